@@ -35,8 +35,8 @@ export const newId = <A>(kind: IdKind<A>, prefix: string): Effect.Effect<A, neve
   )
 
 /**
- * The id of what a coordinator creates in one of its steps: the same every time, so that a repeated step finds its own
- * result instead of making another.
+ * The id of a record created by a coordinator's step: always the same, so that a repeated step finds its own result instead of
+ * creating another.
  */
 export const derivedId = <A>(kind: IdKind<A>, prefix: string, coordinatorId: string, step: string): A =>
   kind.make(

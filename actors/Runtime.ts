@@ -101,7 +101,7 @@ import { SourceStore } from "./source/SourceStore.ts"
 import * as SourcesLive from "./source-commands/SourcesLive.ts"
 import { makeSyncExecution } from "./execution/SyncExecution.ts"
 
-/** What holds records, and needs no other actor. */
+/** Services that hold records and need no other actor. */
 const records = Layer.mergeAll(
   RunLogs.layer,
   RunOwner.layer,
@@ -136,7 +136,7 @@ const place = Layer.unwrap(Effect.map(RunSettings, ({ runsFolder }) => RunFolder
 
 const stores = StaleReasons.layer.pipe(Layer.provideMerge(PathFilters.layer), Layer.provideMerge(records))
 
-/** What configurations ask of the host, beside the Runs that ask for it. */
+/** What configurations request from the host, beside the Runs that need it. */
 const hosting = Deliveries.layer.pipe(
   Layer.provideMerge(InterfaceConsumption.layer),
   Layer.provideMerge(
@@ -146,7 +146,7 @@ const hosting = Deliveries.layer.pipe(
   Layer.provideMerge(InterfaceLedger.layer)
 )
 
-/** What reads the runner's world for the actors. */
+/** Services that read the runner's world for the actors. */
 const inspection = Layer.mergeAll(
   RunInputs.layer,
   SnapshotReads.layer,
@@ -155,7 +155,7 @@ const inspection = Layer.mergeAll(
   )
 ).pipe(Layer.provideMerge(CompatibilityCheck.layer), Layer.provideMerge(hosting))
 
-/** What ends a Run by its rows and the result of its job. */
+/** Services that end a Run from its rows and the result of its job. */
 const settlements = Layer.mergeAll(PlanSettlement.layer, ApplySettlement.layer, DriftSettlement.layer)
 
 const executions = Layer.effect(
@@ -173,7 +173,7 @@ const executions = Layer.effect(
       destroy_apply: apply,
       drift_check: yield* makeDriftExecution,
       backup,
-      // Restores are started by the operator's command line on a service that is not running.
+      // Restores are started from the operator's command line while no service is running.
       restore: () => Effect.die(new Error("A restore is not executed by the running service"))
     }
   })
@@ -193,7 +193,7 @@ const behaviors = Layer.mergeAll(
   Layer.provideMerge(CapsuleRuns.layer)
 )
 
-/** Hand-overs are delivered again by themselves; a coordinator whose hand-over was lost some other way is woken here. */
+/** Hand-overs are redelivered automatically; a coordinator whose hand-over was lost in some other way is woken here. */
 const wakeCoordinators = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const installs = yield* InstallPlanActor.client
@@ -207,7 +207,7 @@ const wakeCoordinators = Effect.gen(function* () {
   }
 }).pipe(Effect.orDie)
 
-/** First what an earlier process left is settled, then Runs are taken from the queue. */
+/** First the remains of an earlier process are settled, then Runs are taken from the queue. */
 const work = Layer.effectDiscard(
   Effect.gen(function* () {
     const recovery = yield* RunRecovery
@@ -221,7 +221,7 @@ const work = Layer.effectDiscard(
     yield* interfaces.resume
     yield* Effect.forkScoped(executor.work)
     yield* Effect.forkScoped(groups.follow)
-    // Archives are kept for a day after their last record is gone: one may be on its way.
+    // Archives are kept for a day after their last record is gone: one may not be written yet.
     yield* Effect.forkScoped(Effect.repeat(cleanUpSnapshots, Schedule.spaced("1 day")))
     yield* Effect.addFinalizer(() => executor.drain)
   })
@@ -268,8 +268,8 @@ export const layer = Layer.mergeAll(
   Layer.provideMerge(stores),
   Layer.provide(
     SingleRunner.layer({
-      // Who owns which actor needs no leases in the database, renewed for ever and given back one by one: this process alone
-      // has the data folder, by a lock that ends with it.
+      // Ownership of actors needs no leases in the database: this process alone has the data folder, by a lock that ends with
+      // it.
       runnerStorage: "memory",
       shardingConfig: { simulateRemoteSerialization: false, entityMessagePollInterval: "2 seconds" }
     })

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { AccountToken } from "../../schema/records/AccountToken.ts"
 
-/** A row of `access_tokens` without its digest: the same columns as the public record, scopes as JSON text. */
+/** A row of `access_tokens` without its digest: the columns of the public record, scopes as JSON text. */
 export const AccessTokenRow = Schema.Struct({
   ...AccountToken.fields,
   scopes: Schema.fromJsonString(AccountToken.fields.scopes)

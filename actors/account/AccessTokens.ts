@@ -32,7 +32,7 @@ export interface NewAccessToken {
 }
 
 export interface CreatedAccessToken {
-  /** Shown this once. */
+  /** Shown only now. */
   readonly secret: Redacted.Redacted
   readonly token: AccountToken
 }
@@ -43,7 +43,7 @@ export class AccessTokens extends Context.Service<
   {
     readonly catalog: ReadonlyArray<ScopeEntry>
     /**
-     * Fails with `invalid_request` for scopes or times, `permission_denied` for a Workspace the owner is no member of,
+     * Fails with `invalid_request` for scopes or times, `permission_denied` for a Workspace the owner does not belong to,
      * `not_found` for an account that does not exist or is locked.
      */
     readonly create: (
@@ -51,7 +51,7 @@ export class AccessTokens extends Context.Service<
       subject: string,
       request: NewAccessToken
     ) => Effect.Effect<CreatedAccessToken, ApiError>
-    /** Repeating it changes nothing. Fails with `not_found` for a token of anybody else. */
+    /** Idempotent. Fails with `not_found` for anybody else's token. */
     readonly revoke: (
       context: CommandContext,
       subject: string,

@@ -6,7 +6,7 @@ import { transaction } from "../database/Transaction.ts"
 const every = Duration.hours(6)
 const keepEnded = retention.endedSession.after
 
-/** Forgets what has ended: old sessions, links and challenges. Tokens stay, as their inventory counts revoked ones. */
+/** Deletes old sessions, links and challenges after their end. Tokens stay, as their inventory counts revoked ones. */
 export class AccountCleanup extends Context.Service<
   AccountCleanup,
   {

@@ -6,13 +6,13 @@ import type { Principal } from "../credential/Principal.ts"
 import { Sessions } from "./Sessions.ts"
 import { TokenAuthority } from "./TokenAuthority.ts"
 
-/** Turns what a request presents into the person behind it. */
+/** Resolves the credential of a request to the person behind it. */
 export class Accounts extends Context.Service<
   Accounts,
   {
-    /** Fails with `invalid_token` for whatever is not a good bearer token; a session's secret is none. */
+    /** Fails with `invalid_token` unless it is a valid bearer token; a session's secret is not. */
     readonly authenticateBearer: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
-    /** Fails with `unauthenticated` for whatever is not an open session. */
+    /** Fails with `unauthenticated` unless it is an open session. */
     readonly authenticateSession: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
   }
 >()("svc/account/Accounts") {

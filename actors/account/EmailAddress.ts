@@ -1,8 +1,8 @@
 import { Schema, SchemaTransformation } from "effect"
 
 /**
- * An e-mail address as accounts are found by it: lower case, NFC. Only its outline is checked; whether it reaches anybody
- * is for nobody to tell.
+ * An e-mail address in the form used for lookup: lower case, NFC. Only its outline is checked; nobody can tell whether it
+ * reaches anybody.
  */
 export const EmailAddress = Schema.String.pipe(
   Schema.decodeTo(

@@ -6,11 +6,11 @@ import { now } from "../Identity.ts"
 export interface EndedCredentials {
   readonly sessions: number
   readonly tokens: number
-  /** Links for a first account or to a new password. */
+  /** Links for a first account or a new password. */
   readonly links: number
 }
 
-/** Ends every session, personal access token, link and half-done sign-in there is; in the caller's transaction. */
+/** Ends every session, personal access token, link and unfinished sign-in, in the caller's transaction. */
 export const endCredentials = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now

@@ -11,12 +11,12 @@ import { Vault } from "../vault/Vault.ts"
 import type { PasskeyRegistration } from "./PasskeyResponse.ts"
 import { PasskeyRow } from "./PasskeyRow.ts"
 
-// Most of a megabyte with what it stands on, so it is loaded when a passkey is first used.
+// Most of a megabyte with its dependencies, so it is loaded on first use of a passkey.
 export const webauthn = Effect.promise(() => import("@simplewebauthn/server"))
 
 /** The site that passkeys belong to. */
 export interface RelyingParty {
-  /** Host name of the public origin; passkeys know no addresses. */
+  /** Host name of the public origin; passkeys do not work with addresses. */
   readonly id: string
   readonly origin: string
   readonly name: string
@@ -31,16 +31,16 @@ export const Passkey = Schema.Struct({
 })
 export type Passkey = typeof Passkey.Type
 
-/** Whom the browser makes a passkey for, as its own dialog names them. */
+/** The person in the browser's passkey dialog. */
 export interface PasskeyHolder {
   readonly subject: string
   readonly email: string
   readonly displayName: string | undefined
-  /** Passkeys that the person has; a device that holds one of them makes no second one. */
+  /** The person's passkeys; a device that has one of them does not create a second. */
   readonly known: ReadonlyArray<{ readonly credentialId: string; readonly transports: Array<string> }>
 }
 
-/** A passkey whose ceremony holds, its key sealed, that is not written yet. */
+/** A passkey whose ceremony verified, its key sealed, not written yet. */
 export interface VerifiedPasskey {
   readonly passkey: Passkey
   readonly credentialId: string
@@ -55,7 +55,7 @@ export const passkeySeal = (id: string) => ({ table: "passkeys", column: "public
 export const refusedRegistration = () =>
   invalidRequest("The passkey's answer does not hold. Ask for new options and try again.")
 
-/** What a browser is asked to make. The passkey names its person by itself (resident), and its holder is verified. */
+/** The options for the browser. The passkey identifies its person (resident), and its holder is verified. */
 export const creationOptions = (
   party: RelyingParty,
   holder: PasskeyHolder,
@@ -76,11 +76,11 @@ export const creationOptions = (
     )
   )
 
-/** The only writer of new passkeys. Whose a passkey is, and that its challenge was theirs, is the caller's to know. */
+/** The only writer of new passkeys. The caller knows whose a passkey is, and that its challenge was theirs. */
 export class NewPasskeys extends Context.Service<
   NewPasskeys,
   {
-    /** Fails with `invalid_request` when the answer does not hold. Writes nothing. */
+    /** Fails with `invalid_request` when the answer does not verify. Writes nothing. */
     readonly verify: (
       party: RelyingParty,
       name: string,

@@ -9,10 +9,10 @@ import { PasskeyChallengeRow } from "./PasskeyRow.ts"
 const validFor = retention.passkeyChallenge.after
 const challengeBytes = 32
 
-/** What a challenge was given for; for a setup, at which link. */
+/** The purpose of a challenge; for a setup, its link. */
 export type ChallengePurpose = "registration" | "sign_in" | `setup:${string}`
 
-/** A fresh challenge, good for five minutes and one answer. `subject` is who may answer it, where that is known. */
+/** A new challenge, valid for five minutes and one answer. `subject` is who may answer it, where known. */
 export const issueChallenge = Effect.fn("issueChallenge")(function* (
   purpose: ChallengePurpose,
   subject: string | null
@@ -32,7 +32,7 @@ export const issueChallenge = Effect.fn("issueChallenge")(function* (
   return bytes
 }, Effect.orDie)
 
-/** Uses the challenge of a setup link up: who it was given to, or `undefined` where {@link spendChallenge} says false. */
+/** Uses up the challenge of a setup link: whom it was issued to, or `undefined` where {@link spendChallenge} is false. */
 export const spendSetupChallenge = Effect.fn("spendSetupChallenge")(function* (challenge: string, linkId: string) {
   const sql = yield* SqlClient.SqlClient
   const purpose: ChallengePurpose = `setup:${linkId}`
@@ -41,7 +41,7 @@ export const spendSetupChallenge = Effect.fn("spendSetupChallenge")(function* (c
   return spent?.subject ?? undefined
 }, Effect.orDie)
 
-/** Uses the challenge up; false when it is unknown, used, expired, or was given for something or somebody else. */
+/** Uses up the challenge; false when it is unknown, used, expired, or was issued for another purpose or person. */
 export const spendChallenge = Effect.fn("spendChallenge")(function* (
   challenge: string,
   purpose: ChallengePurpose,
@@ -63,7 +63,7 @@ const ClientData = Schema.Struct({
 })
 const decodeClientData = Schema.decodeUnknownOption(Schema.fromJsonString(ClientData))
 
-/** The challenge that an answer claims to answer; empty when it names none, or was given inside a frame of another site. */
+/** The challenge that an answer names; empty when it names none, or was given inside a frame of another site. */
 export const claimedChallenge = (clientDataJSON: string): string => {
   const text = Base64Url.decodeString(clientDataJSON)
   const data = Result.isSuccess(text) ? decodeClientData(text.success) : undefined

@@ -12,7 +12,7 @@ const envelope = {
   authenticatorAttachment: Schema.optionalKey(Schema.Literals(["platform", "cross-platform"]))
 }
 
-/** What a browser answers when a passkey was made. Members that are not needed are let go, extensions among them. */
+/** A browser's answer after creating a passkey. Unneeded members are dropped, extensions included. */
 export const PasskeyRegistration = Schema.Struct({
   ...envelope,
   response: Schema.Struct({
@@ -25,7 +25,7 @@ export const PasskeyRegistration = Schema.Struct({
 })
 export type PasskeyRegistration = typeof PasskeyRegistration.Type
 
-/** What a browser answers when a passkey was used. */
+/** A browser's answer after using a passkey. */
 export const PasskeyAssertion = Schema.Struct({
   ...envelope,
   response: Schema.Struct({

@@ -29,7 +29,7 @@ import { type OfferedWays, requireWayIn } from "./WaysIn.ts"
 
 export interface PasskeySignInOptions {
   readonly userAgent?: string | undefined
-  /** The session that the browser already had; it ends. */
+  /** The browser's previous session; it ends. */
   readonly replaces?: Redacted.Redacted | undefined
   readonly requestId?: string | undefined
 }
@@ -48,7 +48,7 @@ const Stored = Schema.Struct({
 const refused = () =>
   new ApiError({ code: "unauthenticated", message: "The passkey was not accepted. Try again, or sign in another way." })
 
-/** Passkeys of people: registration by whom is signed in, sign-in by whom holds one. User verification is required. */
+/** Passkeys of people: registration by the signed-in person, sign-in by the holder. User verification is required. */
 export class Passkeys extends Context.Service<
   Passkeys,
   {
@@ -56,7 +56,7 @@ export class Passkeys extends Context.Service<
       party: RelyingParty,
       subject: string
     ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
-    /** Fails with `invalid_request` when the answer does not hold, `failed_precondition` when the passkey is known. */
+    /** Fails with `invalid_request` when the answer does not verify, `failed_precondition` when the passkey is known. */
     readonly register: (
       context: CommandContext,
       party: RelyingParty,
@@ -65,7 +65,7 @@ export class Passkeys extends Context.Service<
       answer: PasskeyRegistration
     ) => Effect.Effect<Passkey, ApiError>
     readonly signInOptions: (party: RelyingParty) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
-    /** Fails with `unauthenticated` for every answer that does not hold, whatever is wrong with it. */
+    /** Fails with `unauthenticated` for every answer that does not verify, whatever is wrong with it. */
     readonly signIn: (
       party: RelyingParty,
       answer: PasskeyAssertion,
@@ -162,7 +162,7 @@ const make = Effect.gen(function* () {
   ) {
     const { info, stored } = yield* verify(party, answer)
     return yield* Effect.gen(function* () {
-      // The counter is compared again where it is written: of two answers at once, a copied authenticator loses.
+      // The counter is compared again when it is written: if two answers race, a copied authenticator loses.
       const used = yield* sql`UPDATE passkeys
         SET counter = ${info.newCounter}, backed_up = ${info.credentialBackedUp ? 1 : 0}, last_used_at = ${yield* now}
         WHERE id = ${stored.id} AND counter = ${stored.counter} RETURNING id`

@@ -12,7 +12,7 @@ export interface SignInRequest {
   readonly email: string
   readonly password: Redacted.Redacted
   readonly userAgent?: string | undefined
-  /** The session that the browser already had; it ends. */
+  /** The browser's previous session; it ends. */
   readonly replaces?: Redacted.Redacted | undefined
   readonly requestId?: string | undefined
 }
@@ -52,7 +52,7 @@ export class PasswordSignIn extends Context.Service<
         execute: (subject) => sql`SELECT password_hash AS hash FROM user_passwords WHERE subject = ${subject}`
       })
 
-      /** Brings a hash to today's cost, unless the password was changed meanwhile. */
+      /** Rehashes at today's cost, unless the password was changed meanwhile. */
       const rehash = Effect.fnUntraced(function* (subject: string, password: Redacted.Redacted, before: string) {
         const hash = yield* passwords.hash(password)
         yield* sql`UPDATE user_passwords SET password_hash = ${hash}, updated_at = ${yield* now}

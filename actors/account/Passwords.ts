@@ -2,16 +2,16 @@ import { availableParallelism } from "node:os"
 import { Context, Effect, Layer, Redacted, Ref, Semaphore } from "effect"
 import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 
-// OWASP's minimum for argon2id: 19 MiB a hash bounds what a storm of sign-ins can take.
+// OWASP's minimum for argon2id: 19 MiB per hash bounds the memory of a storm of sign-ins.
 const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const
 const currentPrefix = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=1$`
-// One core stays with everybody else: a crowd of wrong passwords must not slow down those who are signed in.
+// One core is left for everybody else: many wrong passwords must not slow down signed-in people.
 const concurrentHashes = Math.max(1, Math.min(2, availableParallelism() - 1))
-// In work and waiting together.
+// Running and waiting together.
 const mostPresent = 18
 const retryAfterSeconds = 5
 
-// Of the same cost as a real one and of no password: an unknown account takes as long as a known one.
+// As costly as a real hash, and of no password: an unknown account takes as long as a known one.
 const dummyHash = `${currentPrefix}4464rBaj2HYHmcKQ6PxIze6UBEnHYziRag+Ubl76vyQ$VG9vbGVzYXJlbm90cGFzc3dvcmRzYW5kdGhpc2lzbm8`
 
 const shortest = 10
@@ -36,13 +36,13 @@ const denied: ReadonlySet<string> = new Set([
   "1111111111"
 ])
 
-/** A password as it is hashed: NFC, never trimmed, 256 bytes at most. */
+/** A password in the form that is hashed: NFC, never trimmed, at most 256 bytes. */
 const normalise = (password: Redacted.Redacted): Redacted.Redacted | undefined => {
   const text = Redacted.value(password).normalize("NFC")
   return text.includes("\u0000") || Buffer.byteLength(text) > longestBytes ? undefined : Redacted.make(text)
 }
 
-/** What is wrong with a password somebody wants to set, or `undefined`. Never quotes it. */
+/** What is wrong with a new password, or `undefined`. Never quotes it. */
 export const passwordRefusal = (password: Redacted.Redacted): ApiError | undefined => {
   const normal = normalise(password)
   if (normal === undefined) return invalidRequest(`password: at most ${longestBytes} bytes, without NUL.`)
@@ -57,9 +57,9 @@ export class Passwords extends Context.Service<
   {
     /** PHC text of the password. Fails with `invalid_request` by the rules, `rate_limited` when too many wait. */
     readonly hash: (password: Redacted.Redacted) => Effect.Effect<string, ApiError>
-    /** Compares in the same time whether or not there is a hash. Fails with `rate_limited` when too many wait. */
+    /** Compares in the same time with or without a hash. Fails with `rate_limited` when too many wait. */
     readonly verify: (password: Redacted.Redacted, hash: string | undefined) => Effect.Effect<boolean, ApiError>
-    /** Whether a hash was made with other costs than today's. */
+    /** Whether a hash was made at another cost than today's. */
     readonly isOutdated: (hash: string) => boolean
   }
 >()("svc/account/Passwords") {
@@ -92,7 +92,7 @@ export class Passwords extends Context.Service<
         }),
         verify: Effect.fn("Passwords.verify")(function* (password, hash) {
           const normal = normalise(password)
-          // Longer than any password that was ever accepted: wrong, without spending a hash on it.
+          // Longer than any accepted password: wrong, without computing a hash.
           if (normal === undefined || Redacted.value(normal) === "") return false
           const matches = yield* bounded(() => Bun.password.verify(Redacted.value(normal), hash ?? dummyHash))
           return matches && hash !== undefined

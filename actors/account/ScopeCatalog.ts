@@ -35,7 +35,7 @@ const workspaceBoundScopes: ReadonlySet<string> = new Set([
   "resources:read"
 ])
 
-/** An extension scope as the route that owns it declares it in its `selfServicePatScopes`. */
+/** An extension scope as declared by the owning route in its `selfServicePatScopes`. */
 export interface ExtensionScope {
   readonly scope: string
   readonly label: ScopeEntry["label"]
@@ -49,7 +49,7 @@ export const ExtensionScopes = Context.Reference<ReadonlyArray<ExtensionScope>>(
 
 const isAdministrative = (scope: string) => /(?:^|[.:])admin(?:$|[.:])/.test(scope)
 
-/** Everything a person may put on a token of their own. */
+/** Every scope that people may put on their own tokens. */
 export const scopeCatalog = (extensions: ReadonlyArray<ExtensionScope>): ReadonlyArray<ScopeEntry> => [
   ...baseScopes,
   ...extensions
@@ -63,7 +63,7 @@ export const scopeCatalog = (extensions: ReadonlyArray<ExtensionScope>): Readonl
     )
 ]
 
-/** What is wrong with the scopes asked for a new token, or `undefined`. */
+/** What is wrong with the scopes of a new token, or `undefined`. */
 export const scopeRefusal = (
   catalog: ReadonlyArray<ScopeEntry>,
   scopes: ReadonlyArray<string>,

@@ -17,7 +17,7 @@ import { SessionRow } from "./SessionRow.ts"
 
 /** How long a session lasts after its last use. */
 export const sessionLifetime = retention.session.after
-// Sliding the end of a session is a write: often enough for 30 days, rarely enough for every request.
+// Extending a session is a write: often enough for 30 days, rarer than every request.
 const slideEvery = Duration.hours(1)
 
 export const SessionMethod = Schema.Literals(["setup", "password", "passkey", "upstream"])
@@ -50,14 +50,14 @@ export interface OpenSession {
 
 /**
  * Sessions of signed-in people. Beginning and end are in the operation history. The secret lives in the browser's cookie; the
- * database holds its digest. What applications were granted in a session ends with it, unless it was meant to outlive it.
+ * database holds its digest. Grants to applications made in a session end with it, unless they were meant to outlive it.
  */
 export class Sessions extends Context.Service<
   Sessions,
   {
     /**
-     * Opens a session of 30 days that slides with use. `replaces` ends the session that the browser had before; what the
-     * same person granted to applications in it stands on the new one.
+     * Opens a session of 30 days that slides with use. `replaces` ends the browser's previous session; the same person's grants
+     * to applications move to the new one.
      */
     readonly open: (options: {
       readonly subject: string
@@ -68,15 +68,15 @@ export class Sessions extends Context.Service<
       readonly replaces?: Redacted.Redacted | undefined
       readonly requestId?: string | undefined
     }) => Effect.Effect<OpenSession>
-    /** Fails with `unauthenticated` for every secret that is not an open session of an active account. */
+    /** Fails with `unauthenticated` unless the secret is an open session of an active account. */
     readonly authenticate: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /** The person's open sessions, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<AccountSession>>
     /** Ends one of the person's own sessions; `not_found` for any other. */
     readonly revoke: (subject: string, sessionId: string, requestId?: string) => Effect.Effect<void, ApiError>
     /**
-     * Ends all sessions of a person, save one when named. When none is spared, everything that the person granted to
-     * applications ends as well, `offline_access` included.
+     * Ends all sessions of a person, save one when named. When none is spared, the person's grants to applications end as well,
+     * `offline_access` included.
      */
     readonly revokeAll: (subject: string, exceptId?: string, requestId?: string) => Effect.Effect<void>
   }
@@ -116,7 +116,7 @@ export class Sessions extends Context.Service<
           WHERE id = ${id} AND revoked_at IS NULL`
       })
 
-      /** Ends the session that the browser had, whoever's it was. */
+      /** Ends the browser's session, whoever's it was. */
       const replace = Effect.fnUntraced(function* (
         replaced: Redacted.Redacted,
         subject: string,

@@ -26,12 +26,12 @@ import { SetupLinkRow } from "./SetupLinkRow.ts"
 const validFor = retention.setupLink.after
 
 export interface SetupLink {
-  /** Belongs into the fragment of the link's address, which browsers do not send. */
+  /** Belongs in the fragment of the link, which browsers do not send. */
   readonly secret: Redacted.Redacted
   readonly expiresAt: string
 }
 
-/** `email`: whose account a link for one that exists belongs to. Its holder may know: they are about to be let in. */
+/** `email`: the account of a link for an existing one. Its holder may know: they are about to get in. */
 export const SetupLinkPurpose = Schema.Union([
   Schema.Struct({ purpose: Schema.Literal("first_account") }),
   Schema.Struct({ purpose: Schema.Literal("recovery"), email: Schema.String })
@@ -40,7 +40,7 @@ export type SetupLinkPurpose = typeof SetupLinkPurpose.Type
 
 export interface Redemption {
   readonly secret: Redacted.Redacted
-  /** Of the first account; ignored where the link is for an account that exists. */
+  /** For the first account; ignored for an existing one. */
   readonly email?: string | undefined
   readonly displayName?: string | undefined
   readonly userAgent?: string | undefined
@@ -51,14 +51,14 @@ export interface PasswordRedemption extends Redemption {
   readonly password: Redacted.Redacted
 }
 
-/** `name` is what the person calls the passkey, `answer` what the browser made of {@link SetupLinks.passkeyOptions}. */
+/** `name` is the person's name for the passkey, `answer` the browser's answer to {@link SetupLinks.passkeyOptions}. */
 export interface PasskeyRedemption extends Redemption {
   readonly party: RelyingParty
   readonly name: string
   readonly answer: PasskeyRegistration
 }
 
-/** How the person will sign in from now on; both are made before the transaction, as they take their time. */
+/** How the person will sign in from now on; both take time, so they are prepared before the transaction. */
 type WayIn =
   | { readonly kind: "password"; readonly hash: string }
   | { readonly kind: "passkey"; readonly subject: Subject; readonly verified: VerifiedPasskey }
@@ -80,28 +80,29 @@ const refused = () =>
 export class SetupLinks extends Context.Service<
   SetupLinks,
   {
-    /** A link for the first account, `none` once anybody has one. Earlier unused links of this kind end. */
+    /** A link for the first account, `none` once an account exists. Earlier unused links of this kind end. */
     readonly issueFirst: Effect.Effect<Option.Option<SetupLink>>
     /** A link with which the account gets a new password. Fails with `not_found`. */
     readonly issueReset: (subject: string) => Effect.Effect<SetupLink, ApiError>
-    /** What the link is for. It stays good. Fails with `not_found` for any link that is not. */
+    /** What the link is for, without using it up. Fails with `not_found` for an invalid link. */
     readonly inspect: (secret: Redacted.Redacted) => Effect.Effect<SetupLinkPurpose, ApiError>
-    /** Uses up the link and signs the person in. Fails with `not_found` for any link that is not good. */
+    /** Uses up the link and signs the person in. Fails with `not_found` for an invalid link. */
     readonly redeem: (
       redemption: PasswordRedemption
     ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
     /**
-     * What the browser is asked to make, in place of a password. The link stays good. Fails with `not_found` for any link
-     * that is not, and `invalid_request` for the address of a first account: nobody shall make a passkey in vain.
+     * The browser's options for a passkey instead of a password, without using up the link. Fails with `not_found` for an
+     * invalid link, and with `invalid_request` for an invalid address of a first account: nobody should create a passkey in
+     * vain.
      */
     readonly passkeyOptions: (
       party: RelyingParty,
       redemption: Redemption
     ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
     /**
-     * Uses up the link for an account that its holder enters with the new passkey: link, account, passkey and session are
-     * one transaction. A password that an account had no longer opens it. Fails as `redeem` does, and with `invalid_request`
-     * when the answer does not hold; then the link is as good as before.
+     * Uses up the link for an account that its holder enters with the new passkey: link, account, passkey and session are one
+     * transaction. An existing password no longer works. Fails as `redeem` does, and with `invalid_request` when the answer
+     * does not verify; the link then stays valid.
      */
     readonly redeemWithPasskey: (
       redemption: PasskeyRedemption
@@ -147,7 +148,7 @@ export class SetupLinks extends Context.Service<
         Effect.provideService(SecureRandom.SecureRandom, random)
       )
 
-      /** Before anything costly, so that guesses cost nothing. */
+      /** Before anything costly, so that guesses are cheap. */
       const goodLink = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
         const [good] = yield* Effect.orDie(findGood({ hash: secretHash(secret), at: yield* now }))
         return good === undefined ? yield* refused() : good
@@ -183,7 +184,7 @@ export class SetupLinks extends Context.Service<
         const user = yield* users.find(subject)
         if (Option.isNone(user)) return yield* refused()
         const { displayName, email } = user.value
-        // No device is left out: one that holds a passkey of the account gets a new one in its place.
+        // No device is excluded: one that already has a passkey of the account replaces it.
         return { subject, email, displayName: displayName ?? undefined, known: [] }
       })
 

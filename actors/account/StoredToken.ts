@@ -3,11 +3,11 @@ import type { SqlClient } from "effect/sql"
 import { AccessTokenRow, accessTokenColumns } from "./AccessTokenRow.ts"
 import type { Principal } from "../credential/Principal.ts"
 
-/** What the database knows of a presented personal access token. */
+/** What the database knows about a presented personal access token. */
 export const StoredToken = Schema.Struct({
   ...AccessTokenRow.fields,
   user_status: Schema.String,
-  /** In how many other stores the same secret is known. */
+  /** How many other stores know the same secret. */
   elsewhere: Schema.Int
 })
 export type StoredToken = typeof StoredToken.Type
@@ -24,11 +24,11 @@ export interface UsableToken {
   readonly principal: Principal
   /** Infinite when it never expires. */
   readonly expiresAt: number
-  /** As its row says; 0 for never. */
+  /** From its row; 0 for never. */
   readonly lastUsedAt: number
 }
 
-/** What the token may do: when it is of one store only, of an open account, and not revoked. */
+/** The token's authority: only if it is in one store, its account is open, and it is not revoked. */
 export const usableToken = (row: StoredToken): Option.Option<UsableToken> =>
   row.elsewhere === 0 && row.user_status === "active" && row.revoked_at === null
     ? Option.some({

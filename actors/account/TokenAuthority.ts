@@ -11,21 +11,21 @@ import type { Principal } from "../credential/Principal.ts"
 import { selectStoredToken, StoredToken, usableToken } from "./StoredToken.ts"
 import { TokenUse } from "./TokenUse.ts"
 
-/** What a presented personal access token may do. */
+/** The authority of a presented personal access token. */
 export class TokenAuthority extends Context.Service<
   TokenAuthority,
   {
-    /** For requests: fails with `invalid_token` unless the token is known, active and not expired. Notes the use. */
+    /** For requests: fails with `invalid_token` unless the token is known, active and not expired. Records the use. */
     readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /**
-     * The principal of a token that is good at `millis` and whose use need not be noted, without waiting. `None` says
-     * nothing about the token: ask `authenticate`.
+     * The principal of a token that is valid at `millis` and whose use need not be recorded, synchronously. `None` says nothing
+     * about the token: call `authenticate`.
      */
     readonly atOnce: (token: Redacted.Redacted, millis: number) => Option.Option<Principal>
     /**
      * The current authority of the presented bearer. Changes nothing. Fails with `invalid_token` (unknown, not a personal
-     * token, known to more than one store, revoked, expired), with `workspace_membership_inactive` when the Workspace it
-     * is bound to has no active membership, and with `verification_unavailable` when that cannot be told.
+     * token, known to more than one store, revoked, expired), with `workspace_membership_inactive` when the Workspace it is
+     * bound to has no active membership, and with `verification_unavailable` when that cannot be determined.
      */
     readonly current: (bearer: Redacted.Redacted) => Effect.Effect<AccountTokenAuthority, ApiError>
   }
@@ -56,13 +56,13 @@ export class TokenAuthority extends Context.Service<
 
       return TokenAuthority.of({
         authenticate: Effect.fn("TokenAuthority.authenticate")(function* (token) {
-          // The checksum saves the database from guesses.
+          // The checksum spares the database guesses.
           if (!isWellFormed("personalToken", Redacted.value(token))) return yield* invalidToken()
           const { usable } = yield* known(token)
           yield* use.note(usable.principal.credentialId, usable.lastUsedAt)
           return usable.principal
         }),
-        // Its checksum is not looked at: a look-up of what is remembered costs less.
+        // Its checksum is not verified: a lookup in memory is cheaper.
         atOnce: (token, millis) => {
           const found = findAtOnce(secretHash(token))
           if (Option.isNone(found)) return Option.none()

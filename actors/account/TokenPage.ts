@@ -4,7 +4,7 @@ import { invalidRequest } from "../../schema/errors/ApiError.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { AccessTokenRow, accessTokenColumns } from "./AccessTokenRow.ts"
 
-/** Where the page before ended. */
+/** Where the previous page ended. */
 export interface TokenAnchor {
   readonly createdAt: string
   readonly tokenId: string
@@ -22,8 +22,8 @@ const Counts = Schema.Struct({ total: Schema.Int, anchors: Schema.Int, token_id:
 const Counted = Schema.Struct({ total: Schema.Int, anchors: Schema.Int, ...AccessTokenRow.fields })
 
 /**
- * Count, cursor anchor and the page of `limit + 1` rows in one statement, so that they are of one moment. Ascending by
- * `created_at`, then `token_id`. Fails with `invalid_request` when the anchor is no token of the subject any more.
+ * Count, cursor anchor and the page of `limit + 1` rows in one statement, so that they are consistent. Ascending by
+ * `created_at`, then `token_id`. Fails with `invalid_request` when the anchor is no longer a token of the subject.
  */
 export const readTokenPage = Effect.fn("readTokenPage")(function* (
   subject: string,

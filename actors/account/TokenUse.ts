@@ -5,20 +5,20 @@ const writeEveryMillis = 60_000
 const flushAfter = Duration.seconds(10)
 
 /**
- * Remembers when tokens were last used: at most once a minute a token, gathered into one transaction, so that reading with
- * a token does not turn every read into a write.
+ * Records when tokens were last used: at most once a minute per token, batched into one transaction, so that reads with a token
+ * do not become writes.
  */
 export class TokenUse extends Context.Service<
   TokenUse,
   {
     /**
-     * Whether a use at `millis` is too close to the last one to be noted. `lastWritten` is what the row says now, in
+     * Whether a use at `millis` is too soon after the last one to be recorded. `lastWritten` is the row's value in
      * milliseconds, 0 for never.
      */
     readonly isNoted: (tokenId: string, lastWritten: number, millis: number) => boolean
     /** `lastWritten` as for `isNoted`. */
     readonly note: (tokenId: string, lastWritten: number) => Effect.Effect<void>
-    /** Writes what was gathered. Happens automatically soon after a use, and when the service stops. */
+    /** Writes the batch. Happens automatically soon after a use, and when the service stops. */
     readonly flush: Effect.Effect<void>
   }
 >()("svc/account/TokenUse") {

@@ -13,11 +13,11 @@ import { Users } from "./Users.ts"
 import { type OfferedWays, requireWayIn } from "./WaysIn.ts"
 import { UpstreamIdentityRow } from "./UpstreamRow.ts"
 
-/** Who the upstream provider says that somebody is, after its answer was verified. */
+/** The identity that the upstream provider's verified answer names. */
 export interface UpstreamIdentity {
   readonly issuer: string
   readonly subject: string
-  /** Only an address that the provider calls verified. */
+  /** Only an address that the provider reports as verified. */
   readonly verifiedEmail?: string | undefined
 }
 
@@ -25,12 +25,12 @@ export interface UpstreamArrival {
   /** The signed-in person who links the identity to their account. */
   readonly linkSubject?: string | undefined
   readonly userAgent?: string | undefined
-  /** The session that the browser already had; it ends. */
+  /** The browser's previous session; it ends. */
   readonly replaces?: Redacted.Redacted | undefined
   readonly requestId?: string | undefined
 }
 
-/** An identity as the owner of the account sees it. What the provider calls them stays here. */
+/** An identity as seen by the account's owner. The provider's subject stays private. */
 export const LinkedIdentity = Schema.Struct({
   id: Schema.String,
   issuer: Schema.String,
@@ -46,7 +46,7 @@ const Row = Schema.Struct({
   lastUsedAt: Timestamp
 })
 
-/** An id that addresses an identity and tells nothing of it. */
+/** An opaque id of an identity. */
 const idOf = ({ issuer, upstreamSubject }: { readonly issuer: string; readonly upstreamSubject: string }): string =>
   `uid_${createHash("sha256")
     .update(JSON.stringify([issuer, upstreamSubject]))
@@ -63,7 +63,7 @@ const unknown = () =>
   })
 
 /**
- * Identities of people at the upstream provider, known by issuer and subject. Nobody gets an account this way: an identity
+ * Identities of people at the upstream provider, identified by issuer and subject. This never creates an account: an identity
  * belongs to the account it was linked to, at first to the one with its verified address.
  */
 export class UpstreamIdentities extends Context.Service<
@@ -71,7 +71,7 @@ export class UpstreamIdentities extends Context.Service<
   {
     /**
      * Signs in the person the identity belongs to. Fails with `permission_denied` when that is nobody active, and with
-     * `failed_precondition` when it was to be linked and belongs to another account, or the account has another one.
+     * `failed_precondition` when an identity to be linked belongs to another account, or the account has another one.
      */
     readonly signIn: (
       identity: UpstreamIdentity,
@@ -80,8 +80,8 @@ export class UpstreamIdentities extends Context.Service<
     /** The identities that are linked to the account, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<LinkedIdentity>>
     /**
-     * Takes an identity from the account; from then on it is a stranger's. Fails with `not_found` for one of anybody else,
-     * and with `failed_precondition` for the last way to sign in.
+     * Unlinks an identity from the account. Fails with `not_found` for anybody else's, and with `failed_precondition` for the
+     * last way to sign in.
      */
     readonly unlink: (
       context: CommandContext,

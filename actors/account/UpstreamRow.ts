@@ -13,7 +13,7 @@ export const UpstreamIdentityRow = table("upstream_identities", {
 })
 export type UpstreamIdentityRow = RowOf<typeof UpstreamIdentityRow.columns>
 
-/** Sign-ins that were sent to an upstream provider and have not come back. */
+/** Sign-ins sent to an upstream provider that have not returned. */
 export const UpstreamSignInRow = table("upstream_sign_ins", {
   secret_hash: Schema.String,
   link_subject: Schema.NullOr(Subject),

@@ -10,7 +10,7 @@ import { UpstreamSignInRow } from "./UpstreamRow.ts"
 
 const validFor = retention.upstreamSignIn.after
 
-/** What ties an answer of the provider to the browser that asked. All of it follows from the browser's secret. */
+/** What ties the provider's answer to the requesting browser. All of it derives from the browser's secret. */
 export interface UpstreamProof {
   readonly state: string
   readonly nonce: string
@@ -19,7 +19,7 @@ export interface UpstreamProof {
 }
 
 export interface StartedSignIn extends UpstreamProof {
-  /** For the browser alone. */
+  /** For the browser only. */
   readonly secret: Redacted.Redacted
 }
 
@@ -41,18 +41,18 @@ const proofOf = (secret: Redacted.Redacted): UpstreamProof => ({
 })
 
 /**
- * Sign-ins that went to the upstream provider and have not come back. The browser holds the one secret; stored is its
- * digest, so that neither the database nor the provider could finish a sign-in that another browser began.
+ * Sign-ins sent to the upstream provider that have not returned. Only the browser holds the secret; its digest is stored, so
+ * that neither the database nor the provider could finish a sign-in of another browser.
  */
 export class UpstreamSignIns extends Context.Service<
   UpstreamSignIns,
   {
-    /** Good for ten minutes and one answer. */
+    /** Valid for ten minutes and one answer. */
     readonly begin: (options: {
       readonly linkSubject?: string | undefined
       readonly returnPath: string
     }) => Effect.Effect<StartedSignIn>
-    /** Consumes the sign-in; none when it is unknown, used or expired. */
+    /** Consumes the sign-in; `none` when it is unknown, used or expired. */
     readonly finish: (secret: Redacted.Redacted) => Effect.Effect<Option.Option<ReturnedSignIn>>
   }
 >()("svc/account/UpstreamSignIns") {

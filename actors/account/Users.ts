@@ -17,7 +17,7 @@ export const User = Schema.Struct({
   subject: Subject,
   email: Schema.String,
   displayName: Schema.NullOr(Schema.String),
-  /** Runs the installation; says nothing about any Workspace. */
+  /** Operates the installation; says nothing about any Workspace. */
   isOperator: Schema.Boolean,
   status: Schema.Literals(["active", "disabled"]),
   createdAt: Timestamp
@@ -27,7 +27,7 @@ export type User = typeof User.Type
 const UserRow = Schema.Struct({ ...User.fields, isOperator: Schema.BooleanFromBit })
 
 export interface NewUser {
-  /** Where it had to be known before there is an account: a passkey is made for it. */
+  /** When it had to be known before the account exists: a passkey is made for it. */
   readonly subject?: Subject | undefined
   readonly email: string
   readonly displayName?: string | undefined
@@ -42,24 +42,24 @@ export class Users extends Context.Service<
   {
     /** Fails with `invalid_request` for the address, `failed_precondition` when it is taken. */
     readonly create: (context: CommandContext, user: NewUser) => Effect.Effect<User, ApiError>
-    /** The address as accounts are found by it. Fails with `invalid_request`. */
+    /** The address in lookup form. Fails with `invalid_request`. */
     readonly parseEmail: (text: string) => Effect.Effect<string, ApiError>
     readonly find: (subject: string) => Effect.Effect<Option.Option<User>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<User>>
-    /** Whether anybody has an account yet. */
+    /** Whether any account exists yet. */
     readonly exist: Effect.Effect<boolean>
     /**
-     * Sets the password by its hash. Every session of the person, and everything that they granted to applications, ends in
-     * the same transaction: whoever knew the old password may have used it. Personal tokens stay.
+     * Sets the password by its hash. All sessions and grants of the person end in the same transaction: somebody who knew the
+     * old password may have used it. Personal tokens stay.
      */
     readonly setPassword: (
       context: CommandContext,
       subject: string,
       passwordHash: string
     ) => Effect.Effect<void, ApiError>
-    /** Takes the password away, for who signs in by passkey from then on; what ends with it is as for `setPassword`. */
+    /** Removes the password of a person who signs in by passkey from now on; the consequences are those of `setPassword`. */
     readonly removePassword: (context: CommandContext, subject: string) => Effect.Effect<void, ApiError>
-    /** Locks an account out of every surface at once, or lets it in again. */
+    /** Locks an account out everywhere at once, or unlocks it. */
     readonly setStatus: (
       context: CommandContext,
       subject: string,

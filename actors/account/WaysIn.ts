@@ -2,24 +2,24 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { failedPrecondition } from "../../schema/errors/ApiError.ts"
 
-/** The ways of signing in that the installation offers at this moment. */
+/** The ways of signing in that the installation offers now. */
 export interface OfferedWays {
   readonly password: boolean
   readonly passkeys: boolean
-  /** The provider that people may sign in with; identities elsewhere let nobody in. */
+  /** The provider that people may sign in with; identities elsewhere are not accepted. */
   readonly upstreamIssuer: string | undefined
 }
 
-/** Providers write their issuer with a closing slash or without, and operators do not always write the same. */
+/** Issuers appear with and without a trailing slash, and operators do not always use the provider's form. */
 const bare = (issuer: string) => issuer.replace(/\/$/, "")
 
-/** A way that an account has to sign in; `issuer` of an identity at a provider. */
+/** A way that an account has to sign in; `issuer` for an identity at a provider. */
 export interface WayIn {
   readonly kind: "password" | "passkey" | "upstream"
   readonly issuer: string
 }
 
-/** Whether the installation offers this way at this moment. */
+/** Whether the installation offers this way now. */
 export const isOffered = ({ issuer, kind }: WayIn, offered: OfferedWays): boolean => {
   switch (kind) {
     case "password":
@@ -31,10 +31,7 @@ export const isOffered = ({ issuer, kind }: WayIn, offered: OfferedWays): boolea
   }
 }
 
-/**
- * Refuses, in the caller's transaction and after its change, to leave an account without any way to sign in. Fails with
- * `failed_precondition`.
- */
+/** After a change, in its transaction: refuses to leave an account without a way to sign in. Fails with `failed_precondition`. */
 export const requireWayIn = Effect.fn("requireWayIn")(function* (subject: string, offered: OfferedWays) {
   const sql = yield* SqlClient.SqlClient
   const ways = yield* sql<WayIn>`

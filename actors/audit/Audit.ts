@@ -14,7 +14,7 @@ import { AuditRow } from "./AuditRow.ts"
 export type AuditData = Readonly<Record<string, string | number | boolean | null | ReadonlyArray<string>>>
 
 export interface AuditEntry {
-  /** `null` for what concerns the installation or an account. */
+  /** `null` for the installation or an account. */
   readonly workspaceId: string | null
   readonly actor: AuditActor
   /** Dotted, e.g. `run.approve`. */
@@ -64,7 +64,7 @@ const toEvent = (row: typeof Row.Type): AuditEvent => ({
   createdAt: row.created_at
 })
 
-/** Writes an entry in the caller's transaction, where there is no service for it: before the vault is open. */
+/** Writes an entry in the caller's transaction, where the service does not exist yet: before the vault is open. */
 export const appendAudit = Effect.fn("Audit.append")(function* (entry: AuditEntry) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO audit_events ${AuditRow.values(sql, {
@@ -88,7 +88,7 @@ export const appendAudit = Effect.fn("Audit.append")(function* (entry: AuditEntr
 export class Audit extends Context.Service<
   Audit,
   {
-    /** Writes an entry in the caller's transaction: it stands exactly when the change it tells of stands. */
+    /** Writes an entry in the caller's transaction: it exists exactly if the change does. */
     readonly append: (entry: AuditEntry) => Effect.Effect<void>
     /** The history of a Workspace, newest first. Fails with `invalid_request` on a foreign cursor. */
     readonly list: (

@@ -23,8 +23,8 @@ type Capsule = Pick<
 >
 
 /**
- * Why a plan cannot be applied at this moment (ISO 8601), by its row and that of its Capsule; `undefined` when it can be,
- * as far as they say. Whoever applies a plan asks here: a person, a group and a Capsule that follows its lane.
+ * Why a plan cannot be applied at this moment (ISO 8601), by its row and its Capsule's; `undefined` when they do not prevent
+ * it. Everything that applies a plan checks here: a person, a group and a Capsule that follows its lane.
  */
 export const applyObstacle = (plan: Plan, capsule: Capsule, at: string): ApiError | undefined => {
   if (!isPlan(plan.type)) return failedPrecondition("Only a plan or destroy plan can be applied.")
@@ -40,7 +40,7 @@ export const applyObstacle = (plan: Plan, capsule: Capsule, at: string): ApiErro
   if (plan.status !== "succeeded" || plan.approved_at === null) {
     return failedPrecondition(`The plan is ${plan.status} and cannot be applied. Plan again.`)
   }
-  // Told by the clock, not by the job that ends such plans and might be late.
+  // Judged by the clock: the job that ends such plans might be late.
   if (plan.expires_at !== null && plan.expires_at <= at) {
     return failedPrecondition("The plan has expired and cannot be applied. Plan again.")
   }

@@ -1,8 +1,8 @@
 /**
  * One column of a Capsule that carries authority.
  *
- * - `fenced`: it is a column of `capsules` that every change compares; the others are known to the guard alone
- * - `ofRun`: the column of a Run that keeps the value the Run was made for
+ * - `fenced`: it is a column of `capsules` that every change compares; the others are part of the guard only
+ * - `ofRun`: the column of a Run with the value that the Run was made for
  */
 interface AuthorityColumn {
   readonly column: string
@@ -11,18 +11,18 @@ interface AuthorityColumn {
 }
 
 /**
- * The columns of authority: the guard that clients read, the fence of every change, and whether a Capsule has moved since
- * a Run was made for it derive from this list. The guard is a digest over the values in this order, and clients hold
- * guards: a new column makes every guard that was read before stale.
+ * The columns of authority: the guard that clients read, the fence of every change, and whether a Capsule has moved since a Run
+ * was made for it derive from this list. The guard is a digest over the values in this order, and clients hold guards: a new
+ * column invalidates every guard read before.
  */
 export const authorityColumns = [
   { column: "id", fenced: true },
   { column: "status", fenced: true },
-  // Follows from how Runs end, which the guard has to tell; a fence on it would refuse the settlement of its own Run.
+  // Follows from how Runs end, which the guard must reflect; a fence on it would refuse the settlement of its own Run.
   { column: "runtime_safety", fenced: false },
   { column: "execution_authority_epoch", fenced: true, ofRun: "execution_authority_epoch" },
   { column: "install_config_id", fenced: true, ofRun: "install_config_id" },
-  // Of the configuration, which is immutable under its id.
+  // From the configuration, which is immutable under its id.
   { column: "install_config_digest", fenced: false },
   { column: "current_state_version_id", fenced: true },
   { column: "current_state_generation", fenced: true, ofRun: "base_state_generation" }
@@ -37,10 +37,10 @@ type Recorded = Extract<Listed, { readonly ofRun: string }>
 const isFenced = (listed: Listed): listed is Extract<Listed, { readonly fenced: true }> => listed.fenced
 const isRecorded = (listed: Listed): listed is Recorded => "ofRun" in listed
 
-/** What the fence compares. */
+/** The columns that the fence compares. */
 export const fenceColumns: ReadonlyArray<FencedColumn> = authorityColumns.filter(isFenced).map(({ column }) => column)
 
-/** What the guard is a digest of. */
+/** The columns that the guard digests. */
 export const guardText = (row: Readonly<Record<GuardedColumn, Value>>): string =>
   JSON.stringify(authorityColumns.map(({ column }) => row[column]))
 

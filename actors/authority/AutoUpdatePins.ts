@@ -2,7 +2,7 @@ import { Option, Schema } from "effect"
 import type { RunRow } from "../run/RunRow.ts"
 import type { CapsuleRow } from "./CapsuleRow.ts"
 
-/** What the person who asks for a rollback says about what comes after it. */
+/** A person's choices about what follows a rollback. */
 export const RollbackWish = Schema.Struct({
   generation: Schema.Int,
   reason: Schema.optionalKey(Schema.String),
@@ -12,7 +12,7 @@ export type RollbackWish = typeof RollbackWish.Type
 
 const decodeSpec = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ rollback: RollbackWish })))
 
-/** The columns of a Capsule that nothing holds. */
+/** The columns of an unpinned Capsule. */
 export const unpinned = {
   pinned_run_id: null,
   pinned_by: null,
@@ -22,7 +22,7 @@ export const unpinned = {
   pin_ends_on_commit: 0
 }
 
-/** The columns by which the apply of a rollback holds its Capsule; none for any other apply. */
+/** The columns by which the apply of a rollback pins its Capsule; none for any other apply. */
 export const pinOf = (
   apply: RunRow,
   plan: RunRow | undefined,
@@ -44,7 +44,7 @@ export const pinOf = (
   }
 }
 
-/** Whether the pin ends with this commit of the lane, as the person chose who rolled back. */
+/** Whether the pin ends with this commit of the lane, by the choice of the person who rolled back. */
 export const endsWith = (capsule: Pick<CapsuleRow, "pin_ends_on_commit" | "pinned_commit">, commit: string): boolean =>
   capsule.pin_ends_on_commit === 1 && capsule.pinned_commit !== commit
 

@@ -37,7 +37,7 @@ export class CapsuleLedger extends Context.Service<
   {
     readonly find: (id: string) => Effect.Effect<GuardedCapsuleRow | undefined>
     readonly insert: (capsule: NewCapsule) => Effect.Effect<void>
-    /** The name is taken by a living Capsule of the Project and environment. */
+    /** A living Capsule of the Project and environment has the name. */
     readonly nameTaken: (projectId: string, name: string, environment: string) => Effect.Effect<boolean>
     /**
      * The fence: one compare-and-set over `fenceColumns`. `false` is a refusal: the Capsule is no
@@ -46,13 +46,13 @@ export class CapsuleLedger extends Context.Service<
     readonly fence: (expected: GuardedCapsuleRow, changes: Columns) => Effect.Effect<boolean>
     /** Metadata that carries no authority. */
     readonly annotate: (id: string, changes: Columns) => Effect.Effect<void>
-    /** When the next drift check without a person is due. It is no change of the Capsule, so `updated_at` stays. */
+    /** When the next automatic drift check is due. It is not a change of the Capsule, so `updated_at` stays. */
     readonly schedule: (id: string, dueAt: string | null) => Effect.Effect<void>
-    /** Why the Capsule is stale. Without a reason it is `active`; a status that says more than either stays. */
+    /** Why the Capsule is stale. Without a reason it is `active`; any other status stays. */
     readonly setStaleReasons: (capsule: GuardedCapsuleRow, reasons: ReadonlyArray<StaleReason>) => Effect.Effect<void>
     /** A Connection was changed: Capsules that wait for it may be planned again. */
     readonly credentialRenewed: (connectionId: string) => Effect.Effect<void>
-    /** Has everything that takes from this Capsule compared the next time that `StaleReasons.compareUnread` runs. */
+    /** Has all consumers of this Capsule compared in the next `StaleReasons.compareUnread`. */
     readonly consumersUnread: (producerCapsuleId: string) => Effect.Effect<void>
     /** The Capsules that follow this lane and were applied from it. */
     readonly ofLane: (lane: Lane) => Effect.Effect<ReadonlyArray<GuardedCapsuleRow>>
@@ -126,7 +126,7 @@ export class CapsuleLedger extends Context.Service<
         const either = capsule.status === "active" || capsule.status === "stale"
         const status = !either ? capsule.status : reasons.length === 0 ? "active" : "stale"
         const stale_reasons = encodeStaleReasons(reasons)
-        // What stays as it is was not updated.
+        // Without a change `updated_at` stays.
         if (status === capsule.status && stale_reasons === capsule.stale_reasons) return
         yield* annotate(capsule.id, { status, stale_reasons })
       })

@@ -58,14 +58,14 @@ export const CapsuleRow = table(
     public_endpoint: Schema.NullOr(Schema.String),
     created_at: Timestamp,
     updated_at: Timestamp,
-    /** Who set the auto-update last: what it starts has their authority. */
+    /** Who last set auto-update: what it starts has their authority. */
     auto_update_by: Schema.NullOr(Schema.String),
     /** A snapshot of the lane whose plan met a full queue. */
     deferred_snapshot_id: Schema.NullOr(SourceSnapshotId),
     /** JSON. */
     stale_reasons: Schema.String,
     inputs_compared: Flag,
-    /** The plan of the rollback that holds the Capsule, and the words and choice of who applied it. */
+    /** The plan of the rollback that pins the Capsule, and the reason and choice of its applier. */
     pinned_run_id: Schema.NullOr(RunId),
     pinned_by: Schema.NullOr(Schema.String),
     pinned_at: Schema.NullOr(Timestamp),
@@ -76,20 +76,20 @@ export const CapsuleRow = table(
     released_by: Schema.NullOr(Schema.String),
     release_reason: Schema.NullOr(ReleaseReason),
     release_comment: Schema.NullOr(Schema.String),
-    /** JSON; what a Capsule waits for that has no credential. */
+    /** JSON; what a Capsule without a credential waits for. */
     credential_wait: Schema.NullOr(Schema.String),
-    /** Hours between checks: `NULL` as the Workspace, 0 never. */
+    /** Hours between checks: `NULL` follows the Workspace, 0 never. */
     drift_check_hours: Schema.NullOr(Schema.Int),
     drift_check_by: Schema.NullOr(Schema.String),
     drift_check_due_at: Schema.NullOr(Timestamp),
-    /** A commit that touches nothing of the module does not make it stale. */
+    /** A commit that touches nothing in the module does not make it stale. */
     path_filter: Flag
   },
   ["stale_reasons", "inputs_compared", "pin_ends_on_commit", "path_filter"]
 )
 export type CapsuleRow = RowOf<typeof CapsuleRow.columns>
 
-/** A Capsule with the digest of its configuration, as the guard needs it, and with what is wrong with its lane. */
+/** A Capsule with its configuration's digest, for the guard, and with the error of its lane. */
 export const GuardedCapsuleRow = rowShape({
   ...CapsuleRow.columns,
   install_config_digest: Schema.String,
@@ -112,7 +112,7 @@ const guardPurpose = "authority-guard"
 export const authorityGuard = (row: GuardedCapsuleRow) =>
   Effect.flatMap(Vault, (vault) => Effect.map(vault.mac(guardPurpose, guardText(row)), (digest) => `ag1.${digest}`))
 
-/** Whether the guard that a client read is still that of the Capsule. */
+/** Whether the guard that a client read is still the Capsule's. */
 export const guardHolds = (row: GuardedCapsuleRow, guard: string) =>
   Effect.flatMap(Vault, (vault) =>
     guard.startsWith("ag1.") ? vault.verifyMac(guardPurpose, guardText(row), guard.slice(4)) : Effect.succeed(false)

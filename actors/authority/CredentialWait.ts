@@ -6,14 +6,14 @@ import type { ProviderResolution } from "../../schema/records/Provider.ts"
 
 export const encodeCredentialWait = Schema.encodeSync(Schema.fromJsonString(CredentialWait))
 
-/** What has to be done, and by whom, once the Connection that a Capsule waits for was changed. */
+/** What to do, and for whom, after a change of the Connection that a Capsule waits for. */
 export const renewedWait = { turn: "member", next: "Its Connection was changed since. Plan again." } as const
 
-/** What a Run met beside its resolution. */
+/** What a Run met besides its resolution. */
 export interface CredentialObstacle {
   /** The operator forbids the provider. */
   readonly isDenied: boolean
-  /** The Connection that is bound. */
+  /** The bound Connection. */
   readonly connection: ConnectionStatus | undefined
 }
 
@@ -28,7 +28,7 @@ const turnOf = (
   if (connection === "unconfirmed") {
     return { turn: "operator", next: "The operator of this service looks at what the restore brought back." }
   }
-  // Nothing brings it back.
+  // It cannot be restored.
   if (connection === "revoked") {
     return { turn: "admin", next: "An owner or admin binds another Connection with a configuration plan." }
   }
@@ -41,7 +41,7 @@ const turnOf = (
   }
 }
 
-/** What a Capsule waits for whose Run met this resolution. */
+/** What a Capsule waits for after this resolution of its Run. */
 export const credentialWaitOf = (
   run: { readonly id: string; readonly since: string },
   blocked: ProviderResolution,

@@ -3,7 +3,7 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 
-/** Refuses while a Run of the Capsule that may change something is queued, running or waiting. `run_conflict` names it. */
+/** Refuses while a Run that may change the Capsule is queued, running or waiting. `run_conflict` names it. */
 export const refuseOpenRun = Effect.fnUntraced(function* (
   capsuleId: string,
   isInTheWay: (run: RunRow) => boolean = () => true

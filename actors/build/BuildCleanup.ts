@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { BuildStore } from "../../runner/execution/BuildStore.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
-/** Removes the builds that no plan may be applied with any more and that belong to no Capsule's current state. */
+/** Removes builds that no plan may be applied with any more and that no current state uses. */
 export const cleanUpBuilds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const builds = yield* BuildStore

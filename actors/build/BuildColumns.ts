@@ -1,6 +1,6 @@
 import type { BuildReference } from "../../runner/execution/RunJob.ts"
 
-/** Columns of a row that refers to a build: enough to find the archive again and to notice another one in its place. */
+/** Columns of a row that refers to a build: enough to find the archive and to notice a different one. */
 export interface BuildColumns {
   readonly build_digest: string | null
   readonly build_size_bytes: number | null

@@ -23,7 +23,7 @@ export const toDecision = (row: AutoUpdateDecisionRow): AutoUpdateDecision =>
     ...present({ runId: row.run_id })
   })
 
-/** What is decided about a snapshot, with the Run that it led to. */
+/** A decision about a snapshot, with the Run that it led to. */
 export interface Decided {
   readonly decision: AutoUpdateVerdict
   readonly reason: string
@@ -31,7 +31,7 @@ export interface Decided {
   readonly runId?: string | undefined
 }
 
-/** Whether a plan of this snapshot was made under the present authority: then nothing else is decided about it. */
+/** Whether this snapshot was planned under the present authority: then no further decision is made about it. */
 export const isPlannedNow = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapshotId: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`SELECT 1 AS one FROM auto_update_decisions
@@ -41,7 +41,7 @@ export const isPlannedNow = Effect.fnUntraced(function* (capsule: GuardedCapsule
   return rows.length > 0
 }, Effect.orDie)
 
-/** The only writer of `auto_update_decisions`; in the caller's transaction. The last decision about a snapshot stands. */
+/** The only writer of `auto_update_decisions`, in the caller's transaction. The last decision about a snapshot counts. */
 export const decide = Effect.fn("Capsule.decide")(function* (
   capsule: GuardedCapsuleRow,
   snapshot: { readonly id: string; readonly resolvedCommit: string },

@@ -49,7 +49,7 @@ export const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
   const refused: Array<Refused> = []
   for (const capsuleId of dependencyOrder(ids, edges)) {
     const outcome = yield* Effect.result(answered(client(capsuleId).DriftCheck({ context, groupId: id })))
-    // One Capsule that cannot be checked must not keep the others from it.
+    // One Capsule that cannot be checked must not stop the others.
     if (Result.isFailure(outcome)) refused.push({ capsuleId: CapsuleId.make(capsuleId), error: outcome.failure })
   }
   const [first] = refused

@@ -22,15 +22,15 @@ import { ConfigSuccession, guardMoved } from "../succession/ConfigSuccession.ts"
 import { StaleReasons } from "../staleness/StaleReasons.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
 
-/** Nothing of the Capsule may be on its way: a Run that settles later would write to what nobody looks after any more. */
+/** Nothing of the Capsule may be under way: a Run that settles later would write to an abandoned record. */
 const refuseMoving = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
   yield* refuseOpenRun(capsule.id)
   yield* (yield* ConfigSuccession).noRevision(capsule)
 })
 
 /**
- * Gives a Capsule up for good and destroys nothing: state, Runs and history stay, and what it owned in the service ends in
- * the same transaction.
+ * Releases a Capsule for good and destroys nothing: state, Runs and history stay; everything that it owned in the service ends
+ * in the same transaction.
  */
 export const releaseCapsule = Effect.fn("Capsule.release")(function* (
   load: Effect.Effect<GuardedCapsuleRow, ApiError>,
@@ -79,11 +79,11 @@ export const releaseCapsule = Effect.fn("Capsule.release")(function* (
       .filter(({ status }) => status !== "retired")
       .map(({ id }) => InterfaceId.make(id))
     yield* staleReasons.destroyed(capsule.id)
-    // A lane that nobody relies on any more keeps no Source in error.
+    // A lane that nobody uses any more keeps no Source in error.
     yield* lanes.settleStatus(capsule.source_id)
     yield* interfaces.destroyed(capsule.id)
     yield* deliveries.released(capsule.id)
-    // Before the shares: a plan that loses its input is told of the release.
+    // Before the shares: a plan that loses its input gets the release as its reason.
     const consumers = yield* endProducer(context, capsule, reason)
     const revokedShareIds = yield* endShares(context, capsule.id)
     yield* audit.append({

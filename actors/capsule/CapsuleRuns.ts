@@ -71,7 +71,7 @@ export class CapsuleRuns extends Context.Service<
       const connections = yield* Effect.context<ConnectionStore | ConnectionUses>()
       const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
 
-      /** Whoever starts a Run may use every Connection that the configuration binds, for this module at this ref. */
+      /** The starter of a Run must be allowed to use every Connection that the configuration binds, for this module at this ref. */
       const mayUse = Effect.fnUntraced(function* (
         capsule: GuardedCapsuleRow,
         request: Pick<CapsuleRunRequest, "createdBy" | "trigger">,
@@ -108,7 +108,7 @@ export class CapsuleRuns extends Context.Service<
           )
         }
         if (request.type === "plan") return yield* trackedSnapshot(capsule)
-        // What is deployed is destroyed and compared with the code it came from.
+        // Destroying and comparing use the code that was deployed.
         return capsule.adopted_snapshot_id ?? (yield* trackedSnapshot(capsule))
       })
 
@@ -139,7 +139,7 @@ export class CapsuleRuns extends Context.Service<
         }
         const snapshotId = yield* snapshotFor(capsule, request)
         const snapshot = yield* store.findSnapshot(snapshotId)
-        // Nobody is there to be refused when a Capsule follows its lane: the Run that cannot go on says why.
+        // Nobody is there to be refused when a Capsule follows its lane: the blocked Run says why.
         if (request.trigger !== "auto_update" && request.trigger !== "schedule")
           yield* mayUse(capsule, request, snapshotId)
         if (request.type !== "drift_check") yield* yieldDriftChecks(capsule.id)

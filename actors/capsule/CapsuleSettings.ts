@@ -6,8 +6,8 @@ import type { CapsuleDriftChecks } from "../../schema/records/DriftChecks.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 
 /**
- * The status that a request to enable or disable a Capsule moves it to; `undefined` when it is there already. Enabling returns to what
- * the evidence says.
+ * The status for a request to enable or disable a Capsule; `undefined` when it has it already. Enabling returns to what the
+ * evidence says.
  */
 export const wantedStatus = (
   capsule: Pick<CapsuleRow, "status" | "runtime_safety" | "current_state_version_id">,
@@ -22,7 +22,7 @@ export const wantedStatus = (
   return Result.succeed(capsule.current_state_version_id === null ? "pending" : "active")
 }
 
-/** What auto-update is to be; off means off for its applies too, and who asks for applies alone is refused. */
+/** The new auto-update setting; off includes its applies, and a request for applies alone is refused. */
 export const wantedAutoUpdate = (
   capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply">,
   change: AutoUpdateChange = {}
@@ -34,7 +34,7 @@ export const wantedAutoUpdate = (
     : Result.succeed({ enabled, apply })
 }
 
-/** The choice as it is stored. When the next check is due follows from it at the next look of the schedule. */
+/** The choice as stored. The next run of the schedule derives when the next check is due. */
 export const driftCheckChoice = (choice: CapsuleDriftChecks, by: string | undefined) => ({
   drift_check_hours: choice.mode === "inherit" ? null : choice.mode === "off" ? 0 : choice.hours,
   drift_check_by: choice.mode === "every" ? (by ?? null) : null,

@@ -17,7 +17,7 @@ const minutes = (run: RunTimes): number =>
     ? 0
     : (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 60_000
 
-/** What a Capsule, or all of a Workspace, has used so far. Times come from the ledger, sizes from what is stored. */
+/** The usage of a Capsule, or of a whole Workspace. Times come from the ledger, sizes from what is stored. */
 export const usageOf = Effect.fn("Capsules.usage")(function* (sql: SqlClient.SqlClient, scope: Statement.Fragment) {
   const runs = yield* sql<RunTimes>`SELECT type, started_at, finished_at FROM runs
       WHERE ${scope} AND quiet = 0 AND finished_at IS NOT NULL`

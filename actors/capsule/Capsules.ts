@@ -69,12 +69,12 @@ export class Capsules extends Context.Service<
       id: CapsuleId,
       page: PageRequest
     ) => Effect.Effect<Page<AutoUpdateDecision>, ApiError>
-    /** A destroy plan, or, for a Capsule that was never applied, its removal. */
+    /** A destroy plan, or the removal of a Capsule that was never applied. */
     readonly remove: (
       context: CommandContext,
       id: CapsuleId
     ) => Effect.Effect<{ readonly run: Run } | { readonly capsule: Capsule }, ApiError>
-    /** Gives the Capsule up without destroying anything. */
+    /** Releases the Capsule without destroying anything. */
     readonly release: (
       context: CommandContext,
       id: CapsuleId,
@@ -85,7 +85,7 @@ export class Capsules extends Context.Service<
       id: CapsuleId,
       idempotency: IdempotentRequest | undefined
     ) => Effect.Effect<Replayable<Run>, ApiError>
-    /** Plans the deployed revision again, so that what was changed outside is put back. */
+    /** Plans the deployed revision again, to put back what was changed outside. */
     readonly reconcilePlan: (
       context: CommandContext,
       id: CapsuleId,
@@ -124,9 +124,9 @@ export class Capsules extends Context.Service<
       filter: { readonly projectId?: string | undefined; readonly status?: string | undefined },
       page: PageRequest
     ) => Effect.Effect<Page<Capsule>, ApiError>
-    /** Those that somebody has to look at (failed, behind, drifted, of unknown safety), the last changed first; 100 at most. */
+    /** Capsules that need attention (failed, behind, drifted, of unknown safety), last changed first; at most 100. */
     readonly inNeed: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Capsule>>
-    /** Names by id, of those that there are. */
+    /** Names of existing Capsules, by id. */
     readonly names: (ids: ReadonlyArray<CapsuleId>) => Effect.Effect<ReadonlyMap<string, string>>
     readonly outputs: (id: CapsuleId) => Effect.Effect<ReadonlyArray<Output>, ApiError>
     readonly providerBindings: (id: CapsuleId) => Effect.Effect<ReadonlyArray<ProviderBinding>, ApiError>

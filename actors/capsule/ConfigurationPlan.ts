@@ -57,7 +57,7 @@ const withBlueprints = Effect.fnUntraced(function* (config: LoadedInstallConfig,
   return Result.isFailure(patched) ? yield* invalidRequest(`interfaceBlueprints: ${patched.failure}`) : patched.success
 })
 
-/** New Interfaces are pending from the moment their configuration stands, and usable after its apply. */
+/** New Interfaces are pending as soon as their configuration exists, and usable after its apply. */
 const announceBlueprints = Effect.fnUntraced(function* (
   capsule: GuardedCapsuleRow,
   before: LoadedInstallConfig,

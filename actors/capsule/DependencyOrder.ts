@@ -1,6 +1,6 @@
 import type { WaveEdge } from "../run-group/WaveDecision.ts"
 
-/** Producers before their consumers; what does not depend on each other keeps its order. */
+/** Producers before their consumers; independent ones keep their order. */
 export const dependencyOrder = (ids: ReadonlyArray<string>, edges: ReadonlyArray<WaveEdge>): ReadonlyArray<string> => {
   const ordered: Array<string> = []
   const placed = new Set<string>()

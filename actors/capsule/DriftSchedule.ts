@@ -7,9 +7,9 @@ import { answered } from "../ActorClient.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 
-/** Scheduled checks of one Workspace that may wait at a time: a schedule never fills a queue. */
+/** Scheduled checks of one Workspace that may wait at once: a schedule never fills a queue. */
 const waitingPerWorkspace = 5
-/** By how much of the interval a check may come late, so that Capsules of one age spread out. */
+/** By which fraction of the interval a check may be late, so that Capsules of one age spread out. */
 const spread = 0.1
 
 interface ScheduledRow {
@@ -20,13 +20,13 @@ interface ScheduledRow {
   readonly started_by: string | null
 }
 
-/** Compares what is deployed with the real infrastructure at the intervals that people chose. */
+/** Compares deployments with the real infrastructure at the chosen intervals. */
 export class DriftSchedule extends Context.Service<
   DriftSchedule,
   {
     /**
-     * Settles when each Capsule's next check is due, and starts those that are. A check that finds no place in the queue
-     * stays due.
+     * Determines when each Capsule's next check is due, and starts those that are. A check without a place in the queue stays
+     * due.
      */
     readonly checkDue: Effect.Effect<void>
   }

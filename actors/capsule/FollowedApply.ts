@@ -39,8 +39,8 @@ const followedPlan = Effect.fnUntraced(function* (
 })
 
 /**
- * Applies a plan that the Capsule made automatically, where its owner opted in: to commits of the lane. What would destroy or
- * replace something waits for a person all the same, and so does a configuration that nobody has applied yet.
+ * Applies a plan that the Capsule made automatically, where its owner opted in: to commits of the lane. A plan that would
+ * destroy or replace something still waits for a person, and so does a configuration that nobody has applied yet.
  */
 export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {
   const sql = yield* SqlClient.SqlClient

@@ -3,7 +3,7 @@ import { isPinned, pinWords } from "../authority/AutoUpdatePins.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import type { RunRow } from "../run/RunRow.ts"
 
-/** What decides whether a plan that a Capsule made automatically is applied automatically as well. */
+/** The facts that decide whether an automatic plan of a Capsule is applied automatically. */
 export interface FollowedPlan {
   readonly capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply" | "pinned_at" | "pinned_reason">
   readonly plan: Pick<RunRow, "install_config_id" | "resolved_commit">
@@ -12,7 +12,7 @@ export interface FollowedPlan {
   readonly appliedConfigId: string | undefined
   /** Where the adopted lane stands at this moment. */
   readonly laneCommit: string | null | undefined
-  /** Why the Workspace lets nothing happen automatically. */
+  /** Why automation is paused in the Workspace. */
   readonly automationRefusal: string | undefined
 }
 

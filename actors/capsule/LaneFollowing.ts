@@ -49,7 +49,7 @@ const obstacle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapsh
     return skipped("lane_moved", `${snapshot.ref} stands at another commit now.`)
   if (snapshot.resolved_commit === capsule.adopted_commit)
     return skipped("already_applied", "This commit is what is applied.")
-  // It may be stale for another Capsule's Output alone: there is nothing of the lane to follow then.
+  // It may be stale only because of another Capsule's Output: then there is nothing in the lane to follow.
   const isBehind = decodeStaleReasons(capsule.stale_reasons).some(({ kind }) => kind === "commit")
   const isCurrent = capsule.status === "active" || capsule.status === "stale"
   if (capsule.path_filter === 1 && isCurrent && !isBehind)
@@ -80,8 +80,8 @@ const obstacle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapsh
 })
 
 /**
- * Plans a newer commit of the adopted lane for a Capsule that opted in, and writes down what it decided. One commit is
- * planned once under one authority: a lane is synced again and again, and what a person cancelled does not come back.
+ * Plans a newer commit of the adopted lane for a Capsule that opted in, and records the decision. One commit is planned once
+ * under one authority: a lane is synced repeatedly, and a cancelled plan does not come back.
  */
 export const followLane = Effect.fn("Capsule.followLane")(function* (capsuleId: string, snapshotId: string) {
   const capsules = yield* CapsuleLedger
@@ -149,7 +149,7 @@ export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (cap
   }).pipe(transaction(sql))
 })
 
-/** Decides about the snapshot at which the lane stands. In the caller's transaction. */
+/** Decides about the lane's current snapshot, in the caller's transaction. */
 export const followStanding = Effect.fn("Capsule.followStanding")(function* (capsule: GuardedCapsuleRow) {
   const lanes = yield* SourceLanes
   const lane = yield* lanes.find(capsule.source_id, {
@@ -159,7 +159,7 @@ export const followStanding = Effect.fn("Capsule.followStanding")(function* (cap
   if (lane?.source_snapshot_id != null) yield* followLane(capsule.id, lane.source_snapshot_id)
 })
 
-/** A person ends the pin of a rollback: what the lane stands at is followed at once. In the caller's transaction. */
+/** A person ends the pin of a rollback: the lane's current snapshot is followed at once. In the caller's transaction. */
 export const resumeFollowing = Effect.fn("Capsule.resumeFollowing")(function* (
   capsule: GuardedCapsuleRow,
   context: CommandContext

@@ -32,7 +32,7 @@ interface UpdateRequest {
   readonly status?: "active" | "disabled"
 }
 
-/** Compares what is applied with where the lane stands, before the transaction in which the filter is set. */
+/** Compares what is applied with the lane, before the transaction that sets the filter. */
 const prepareFilter = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
   const sources = yield* SourceStore
   const filters = yield* PathFilters
@@ -89,7 +89,7 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
     if (status !== undefined) {
       if (status === "disabled") yield* (yield* ConfigSuccession).idle(capsule)
       if (!(yield* capsules.fence(capsule, { status }))) return yield* guardMoved()
-      // What moved while it was disabled counts from now on.
+      // Changes during the disabled time count from now on.
       if (status === "active") yield* staleReasons.compare(capsule.id)
       if (status === "disabled") yield* ledger.supersedePlans(capsule.id, "The Capsule was disabled.")
     }

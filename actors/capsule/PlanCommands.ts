@@ -124,8 +124,8 @@ export const applyPlan = Effect.fn("Capsule.apply")(function* (
 })
 
 /**
- * Plans the commit and configuration with which an earlier StateVersion was applied, against the present state. Where the
- * configuration differs it is derived anew, so that the plan's authority is the present one.
+ * Plans the commit and configuration with which an earlier StateVersion was applied, against the present state. A different
+ * configuration is derived again, so that the plan has the present authority.
  */
 export const rollbackPlan = Effect.fn("Capsule.rollbackPlan")(function* (
   load: Load,

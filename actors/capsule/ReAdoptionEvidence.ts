@@ -6,7 +6,7 @@ import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 import { reAdoptionProblem } from "./ReAdoptionProblem.ts"
 
-/** The last Run that decided over the real infrastructure. */
+/** The last Run that was decisive for the real infrastructure. */
 const decisiveRun = Effect.fnUntraced(function* (capsuleId: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE capsule_id = ${capsuleId}

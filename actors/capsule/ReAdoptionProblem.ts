@@ -4,7 +4,7 @@ import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { StateVersionRow } from "../state/StateVersionRow.ts"
 
-/** What the records hold about the last Run that decided over the infrastructure of a Capsule. */
+/** What the records say about the last Run that was decisive for a Capsule's infrastructure. */
 export interface DecisiveRecords {
   readonly capsule: Pick<CapsuleRow, "status" | "current_state_generation" | "execution_authority_epoch">
   readonly run: Pick<
@@ -31,7 +31,7 @@ export interface DecisiveRecords {
   readonly successions: number | undefined
 }
 
-/** What the records of the Run and of the Capsule have to say alike, as the first that differs. */
+/** The facts on which the records of Run and Capsule must agree; the first difference. */
 const drift = ({ capsule, plan, run, successions, version }: DecisiveRecords): string | undefined => {
   const isItsState =
     version !== undefined &&
@@ -51,7 +51,7 @@ const drift = ({ capsule, plan, run, successions, version }: DecisiveRecords): s
 }
 
 /**
- * Why a Run is not the one case in which a Capsule in error is re-adopted: the tool succeeded, and only a check after it did not.
+ * Why a Run is not the one case in which a Capsule in error is re-adopted: the tool succeeded, and only a later check failed.
  * `undefined` when it is.
  */
 export const reAdoptionProblem = (records: DecisiveRecords): string | undefined => {

@@ -8,7 +8,7 @@ import type { LoadedInstallConfig } from "../configuration/InstallConfigStore.ts
 import { baseMoved } from "../configuration/OperatorAuthority.ts"
 import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
 
-/** The current record, which has to say still what the check of its snapshot found. */
+/** The current record, which must still agree with the check of its snapshot. */
 const checkContract = Effect.fnUntraced(function* ({ row }: LoadedInstallConfig) {
   const store = yield* SourceStore
   const report = row.compatibility_report_id === null ? undefined : yield* store.findReport(row.compatibility_report_id)
@@ -19,8 +19,8 @@ const checkContract = Effect.fnUntraced(function* ({ row }: LoadedInstallConfig)
 })
 
 /**
- * The configuration of the module as it is in the given snapshot: the current one as long as the operator's base configuration has not
- * moved, or the contract of the snapshot compiled anew.
+ * The configuration of the module as it is in the given snapshot: the current one as long as the operator's base configuration
+ * has not moved, or the snapshot's contract, compiled again.
  */
 export const reAdoptionTarget = Effect.fn("Capsule.reAdoptionTarget")(function* (
   current: LoadedInstallConfig,
@@ -39,7 +39,7 @@ export const reAdoptionTarget = Effect.fn("Capsule.reAdoptionTarget")(function* 
         compatibilityReportId: report?.id,
         contractDigest: current.row.contract_digest,
         config: current.config,
-        // The base configuration is the one that it was compiled with: what it sets is the same.
+        // The base configuration is the one it was compiled with, so its values are the same.
         operatorValues: row === undefined ? {} : compilation.operatorValues(stagedOf(row), current.config)
       }
     }

@@ -13,13 +13,13 @@ import { RunGroups } from "../run-group/RunGroups.ts"
 import { SourceSchedule } from "../source-commands/SourceSchedule.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 
-/** How often the service looks after itself. */
+/** How often the service cleans up. */
 const interval: Duration.Input = "1 minute"
 
 const before = ({ after }: RetentionPeriod) =>
   Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(after)).toISOString())
 
-/** Ends plans that nobody applied in time: reviewable ones, and approved ones that were never used. */
+/** Ends plans that were not applied in time: reviewable ones, and approved ones that were never used. */
 export const expirePlans = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
@@ -42,7 +42,7 @@ export const purge = Effect.gen(function* () {
 const guarded = <E, R>(name: string, work: Effect.Effect<void, E, R>) =>
   Effect.catchCause(work, (cause) => Effect.logError(`Cleanup failed: ${name}`, cause))
 
-/** Everything that is due, once. */
+/** Everything due, once. */
 const turn = Effect.gen(function* () {
   const schedule = yield* SourceSchedule
   const follows = yield* DeferredFollows
@@ -65,12 +65,12 @@ type Rhythm = <R>(turn: Effect.Effect<void, never, R>) => Effect.Effect<void, ne
 
 export const atStartAndEveryMinute: Rhythm = (turn) => turn.pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever)
 
-/** When turns are taken. A host that takes them by hand, as a test does, brings its own. */
+/** When cleanup runs. A host that runs it by hand, like a test, provides its own. */
 export const CleanupRhythm = Context.Reference<Rhythm>("svc/actors/cleanup/CleanupRhythm", {
   defaultValue: () => atStartAndEveryMinute
 })
 
-/** Runs in the background for as long as the service does. */
+/** Runs in the background as long as the service. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const rhythm = yield* CleanupRhythm

@@ -2,7 +2,7 @@ import type { ReportVariable } from "../../schema/records/CompatibilityReport.ts
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import type { StoredConfig } from "./InstallConfigStore.ts"
 
-/** The inputs of a commit as a configuration meets them: with the origins that it gave to those it knows. */
+/** The inputs of a commit under a configuration, with the configuration's origins for those it knows. */
 export const carriedVariables = (
   config: StoredConfig,
   declared: ReadonlyArray<ReportVariable>

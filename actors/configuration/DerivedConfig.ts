@@ -23,8 +23,8 @@ const addedInterfaces = ({ compiled, operator }: StoredConfig) =>
     : compiled.interfaceBlueprints.filter(({ key }) => operator?.interfaceKeys.includes(key) !== true)
 
 /**
- * The configuration of the module as it is in the given snapshot, under the operator's base configuration of this moment. A reviewed
- * source build stays as it is unless the operator's own takes its place; nothing that nobody has reviewed comes in with a revision.
+ * The configuration of the module in the given snapshot, under the operator's present base configuration. A reviewed source
+ * build stays unless the operator's own replaces it; a revision brings in nothing unreviewed.
  */
 export const derivedConfig = Effect.fn("Capsule.derivedConfig")(function* (
   current: LoadedInstallConfig,

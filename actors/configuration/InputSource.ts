@@ -1,11 +1,11 @@
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 
-/** Names alone: whoever only asks whether there is a value needs none. */
+/** Names only: checking for the existence of a value needs no more. */
 interface Names {
   readonly has: (name: string) => boolean
 }
 
-/** Who gives values beside the service itself, by the inputs that they give one to. */
+/** Who besides the service gives values, by input. */
 export interface InputGivers {
   readonly dependencies: Names
   readonly values: Names
@@ -23,10 +23,10 @@ export type InputSource =
   | "module"
   | "missing"
 
-/** Where the value of an input comes from that the host does not deliver, the first that has one. */
+/** The source of an input's value that the host does not deliver: the first that has one. */
 export const inputSource = (variable: DeclaredVariable, givers: InputGivers): InputSource => {
   const { name, origin, required } = variable
-  // The operator's word comes before what other Capsules and people give.
+  // The operator takes precedence over other Capsules and people.
   if (origin === "operator") return "value"
   if (givers.dependencies.has(name)) return "dependency"
   if (givers.values.has(name)) return "value"

@@ -38,7 +38,7 @@ const variableFacts = (variables: ReadonlyArray<ReportVariable>, scan: unknown):
   return variables.map((variable) => ({ ...variable, mapOfStrings: maps.has(variable.name) }))
 }
 
-/** What the snapshot at hand would be reviewed with: the pins of a review name the same, whatever the report says. */
+/** The pins of the given snapshot: those of a review must be equal, whatever the report says. */
 export const reviewedPins = (
   snapshot: ManifestCarrier,
   compatibilityReportId: string,
@@ -62,7 +62,7 @@ const originOf = (
   if (input === undefined) return "host"
   if (compiled.origin !== "repository_manifest") return "user"
   if (input.origin === "manifest") return input.source
-  // What the manifest does not mention: a person is asked where the module cannot do without, and only there.
+  // Inputs that the manifest does not mention: a person is asked only where the module requires a value.
   return input.required ? "user" : "module_default"
 }
 
@@ -70,18 +70,18 @@ const originOf = (
 export class InstallConfigCompilation extends Context.Service<
   InstallConfigCompilation,
   {
-    /** Adds what became of the manifest to the report. */
+    /** Adds the fate of the manifest to the report. */
     readonly annotate: (staged: StagedReport, snapshot: ManifestCarrier) => StagedReport
-    /** What the manifest of the snapshot is worth to a module that was only scanned. */
+    /** The manifest's verdict for a module that was only scanned. */
     readonly verdictOf: (snapshot: ManifestCarrier, scan: ScannedModule) => ModuleVerdict
-    /** Compiles what was reviewed: fails when the report was made from anything else than `pins` says. */
+    /** Compiles what was reviewed: fails when the report was made from anything but `pins`. */
     readonly storedConfig: (
       staged: StagedReport,
       snapshot: ManifestCarrier,
       pins: InstallPins,
       given: { readonly names: ReadonlyArray<string>; readonly sourceBuild?: SourceBuild | undefined }
     ) => Result.Result<StoredConfig, InstallEvidenceMismatch | ManifestRequired>
-    /** The values that the operator sets in the module of a configuration that was compiled at this moment. */
+    /** The operator's values in the module of a configuration compiled now. */
     readonly operatorValues: (snapshot: ManifestCarrier, config: StoredConfig) => VariableValues
     /** Stores the configuration without values that a check compiles, and names it in the report. In the caller's transaction. */
     readonly baseConfig: (
@@ -102,7 +102,7 @@ export class InstallConfigCompilation extends Context.Service<
         operatorBaseOf(operator, { url: snapshot.url, path: repositoryPathOf(snapshot, modulePath) })
 
       const compile = ({ moduleScan, report }: StagedReport, snapshot: ManifestCarrier, pins: InstallPins) => {
-        // What the report itself was made from: it says so, the caller does not.
+        // What the report itself was made from, by its own account rather than the caller's.
         const made: InstallPins = {
           sourceSnapshotId: report.sourceSnapshotId,
           compatibilityReportId: report.id,

@@ -14,8 +14,8 @@ import { Vault } from "../vault/Vault.ts"
 import { InstallConfigRow, ProviderBindingRow } from "./InstallConfigRow.ts"
 
 /**
- * Everything of a configuration but its private values. Immutable; the digest covers it and the values. `compiled` is what
- * the manifest compiler made of snapshot, report and operator policy: plan and apply read nothing else of a manifest.
+ * Everything of a configuration but its private values. Immutable; the digest covers it and the values. `compiled` is the
+ * manifest compiler's result for snapshot, report and operator policy: plan and apply read nothing else from a manifest.
  */
 export const StoredConfig = Schema.Struct({
   compiled: CompiledInstall,
@@ -70,13 +70,13 @@ type Binding = Pick<ProviderBindingRow, "provider" | "module_local_name" | "chil
 export class InstallConfigStore extends Context.Service<
   InstallConfigStore,
   {
-    /** In the caller's transaction. Answers the digest. Inserting the same id with the same digest again is no error. */
+    /** In the caller's transaction. Returns the digest. Inserting the same id and digest again is not an error. */
     readonly insert: (config: NewInstallConfig) => Effect.Effect<string>
     readonly load: (id: string) => Effect.Effect<LoadedInstallConfig | undefined>
     /** The private values; never to be projected. */
     readonly values: (row: InstallConfigRow) => Effect.Effect<VariableValues>
     readonly bindings: (id: string) => Effect.Effect<ReadonlyArray<Binding>>
-    /** Deletes what checks compiled for nobody and whose report is gone. In the caller's transaction. */
+    /** Deletes unused configurations of checks whose report is gone. In the caller's transaction. */
     readonly dropUnreported: (workspaceId: string) => Effect.Effect<void>
   }
 >()("svc/actors/configuration/InstallConfigStore") {
@@ -89,7 +89,7 @@ export class InstallConfigStore extends Context.Service<
       const insert = Effect.fn("InstallConfigStore.insert")(function* (input: NewInstallConfig) {
         const encoded = encodeConfig(input.config)
         const plainValues = canonicalJson(input.values)
-        // Keyed, so that a digest that leaves the service cannot be used to guess short private values.
+        // Keyed, so that a published digest cannot be used to guess short private values.
         const valuesDigest = yield* vault.mac("install-config-values", plainValues)
         const bindings = input.bindings.map((b) => [
           b.provider,

@@ -2,8 +2,8 @@ import { Context } from "effect"
 import { defaultOperatorPolicy, type OperatorPolicy } from "../../schema/manifest/OperatorPolicy.ts"
 
 /**
- * The operator's ceilings: no proposal of a repository widens them. `policy` is what they are at this moment: a reload changes it, so
- * it is read where it takes effect.
+ * The operator's ceilings: no proposal of a repository widens them. `policy` is read where it takes effect, since a reload
+ * changes it.
  */
 export const InstallPolicy = Context.Reference<{ readonly policy: OperatorPolicy }>(
   "svc/actors/configuration/InstallPolicy",

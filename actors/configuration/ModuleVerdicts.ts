@@ -18,7 +18,7 @@ const verdictName = (status: string): ModuleVerdict["verdict"] => {
   return status === "absent" || status === "not_declared" ? "absent" : "rejected"
 }
 
-/** Says in the report of one module what the manifest is worth to each module of the snapshot. */
+/** Adds the manifest's verdict on each module of the snapshot to a module's report. */
 export const makeModuleVerdicts = Effect.gen(function* () {
   const compatibility = yield* CompatibilityCheck
   const compilation = yield* InstallConfigCompilation

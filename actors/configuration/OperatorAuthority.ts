@@ -7,13 +7,13 @@ import type { StoredConfig } from "./InstallConfigStore.ts"
 import { type OperatorConfigsShape, operatorBaseOf, profileNameOf, profileOf } from "./OperatorConfigs.ts"
 import { repositoryPathOf } from "../source/SnapshotManifest.ts"
 
-/** A snapshot, as far as it says which base configuration counts for a module in it. */
+/** The facts about a snapshot that select a module's base configuration. */
 export interface SnapshotPlace {
   readonly url: string
   readonly path: string
 }
 
-/** Whether the operator's base configuration of a module is another one now than the configuration was compiled with. */
+/** Whether the operator's base configuration of a module differs from the one that the configuration was compiled with. */
 export const baseMoved = (
   operator: OperatorConfigsShape,
   config: Pick<StoredConfig, "operator">,
@@ -24,7 +24,7 @@ export const baseMoved = (
   config.operator?.digest
 
 /**
- * Why a plan must not be applied any more: what the operator decided has changed since it was made. A plan of a release that knew no
+ * Why a plan must not be applied any more: the operator's decisions have changed since. A plan of a release that knew no
  * profiles was made under the default one.
  */
 export const operatorMoved = (
@@ -46,7 +46,7 @@ export const operatorMoved = (
     : `The operator has changed the execution profile ${name} since the plan was made. Plan again.`
 }
 
-/** What the runner is asked for on behalf of a profile. */
+/** What a profile requires of the runner. */
 export const demandsOf = (name: string, { isolation, limits, network }: ExecutionProfile): RunDemands => ({
   profile: name,
   ...(isolation === undefined ? {} : { isolation }),

@@ -5,21 +5,21 @@ import { baseConfigFor, OperatorBaseConfig } from "../../schema/policy/OperatorB
 import { Lifecycle } from "../../schema/policy/PostApplyCheck.ts"
 import { requestDigest } from "../idempotency/RequestDigest.ts"
 
-/** What the operator defines beside the ceilings over manifests; `loadedAt` says since when (ISO 8601). */
+/** The operator's definitions besides the ceilings on manifests; `loadedAt` says since when (ISO 8601). */
 export interface OperatorConfigsShape {
   readonly profiles: Readonly<Record<string, ExecutionProfile>>
   readonly baseConfigs: ReadonlyArray<OperatorBaseConfig>
   readonly loadedAt: string
 }
 
-/** The operator's profiles and base configurations at this moment: a reload changes them, so they are read where they take effect. */
+/** The operator's profiles and base configurations: read where they take effect, since a reload changes them. */
 export const OperatorConfigs = Context.Reference<OperatorConfigsShape>("svc/actors/configuration/OperatorConfigs", {
   defaultValue: () => ({ profiles: {}, baseConfigs: [], loadedAt: "1970-01-01T00:00:00.000Z" })
 })
 
 const encodeProfile = Schema.encodeSync(Schema.toCodecJson(ExecutionProfile))
 
-/** A profile with the digest over what it says. */
+/** A profile with its digest. */
 export interface NamedProfile {
   readonly name: string
   readonly digest: string
@@ -34,20 +34,20 @@ export const profileOf = ({ profiles }: OperatorConfigsShape, name: string): Nam
   return { name, digest: requestDigest([name, encodeProfile(rules)]), profile }
 }
 
-/** What a configuration keeps of the operator's base configuration that it was compiled with. */
+/** What a configuration records about the base configuration it was compiled with. */
 export const StoredOperatorConfig = Schema.Struct({
-  /** Over all that the base configuration says; another one now means another one then. */
+  /** Covers the whole base configuration: any change makes another digest. */
   digest: Schema.String,
   name: Schema.optionalKey(Schema.String),
   profile: Schema.String,
-  /** The variables that the operator sets, of those that the module declares. */
+  /** The variables set by the operator, among those that the module declares. */
   variables: Schema.Array(Schema.String),
   interfaceKeys: Schema.Array(Schema.String),
   lifecycle: Schema.optionalKey(Lifecycle)
 })
 export type StoredOperatorConfig = typeof StoredOperatorConfig.Type
 
-/** A base configuration with the digest over what it says. */
+/** A base configuration with its digest. */
 export interface NamedBase {
   readonly config: OperatorBaseConfig
   readonly digest: string
@@ -60,7 +60,7 @@ export const digestOfBase = (config: OperatorBaseConfig): string => {
   return requestDigest(encodeBase(rules))
 }
 
-/** The base configuration that counts for a module, by its path in the repository at `url`. */
+/** The base configuration that applies to a module, by its path in the repository at `url`. */
 export const operatorBaseOf = (
   { baseConfigs }: OperatorConfigsShape,
   module: { readonly url: string; readonly path: string }
@@ -69,7 +69,7 @@ export const operatorBaseOf = (
   return config === undefined ? undefined : { config, digest: digestOfBase(config) }
 }
 
-/** What the compiler takes of it. */
+/** What the compiler uses of it. */
 export const compilerBase = (base: NamedBase | undefined): BaseInstallConfig =>
   base === undefined
     ? emptyBaseConfig
@@ -81,7 +81,7 @@ export const compilerBase = (base: NamedBase | undefined): BaseInstallConfig =>
         outputAllowlist: base.config.outputAllowlist ?? []
       }
 
-/** What a configuration keeps of it; `declared` are the names that the module declares. */
+/** What a configuration records of it; `declared` are the names that the module declares. */
 export const storedOperator = ({ config, digest }: NamedBase, declared: ReadonlySet<string>): StoredOperatorConfig => ({
   digest,
   ...(config.name === undefined ? {} : { name: config.name }),

@@ -53,7 +53,7 @@ const typeOf = (value: Schema.Json): InstallConfig["variables"][number]["type"] 
   return typeof value === "boolean" ? "boolean" : "json"
 }
 
-/** A base configuration that says something else is another one; each Workspace has its own id of it. */
+/** A changed base configuration is another one; each Workspace has its own id for it. */
 const readyMadeId = (workspaceId: string, digest: string): InstallConfigId =>
   derivedId(InstallConfigId, "icfg", workspaceId, `ready-made ${digest}`)
 
@@ -97,7 +97,7 @@ export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: st
     Effect.orDie
   )
 
-/** Tells in which Workspaces an id is that of a ready-made configuration. */
+/** The Workspaces in which an id is that of a ready-made configuration. */
 export const readyMadePlaces = ({ baseConfigs }: OperatorConfigsShape, id: string) => {
   const digests = baseConfigs.map(digestOfBase)
   return (workspaceId: string): boolean => digests.some((digest) => readyMadeId(workspaceId, digest) === id)

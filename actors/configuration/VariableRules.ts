@@ -8,7 +8,7 @@ import { exceedsJsonLimits, type JsonValueExcess } from "../../schema/json/JsonV
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import type { StoredConfig, VariableValues } from "./InstallConfigStore.ts"
 
-/** A whole number that was rounded on its way through JSON, or may have been: nobody can tell which one was meant. */
+/** A whole number that was, or may have been, rounded in JSON: the intended one is unknown. */
 const isRounded = (value: Schema.Json): boolean =>
   typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)
 
@@ -25,7 +25,7 @@ const excesses: Readonly<Record<JsonValueExcess, string>> = {
   string_too_long: `holds a text longer than ${privateValuesLimits.maxStringBytes} bytes`
 }
 
-/** Why a set of private values is beyond its bounds (specification, Limits), counted before anything digests or scans it. */
+/** Why a set of private values is beyond its bounds (specification, Limits), checked before anything digests or scans it. */
 const boundsProblem = (values: Schema.Json): string | undefined => {
   const excess = exceedsJsonLimits(values, privateValuesLimits)
   if (excess !== undefined) return excesses[excess]
@@ -34,7 +34,7 @@ const boundsProblem = (values: Schema.Json): string | undefined => {
     : undefined
 }
 
-/** Whether a value is of an input's basic type; null is of every one. */
+/** Whether a value has an input's basic type; null has every one. */
 export const fits = (type: DeclaredVariable["type"], value: Schema.Json): boolean => {
   if (value === null) return true
   switch (type) {
@@ -49,13 +49,13 @@ export const fits = (type: DeclaredVariable["type"], value: Schema.Json): boolea
   }
 }
 
-/** Bounds of the whole set, before it is looked at more closely. */
+/** Bounds of the whole set, checked first. */
 export const checkBounds = (field: string, values: Schema.Json): Effect.Effect<void, ApiError> => {
   const problem = boundsProblem(values)
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(`${field}: ${problem}.`))
 }
 
-/** Which variables another Capsule's Output may fill: host-delivered and derived ones are the service's own. */
+/** The variables that another Capsule's Output may fill: not host-delivered or derived ones. */
 export const isFillable = (variable: DeclaredVariable): boolean =>
   variable.origin === "user" || variable.origin === "module_default"
 
@@ -94,8 +94,8 @@ export const marked = (
   variables.map((variable) => ({ ...variable, set: Object.hasOwn(values, variable.name) }))
 
 /**
- * Checks given values against the declared inputs: known names, basic types, none that the service fills itself, no
- * redaction mark, and no secret that could not be hidden. Fails with `invalid_request`, naming the variable and never its value.
+ * Checks given values against the declared inputs: known names, basic types, none that the service fills, no redaction mark,
+ * and no secret that could not be hidden. Fails with `invalid_request`, naming the variable and never its value.
  */
 export const checkValues = Effect.fnUntraced(function* (
   field: string,

@@ -10,7 +10,7 @@ import { ConnectionAuthorizationRow } from "./ConnectionAuthorizationRow.ts"
 
 const validFor = retention.connectionAuthorization.after
 
-/** What becomes of the authorization: a new Connection, or new tokens of one that is there. */
+/** The purpose of the authorization: a new Connection, or new tokens for an existing one. */
 export const ConnectionDraft = Schema.Struct({
   renews: Schema.Boolean,
   displayName: Schema.String,
@@ -19,7 +19,7 @@ export const ConnectionDraft = Schema.Struct({
 })
 export type ConnectionDraft = typeof ConnectionDraft.Type
 
-/** Who began it, where, and for what: all of it has to be the same when the browser comes back. */
+/** Who began it, where, and for what: all must be the same when the browser returns. */
 export interface BegunAuthorization {
   readonly workspaceId: string
   readonly connectionId: string
@@ -47,7 +47,7 @@ const place = (workspaceId: string, stateHash: string) => ({
   rowId: stateHash
 })
 
-/** The one state of an answer; `undefined` when it has none, several, or one that no state of ours looks like. */
+/** The one state of an answer; `undefined` when there is none, several, or one of the wrong form. */
 export const stateOf = (search: string): Redacted.Redacted | undefined => {
   const [state, ...others] = new URLSearchParams(search).getAll("state")
   return state === undefined || others.length > 0 || !isWellFormed("oauthState", state)
@@ -56,19 +56,19 @@ export const stateOf = (search: string): Redacted.Redacted | undefined => {
 }
 
 /**
- * Authorizations that a person was sent to give at another server and has not come back from. The browser carries the state;
+ * Authorizations that a person was sent to grant at another server and has not returned from. The browser carries the state;
  * stored are its digest and the sealed PKCE verifier. The only writer of `connection_authorizations`.
  */
 export class ConnectionAuthorizations extends Context.Service<
   ConnectionAuthorizations,
   {
-    /** Makes state and verifier. Nothing is written yet. */
+    /** Creates state and verifier. Nothing is written yet. */
     readonly proof: Effect.Effect<Pick<OpenAuthorization, "state" | "codeVerifier">>
-    /** Good for ten minutes and one answer. Answers when it ends. */
+    /** Valid for ten minutes and one answer. Returns when it ends. */
     readonly begin: (authorization: OpenAuthorization) => Effect.Effect<string>
-    /** Of an answer that may still come. */
+    /** An authorization that may still be answered. */
     readonly find: (state: Redacted.Redacted) => Effect.Effect<Option.Option<OpenAuthorization>>
-    /** Uses it up; `false` when something else did. */
+    /** Uses it up; `false` when it was used already. */
     readonly spend: (state: Redacted.Redacted) => Effect.Effect<boolean>
   }
 >()("svc/actors/connection/ConnectionAuthorizations") {

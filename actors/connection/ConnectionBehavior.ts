@@ -125,7 +125,7 @@ export const layer = ConnectionActor.toLayer(
           const problem = yield* serving(renewTokens(id))
           if (problem !== undefined) return yield* failedPrecondition(problem)
         }
-        // Opening proves that the vault still holds the key and that the envelope is whole and in its own place.
+        // Opening proves that the vault still has the key and that the envelope is intact and in its place.
         const fresh = yield* load
         const outcome = yield* Effect.result(credentialTest.test(fresh, yield* store.secrets(fresh)))
         yield* Effect.andThen(

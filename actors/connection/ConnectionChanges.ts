@@ -50,7 +50,7 @@ const audited = Effect.fnUntraced(function* (
   })
 })
 
-/** What a helper made keeps what the authorization server gave: its tokens, and their end where nobody can renew them. */
+/** A helper's Connection keeps its tokens from the authorization server, and their expiry where they cannot be renewed. */
 const checkTokens = Effect.fnUntraced(function* (row: ConnectionRow, { expiresAt, files, values }: UpdateConnection) {
   const oauth = oauthOf(row)
   if (oauth === undefined) return
@@ -69,7 +69,7 @@ const checkTokens = Effect.fnUntraced(function* (row: ConnectionRow, { expiresAt
 
 type Files = ConnectionSecrets["files"]
 
-/** A file that says no variable of its own takes that of the one it replaces: its name is all that anybody was shown. */
+/** A file without a variable takes that of the file it replaces: only names are shown to people. */
 const replacedFiles = (given: Files | undefined, present: Files): Files =>
   given?.map((file) => {
     const { envName } = file.envName === undefined ? (present.find(({ name }) => name === file.name) ?? file) : file
@@ -77,8 +77,8 @@ const replacedFiles = (given: Files | undefined, present: Files): Files =>
   }) ?? present
 
 /**
- * Changes a Connection in place. New values are tested before anything is written; what was planned with the old ones and is
- * not applied yet is void from then on.
+ * Changes a Connection in place. New values are tested before anything is written; unapplied plans made with the old ones
+ * become void.
  */
 export const updateConnection = Effect.fn("Connection.update")(function* (
   id: string,
@@ -99,7 +99,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
   yield* checkTokens(row, request)
   yield* checkUse(row.workspace_id ?? "", row.kind, request.use)
   const rotates = request.values !== undefined || request.files !== undefined
-  // Values that cannot be opened any more can still be given anew; there is nothing of them to keep then.
+  // Values that cannot be opened any more can still be replaced; nothing of them can be kept then.
   const opening = connections.secrets(row)
   const before =
     request.values === undefined ? yield* opening : yield* orOnIntegrityFault(() => Effect.undefined)(opening)
@@ -152,7 +152,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
   }).pipe(transaction(sql))
 })
 
-/** Ends a Connection that nothing living uses. Its values are deleted; its name stays for the history. */
+/** Ends an unused Connection. Its values are deleted; its name stays for the history. */
 export const removeConnection = Effect.fn("Connection.remove")(function* (id: string, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const connections = yield* ConnectionStore
@@ -169,7 +169,7 @@ export const removeConnection = Effect.fn("Connection.remove")(function* (id: st
   }).pipe(transaction(sql))
 })
 
-/** What a revocation ended, and what goes on because stopping it half-way would do more harm. */
+/** What a revocation ended, and what continues because stopping it halfway would do more harm. */
 const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const lifecycle = yield* RunLifecycle
@@ -192,9 +192,9 @@ const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: string) {
 }, Effect.orDie)
 
 /**
- * Ends a Connection at once: nothing is given its values any more, plans made with it are void, and Runs that change nothing are
- * stopped. An apply that runs goes on with what it was given; its values stay sealed apart until it is over, for nothing but to
- * be hidden in what it says.
+ * Ends a Connection at once: its values are not used again, plans made with it are void, and Runs that change nothing are
+ * stopped. A running apply continues with what it has; its values stay sealed separately until it is over, only to be redacted
+ * from its output.
  */
 export const revokeConnection = Effect.fn("Connection.revoke")(function* (id: string, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
@@ -204,7 +204,7 @@ export const revokeConnection = Effect.fn("Connection.revoke")(function* (id: st
   return yield* Effect.gen(function* () {
     const row = yield* load(id)
     if (row.status === "revoked") return { supersededRunIds: [], cancelledRunIds: [], runningApplyIds: [] }
-    // Of one that a restore brought back nobody was given a value since.
+    // Nobody has received a value of a restored, unconfirmed one.
     if (row.status !== "unconfirmed") {
       yield* held.keep(row, yield* connections.secrets(row))
       yield* held.keepTokens(row)

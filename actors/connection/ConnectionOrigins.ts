@@ -10,7 +10,7 @@ import type { ConnectionRow } from "./ConnectionRow.ts"
 
 const listed = (origins: ReadonlyArray<CredentialOrigin>) => origins.join(", ")
 
-/** What is wrong with the origins a Connection of this kind is given. */
+/** What is wrong with the origins for a Connection of this kind. */
 export const originsProblem = (
   kind: ConnectionKind,
   origins: ReadonlyArray<CredentialOrigin> | undefined,
@@ -31,7 +31,7 @@ export const originsProblem = (
   return undefined
 }
 
-/** Whether a Connection still has to be told these origins; `false` when exactly they were confirmed already. */
+/** Whether a Connection still needs these origins; `false` when exactly they were confirmed already. */
 export const checkConfirmation = Effect.fnUntraced(function* (
   row: Pick<ConnectionRow, "kind" | "status" | "origins" | "proposed_origins">,
   origins: ReadonlyArray<CredentialOrigin>,
@@ -81,10 +81,7 @@ export const gitConnectionProblem = (
       }
 }
 
-/**
- * Refuses a Connection for the Git server of `url` before anything is written. What is sent is checked again where a
- * request leaves, by `GitCredentials`.
- */
+/** Refuses a Connection for the Git server of `url` before anything is written. `GitCredentials` checks again for every request. */
 export const checkGitConnection = Effect.fnUntraced(function* (
   field: string,
   workspaceId: string,

@@ -20,7 +20,7 @@ const credentialShaped =
 const keyMaterial =
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----|^[a-z][a-z0-9+.-]{0,30}:\/\/[^/\s:@]{1,256}:[^/\s@]{1,256}@/i
 
-/** The first place of a non-secret map that looks like a credential. */
+/** The first place in a non-secret map that looks like a credential. */
 const credentialIn = (path: string, value: Schema.Json): string | undefined => {
   if (typeof value === "string") return keyMaterial.test(value) ? path : undefined
   if (typeof value !== "object" || value === null) return undefined
@@ -33,10 +33,10 @@ const credentialIn = (path: string, value: Schema.Json): string | undefined => {
   return undefined
 }
 
-/** What is checked of a new Connection, and of one with new values. */
+/** The checks for a new Connection, and for one with new values. */
 type CheckedConnection = Omit<CreateConnection, "workspaceId" | "displayName" | "expiresAt" | "use">
 
-/** A Git Connection serves Sources, which are of no Project, and is confined to places by its origins. */
+/** A Git Connection serves Sources, which belong to no Project, and is limited by its origins. */
 const useProblem = (kind: ConnectionKind, use: ConnectionUse | undefined): string | undefined => {
   if (kind === "provider" || use === undefined) return undefined
   if (use.projectIds !== undefined)
@@ -133,7 +133,7 @@ export const checkCredentials = (request: CheckedConnection): Effect.Effect<void
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(problem))
 }
 
-/** Checks what the shape of the body cannot say. Fails with `invalid_request`, naming the field and never its value. */
+/** Checks what the body's schema cannot express. Fails with `invalid_request`, naming the field and never its value. */
 export const checkConnection = (request: CheckedConnection, policy: GitPolicyShape): Effect.Effect<void, ApiError> => {
   const problem =
     credentialsProblem(request) ??
@@ -142,11 +142,11 @@ export const checkConnection = (request: CheckedConnection, policy: GitPolicySha
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(problem))
 }
 
-/** The mode of a Connection that names none: the first of its recipe. */
+/** The default mode: the first of its recipe. */
 export const defaultAuthMode = (recipeId: string): string =>
   credentialRecipes.find(({ id }) => id === recipeId)?.authModes[0]?.id ?? "env"
 
-/** Every Project that a rule names is one of the Workspace, and the rule suits the kind of Connection. */
+/** Every Project named by a rule is in the Workspace, and the rule suits the kind of Connection. */
 export const checkUse = Effect.fnUntraced(function* (
   workspaceId: string,
   kind: ConnectionKind,
@@ -161,7 +161,7 @@ export const checkUse = Effect.fnUntraced(function* (
   }
 })
 
-/** An expiry that is over already would end the Connection without anybody deciding to. */
+/** An expiry in the past would end the Connection without a decision. */
 export const checkExpiry = Effect.fnUntraced(function* (expiresAt: string | null | undefined) {
   if (expiresAt == null || expiresAt > (yield* now)) return
   return yield* invalidRequest("expiresAt: is not in the future. Revoke the Connection to end it at once.")

@@ -12,7 +12,7 @@ const decodeOrigins = Schema.decodeSync(Schema.fromJsonString(Schema.Array(Crede
 const decodeProposals = Schema.decodeSync(Schema.fromJsonString(Schema.Array(Schema.Json)))
 const decodeProposed = Schema.decodeUnknownOption(ProposedOrigin)
 
-/** Where the Connection may be sent: nowhere until that is confirmed. */
+/** Where the Connection may be sent: nowhere until confirmed. */
 export const originsOf = (row: Pick<ConnectionRow, "origins">): ReadonlyArray<CredentialOrigin> =>
   row.origins === null ? [] : decodeOrigins(row.origins)
 
@@ -37,7 +37,7 @@ export const ConnectionSecrets = Schema.Struct({
 export type ConnectionSecrets = typeof ConnectionSecrets.Type
 
 const SecretsJson = Schema.fromJsonString(ConnectionSecrets)
-/** The text that is sealed, of these values and of those that replaced them. */
+/** The text to seal, for these values and for those that replaced them. */
 export const encodeSecrets = Schema.encodeSync(SecretsJson)
 export const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 const UseJson = Schema.fromJsonString(ConnectionUse)
@@ -48,14 +48,14 @@ const decodeConnection = Schema.decodeUnknownSync(Connection)
 /** Who may use it, and for what. */
 export const useOf = (row: ConnectionRow): ConnectionUse => decodeUse(row.use_rule)
 
-/** `expired` is told by the clock, not by a job that might be late. */
+/** `expired` is judged by the clock: a job might be late. */
 export const effectiveStatus = (row: ConnectionRow, at: string): ConnectionStatus =>
   row.status !== "revoked" && row.expires_at !== null && row.expires_at <= at ? "expired" : row.status
 
-/** Whether a Connection in this status may be injected anywhere. */
+/** Whether a Connection in this status may be injected. */
 export const isUsable = (status: ConnectionStatus): boolean => status === "pending" || status === "verified"
 
-/** What to do about a status that keeps a Connection from being used. */
+/** The remedy for a status that prevents a Connection's use. */
 export const statusRemedy = (status: ConnectionStatus): string => {
   switch (status) {
     case "unconfirmed":
@@ -114,7 +114,7 @@ export interface NewConnection {
   readonly authMode: string
   readonly displayName: string
   readonly secrets: ConnectionSecrets
-  /** Of a Git Connection. */
+  /** For a Git Connection. */
   readonly origins?: ReadonlyArray<CredentialOrigin> | undefined
   readonly providerConfig: Readonly<Record<string, Schema.Json>>
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
@@ -122,7 +122,7 @@ export interface NewConnection {
   readonly expiresAt?: string | undefined
 }
 
-/** What of a Connection changes. `secrets` makes it the next version; `null` ends an expiry. */
+/** Changes of a Connection. `secrets` makes it the next version; `null` removes an expiry. */
 export interface ConnectionChange {
   readonly displayName?: string | undefined
   readonly use?: ConnectionUse | undefined
@@ -151,15 +151,15 @@ export class ConnectionStore extends Context.Service<
     readonly find: (id: string) => Effect.Effect<ConnectionRow | undefined>
     /** Compare-and-set over the row that the caller read; `false` when it has changed meanwhile. In the caller's transaction. */
     readonly change: (row: ConnectionRow, change: ConnectionChange) => Effect.Effect<boolean>
-    /** Values that are the same authority as before, with a new token: no new version. In the caller's transaction. */
+    /** New token values with the same authority: no new version. In the caller's transaction. */
     readonly renew: (row: ConnectionRow, secrets: ConnectionSecrets) => Effect.Effect<void>
-    /** The same for its end: without values from then on, and found no more. */
+    /** The same for its end: without values from then on, and no longer found. */
     readonly remove: (row: ConnectionRow) => Effect.Effect<boolean>
-    /** What a test of the values of `row` found. Says nothing of values that replaced them meanwhile. */
+    /** The outcome of a test of the values of `row`. Ignores values that replaced them meanwhile. */
     readonly setStatus: (row: ConnectionRow, status: "verified" | "error") => Effect.Effect<void>
     /** Deletes the sealed values: nothing can bring them back. */
     readonly revoke: (id: string) => Effect.Effect<void>
-    /** From then on these count, for good. */
+    /** From now on these apply, for good. */
     readonly confirmOrigins: (id: string, origins: ReadonlyArray<CredentialOrigin>) => Effect.Effect<void>
     readonly touch: (id: string) => Effect.Effect<void>
     readonly secrets: (row: ConnectionRow) => Effect.Effect<Redacted.Redacted<ConnectionSecrets>>
@@ -271,7 +271,7 @@ export class ConnectionStore extends Context.Service<
       }, Effect.orDie)
 
       const secrets = Effect.fn("ConnectionStore.secrets")(function* (row: ConnectionRow) {
-        // Every way to the values leads through here, whatever looked at the status before.
+        // The only way to the values, whatever checked the status before.
         if (row.status === "unconfirmed")
           return yield* Effect.die(new Error(`Connection ${row.id}: ${statusRemedy(row.status)}`))
         if (row.sealed_values === null) return Redacted.make<ConnectionSecrets>({ values: {}, files: [] })

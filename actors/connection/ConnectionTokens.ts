@@ -9,7 +9,7 @@ import { ConnectionRow } from "./ConnectionRow.ts"
 
 const { accessTokenExpiresAt, grantedAt, helperId, refreshable, scopes } = ConnectionOAuth.fields
 
-/** What of an authorization is no secret. */
+/** The non-secret part of an authorization. */
 export const StoredOAuth = Schema.Struct({
   helperId,
   scopes,
@@ -17,7 +17,7 @@ export const StoredOAuth = Schema.Struct({
   accessTokenExpiresAt,
   grantedAt,
   issuer: Schema.String,
-  /** A renewal that began then has not been recorded as over: whether the old refresh token still serves is unknown. */
+  /** A renewal that began then has no recorded end: whether the old refresh token still works is unknown. */
   renewingSince: Schema.optionalKey(Timestamp)
 })
 export type StoredOAuth = typeof StoredOAuth.Type
@@ -33,11 +33,11 @@ const OAuthJson = Schema.fromJsonString(StoredOAuth)
 const encodeOAuth = Schema.encodeSync(OAuthJson)
 const decodeOAuth = Schema.decodeUnknownSync(OAuthJson)
 const TokensJson = Schema.fromJsonString(ConnectionTokenPair)
-/** The text that is sealed, of these tokens and of those that replaced them. */
+/** The text to seal, for these tokens and for those that replaced them. */
 export const encodeTokens = Schema.encodeSync(TokensJson)
 export const decodeTokens = Schema.decodeUnknownEffect(TokensJson)
 
-/** `undefined` of a Connection that no helper made. */
+/** `undefined` for a Connection that no helper made. */
 export const oauthOf = ({ oauth }: Pick<ConnectionRow, "oauth">): StoredOAuth | undefined =>
   oauth === null ? undefined : decodeOAuth(oauth)
 
@@ -61,26 +61,26 @@ const place = (row: Pick<ConnectionRow, "id" | "workspace_id">) => ({
 
 /**
  * The tokens behind the values of Connections: the only writer of the columns `oauth`, `oauth_fault`, `sealed_tokens` and
- * `token_generation`. What changes both values and tokens is one transaction of the caller's.
+ * `token_generation`. A change of both values and tokens is one transaction of the caller.
  */
 export class ConnectionTokens extends Context.Service<
   ConnectionTokens,
   {
-    /** Takes over the tokens of an authorization or renewal, with the next generation. */
+    /** Stores the tokens of an authorization or renewal, with the next generation. */
     readonly put: (
       row: Pick<ConnectionRow, "id" | "workspace_id">,
       oauth: StoredOAuth,
       tokens: Redacted.Redacted<ConnectionTokenPair>
     ) => Effect.Effect<void>
     readonly read: (row: ConnectionRow) => Effect.Effect<Option.Option<Redacted.Redacted<ConnectionTokenPair>>>
-    /** Says before a renewal is asked for that its outcome will be unknown until it is recorded. */
+    /** Records before a renewal that its outcome is unknown until recorded. */
     readonly renewing: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
-    /** Takes that back: the renewal took no effect. */
+    /** Undoes that: the renewal had no effect. */
     readonly settled: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
     readonly fault: (id: string, code: ConnectionOAuthFault["code"], message: string) => Effect.Effect<void>
-    /** Deletes the tokens: they are of no use any more. */
+    /** Deletes the tokens: they are useless now. */
     readonly forget: (id: string) => Effect.Effect<void>
-    /** A Connection that has ended and whose tokens the authorization server may still take; a removed one too. */
+    /** An ended Connection whose tokens the authorization server may still accept; even a removed one. */
     readonly ended: (id: string) => Effect.Effect<ConnectionRow | undefined>
   }
 >()("svc/actors/connection/ConnectionTokens") {

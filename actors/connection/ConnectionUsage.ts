@@ -9,12 +9,12 @@ import { InstallPlanId } from "../../schema/records/Ids.ts"
 // Installs are coordinated above this folder.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
-/** More than that is a number. */
+/** Beyond this only the number is given. */
 const mostNamed = 10
 
 /**
- * What living uses a Connection: Capsules that bind it, Sources that are fetched with it, installs that will, and Runs that are
- * under way with it. Destroyed and released Capsules and earlier configurations do not count.
+ * What uses a Connection: living Capsules that bind it, Sources that are fetched with it, installs that will, and Runs under
+ * way with it. Ended Capsules and earlier configurations do not count.
  */
 export const usersOf = Effect.fn("Connection.usersOf")(function* (id: string) {
   const sql = yield* SqlClient.SqlClient

@@ -2,17 +2,17 @@ import type { ConnectionUse, UsedModule } from "../../schema/records/ConnectionU
 import { isWithinOrigins } from "../../schema/records/CredentialOrigin.ts"
 import { type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
 
-/** What a Connection is about to be used for, as far as its rule asks. */
+/** The intended use of a Connection, as far as its rule matters. */
 export interface UseAttempt {
-  /** Of whoever started it, or enabled the automation that did; `undefined` when there is nobody, or no member any more. */
+  /** The role of the starter, or of who enabled the automation; `undefined` when there is nobody, or no longer a member. */
   readonly role: Role | undefined
   readonly automatic: boolean
-  /** Absent where no Project takes part: a Git Connection serves Sources. */
+  /** Absent without a Project: a Git Connection serves Sources. */
   readonly projectId?: string | undefined
-  /** Without a path while nobody has chosen a module yet. */
+  /** Without a path while no module is chosen yet. */
   readonly module?: { readonly url: string; readonly path: string | undefined } | undefined
   readonly ref: string
-  /** The refs of a rule that names none: the adopted lane and the Source's default. */
+  /** The default refs of a rule: the adopted lane and the Source's default. */
   readonly defaultRefs: ReadonlyArray<string>
 }
 
@@ -26,8 +26,8 @@ const isModule = ({ origin, path }: UsedModule, asked: NonNullable<UseAttempt["m
 const refused = (because: "role" | "project" | "module" | "ref"): UseDecision => ({ allowed: false, because })
 
 /**
- * Whether a rule lets a Connection be used. Projects and modules confine everybody; any other ref needs an owner or admin
- * who starts it in person, since a plan runs code that nobody has reviewed with these credentials.
+ * Whether a rule lets a Connection be used. Projects and modules restrict everybody; any other ref requires an owner or admin
+ * who starts it in person, since a plan runs unreviewed code with these credentials.
  */
 export const decideUse = (rule: ConnectionUse, attempt: UseAttempt): UseDecision => {
   const { role } = attempt

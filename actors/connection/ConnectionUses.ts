@@ -7,13 +7,13 @@ import { type UseAttempt, decideUse } from "./ConnectionUse.ts"
 import { useOf } from "./ConnectionStore.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 
-/** On whose authority something uses a Connection: a person's, or that of the one who enabled the automation. */
+/** The authority for using a Connection: a person's, or that of the person who enabled the automation. */
 export interface UseStarter {
   readonly subject: string | undefined
   readonly automatic: boolean
 }
 
-/** For what it is used, and where. */
+/** The purpose and place of the use. */
 export interface UseSite extends Omit<UseAttempt, "role" | "automatic"> {
   readonly workspaceId: string
 }
@@ -54,13 +54,13 @@ const refusal = (
   }
 }
 
-/** Asks the rules of Connections, with the role that somebody has at this moment. */
+/** Applies the rules of Connections, with the person's current role. */
 export class ConnectionUses extends Context.Service<
   ConnectionUses,
   {
-    /** How the rule admits it. Fails with `permission_denied` that names the Connection, its rule and what to do. */
+    /** The basis on which the rule admits it. Fails with `permission_denied` that names the Connection, its rule and what to do. */
     readonly grant: (row: ConnectionRow, starter: UseStarter, site: UseSite) => Effect.Effect<GrantedUse, ApiError>
-    /** Whether somebody is an owner or admin: what members set as well widens no rule unless one of those set it. */
+    /** Whether somebody is an owner or admin: values that members can set widen a rule only when one of those set them. */
     readonly isManager: (subject: string | undefined, workspaceId: string) => Effect.Effect<boolean, ApiError>
   }
 >()("svc/actors/connection/ConnectionUses") {

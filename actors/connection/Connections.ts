@@ -21,7 +21,7 @@ export class Connections extends Context.Service<
   Connections,
   {
     readonly create: (context: CommandContext, request: CreateConnection) => Effect.Effect<Connection, ApiError>
-    /** Makes exactly these the places an older Git Connection may be sent to. */
+    /** Sets exactly these as the places an older Git Connection may be sent to. */
     readonly confirmOrigins: (
       context: CommandContext,
       id: ConnectionId,
@@ -40,17 +40,17 @@ export class Connections extends Context.Service<
       context: CommandContext,
       id: ConnectionId
     ) => Effect.Effect<typeof RevokedConnection.Type, ApiError>
-    /** Those that expire before a time or have, and are not revoked. */
+    /** Connections that have expired or will before a time, and are not revoked. */
     readonly expiring: (workspaceId: WorkspaceId, before: string) => Effect.Effect<ReadonlyArray<Connection>>
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Connection>, ApiError>
     /** Git Connections that Sources use and that are sent nowhere until somebody confirms their origins. */
     readonly awaitingOrigins: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
-    /** Prepares an authorization at the helper's server; answers where to send the browser. */
+    /** Prepares an authorization at the helper's server; returns where to send the browser. */
     readonly startOAuth: (
       context: CommandContext,
       start: Omit<StartAuthorization, "renews">
     ) => Effect.Effect<typeof StartedOAuthConnection.Type, ApiError>
-    /** Makes the Connection, or renews it, with the answer that the browser brought back. */
+    /** Creates or renews the Connection with the browser's answer. */
     readonly finishOAuth: (context: CommandContext, finish: FinishAuthorization) => Effect.Effect<Connection, ApiError>
     /** Those whose tokens could not be renewed, or not be revoked. */
     readonly failing: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>

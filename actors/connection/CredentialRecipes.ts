@@ -15,7 +15,7 @@ const plain = (name: string, ja: string, en: string, required: boolean, argument
 /** Recipe of every provider without one of its own: any environment names and files. */
 export const genericRecipeId = "generic-env"
 
-/** Setup help for known providers. A recipe is never an admission tier: a provider without one uses `generic-env`. */
+/** Setup help for known providers. A recipe is never a condition for admission: a provider without one uses `generic-env`. */
 export const credentialRecipes: ReadonlyArray<CredentialRecipe> = [
   {
     id: genericRecipeId,
@@ -128,7 +128,7 @@ export const credentialRecipes: ReadonlyArray<CredentialRecipe> = [
   }
 ]
 
-/** Providers that reach nothing outside the run and therefore need no Connection. */
+/** Providers that reach nothing outside the run and so need no Connection. */
 export const credentialFreeProviders: ReadonlySet<string> = new Set([
   "hashicorp/archive",
   "hashicorp/cloudinit",
@@ -141,7 +141,7 @@ export const credentialFreeProviders: ReadonlySet<string> = new Set([
   "hashicorp/tls"
 ])
 
-/** The provider argument of the same meaning as an environment name, where the recipe knows one. */
+/** The provider argument equivalent to an environment name, where the recipe knows one. */
 export const argumentNames = (recipeId: string): Readonly<Record<string, string>> => {
   const recipe = credentialRecipes.find((candidate) => candidate.id === recipeId)
   const names: Record<string, string> = {}

@@ -10,12 +10,12 @@ import { type ConnectionSecrets, originsOf } from "./ConnectionStore.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 import { SourceRow } from "../source/SourceRow.ts"
 
-/** The values do not do what they are for. The message names no value. */
+/** The values do not work. The message names no value. */
 export class CredentialsRefused extends Schema.TaggedError<CredentialsRefused>()("CredentialsRefused", {
   message: Schema.String
 }) {}
 
-/** The values of a Git Connection as the servers of its origins take them. */
+/** Checks the values of a Git Connection with the servers of its origins. */
 export const gitCredentials = (row: ConnectionRow, { values }: ConnectionSecrets): GitCredentials =>
   GitCredentials.basic(
     { username: Redacted.make(values["username"] ?? "git"), password: Redacted.make(values["token"] ?? "") },
@@ -28,11 +28,11 @@ interface FetchedSource {
   readonly default_ref: string
 }
 
-/** Tries credentials as far as they can be tried without a Run: a Git server is asked, a provider's service is not. */
+/** Tests credentials as far as possible without a Run: a Git server is asked, a provider's service is not. */
 export class CredentialTest extends Context.Service<
   CredentialTest,
   {
-    /** Answers what was tested. */
+    /** Returns what was tested. */
     readonly test: (
       row: ConnectionRow,
       secrets: Redacted.Redacted<ConnectionSecrets>

@@ -24,7 +24,7 @@ import { oauthRefusal } from "./OAuthRefusal.ts"
 import { connectionRotated } from "./RotatedConnections.ts"
 import { storedOAuth } from "./TokenLifetime.ts"
 
-/** The answer belongs to nothing that is open: nobody began it, it was used, or it came too late. */
+/** The answer belongs to no open authorization: it was never begun, was used, or came too late. */
 export const nothingOpen = failedPrecondition(
   "No authorization is open that this answer belongs to: they last ten minutes and serve once. Nothing was changed; start again from the Connections of the Workspace."
 )
@@ -33,7 +33,7 @@ const startAgain = "No Connection was made or changed. Start again from the Conn
 
 const refused = (why: string) => new ApiError({ code: "permission_denied", message: `${why} ${startAgain}` })
 
-/** Whether the person may still do, at this moment, what they began. */
+/** Whether the person may still do what they began. */
 const authorise = Effect.fnUntraced(function* ({ sessionId, subject, workspaceId }: OpenAuthorization) {
   const sql = yield* SqlClient.SqlClient
   const uses = yield* ConnectionUses
@@ -46,7 +46,7 @@ const authorise = Effect.fnUntraced(function* ({ sessionId, subject, workspaceId
   yield* refuseArchived(workspaceId).pipe(Effect.catchTag("SqlError", Effect.die))
 })
 
-/** Takes the authorization out of the world, for the person, session and helper that began it and for nobody else. */
+/** Consumes the authorization, for the person, session and helper that began it and for nobody else. */
 const taken = Effect.fnUntraced(function* (context: CommandContext, request: FinishAuthorization) {
   const authorizations = yield* ConnectionAuthorizations
   const state = stateOf(request.search)
@@ -54,7 +54,7 @@ const taken = Effect.fnUntraced(function* (context: CommandContext, request: Fin
   if (Option.isNone(found)) return yield* nothingOpen
   const open = found.value
   if (open.subject !== context.actor.subject || open.sessionId !== request.sessionId) {
-    // Left open: whoever began it may still come back with it.
+    // Left open: the person who began it may still return with it.
     return yield* new ApiError({
       code: "permission_denied",
       message:
@@ -63,7 +63,7 @@ const taken = Effect.fnUntraced(function* (context: CommandContext, request: Fin
   }
   if (!(yield* authorizations.spend(open.state))) return yield* nothingOpen
   const { helper, server } = yield* findHelper(open.helperId)
-  // Every helper has a redirect URI of its own: an answer that comes to another one is of another server.
+  // Every helper has its own redirect URI: an answer at another one is from another server.
   if (open.helperId !== request.helperId) {
     return yield* refused("The answer came to the address of another helper than the one that was asked.")
   }
@@ -73,7 +73,7 @@ const taken = Effect.fnUntraced(function* (context: CommandContext, request: Fin
   return open
 })
 
-/** The earlier of two times, where there are any. */
+/** The earlier of two optional times. */
 const earliest = (...times: ReadonlyArray<string | null | undefined>): string | undefined =>
   times.filter((time) => typeof time === "string").sort()[0]
 
@@ -101,7 +101,7 @@ const created = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
   })
   const row = yield* connections.find(connectionId)
   if (row === undefined) return yield* Effect.die(new Error(`The Connection ${connectionId} was not inserted`))
-  // Its server has just given the values.
+  // Its server has just issued the values.
   yield* connections.setStatus(row, "verified")
   yield* store.put(row, oauth, tokenPair(tokens))
   return { action: "connection.create", row, data: {} }
@@ -120,7 +120,7 @@ const rotated = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
   }
   const before = yield* connections.secrets(row)
   const oauth = storedOAuth(declared, tokens, yield* now)
-  // An expiry that was the old token's own goes with it.
+  // The old token's expiry goes with it.
   const kept = row.expires_at === former.accessTokenExpiresAt ? null : row.expires_at
   const expiresAt =
     earliest(draft.expiresAt ?? kept, oauth.refreshable ? undefined : oauth.accessTokenExpiresAt) ?? null
@@ -139,7 +139,7 @@ const rotated = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
   return { action: "connection.rotate", row, data: { version: row.version + 1, supersededRunIds } }
 })
 
-/** Makes the draft a Connection, or gives an existing one its new tokens, unless the authority for it has gone meanwhile. */
+/** Turns the draft into a Connection, or gives an existing one its new tokens, unless the authority for it has gone meanwhile. */
 const settle = Effect.fnUntraced(function* (
   context: CommandContext,
   open: OpenAuthorization,
@@ -182,7 +182,7 @@ const settle = Effect.fnUntraced(function* (
   })
 })
 
-/** Finishes an authorization with the answer that a browser brought. Its tokens are given back when nothing comes of it. */
+/** Finishes an authorization with a browser's answer. Its tokens are revoked when nothing comes of it. */
 export const finishAuthorization = Effect.fn("Connection.finishAuthorization")(function* (
   context: CommandContext,
   request: FinishAuthorization

@@ -38,24 +38,24 @@ const tokenTexts = ({ accessToken, refreshToken }: ConnectionTokenPair): Readonl
 ]
 
 /**
- * Which Run was given which values of a Connection, and the values that a rotation replaced meanwhile: a Run that still has
- * the old ones may show them, so they are redacted until it is over. The only writer of `connection_holds`,
- * `former_connection_values` and `former_connection_tokens`.
+ * Which Run was given which values of a Connection, and the values that a rotation replaced meanwhile: a Run that still has the
+ * old ones may show them, so they are redacted until it ends. The only writer of `connection_holds`, `former_connection_values`
+ * and `former_connection_tokens`.
  */
 export class HeldValues extends Context.Service<
   HeldValues,
   {
-    /** Records that a Run is given these very values. In the transaction that read the row. */
+    /** Records that a Run receives exactly these values, in the transaction that read the row. */
     readonly hold: (runId: string, row: ConnectionRow) => Effect.Effect<void>
-    /** Keeps replaced values for the Runs that hold them, when there are any. In the transaction that replaces them. */
+    /** Keeps replaced values for the Runs that hold them, if any, in the transaction that replaces them. */
     readonly keep: (row: ConnectionRow, secrets: Redacted.Redacted<ConnectionSecrets>) => Effect.Effect<void>
     /** The same for tokens that newer ones are about to replace. */
     readonly keepTokens: (row: ConnectionRow) => Effect.Effect<void>
-    /** Text of the replaced values of a Connection that a Run still holds, and of the tokens that no Run is given. */
+    /** Text of the replaced values of a Connection that a Run still holds, and of tokens that Runs never receive. */
     readonly former: (connectionId: string) => Effect.Effect<ReadonlyArray<SecretText>>
-    /** Text of the values that replaced those of a Run since it was given them: what is published of it hides both. */
+    /** Text of the values that replaced a Run's since it received them: both are redacted from what it publishes. */
     readonly renewedSince: (runId: string) => Effect.Effect<ReadonlyArray<SecretText>>
-    /** Forgets what serves no Run any more. */
+    /** Deletes what no Run needs any more. */
     readonly release: Effect.Effect<void>
   }
 >()("svc/actors/connection/HeldValues") {
@@ -77,7 +77,7 @@ export class HeldValues extends Context.Service<
         row: ConnectionRow,
         secrets: Redacted.Redacted<ConnectionSecrets>
       ) {
-        // Also for a Run that holds older values: what it publishes hides every value that came after them.
+        // Also for a Run with older values: every later value is redacted from what it publishes.
         const holders = yield* sql`SELECT 1 AS one FROM connection_holds h JOIN runs r ON r.id = h.run_id
           WHERE h.connection_id = ${row.id} AND r.status = 'running' LIMIT 1`
         if (holders.length === 0) return
@@ -146,7 +146,7 @@ export class HeldValues extends Context.Service<
             const row = yield* connections.find(id)
             if (row === undefined) return []
             const values = textsOf(Redacted.value(yield* connections.secrets(row)))
-            // Of one that was revoked since, the last values are among the former ones, which hold its former tokens as well.
+            // For a revoked one, the last values are among the former ones, which include its former tokens.
             return [...values, ...(yield* presentTokens(row)), ...(yield* former(id))]
           })
         )

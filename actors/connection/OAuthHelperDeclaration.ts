@@ -19,7 +19,7 @@ const Issuer = Address.check(
   })
 )
 
-/** Parameters of an authorization request that are never the operator's to set. */
+/** Parameters of an authorization request that the operator can never set. */
 const ownParameters: ReadonlySet<string> = new Set([
   "client_id",
   "client_secret",
@@ -37,9 +37,9 @@ const ownParameters: ReadonlySet<string> = new Set([
 
 const Client = Schema.Struct({
   id: Schema.NonEmptyString,
-  /** Without it: a way that the server's metadata names. */
+  /** By default a method that the server's metadata names. */
   authentication: Schema.optionalKey(Schema.Literals(["client_secret_basic", "client_secret_post"])),
-  /** A file or an environment name that holds the secret. A public client has neither. */
+  /** A file or an environment name with the secret. A public client has neither. */
   secretFile: Schema.optionalKey(Schema.NonEmptyString),
   secretEnv: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)))
 }).check(
@@ -56,7 +56,7 @@ const MadeConnection = Schema.Struct({
   authMode: Schema.optionalKey(Schema.String),
   /** The value that the access token becomes: an environment name, or `token` of a Git Connection. */
   accessToken: Schema.NonEmptyString,
-  /** Further values, the same for everybody and no secret. */
+  /** Further values, the same for everybody and not secret. */
   values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   origins: Schema.optionalKey(Schema.Array(GivenCredentialOrigin).check(Schema.isMinLength(1), Schema.isMaxLength(32)))
 })
@@ -68,7 +68,7 @@ export const OAuthHelperDeclaration = Schema.Struct({
   issuer: Issuer,
   /** Which metadata the issuer publishes: RFC 8414, or OpenID Connect Discovery. */
   metadata: Schema.optionalKey(Schema.Literals(["oauth2", "oidc"])),
-  /** In place of metadata. */
+  /** Instead of metadata. */
   endpoints: Schema.optionalKey(
     Schema.Struct({
       authorization: Address,
@@ -80,7 +80,7 @@ export const OAuthHelperDeclaration = Schema.Struct({
   ),
   client: Client,
   scopes: Schema.Array(Schema.String.check(Schema.isPattern(/^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/))),
-  /** `sent`: the server's metadata does not say that it supports PKCE; a challenge is sent nevertheless. */
+  /** `sent`: the server's metadata does not mention PKCE; a challenge is sent nevertheless. */
   pkce: Schema.optionalKey(Schema.Literals(["advertised", "sent"])),
   /** Further parameters of the authorization request. */
   parameters: Schema.optionalKey(

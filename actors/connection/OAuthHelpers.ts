@@ -7,7 +7,7 @@ import type { OAuthHelper } from "../../schema/records/OAuthHelper.ts"
 export interface DeclaredHelper {
   readonly helper: OAuthHelper
   readonly server: AuthorizationServer
-  /** What this server wants in an authorization request beside the usual. */
+  /** Additional parameters that this server wants in an authorization request. */
   readonly parameters: Readonly<Record<string, string>>
   /** The value of the recipe that the access token becomes. */
   readonly accessTokenName: string

@@ -7,17 +7,17 @@ export const connectionRevoked =
   "A Connection that this plan was made with was revoked. Bind another one, and plan again."
 export const connectionRotated = "A Connection that this plan was made with has new values. Plan again."
 
-/** Why one Connection no longer is what the plan was made with; one that was removed is missed where it is needed. */
+/** Why one Connection is not the one that the plan was made with; a removed one is reported where it is needed. */
 export const rotationProblem = (
   use: Pick<NonNullable<ProviderResolution["use"]>, "connectionVersion"> | undefined,
   row: Pick<ConnectionRow, "status" | "version"> | undefined
 ): string | undefined => {
   if (row?.status === "revoked") return connectionRevoked
-  // A plan of a release that recorded no version is one of the first.
+  // A plan without a recorded version counts as made with the first.
   return row !== undefined && row.version !== (use?.connectionVersion ?? 1) ? connectionRotated : undefined
 }
 
-/** Why a plan no longer has the credentials that it was made with; `undefined` while it does. */
+/** Why a plan has lost the credentials that it was made with; `undefined` while it has them. */
 export const rotatedSince = Effect.fn("rotatedSince")(function* (
   resolutions: ReadonlyArray<ProviderResolution> | undefined
 ) {

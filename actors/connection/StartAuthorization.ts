@@ -13,7 +13,7 @@ import { oauthOf } from "./ConnectionTokens.ts"
 import { findHelper } from "./OAuthHelpers.ts"
 import { oauthRefusal } from "./OAuthRefusal.ts"
 
-/** The Connection that is to get new tokens: one of this helper's, which still stands. */
+/** The Connection to receive new tokens: one of this helper's that still exists. */
 const renewed = Effect.fnUntraced(function* (id: string, workspaceId: string, helperId: string) {
   const connections = yield* ConnectionStore
   const row = yield* connections.find(id)
@@ -27,7 +27,7 @@ const renewed = Effect.fnUntraced(function* (id: string, workspaceId: string, he
   return row
 })
 
-/** Prepares what a person is sent to another server for. Nothing is a Connection until they are back with an answer. */
+/** Prepares a person's visit to another server. Nothing becomes a Connection until they return with an answer. */
 export const startAuthorization = Effect.fn("Connection.startAuthorization")(function* (
   id: string,
   context: CommandContext,

@@ -3,16 +3,16 @@ import type { GrantedTokens } from "../../runner/oauth/AuthorizationServer.ts"
 import type { StoredOAuth } from "./ConnectionTokens.ts"
 import type { DeclaredHelper } from "./OAuthHelpers.ts"
 
-/** Where a server gives a refresh token and does not say how long the access token lasts. */
+/** For a server that issues a refresh token without the lifetime of the access token. */
 const assumedLifetime = Duration.hours(1)
-/** A Run should not outlive its token: one with less than that, or than half of its life, is renewed first. */
+/** A Run should not outlive its token: one with less than this, or less than half of its life left, is renewed first. */
 const longestNotice = Duration.minutes(30)
-/** Less than that is as good as nothing. */
+/** Less than this is useless. */
 const shortestUse = Duration.minutes(1)
 
 const after = (at: string, millis: number) => new Date(Date.parse(at) + millis).toISOString()
 
-/** What is kept of tokens that were just given, beside themselves. */
+/** What is recorded about new tokens, besides themselves. */
 export const storedOAuth = (
   {
     helper,
@@ -42,13 +42,13 @@ export const storedOAuth = (
 
 const remaining = (expiresAt: string, at: string) => Date.parse(expiresAt) - Date.parse(at)
 
-/** Whether the access token is to be renewed before it is given to a Run. */
+/** Whether to renew the access token before a Run receives it. */
 export const isDue = ({ accessTokenExpiresAt, grantedAt, refreshable }: StoredOAuth, at: string): boolean => {
   if (!refreshable || accessTokenExpiresAt === undefined) return false
   const half = remaining(accessTokenExpiresAt, grantedAt) / 2
   return remaining(accessTokenExpiresAt, at) < Math.min(half, Duration.toMillis(longestNotice))
 }
 
-/** Whether the access token is good for a while without being renewed. */
+/** Whether the access token is valid for a while without renewal. */
 export const stillServes = ({ accessTokenExpiresAt }: StoredOAuth, at: string): boolean =>
   accessTokenExpiresAt === undefined || remaining(accessTokenExpiresAt, at) > Duration.toMillis(shortestUse)

@@ -17,7 +17,7 @@ import type { ConnectionRow } from "./ConnectionRow.ts"
 
 const reconnect = "An owner or admin has to connect it again, on the page of Connections."
 
-/** Takes the new tokens over, unless somebody ended or changed the Connection while they were asked for. */
+/** Stores the new tokens, unless the Connection was ended or changed during the request. */
 const takeOver = Effect.fnUntraced(function* (
   id: string,
   asked: ConnectionRow,
@@ -34,7 +34,7 @@ const takeOver = Effect.fnUntraced(function* (
   if (!isUsable(row.status)) return false
   const at = yield* now
   const kept = Redacted.value(former).refreshToken
-  // A server that does not rotate its refresh tokens gives none with a renewal (RFC 6749 6): the old one stays.
+  // A server that does not rotate refresh tokens returns none with a renewal (RFC 6749 6): the old one stays.
   const refreshToken = given.refreshToken ?? (kept === undefined ? undefined : Redacted.make(kept))
   const tokens = { ...given, refreshToken }
   yield* held.keepTokens(row)
@@ -75,9 +75,9 @@ export const renewTokens = Effect.fn("Connection.renewTokens")(function* (id: st
   const oauth = row === undefined ? undefined : oauthOf(row)
   const at = yield* now
   if (row === undefined || oauth === undefined) return undefined
-  // Asked again only by a person who connects it again.
+  // Only a person who connects it again can retry.
   if (row.status === "error") return oauthFaultOf(row)?.message
-  // What else is wrong with the Connection is said where it is used.
+  // Other problems of the Connection are reported where it is used.
   if (!isUsable(effectiveStatus(row, at))) return undefined
   if (oauth.renewingSince === undefined && !isDue(oauth, at)) return undefined
   const failed = Effect.fnUntraced(function* (message: string, lasting = false) {
@@ -106,7 +106,7 @@ export const renewTokens = Effect.fn("Connection.renewTokens")(function* (id: st
   yield* store.renewing(row, oauth)
   const given = yield* Effect.result(client.refresh(declared.server, Redacted.make(refreshToken)))
   if (Result.isFailure(given)) {
-    // An answer that was lost leaves it open what became of the refresh token. Every other one leaves things as they were.
+    // A lost answer leaves the refresh token's fate unknown. Any other one leaves things unchanged.
     if (given.failure.reason !== "unanswered" && given.failure.reason !== "invalid") yield* store.settled(row, oauth)
     return yield* failed(explained(row, oauth, given.failure), given.failure.error === "invalid_grant")
   }

@@ -9,11 +9,11 @@ export class TokenRenewals extends Context.Service<
   TokenRenewals,
   {
     /**
-     * Renews the access tokens that are about to end, before a Run gets them. Answers why a Connection cannot be used, by its
-     * id. Never within a transaction: a server is asked.
+     * Renews access tokens that are about to expire, before a Run gets them. Returns why a Connection cannot be used, by its
+     * id. Never within a transaction: it calls a server.
      */
     readonly renew: (connectionIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>>
-    /** Gives back the tokens of Connections that have ended, where that has not worked yet. */
+    /** Revokes the tokens of ended Connections at their servers, where that has not worked yet. */
     readonly revokeEnded: Effect.Effect<void>
   }
 >()("svc/actors/connection/TokenRenewals") {
@@ -36,7 +36,7 @@ export class TokenRenewals extends Context.Service<
         revokeEnded: Effect.gen(function* () {
           const ended = yield* ConnectionRow.some(sql, "id")`SELECT id FROM connections
             WHERE status = 'revoked' AND sealed_tokens IS NOT NULL ORDER BY id`
-          // One that cannot be read must not keep the others from being given back.
+          // One that cannot be read must not stop the revocation of the others.
           yield* Effect.forEach(
             ended,
             ({ id }) =>

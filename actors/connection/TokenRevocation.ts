@@ -10,7 +10,7 @@ import { now } from "../Identity.ts"
 import { type ConnectionTokenPair, ConnectionTokens, oauthFaultOf, oauthOf } from "./ConnectionTokens.ts"
 import { OAuthHelpers } from "./OAuthHelpers.ts"
 
-/** How long after a failure the server is asked again without anybody asking for it, and after how long no more. */
+/** The retry intervals after a failure, and when to give up. */
 const retryAfter = Duration.hours(1)
 const givenUpAfter = retention.tokenRevocation.after
 
@@ -18,7 +18,7 @@ const since = (time: string, at: string) => Date.parse(at) - Date.parse(time)
 
 const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens: ConnectionTokenPair) {
   const client = yield* OAuthClient
-  // With the refresh token most servers end the whole grant; the access token alone would come back.
+  // With the refresh token most servers end the whole grant; the access token alone could be renewed.
   if (tokens.refreshToken !== undefined) {
     yield* client.revoke(server, Redacted.make(tokens.refreshToken), "refresh_token")
   }
@@ -26,8 +26,8 @@ const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens
 })
 
 /**
- * Gives the tokens of a Connection that has ended back to the authorization server. They stay sealed until it took them, or
- * a week is over: a failure is shown, and tried again from time to time, after a restart too.
+ * Revokes the tokens of an ended Connection at the authorization server. They stay sealed until it has accepted, or a week is
+ * over: a failure is shown and retried from time to time, even after a restart.
  */
 export const revokeTokens = Effect.fn("Connection.revokeTokens")(function* (id: string, insist: boolean) {
   const sql = yield* SqlClient.SqlClient

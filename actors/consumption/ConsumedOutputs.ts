@@ -5,14 +5,14 @@ import type { CapsuleStatus } from "../../schema/records/Capsule.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 
-/** What a plan was given by a dependency, or was not: each one that the Capsule had then is recorded. */
+/** What a dependency gave or did not give to a plan: every dependency of the Capsule at that time is recorded. */
 export const ConsumedOutput = Schema.Struct({
   dependencyId: Schema.String,
   /** From another Workspace: the share that it came through. */
   outputShareId: Schema.optionalKey(Schema.String),
-  /** Absent in plans of a release that did not record what was given. */
+  /** Absent in plans made before this was recorded. */
   producerCapsuleId: Schema.optionalKey(Schema.String),
-  /** As the consumer names it, and the producer; absent for `remote_state`, which may read all of them. */
+  /** The names used by consumer and producer; absent for `remote_state`, which may read all of them. */
   output: Schema.optionalKey(Schema.String),
   name: Schema.optionalKey(Schema.String),
   input: Schema.optionalKey(Schema.String),
@@ -49,7 +49,7 @@ const hasMoved = ({ output, producerName, withheld }: OfferedOutput): string => 
   return `${what} has changed since this plan was made.${withheld === undefined ? "" : ` ${withheld}`} Plan again.`
 }
 
-/** What a plan recorded of this offer, or why the plan is void without looking at values. */
+/** What a plan recorded about this offer, or why the plan is void regardless of values. */
 export const takenOf = (
   consumed: ReadonlyArray<ConsumedOutput>,
   offer: Pick<OfferedOutput, "dependencyId" | "input">
@@ -63,8 +63,8 @@ export const takenOf = (
 }
 
 /**
- * Why a plan with these inputs is not what a plan of this moment would be: a dependency or share was added or taken back, or
- * a producer gives something else. `undefined` when all of it still holds.
+ * Why a plan with these inputs differs from a new one: a dependency or share was added or removed, or a producer offers
+ * something else. `undefined` while all of it holds.
  */
 export const movedInputs = Effect.fn("movedInputs")(function* (
   consumer: Consumer,
@@ -90,7 +90,7 @@ export const movedInputs = Effect.fn("movedInputs")(function* (
   return undefined
 }, Effect.orDie)
 
-/** What a saved plan was given; `undefined` for one that is gone, `null` for one of a release that did not record it. */
+/** The inputs of a saved plan; `undefined` for a missing one, `null` where they were not recorded. */
 export const consumedOfPlan = Effect.fn("consumedOfPlan")(function* (planRunId: string) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ consumed: string | null }>`SELECT consumed_outputs AS consumed FROM run_plans
@@ -99,7 +99,7 @@ export const consumedOfPlan = Effect.fn("consumedOfPlan")(function* (planRunId: 
   return row.consumed === null ? null : yield* decodeConsumed(row.consumed)
 }, Effect.orDie)
 
-/** `movedInputs` of a saved plan. Whether there is one at all is not asked here. */
+/** `movedInputs` for a saved plan, whose existence is not checked here. */
 export const movedInputsOf = Effect.fn("movedInputsOf")(function* (consumer: Consumer, planRunId: string) {
   const consumed = yield* consumedOfPlan(planRunId)
   if (consumed === undefined) return undefined

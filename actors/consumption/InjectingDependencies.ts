@@ -4,7 +4,7 @@ import { DependencyRow, DependencyOutputsJson } from "./DependencyRow.ts"
 
 const decodeOutputs = Schema.decodeUnknownEffect(DependencyOutputsJson)
 
-/** The dependencies that fill inputs of a Capsule; of two that fill the same one the later wins. */
+/** The dependencies that fill inputs of a Capsule; of two for the same input the later wins. */
 export const injectingDependencies = Effect.fn("injectingDependencies")(function* (consumerCapsuleId: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* DependencyRow.rows(sql)`SELECT * FROM dependencies

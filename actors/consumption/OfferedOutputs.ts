@@ -19,7 +19,7 @@ export interface ProducerRow {
   readonly release_reason: string | null
 }
 
-/** Why an ended Capsule gives nothing, and the way on. */
+/** Why an ended Capsule offers nothing, and what to do. */
 const endOf = ({ release_reason, status }: ProducerRow): string => {
   const why =
     release_reason === "moved_elsewhere"
@@ -30,28 +30,28 @@ const endOf = ({ release_reason, status }: ProducerRow): string => {
   return `${why} Remove the dependency and give the input a value, or take it from another Capsule.`
 }
 
-/** Who takes Outputs of others, as far as that decides what they are given. */
+/** Consumers of Outputs, as far as that decides what they receive. */
 export interface Consumer {
   readonly id: string
   readonly workspace_id: string
 }
 
-/** What a dependency gives at this moment: one Output for one input, or, as `remote_state`, whatever the producer has. */
+/** What a dependency offers now: one Output for one input, or, as `remote_state`, everything the producer has. */
 export interface OfferedOutput {
   readonly dependencyId: string
   readonly producerCapsuleId: string
-  /** `undefined` for a producer that has ended. */
+  /** `undefined` for an ended producer. */
   readonly producerName: string | undefined
   /** The Output as the consumer names it, and the input that it fills; both absent for `remote_state`. */
   readonly output: string | undefined
   readonly input: string | undefined
   readonly required: boolean
-  /** What the producer itself calls it. */
+  /** The producer's own name. */
   readonly name: string | undefined
   readonly outputShareId: string | undefined
   readonly stateVersionId: string | undefined
   readonly given: ReadonlyArray<OutputRow>
-  /** Why the producer has it and must not give it. */
+  /** Why the producer has it but must not offer it. */
   readonly withheld: string | undefined
   /** How the producer ended, if it has. */
   readonly ended: string | undefined
@@ -65,9 +65,9 @@ export interface WantedOutputs {
   readonly wanted: Dependency["outputs"]
 }
 
-/** What a producer has at this moment. */
+/** What a producer has now. */
 export interface ProducedOutputs {
-  /** `undefined` when it is gone without a trace. */
+  /** `undefined` when it has vanished. */
   readonly found: ProducerRow | undefined
   /** Those of its current StateVersion. */
   readonly outputs: ReadonlyArray<OutputRow>
@@ -78,8 +78,8 @@ export interface ProducedOutputs {
 const standing = (found: ProducerRow | undefined) => (found === undefined || isEnded(found.status) ? undefined : found)
 
 /**
- * What one dependency gives of what its producer has. From another Workspace that is only what it shares at this moment, by the name it
- * shares it under, and never a secret; within one Workspace a secret is given to an input and published to nobody.
+ * What one dependency offers. From another Workspace that is only what is currently shared, under its shared name, and never a
+ * secret; within one Workspace a secret may fill an input and is published to nobody.
  */
 export const offersFrom = (
   { dependencyId, mode, producerCapsuleId, wanted }: WantedOutputs,
@@ -144,7 +144,7 @@ export const offersOf = Effect.fn("offersOf")(function* (
   return offersFrom(dependency, { found, outputs, shared })
 })
 
-/** What a Capsule is given by every dependency that it has, in the order in which they were made. */
+/** The offers of all dependencies of a Capsule, in order of creation. */
 export const offeredOutputs = Effect.fn("offeredOutputs")(function* (consumer: Consumer) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* DependencyRow.rows(sql)`SELECT * FROM dependencies
@@ -169,13 +169,13 @@ const sameOutput = Effect.fnUntraced(
   orOnIntegrityFault(() => Effect.succeed(false))
 )
 
-/** What was taken of a producer, as far as it is recorded: nothing without a StateVersion, everything without a name. */
+/** What was taken from a producer, as far as recorded: nothing without a StateVersion, everything without a name. */
 export interface TakenOutput {
   readonly stateVersionId: string | undefined
   readonly name: string | undefined
 }
 
-/** Whether what was taken is what is offered now. Values that cannot be compared are not the same. */
+/** Whether what was taken equals the current offer. Values that cannot be compared differ. */
 export const isOfferedStill = Effect.fn("isOfferedStill")(function* (
   taken: TakenOutput | undefined,
   { given, name, stateVersionId }: OfferedOutput

@@ -15,10 +15,7 @@ export interface SharedFrom {
   readonly shareId: string
 }
 
-/**
- * What a Capsule shares with a Workspace at this moment, by the name that the receiver knows it under. Only approved
- * shares that nobody revoked count.
- */
+/** What a Capsule currently shares with a Workspace, by the receiver's names. Only approved, unrevoked shares count. */
 export const activeShares = Effect.fn("activeShares")(function* (producerCapsuleId: string, toWorkspaceId: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* ActiveShare.rows(sql)`SELECT s.id, s.outputs FROM output_shares s

@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 
-/** The kinds of bearer secret, each with its own start, so that leak scanners and people can tell them apart. */
+/** The kinds of bearer secret, each with its own prefix, so that leak scanners and people can tell them apart. */
 export const bearerPrefixes = {
   personalToken: "svcp_",
   oauthAccess: "svca_",
@@ -19,7 +19,7 @@ export type BearerKind = keyof typeof bearerPrefixes
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const randomLength = 30
 const checksumLength = 6
-// The largest multiple of 62 that fits a byte: bytes beyond it would make some characters likelier than others.
+// The largest multiple of 62 that fits a byte: higher bytes would bias some characters.
 const fairBytes = 248
 
 const secretPattern = new RegExp(`^[0-9A-Za-z]{${randomLength + checksumLength}}$`)
@@ -51,12 +51,12 @@ export const mintSecret = Effect.fnUntraced(function* (kind: BearerKind) {
   return Redacted.make(body + checksum(body))
 })
 
-/** Whether the text is spelled like a secret of that kind, checksum included. Says nothing about its being known. */
+/** Whether the text has the form of such a secret, checksum included. Says nothing about its validity. */
 export const isWellFormed = (kind: BearerKind, text: string): boolean => {
   const prefix = bearerPrefixes[kind]
   if (!text.startsWith(prefix) || !secretPattern.test(text.slice(prefix.length))) return false
   return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
 }
 
-/** What is stored instead of the secret. Without salt: 178 random bits cannot be guessed, and it has to be looked up. */
+/** What is stored instead of the secret. Unsalted: 178 random bits cannot be guessed, and it must be looked up. */
 export const secretHash = (secret: Redacted.Redacted): string => hash("sha256", Redacted.value(secret), "hex")

@@ -1,6 +1,6 @@
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
 
-/** Who a credential belongs to, and what it may be used for. Being one says nothing yet about any Workspace. */
+/** The owner of a credential, and what it may be used for. It implies nothing about any Workspace yet. */
 export interface Principal {
   readonly credential: "session" | "token" | "oauth"
   /** Session or token id; never the secret. */
@@ -9,6 +9,6 @@ export interface Principal {
   readonly scopes: ReadonlyArray<string> | "all"
   /** Set when the credential is bound to one Workspace. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
-  /** Set when this use moved the end of the session: the cookie that carries it has to last as long. */
+  /** Set when this use extended the session: its cookie must last as long. */
   readonly renewed?: boolean | undefined
 }

@@ -1,13 +1,13 @@
 import { Context } from "effect"
 
 /**
- * Reports that something was committed to the database by this process, whatever it was. Listeners are called at once and
- * must only take note; what was committed is then read the ordinary way.
+ * Reports every commit of this process. Listeners are called synchronously and must only take note; the data is then read the
+ * ordinary way.
  */
 export class Commits extends Context.Service<
   Commits,
   {
-    /** Registers a listener; the answer removes it. */
+    /** Registers a listener; the result removes it. */
     readonly listen: (listener: () => void) => () => void
   }
 >()("svc/database/Commits") {}

@@ -5,14 +5,14 @@ import type { SqlError } from "effect/sql/SqlError"
 export class DatabaseFile extends Context.Service<
   DatabaseFile,
   {
-    /** Copies the live database, consistently and without stopping writers, to a new file. */
+    /** Copies the live database to a new file, consistently and without stopping writers. */
     readonly backup: (file: string) => Effect.Effect<void, SqlError>
     /**
-     * Moves the write-ahead log into the database and empties it, so that deleted private values are gone from disk.
-     * `false` when a reader was in the way: the values go with the next checkpoint.
+     * Moves the write-ahead log into the database and empties it, so that deleted private values are gone from disk. `false`
+     * when a reader prevented it: the values are removed by the next checkpoint.
      */
     readonly checkpoint: Effect.Effect<boolean, SqlError>
-    /** Problems found in the file, one line each; empty when it is sound. */
+    /** Problems found in the file, one per line; empty when it is sound. */
     readonly integrityCheck: Effect.Effect<ReadonlyArray<string>, SqlError>
   }
 >()("svc/database/DatabaseFile") {}

@@ -2,19 +2,19 @@ import { type Brand, Context, Effect, Schema, Struct } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** What a column holds: text, a whole number, or nothing. JSON is text with a codec, see `JsonText.ts`. */
+/** A column's values: text, a whole number, or nothing. JSON is text with a codec, see `JsonText.ts`. */
 export type Stored = string | number | null
 
-/** Columns by name. A value is stored as it is: none of the schemas transforms. */
+/** Columns by name. Values are stored unchanged: none of the schemas transforms. */
 export type Columns = Readonly<Record<string, Schema.Codec<Stored, Stored>>>
 
 /** What is read with these columns. */
 export type RowOf<C extends Columns> = { readonly [Name in keyof C]: C[Name]["Type"] }
 
-/** Whether every row that is read is held against its columns. Costs twice what SQLite takes for the row, so only tests do. */
+/** Whether to check every row against its columns. Costs twice what SQLite takes for the row, so only tests do. */
 export const RowChecks = Context.Reference<boolean>("svc/database/RowChecks", { defaultValue: () => false })
 
-/** A row does not fit its columns: the statement and the model differ. Names the columns, never what is in them. */
+/** A row does not fit its columns: the statement and the model differ. Names the columns, never their values. */
 export class RowMismatch extends Schema.TaggedError<RowMismatch>()("RowMismatch", { message: Schema.String }) {}
 
 const mismatches = (columns: Columns, row: object) => [
@@ -51,7 +51,7 @@ const reader =
     )
   }
 
-/** Rows that are no table's: those of a join or an aggregate. Said beside the query. */
+/** Rows of no single table: those of a join or an aggregate. Declared beside the query. */
 export interface RowShape<C extends Columns> {
   readonly columns: C
   /** Reads rows: the statement answers exactly these columns. */
@@ -70,13 +70,13 @@ export const rowShape = <const C extends Columns>(columns: C): RowShape<C> => ({
   rows: reader<RowOf<C>>(() => columns)
 })
 
-// A text that carries no other brand; the property that every text has makes any text fit.
+// A text without another brand; the property common to all texts makes any text fit.
 interface Unbranded {
   readonly length: number
   readonly "~effect/Brand"?: never
 }
 
-/** What may be written into a column: an id of the right kind, or text that nobody has made an id of yet. */
+/** What may be written to a column: an id of the right kind, or unbranded text. */
 type Written<A> = A extends string & Brand.Brand<string> ? A | (string & Unbranded) : A
 
 type Optional<C extends Columns, Default extends keyof C> = {
@@ -102,7 +102,7 @@ export type NewRowOf<T> = T extends {
 /** Some columns of a row of this table, to be written. */
 export type ChangesOf<T> = T extends { readonly columns: infer C extends Columns } ? Changes<C> : never
 
-/** Refuses columns that the table does not have, also those that came with a spread. */
+/** Refuses columns that the table does not have, including spread ones. */
 type Only<Given, C extends Columns> = { readonly [Name in Exclude<keyof Given, keyof C>]: never }
 
 export interface Table<Name extends string, C extends Columns, Default extends keyof C> extends RowShape<C> {
@@ -127,8 +127,7 @@ export interface Table<Name extends string, C extends Columns, Default extends k
 }
 
 /**
- * The one model of a table: what its rows are when they are read, inserted and changed. A test holds every model against
- * the migrated database.
+ * The one model of a table: its rows as read, inserted and changed. A test compares every model with the migrated database.
  *
  * @example
  * const ProjectRow = table("projects", { id: ProjectId, name: Schema.String, is_default: Flag })
@@ -153,5 +152,5 @@ export const table = <
   changes: (sql, row) => sql.update(row)
 })
 
-/** Yes and no as the database keeps them. */
+/** Booleans as stored in the database. */
 export const Flag = Schema.Literals([0, 1])

@@ -5,8 +5,8 @@ import { isSqlError, type SqlError } from "effect/sql/SqlError"
 const isOwnFailure = <E>(error: E): error is Exclude<E, SqlError> => !isSqlError(error)
 
 /**
- * Runs `effect` in one transaction: committed when it succeeds, rolled back when it fails in any way. Faults of the
- * database itself are defects, as nothing a caller could do would mend them.
+ * Runs `effect` in one transaction: committed on success, rolled back on any failure. Faults of the database itself are
+ * defects, since no caller could fix them.
  */
 export const transaction =
   (sql: SqlClient.SqlClient) =>

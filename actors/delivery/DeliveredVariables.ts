@@ -7,7 +7,7 @@ import type { EndpointValues } from "./Endpoints.ts"
 import type { SecretShape } from "./GeneratedSecrets.ts"
 import type { IdentityValues } from "./IdentityCapability.ts"
 
-/** What the requirements of a configuration resolved to. */
+/** The resolved requirements of a configuration. */
 export interface DeliveredValues {
   readonly endpoint?: EndpointValues | undefined
   readonly identity?: IdentityValues | undefined
@@ -22,7 +22,7 @@ export const isDelivering = (requirement: CompiledRequirement): requirement is D
 
 export const targetOf = ({ lane, name }: Delivering["deliveries"][number]): string => `${lane}:${name}`
 
-/** The secrets that a configuration asks for: one for each target, so that no two places share one. */
+/** The secrets that a configuration requires: one per target, so that no two places share one. */
 export const secretShapes = (requires: ReadonlyArray<CompiledRequirement>): ReadonlyArray<SecretShape> =>
   requires.flatMap((requirement) =>
     requirement.kind === "secret.generated"
@@ -49,7 +49,7 @@ const valueOf = (
   return found === undefined ? undefined : Redacted.make(found)
 }
 
-/** The variables that a configuration has the service fill, with the type that each needs to have. */
+/** The variables that the service fills for a configuration, with their required types. */
 export const deliveryTargets = (
   requires: ReadonlyArray<CompiledRequirement>
 ): ReadonlyMap<string, DeclaredVariable["type"]> =>
@@ -63,7 +63,7 @@ export const deliveryTargets = (
       )
   )
 
-/** The module has a variable for the delivery, of the type that the delivery has. */
+/** The module has a variable of the right type for the delivery. */
 export const checkTarget = (
   name: string,
   type: DeclaredVariable["type"],
@@ -77,8 +77,8 @@ export const checkTarget = (
       )
 
 /**
- * The variables that hold what was resolved: one for each delivery, and `env` for the runtime bindings together. Generated
- * secrets are sensitive whatever the module says of its variable.
+ * The variables with the resolved values: one per delivery, and `env` for all runtime bindings. Generated secrets are sensitive
+ * whatever the module declares.
  */
 export const deliveredVariables = (
   requires: ReadonlyArray<CompiledRequirement>,

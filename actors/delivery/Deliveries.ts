@@ -17,11 +17,11 @@ import { IdentityCapability } from "./IdentityCapability.ts"
 export interface DeliverySubject {
   readonly capsule: GuardedCapsuleRow
   readonly requires: ReadonlyArray<CompiledRequirement>
-  /** The inputs that the commit of the Run declares. */
+  /** The inputs declared by the Run's commit. */
   readonly variables: ReadonlyArray<DeclaredVariable>
 }
 
-/** What a Run is given. `resolved` goes into the sidecar once the plan is reviewable. */
+/** The values for a Run. `resolved` goes into the sidecar once the plan is reviewable. */
 export interface PlannedDeliveries {
   readonly variables: ReadonlyMap<string, RunVariable>
   readonly resolved: ResolvedDeliveries
@@ -34,12 +34,12 @@ const drift = refused(
 
 /**
  * Delivers what a configuration requires of the host: resolved at plan, pinned in the plan's private sidecar, and compared
- * again before the tool of the apply starts. Whatever is missing, ambiguous or different fails closed.
+ * again before the apply's tool starts. Anything missing, ambiguous or different fails closed.
  */
 export class Deliveries extends Context.Service<
   Deliveries,
   {
-    /** Before a plan or drift check: the variables that the host fills. A destruction takes what was last applied. */
+    /** Before a plan or drift check: the variables that the host fills. A destruction uses those of the last apply. */
     readonly resolve: (run: RunRow, subject: DeliverySubject) => Effect.Effect<PlannedDeliveries, DeliveryRefused>
     /** In the transaction that makes the plan reviewable: resolves what is consumed, and pins everything. */
     readonly pin: (
@@ -47,19 +47,19 @@ export class Deliveries extends Context.Service<
       subject: Pick<DeliverySubject, "capsule" | "requires">,
       resolved: ResolvedDeliveries
     ) => Effect.Effect<void, DeliveryRefused>
-    /** Before the tool of an apply starts. Answers the variables as the plan was given them. */
+    /** Before the tool of an apply starts. Returns the variables that the plan received. */
     readonly verify: (
       run: RunRow,
       subject: DeliverySubject
     ) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
     /**
-     * In the transaction that settles a successful apply: what was only pinned takes effect. Answers why something could
-     * not, since an apply that happened is never undone for it.
+     * In the transaction that settles a successful apply: pinned deliveries take effect. Returns why something could not, since
+     * a completed apply is never undone for it.
      */
     readonly applied: (run: RunRow, capsule: GuardedCapsuleRow) => Effect.Effect<ReadonlyArray<string>>
     /** In the transaction that settles a terminal destroy. */
     readonly destroyed: (capsuleId: string) => Effect.Effect<void>
-    /** In the transaction that releases a Capsule: the same, but what was generated for it stays sealed. */
+    /** In the transaction that releases a Capsule: the same, but generated values stay sealed. */
     readonly released: (capsuleId: string) => Effect.Effect<void>
   }
 >()("svc/actors/delivery/Deliveries") {
@@ -127,7 +127,7 @@ const make = Effect.gen(function* () {
     const last = yield* sidecar.lastApplied(subject.capsule.id)
     if (last === undefined) return yield* fresh(run, subject)
     const { consumed: _, ...resolved } = last
-    // What was applied may have had other secrets than the configuration asks for now; the module of today gets its own.
+    // The last apply may have had other secrets than the configuration requires now; the present module gets its own.
     const shapes = secretShapes(subject.requires)
     const found = yield* gathered(shapes, (shape) => secrets.obtain(subject.capsule, shape))
     return yield* planned(subject, { ...resolved, secrets: shapes }, found)
@@ -143,7 +143,7 @@ const make = Effect.gen(function* () {
     yield* sidecar.save(run.id, capsule, { ...resolved, consumed })
   })
 
-  /** Everything that can move between review and apply, asked again. */
+  /** Checks everything that can move between review and apply. */
   const reverify = Effect.fnUntraced(function* (planRunId: string, subject: DeliverySubject, pinned: PinnedDeliveries) {
     const { capsule, requires } = subject
     if (pinned.endpoint !== undefined) {

@@ -6,7 +6,7 @@ import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import { RunDeliveryRow } from "./DeliveryRow.ts"
 
-/** What the requirements of a configuration resolved to before the plan. Generated secrets are named by their shape only. */
+/** What the requirements of a configuration resolved to before the plan. Only the shape of generated secrets is included. */
 export const ResolvedDeliveries = Schema.Struct({
   endpoint: Schema.optionalKey(
     Schema.Struct({
@@ -56,7 +56,7 @@ const place = (workspaceId: string, runId: string) => ({
 
 const digestPurpose = "run-delivery-authority"
 
-/** Workspace, Capsule, epoch and the whole configuration, together with everything that was delivered under them. */
+/** Workspace, Capsule, epoch and the whole configuration, together with everything delivered under them. */
 const authorityText = (planRunId: string, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) =>
   canonicalJson([
     planRunId,
@@ -68,15 +68,15 @@ const authorityText = (planRunId: string, capsule: GuardedCapsuleRow, pinned: Pi
     pinned
   ])
 
-/** The private sidecars of Plan Runs: sealed, one a plan, with a keyed digest of the authority they hold under. */
+/** The private sidecars of Plan Runs: sealed, one per plan, with a keyed digest of their authority. */
 export class DeliverySidecar extends Context.Service<
   DeliverySidecar,
   {
     /** In the transaction that makes the plan reviewable. */
     readonly save: (planRunId: string, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) => Effect.Effect<void>
-    /** What a plan was made with, when the Capsule's authority still is the one that it was made under. */
+    /** The deliveries of a plan, if the Capsule's authority is still the one that it was made under. */
     readonly verified: (planRunId: string, capsule: GuardedCapsuleRow) => Effect.Effect<PinnedDeliveries | undefined>
-    /** What the Capsule was last applied with; for its destruction and its drift checks. */
+    /** The deliveries of the Capsule's last apply; for its destruction and its drift checks. */
     readonly lastApplied: (capsuleId: string) => Effect.Effect<PinnedDeliveries | undefined>
   }
 >()("svc/actors/delivery/DeliverySidecar") {

@@ -18,12 +18,12 @@ const plainText = Schema.String.check(
 )
 
 /**
- * The operator's word that one Capsule is reached under an address. Every name has to be written out: the service neither
- * makes hostnames up nor fills in templates.
+ * The operator's assignment of an address to one Capsule. Every name is written out: the service neither invents hostnames nor
+ * fills in templates.
  *
  * - `workspace`: handle; `project`: slug, needed where two Projects have a Capsule of that name and environment
  * - `url`: canonical https URL, such as `https://app.example.com`
- * - `subdomain`, `routePattern`: handed to modules that ask for them, as they are written here
+ * - `subdomain`, `routePattern`: passed unchanged to modules that ask for them
  */
 export const EndpointAssignment = Schema.Struct({
   workspace: Schema.String,

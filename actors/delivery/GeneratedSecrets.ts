@@ -6,7 +6,7 @@ import { derivedId, now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import { GeneratedSecretRow } from "./DeliveryRow.ts"
 
-/** One `secret.generated` requirement: where it goes and what it has to look like. */
+/** One `secret.generated` requirement: its target and its shape. */
 export interface SecretShape {
   /** `variable:NAME` or `binding:NAME`. */
   readonly target: string
@@ -30,15 +30,15 @@ const place = (workspaceId: string, id: string) => ({
 })
 
 /**
- * Secrets that the host makes for a Capsule: random, minted once for a target, and the same for every later plan of the
- * Capsule whatever becomes of its configuration. They leave only into Runs.
+ * Secrets that the host generates for a Capsule: random, created once per target, and the same for every later plan, whatever
+ * its configuration. They leave only into Runs.
  */
 export class GeneratedSecrets extends Context.Service<
   GeneratedSecrets,
   {
-    /** The secret of that shape, minted now if the Capsule has none. */
+    /** The secret of that shape, created if the Capsule has none. */
     readonly obtain: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string>>
-    /** The same without minting. */
+    /** The same without creating it. */
     readonly find: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string> | undefined>
     /** After a terminal destroy, in its transaction. */
     readonly drop: (capsuleId: string) => Effect.Effect<void>
@@ -74,7 +74,7 @@ export class GeneratedSecrets extends Context.Service<
         })} ON CONFLICT (id) DO NOTHING`
       }, Effect.orDie)
 
-      // The row decides, not this caller: of two that mint at once one value stands, and both get that one.
+      // The row decides: if two callers create one at once, one value is kept, and both get it.
       const obtain = Effect.fn("GeneratedSecrets.obtain")(
         function* (capsule: Owner, shape: SecretShape) {
           const known = yield* find(capsule, shape)

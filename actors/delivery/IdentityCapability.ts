@@ -13,7 +13,7 @@ const unavailable = () =>
     )
   )
 
-/** What the delivery of `identity.oidc` needs of an OpenID issuer. */
+/** What the delivery of `identity.oidc` needs from an OpenID issuer. */
 export class IdentityCapability extends Context.Service<
   IdentityCapability,
   {
@@ -23,7 +23,7 @@ export class IdentityCapability extends Context.Service<
       capsuleId: string,
       endpointUrl: string
     ) => Effect.Effect<IdentityValues, DeliveryRefused>
-    /** Before the tool of the final apply starts: nothing of what was pinned has moved. */
+    /** Before the tool of the final apply starts: checks that nothing pinned has moved. */
     readonly check: (planRunId: string, capsuleId: string) => Effect.Effect<void, DeliveryRefused>
     /** With the settlement of a successful final apply, in its transaction; repeatable. */
     readonly register: (planRunId: string, capsuleId: string) => Effect.Effect<void, DeliveryRefused>
@@ -31,7 +31,7 @@ export class IdentityCapability extends Context.Service<
     readonly retire: (capsuleId: string) => Effect.Effect<void>
   }
 >()("svc/actors/delivery/IdentityCapability") {
-  /** A service without an issuer: whatever needs an identity fails before anything runs. */
+  /** A service without an issuer: everything that needs an identity fails before it runs. */
   static readonly unavailable = Layer.succeed(IdentityCapability, {
     pin: unavailable,
     check: unavailable,

@@ -99,7 +99,7 @@ export class InterfaceConsumption extends Context.Service<
         return rows.length > 0
       }, Effect.orDie)
 
-      /** Who planned it; for a plan that the service made automatically, the person who holds the binding already. */
+      /** Who planned it; for an automatic plan, the person who holds the binding already. */
       const principalOf = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: CapsuleRow,

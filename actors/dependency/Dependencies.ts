@@ -24,15 +24,15 @@ import { closesCycle, type DependencyEdge } from "./DependencyCycle.ts"
 import { DependencyRow, toDependency } from "../consumption/DependencyRow.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 
-/** What flows from one Capsule's Outputs into another one's inputs, and therefore their order. */
+/** What flows from Outputs of one Capsule into inputs of another, and so their order. */
 export class Dependencies extends Context.Service<
   Dependencies,
   {
-    /** Those that the Capsule takes part in, on either side. */
+    /** The dependencies of a Capsule, on either side. */
     readonly list: (capsuleId: CapsuleId, page: PageRequest) => Effect.Effect<Page<Dependency>, ApiError>
     /**
-     * Fails with `failed_precondition` when it would close a circle, and with `invalid_request` for unknown names. Voids the
-     * plans of the consumer that are not applied yet: they were made without it.
+     * Fails with `failed_precondition` for a cycle, and with `invalid_request` for unknown names. Voids the plans of the
+     * consumer that are not applied yet: they were made without it.
      */
     readonly create: (
       context: CommandContext,
@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
   ) {
     const consumer = yield* alive(yield* capsules.find(consumerCapsuleId), "Capsule")
     const producer = yield* checkProducer("", consumer.workspace_id, request).pipe(Effect.provideContext(services))
-    // Every edge there is: a circle may lead through another Workspace.
+    // Every edge: a cycle may lead through another Workspace.
     const edges = yield* Effect.orDie(sql<DependencyEdge>`SELECT producer_capsule_id AS producer,
         consumer_capsule_id AS consumer FROM dependencies`)
     if (closesCycle(edges, { producer: producer.id, consumer: consumer.id })) {
@@ -135,7 +135,7 @@ const make = Effect.gen(function* () {
         newestFirst: false,
         conditions: [
           read`(producer_capsule_id = ${capsuleId} OR consumer_capsule_id = ${capsuleId})`,
-          // Who uses what another Workspace shares is that Workspace's own affair.
+          // The consumers of a share are private to their Workspace.
           read`workspace_id = (SELECT c.workspace_id FROM capsules c WHERE c.id = ${capsuleId})`
         ],
         filter: [capsuleId]

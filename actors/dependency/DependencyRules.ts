@@ -73,7 +73,7 @@ const checkOutputs = Effect.fnUntraced(function* (
   }
 })
 
-/** The producer of a dependency, which a Workspace may have: it exists for it, and has what is asked of it. */
+/** The producer of a dependency that a Workspace may have: visible to it, and with what is requested. */
 export const checkProducer = Effect.fn("Dependency.checkProducer")(function* (
   at: string,
   workspaceId: string,
@@ -112,8 +112,8 @@ export const checkInputs = Effect.fnUntraced(function* (
 })
 
 /**
- * What a dependency would give at this moment: the inputs that it fills. Fails with `failed_precondition` when it is not
- * ready, since its producer was never applied or has no value for an Output that is required.
+ * What a dependency would offer now: the inputs that it fills. Fails with `failed_precondition` when it is not ready: its
+ * producer was never applied, or lacks a value for a required Output.
  */
 export const checkReady = Effect.fn("Dependency.checkReady")(function* (
   at: string,

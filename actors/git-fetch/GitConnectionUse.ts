@@ -12,13 +12,13 @@ const AdoptedRef = rowShape({ ref: Schema.String })
 type SourceDefault = Pick<SourceRow, "default_ref" | "default_ref_by_manager">
 
 /**
- * The default refs that a rule of use means: a Source's default counts when an owner or admin chose it, or it is the
- * repository's own, since members set it too. A Source that does not exist yet has the repository's own.
+ * The default refs of a rule of use: a Source's default counts when an owner or admin chose it, or when it is the repository's
+ * own, since members set it too. For a Source that does not exist yet it is the repository's own.
  */
 export const chosenDefault = (source: SourceDefault | undefined): ReadonlyArray<string> =>
   source === undefined ? ["HEAD"] : source.default_ref_by_manager === 1 ? [source.default_ref] : []
 
-/** What a Git Connection is sent for. */
+/** The purpose of sending a Git Connection. */
 export interface GitFetch {
   readonly workspaceId: string
   readonly url: string
@@ -26,7 +26,7 @@ export interface GitFetch {
   readonly source: (SourceDefault & Pick<SourceRow, "id">) | undefined
 }
 
-/** On whose authority a sync fetches: schedule and webhook have that of the person who attached the Connection. */
+/** The authority for a sync's fetch: for schedule and webhook, that of the person who attached the Connection. */
 export const fetchStarter = (
   run: Pick<RunRow, "created_by" | "trigger_kind">,
   source: Pick<SourceRow, "auth_connection_by"> | undefined
@@ -35,7 +35,7 @@ export const fetchStarter = (
     ? { subject: run.created_by ?? undefined, automatic: false }
     : { subject: source?.auth_connection_by ?? undefined, automatic: true }
 
-/** Asks the rule of a Git Connection. One that is gone is evidence of the Run. */
+/** Applies the rule of a Git Connection. A missing one is recorded on the Run. */
 export const checkGitUse = Effect.fn("checkGitUse")(function* (
   connectionId: string | null | undefined,
   starter: UseStarter,

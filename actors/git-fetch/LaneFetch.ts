@@ -33,11 +33,11 @@ export type SyncSpec = typeof SyncSpec.Type
 export class LaneUnavailable extends Schema.TaggedError<LaneUnavailable>()("LaneUnavailable", {
   code: Schema.String,
   message: Schema.String,
-  /** It says something of the request alone, and nothing of the lane. */
+  /** It concerns the request alone, not the lane. */
   ofRequest: Schema.Boolean
 }) {}
 
-/** What a lane stands at: a snapshot that is there already, or a new one. */
+/** What a lane is at: an existing snapshot, or a new one. */
 export type FetchedLane =
   | { readonly kind: "known"; readonly snapshot: SnapshotRow }
   | { readonly kind: "fetched"; readonly synced: SyncedSnapshot }
@@ -73,7 +73,7 @@ const runErrorCode = (tag: string): string => {
   }
 }
 
-/** Fetches one lane for a Run; with `reuse`, a commit whose snapshot is there already is not fetched again. */
+/** Fetches one lane for a Run; with `reuse`, a commit with an existing snapshot is not fetched again. */
 export const makeLaneFetch = Effect.gen(function* () {
   const snapshots = yield* SnapshotSync
   const remote = yield* GitRemote

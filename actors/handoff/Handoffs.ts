@@ -31,13 +31,13 @@ const AppliedRow = rowShape({
 })
 type AppliedRow = RowOf<typeof AppliedRow.columns>
 
-/** The end of a hand-off flow: the client that began it learns what was created. */
+/** The end of a hand-off flow: its client learns what was created. */
 export class Handoffs extends Context.Service<
   Handoffs,
   {
     /**
      * The address to send the person's browser to after a successful apply, with a new setup ticket. It is a secret. Only
-     * somebody who may apply in the Workspace gets one.
+     * people who may apply in the Workspace get one.
      */
     readonly complete: (
       context: CommandContext,

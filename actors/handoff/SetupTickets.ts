@@ -10,7 +10,7 @@ import { SetupTicketRow } from "./SetupTicketRow.ts"
 
 const lifetime = retention.setupTicket.after
 
-/** What a ticket says to the product that redeems it: which install it belongs to, and for whom. */
+/** What a ticket tells the redeeming product: the install, and the person. */
 export interface SetupTicket {
   readonly product: string
   readonly workspaceId: string
@@ -24,8 +24,8 @@ export class SetupTickets extends Context.Service<
   SetupTickets,
   {
     /**
-     * A new ticket, valid for ten minutes. In the caller's transaction. One that was made before for the same Run, product
-     * and person and has not been used is void from then on: an answer that got lost leaves no second key behind.
+     * A new ticket, valid for ten minutes. In the caller's transaction. An earlier unused one for the same Run, product and
+     * person becomes void: a lost answer leaves no second key behind.
      */
     readonly mint: (ticket: SetupTicket) => Effect.Effect<Redacted.Redacted<string>>
     /** Answers once; fails with `invalid_token` for anything unknown, used, replaced or expired. */

@@ -8,16 +8,16 @@ import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import { ReceiptRow } from "./ReceiptRow.ts"
 
-/** Under what a key counts as the same: another Workspace, actor or route may use the same key for something else. */
+/** The scope of a key: another Workspace, actor or route may use the same key for something else. */
 export interface ReceiptScope {
   /** The Workspace id, or the subject where the route has no Workspace. */
   readonly scope: string
-  /** The subject or token id that asks. */
+  /** The subject or token id of the caller. */
   readonly actor: string
   readonly route: string
 }
 
-/** What a request led to the first time. */
+/** The first result of a request. */
 export interface Receipt {
   readonly resultId: string
   readonly firstStatus: number
@@ -86,7 +86,7 @@ export class Receipts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
 
-      // A request may hold private values: a plain digest on disk would let whoever has the disk guess short ones.
+      // A request may contain private values: with a plain digest, somebody with the disk could guess short ones.
       const keyed = (request: IdempotentRequest) => vault.mac("idempotency-receipt", request.requestDigest)
 
       const find = SqlSchema.findAll({

@@ -14,6 +14,6 @@ export const canonicalJson = (value: Schema.Json): string => {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`
 }
 
-/** `sha256:` digest of a normalised request, as receipts hold it. */
+/** `sha256:` digest of a normalised request, as stored in receipts. */
 export const requestDigest = (request: Schema.Json): string =>
   `sha256:${createHash("sha256").update(canonicalJson(request)).digest("hex")}`

@@ -38,7 +38,7 @@ const IssuedCode = rowShape({
 })
 type IssuedCode = RowOf<typeof IssuedCode.columns>
 
-/** What became of a presented code. A `reused` one means that somebody else has it too. */
+/** What happened to a presented code. `reused` means that somebody else has it too. */
 export type CodeRedemption =
   | { readonly kind: "redeemed"; readonly grantId: string; readonly nonce: string | undefined }
   | { readonly kind: "reused"; readonly grantId: string }
@@ -48,7 +48,7 @@ const refused = (why: string): CodeRedemption => ({ kind: "refused", why })
 
 const proofFault = (row: IssuedCode, verifier: string | undefined): string | undefined => {
   if (row.code_challenge === null) {
-    // A verifier without a challenge is an attempt to pass off a code that was requested without (RFC 9700, downgrade).
+    // A verifier without a challenge is an attempt to use a code that was requested without one (RFC 9700, downgrade).
     return verifier === undefined ? undefined : "The code was requested without PKCE, but a code_verifier was sent."
   }
   if (verifier === undefined) return "The code_verifier is missing."
@@ -60,7 +60,7 @@ export class AuthorizationCodes extends Context.Service<
   AuthorizationCodes,
   {
     readonly issue: (code: NewCode) => Effect.Effect<Redacted.Redacted, SqlError>
-    /** Uses the code up when everything about it is right; changes nothing otherwise. */
+    /** Uses up the code when everything about it matches; changes nothing otherwise. */
     readonly redeem: (presented: PresentedCode) => Effect.Effect<CodeRedemption, SqlError>
   }
 >()("svc/identity/AuthorizationCodes") {
@@ -95,7 +95,7 @@ export class AuthorizationCodes extends Context.Service<
           )`SELECT c.grant_id, g.client_id, c.redirect_uri, c.code_challenge, c.nonce,
               c.expires_at, c.used_at
             FROM oidc_codes c JOIN oidc_grants g ON g.id = c.grant_id WHERE c.secret_hash = ${hash}`
-          // Another client's code is an unknown one, so that nobody can spend or revoke what is not theirs.
+          // Another client's code counts as unknown, so that nobody can spend or revoke it.
           if (row === undefined || row.client_id !== clientId) return refused("The code is unknown or expired.")
           if (row.used_at !== null) return { kind: "reused", grantId: row.grant_id }
           if (row.expires_at <= at) return refused("The code is unknown or expired.")

@@ -15,7 +15,7 @@ import { failClosed, type OAuthError, refuse } from "./OAuthError.ts"
 import { noClaims, scopesOfClaims } from "./RequestedClaims.ts"
 import { StaticClients } from "./StaticClients.ts"
 
-/** A person who decides, in the browser session in which they do. */
+/** A deciding person, and their browser session. */
 export interface Decider {
   readonly subject: string
   readonly sessionId: string
@@ -43,11 +43,11 @@ const denial = ({ reason }: Denial): OAuthError => {
   }
 }
 
-/** A person's yes to a client: the moment at which authority is handed out. */
+/** A person's consent to a client: the moment at which authority is granted. */
 export class Authorizations extends Context.Service<
   Authorizations,
   {
-    /** A dry look at whether the person may go on, for the page that asks them. Fails with `access_denied`. */
+    /** A dry run of whether the person may continue, for the consent page. Fails with `access_denied`. */
     readonly preview: (
       client: Client,
       subject: string,
@@ -72,11 +72,11 @@ export class Authorizations extends Context.Service<
       request: Pick<NewGrant, "resource" | "scopes" | "workspaceId">
     ) => Effect.Effect<ReadonlyArray<string>, OAuthError>
     /**
-     * Checks the authority in the same transaction as the code is written in. Fails with `access_denied`, and for an
-     * Interface that the person may not invoke with `invalid_target`.
+     * Checks the authority in the transaction that writes the code. Fails with `access_denied`, and with `invalid_target` for
+     * an Interface that the person may not invoke.
      */
     readonly authorize: (decision: AuthorizationDecision) => Effect.Effect<Redacted.Redacted, OAuthError>
-    /** The same for a device that waits. Fails with `expired_token` when it does not wait any more. */
+    /** The same for a waiting device. Fails with `expired_token` when it no longer waits. */
     readonly approveDevice: (
       client: Client,
       decider: Decider,
@@ -132,7 +132,7 @@ export class Authorizations extends Context.Service<
         grant: AuthorizationDecision["grant"],
         requestId: string
       ): Effect.fn.Return<Grant, OAuthError | SqlError> {
-        // As the transaction sees it: an apply or a destroy may have come between.
+        // As the transaction sees it: an apply or a destroy may have intervened.
         const client = yield* clients.find(sql, asked.id)
         if (Option.isNone(client)) return yield* refuse("access_denied", "The client is not registered any more.")
         yield* authority(sql, client.value, decider.subject, grant.workspaceId)
@@ -167,7 +167,7 @@ export class Authorizations extends Context.Service<
         ),
         grantable: Effect.fn("Authorizations.grantable")((client, subject, request) =>
           Effect.gen(function* () {
-            // Who does not belong there is told so, and not that there is nothing at the address.
+            // Somebody without membership learns that, not that the address does not exist.
             if (request.resource !== undefined) yield* authority(read, client, subject, request.workspaceId)
             return yield* narrowed(read, client, subject, request)
           }).pipe(failClosed)

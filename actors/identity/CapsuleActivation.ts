@@ -9,7 +9,7 @@ import { type RowOf, rowShape } from "../database/Table.ts"
 
 const contract = "svc.accounts-oidc-activation/v1"
 
-/** A Capsule as its identity hangs on it. */
+/** A Capsule, as far as its identity depends on it. */
 const CapsuleAuthority = rowShape({
   workspace_id: CapsuleRow.columns.workspace_id,
   capsule_id: CapsuleRow.columns.id,
@@ -50,5 +50,5 @@ export const activationDigest = (authority: CapsuleAuthority): string =>
     )
     .digest("hex")}`
 
-/** No identity is lent to a Capsule that a person switched off or that is gone. */
+/** A disabled or ended Capsule has no identity. */
 export const isServing = (authority: CapsuleAuthority): boolean => isInService(authority.status)

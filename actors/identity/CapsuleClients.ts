@@ -14,7 +14,7 @@ import { CapsuleClientRow, PlanPinRow } from "./CapsuleClientRow.ts"
 
 const planContract = "svc.accounts-oidc-plan/v1"
 
-/** The Capsule's identity cannot be lent as it was asked for; nothing was changed and the tool must not run. */
+/** The Capsule's identity cannot be provided as requested; nothing was changed and the tool must not run. */
 export class CapsuleIdentityRefused extends Schema.TaggedError<CapsuleIdentityRefused>()("CapsuleIdentityRefused", {
   reason: Schema.Literals(["not_allowed", "origin_invalid", "drift", "capsule_gone"]),
   message: Schema.String
@@ -23,7 +23,7 @@ export class CapsuleIdentityRefused extends Schema.TaggedError<CapsuleIdentityRe
 const refused = (reason: CapsuleIdentityRefused["reason"], message: string) =>
   new CapsuleIdentityRefused({ reason, message })
 
-/** The four values that are delivered to the module's variables, by slot. None is a secret. */
+/** The four values delivered to the module's variables, by slot. None is a secret. */
 export interface IdentityDelivery {
   readonly accountsUrl: string
   readonly issuerUrl: string
@@ -38,19 +38,19 @@ interface Registration {
   readonly authorityDigest: string
 }
 
-/** `https://host[:port]` exactly as its parser writes it. */
+/** `https://host[:port]` in exactly the parser's spelling. */
 const isCanonicalOrigin = (text: string): boolean => {
   const url = URL.parse(text)
   return url !== null && url.protocol === "https:" && url.origin === text
 }
 
-/** The same for a Capsule for ever, so that it can be delivered before it is registered. */
+/** Permanent for a Capsule, so that it can be delivered before registration. */
 export const capsuleClientId = (capsuleId: string): string => derivedId(Schema.String, "oidc", capsuleId, "client")
 
 /**
- * The generic identity capability: the one way in which a client of a Capsule comes to be. A plan pins what would be
- * registered and registers nothing; the final apply checks the pin before its tool runs, and registers it with its
- * settlement; a terminal destroy retires it. Nothing is ever inferred from a provider, an Output or a hostname.
+ * The generic identity capability: the only way to create a Capsule's client. A plan pins what would be registered and
+ * registers nothing; the final apply checks the pin before its tool runs, and registers it with its settlement; a terminal
+ * destroy retires it. Nothing is ever inferred from a provider, an Output or a hostname.
  */
 export class CapsuleClients extends Context.Service<
   CapsuleClients,
@@ -65,8 +65,8 @@ export class CapsuleClients extends Context.Service<
       endpointUrl: string | undefined
     ) => Effect.Effect<IdentityDelivery | undefined, CapsuleIdentityRefused>
     /**
-     * Before the final apply runs its tool: derives the values anew and compares. Fails with `CapsuleIdentityRefused` when
-     * anything of them, the configuration or the epoch has moved, or when a needed pin is missing.
+     * Before the final apply runs its tool: derives the values again and compares. Fails with `CapsuleIdentityRefused` when any
+     * of them, the configuration or the epoch has moved, or when a required pin is missing.
      */
     readonly check: (planRunId: string, capsuleId: string) => Effect.Effect<void, CapsuleIdentityRefused>
     /**
@@ -103,7 +103,7 @@ const make = Effect.gen(function* () {
       : authority
   })
 
-  /** Everything that would be registered now; `undefined` without a requirement. */
+  /** What would be registered now; `undefined` without a requirement. */
   const derive = Effect.fnUntraced(function* (capsuleId: string, endpointUrl: string | undefined) {
     const authority = yield* present(capsuleId)
     const requirement = yield* requirementOf(authority)
@@ -198,7 +198,7 @@ const make = Effect.gen(function* () {
     check: Effect.fn("CapsuleClients.check")((planRunId, capsuleId) => Effect.asVoid(pinned(planRunId, capsuleId))),
     register: Effect.fn("CapsuleClients.register")(function* (planRunId, capsuleId) {
       const registration = yield* pinned(planRunId, capsuleId)
-      // A configuration that no longer asks for an identity loses the one it had.
+      // A configuration without the requirement loses its identity.
       if (registration === undefined) return yield* retire(capsuleId)
       const { authority, delivery, scopes } = registration
       const row = {

@@ -10,11 +10,11 @@ export type GrantType = (typeof grantTypes)[number]
 
 export type SigningAlgorithm = "RS256" | "ES256"
 
-/** A Capsule that a client belongs to: its authority is checked again whenever the client is used. */
+/** The Capsule of a client: its authority is checked at every use of the client. */
 export interface CapsuleOwner {
   readonly workspaceId: string
   readonly capsuleId: string
-  /** `undefined` when no apply has stored one: stale. */
+  /** `undefined` before an apply has stored one: stale. */
   readonly activationDigest: string | undefined
 }
 
@@ -26,20 +26,20 @@ export interface Client {
   readonly redirectUris: ReadonlyArray<string>
   readonly postLogoutRedirectUris: ReadonlyArray<string>
   readonly grantTypes: ReadonlyArray<GrantType>
-  /** Everything it may ever ask for; anything else in a request is ignored. */
+  /** Everything it may ever request; other scopes in a request are ignored. */
   readonly scopes: ReadonlyArray<string>
   /** SHA-256 of the secret, hex. Public clients have none. */
   readonly secretHash: Redacted.Redacted | undefined
-  /** Only a confidential client may be configured without. */
+  /** Only a confidential client may be configured without it. */
   readonly pkceRequired: boolean
-  /** Clients of the operator's own are not asked for; everybody else is. */
+  /** People need not consent to the operator's own clients. */
   readonly consent: "ask" | "trusted"
   readonly idTokenAlgorithm: SigningAlgorithm
-  /** Resource identifiers that it may ask tokens for. */
+  /** Resource identifiers that it may request tokens for. */
   readonly resources: ReadonlyArray<string>
-  /** Whether it may ask tokens for the Interfaces of the Workspace that a grant is bound to. */
+  /** Whether it may request tokens for the Interfaces of the grant's Workspace. */
   readonly interfaces: boolean
-  /** Resource identifiers that it guards, and whose tokens it may therefore introspect. */
+  /** Resource identifiers that it guards, whose tokens it may introspect. */
   readonly guards: ReadonlyArray<string>
   readonly owner: CapsuleOwner | undefined
 }

@@ -22,7 +22,7 @@ const NamedClient = rowShape({
   name: CapsuleRow.columns.name
 })
 
-/** Every client there is at this moment. */
+/** Every client that exists now. */
 export class Clients extends Context.Service<
   Clients,
   {
@@ -42,7 +42,7 @@ export class Clients extends Context.Service<
         redirectUris: [row.redirect_uri],
         postLogoutRedirectUris: [new URL(row.redirect_uri).origin, `${new URL(row.redirect_uri).origin}/`],
         grantTypes: ["authorization_code", "refresh_token"],
-        // The ceiling of this moment, not of the day of the apply: what the operator took back is gone.
+        // The present ceiling, not the one at the apply: what the operator revoked is gone.
         scopes: decodeScopes(row.scopes).filter((scope) => install.policy.allowedOidcScopes?.includes(scope) === true),
         secretHash: undefined,
         pkceRequired: true,

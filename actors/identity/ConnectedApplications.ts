@@ -11,9 +11,9 @@ import { Grants } from "./Grants.ts"
 import { decodeScopes } from "./Scopes.ts"
 import { GrantRow } from "./GrantRow.ts"
 
-/** An application that can act for a person at this moment. */
+/** An application that can currently act for a person. */
 export interface ConnectedApplication {
-  /** Of the grant. */
+  /** The grant's id. */
   readonly id: string
   readonly clientId: string
   readonly clientName: string
@@ -32,16 +32,16 @@ interface Row {
   readonly created_at: string
 }
 
-// Far more than anybody reads; the newest come first.
+// Far more than anybody reads; newest first.
 const mostListed = 200
 
-/** What a person let applications do, for the person to look at and to end. */
+/** What a person lets applications do: to see, and to end. */
 export class ConnectedApplications extends Context.Service<
   ConnectedApplications,
   {
-    /** Grants that a token or a refresh token is still good for, newest first, at most 200. */
+    /** Grants with a valid token or refresh token, newest first, at most 200. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<ConnectedApplication>>
-    /** Ends a grant with everything issued from it. Fails with `not_found` for one of anybody else. */
+    /** Ends a grant with everything issued from it. Fails with `not_found` for anybody else's. */
     readonly revoke: (context: CommandContext, subject: string, grantId: string) => Effect.Effect<void, ApiError>
   }
 >()("svc/identity/ConnectedApplications") {

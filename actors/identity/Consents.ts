@@ -6,20 +6,20 @@ import { now } from "../Identity.ts"
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
 import { ConsentRow } from "./ConsentRow.ts"
 
-/** Who, to whom, and in which Workspace. */
+/** The person, the client, and the Workspace. */
 export interface ConsentPlace {
   readonly subject: string
   readonly clientId: string
   readonly workspaceId: string | undefined
 }
 
-/** What people allowed clients before. */
+/** What people have allowed clients. */
 export class Consents extends Context.Service<
   Consents,
   {
     /** The scopes allowed so far. */
     readonly given: (place: ConsentPlace) => Effect.Effect<ReadonlyArray<string>, SqlError>
-    /** Adds scopes to what was allowed. In the caller's transaction. */
+    /** Adds scopes to the allowed ones, in the caller's transaction. */
     readonly remember: (place: ConsentPlace, scopes: ReadonlyArray<string>) => Effect.Effect<void, SqlError>
   }
 >()("svc/identity/Consents") {

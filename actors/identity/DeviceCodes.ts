@@ -17,12 +17,12 @@ export interface NewDeviceRequest {
   readonly resource: string | undefined
 }
 
-/** A request of a device that waits for a person. */
+/** A device's request that waits for a person. */
 export interface DeviceRequest extends NewDeviceRequest {
   readonly id: string
 }
 
-/** What a polling device is told. `used`: it got its tokens already. */
+/** The answer to a polling device. `used`: it already got its tokens. */
 export type DevicePoll =
   | { readonly kind: "approved"; readonly grantId: string }
   | { readonly kind: "used"; readonly grantId: string }
@@ -35,11 +35,11 @@ export class DeviceCodes extends Context.Service<
     readonly begin: (
       request: NewDeviceRequest
     ) => Effect.Effect<{ readonly deviceCode: Redacted.Redacted; readonly userCode: string }, SqlError>
-    /** The request that waits under a code as `normalUserCode` gives it. */
+    /** The waiting request under a code from `normalUserCode`. */
     readonly waiting: (userCode: string) => Effect.Effect<DeviceRequest | undefined, SqlError>
-    /** Settles a waiting request; `false` when it does not wait any more. */
+    /** Decides a waiting request; `false` when it no longer waits. */
     readonly settle: (id: string, grantId: string | undefined) => Effect.Effect<boolean, SqlError>
-    /** Notes the poll; polling faster than agreed makes the interval longer. */
+    /** Records the poll; polling too fast lengthens the interval. */
     readonly poll: (clientId: string, deviceCode: Redacted.Redacted) => Effect.Effect<DevicePoll, SqlError>
     readonly markUsed: (deviceCode: Redacted.Redacted) => Effect.Effect<void, SqlError>
   }

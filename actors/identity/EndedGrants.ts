@@ -4,8 +4,8 @@ import { now } from "../Identity.ts"
 import type { RevocationReason } from "./Grants.ts"
 
 /**
- * Ends every grant with all that was issued from it: codes, access tokens, refresh families and device codes, asked for or
- * answered. Answers how many grants there were. In the caller's transaction.
+ * Ends every grant with everything issued from it: codes, access tokens, refresh families and device codes, pending or
+ * answered. Returns the number of grants. In the caller's transaction.
  */
 export const endGrants = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -17,7 +17,7 @@ export const endGrants = Effect.gen(function* () {
   yield* sql`DELETE FROM oidc_refresh_tokens WHERE used_at IS NULL`
   yield* sql`UPDATE oidc_codes SET used_at = ${at} WHERE used_at IS NULL`
   yield* sql`DELETE FROM oidc_device_codes`
-  // One that was withdrawn since is not to stand again; people are asked once more.
+  // A consent withdrawn since must not return; people are asked again.
   yield* sql`DELETE FROM oidc_consents`
   return grants.length
 }).pipe(Effect.orDie, Effect.withSpan("endGrants"))

@@ -17,7 +17,7 @@ export interface NewGrant {
   readonly scopes: ReadonlyArray<string>
   readonly claims: RequestedClaims
   readonly resource: string | undefined
-  /** Seconds since 1970 at which the person last proved who they are. */
+  /** Seconds since 1970 at which the person last authenticated. */
   readonly authTime: number
 }
 
@@ -64,11 +64,11 @@ export class Grants extends Context.Service<
     /** Ends everything a person granted, e.g. after their password was taken. */
     readonly revokeSubject: (subject: string) => Effect.Effect<void, SqlError>
     /**
-     * A browser session ends: grants of it that were not meant to outlive it end too. Those with `offline_access` were,
-     * and stay until they are revoked (OpenID Connect Back-Channel Logout 1.0, section 2.7).
+     * A browser session ends, with its grants that were not meant to outlive it. Those with `offline_access` stay until they
+     * are revoked (OpenID Connect Back-Channel Logout 1.0, section 2.7).
      */
     readonly endSession: (sessionId: string) => Effect.Effect<void, SqlError>
-    /** The same person signed in anew in the same browser: what was granted in the old session hangs on the new one. */
+    /** The same person signed in again in the same browser: grants of the old session move to the new one. */
     readonly continueSession: (sessionId: string, by: string) => Effect.Effect<void, SqlError>
   }
 >()("svc/identity/Grants") {

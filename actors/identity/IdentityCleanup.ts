@@ -8,7 +8,7 @@ const every = Duration.hours(1)
 const keysRotateAfter = retention.signingKey.after
 const kept = retention.endedGrant.after
 
-/** What the issuer does without being asked: rotates keys in time, and forgets what has long ended. */
+/** What the issuer does automatically: rotates keys in time, and deletes what ended long ago. */
 export class IdentityCleanup extends Context.Service<
   IdentityCleanup,
   {
@@ -18,7 +18,7 @@ export class IdentityCleanup extends Context.Service<
     readonly rotateIfDue: Effect.Effect<void>
   }
 >()("svc/identity/IdentityCleanup") {
-  /** Runs both every hour for as long as the layer lives. */
+  /** Runs both every hour as long as the layer lives. */
   static readonly layer = Layer.effect(
     IdentityCleanup,
     Effect.gen(function* () {
@@ -30,7 +30,7 @@ export class IdentityCleanup extends Context.Service<
         yield* sql`DELETE FROM oidc_codes WHERE expires_at < ${before}`
         yield* sql`DELETE FROM oidc_device_codes WHERE expires_at < ${before}`
         yield* sql`DELETE FROM oauth_access_tokens WHERE expires_at < ${before}`
-        // A used token stays until 30 days after its own end: coming back, it still gives a theft away.
+        // A used token stays until 30 days after its own end: its reuse still reveals a theft.
         yield* sql`DELETE FROM oidc_refresh_tokens WHERE expires_at < ${before}`
         yield* sql`DELETE FROM oidc_grants WHERE created_at < ${before}
           AND NOT EXISTS (SELECT 1 FROM oidc_refresh_tokens r WHERE r.grant_id = oidc_grants.id)

@@ -15,7 +15,7 @@ export const mintOneTimeSecret = Effect.fnUntraced(function* (prefix: "svcc_" | 
   return Redacted.make(`${prefix}${Buffer.from(bytes).toString("base64url")}`)
 })
 
-/** Eight letters without vowels, so that no word comes out; about 34 bits, good for ten minutes and few tries. */
+/** Eight letters without vowels, so that no word appears; about 34 bits, valid for ten minutes and few tries. */
 export const mintUserCode = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   let text = ""
@@ -25,7 +25,7 @@ export const mintUserCode = Effect.gen(function* () {
   return text
 })
 
-/** The code as it is stored, from whatever a person typed; `undefined` when it cannot be one. */
+/** The stored form of a code, from whatever a person typed; `undefined` when it cannot be one. */
 export const normalUserCode = (typed: string): string | undefined => {
   const text = typed.toUpperCase().replaceAll(/[^A-Z]/g, "")
   return text.length === userCodeLength && [...text].every((letter) => userCodeAlphabet.includes(letter))
@@ -36,8 +36,8 @@ export const normalUserCode = (typed: string): string | undefined => {
 export const displayUserCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`
 
 /**
- * The refresh token that follows `parent`: derived under the vault's key instead of drawn, so that a client that lost the
- * answer can be given the very same one again.
+ * The refresh token after `parent`: derived under the vault's key instead of random, so that a client that lost the answer can
+ * get the same one again.
  */
 export const deriveSuccessor = Effect.fnUntraced(function* (parent: Redacted.Redacted) {
   const vault = yield* Vault

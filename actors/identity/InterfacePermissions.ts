@@ -11,10 +11,10 @@ import { WorkspaceId } from "../../schema/records/Ids.ts"
 
 const UsedWorkspace = rowShape({ workspaceId: WorkspaceId })
 
-/** How bindings say that their permissions travel in a token. */
+/** The delivery type of bindings whose permissions travel in a token. */
 const delivery = "oauth2"
 
-/** Whose token it would be, of whom, where, and for which address. */
+/** Whose token it would be: client, person, Workspace and address. */
 export interface InterfaceTokenRequest {
   readonly client: Client
   readonly subject: string
@@ -36,7 +36,7 @@ const isFor =
 /** An Interface and the bindings that one person has to it. */
 export type UsedInterface = Pick<InterfaceUse, "bindings"> & { readonly row: Pick<InterfaceUse["row"], "capsule_id"> }
 
-/** The permissions that a client is given: those of the bindings that are for it, within the operator's policy. */
+/** The permissions of a client: those of the bindings for it, within the operator's policy. */
 export const boundPermissions = (
   client: Pick<Client, "owner">,
   { bindings, row }: UsedInterface,
@@ -57,7 +57,7 @@ export const interfacePermissions = Effect.fn("interfacePermissions")(function* 
   sql: SqlClient.SqlClient,
   { client, resource, subject, workspaceId }: InterfaceTokenRequest
 ): Effect.fn.Return<ReadonlyArray<string>, SqlError> {
-  // The token is good in one Workspace, so the person has to have chosen one.
+  // The token is valid in one Workspace, so the person must have chosen one.
   if (!client.interfaces || workspaceId === undefined) return []
   const interfaceId = yield* findInterfaceByResource(sql, workspaceId, resource)
   if (interfaceId === undefined) return []

@@ -1,14 +1,14 @@
 import { Context, type Duration } from "effect"
 
-/** Where the issuer is, by configuration alone: never taken from a request. */
+/** The issuer's origin, from configuration only: never taken from a request. */
 export class IssuerSettings extends Context.Service<
   IssuerSettings,
   {
     /** Public origin without a trailing slash, e.g. `https://svc.example.com`. */
     readonly issuer: string
     /**
-     * For how long a refresh token that was used may be presented again, as long as its successor was not: 0 to 30 seconds,
-     * for clients that lose answers. Zero (the default) takes every second use for theft.
+     * How long a used refresh token may be presented again, while its successor is unused: 0 to 30 seconds, for clients that
+     * lose answers. Zero (the default) treats every reuse as theft.
      */
     readonly refreshReuseGrace: Duration.Duration
   }

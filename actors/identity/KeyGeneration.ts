@@ -12,14 +12,14 @@ export interface NewKey {
   readonly privateJwk: string
 }
 
-// Not by WebCrypto: everything else that is asked of it would wait in one queue behind an RSA key.
+// Not by WebCrypto: its other operations would queue behind an RSA key.
 const newPair = promisify(generateKeyPair)
 const pairOf = (
   algorithm: SigningAlgorithm
 ): Promise<{ readonly publicKey: KeyObject; readonly privateKey: KeyObject }> =>
   algorithm === "RS256" ? newPair("rsa", { modulusLength: 2048 }) : newPair("ec", { namedCurve: "P-256" })
 
-/** Makes a key pair on another thread. Outside any transaction: making an RSA key takes a while. */
+/** Generates a key pair on another thread, outside any transaction: RSA takes a while. */
 const generateKey = Effect.fn("generateKey")(function* (algorithm: SigningAlgorithm) {
   const pair = yield* Effect.promise(() => pairOf(algorithm))
   const publicJwk = yield* Effect.promise(() => exportJWK(pair.publicKey))
@@ -29,7 +29,7 @@ const generateKey = Effect.fn("generateKey")(function* (algorithm: SigningAlgori
   return made
 })
 
-/** How the issuer's key pairs come about. */
+/** How the issuer's key pairs are generated. */
 export const KeyGeneration = Context.Reference<{
   readonly generate: (algorithm: SigningAlgorithm) => Effect.Effect<NewKey>
 }>("svc/identity/KeyGeneration", { defaultValue: () => ({ generate: generateKey }) })

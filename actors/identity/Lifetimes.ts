@@ -1,10 +1,10 @@
 import { retention } from "../../schema/records/Retention.ts"
 
-/** How long what the issuer gives out is good. */
+/** Lifetimes of everything the issuer hands out. */
 export const lifetimes = {
   authorizationCode: retention.authorizationCode.after,
   accessToken: retention.accessToken.after,
-  /** Tokens of other resource servers cannot be taken back, so they are short. */
+  /** Tokens of other resource servers cannot be revoked, so they are short-lived. */
   resourceToken: retention.resourceToken.after,
   idToken: retention.idToken.after,
   /** Since the last rotation. */

@@ -19,14 +19,14 @@ const Person = rowShape({
 })
 export type Person = RowOf<typeof Person.columns>
 
-/** What a grant stands on at the moment of its use. */
+/** What a grant depends on at the moment of its use. */
 export interface LiveAuthority {
   readonly person: Person
   readonly workspace: { readonly id: string; readonly role: Role } | undefined
   readonly capsuleId: string | undefined
 }
 
-/** Why there is no authority. `lasting`: what was granted on it must go; otherwise an apply may bring it back. */
+/** Why there is no authority. `lasting`: the grants on it must end; otherwise an apply may restore it. */
 export interface Denial {
   readonly reason: "account" | "membership" | "foreign_workspace" | "capsule_stale" | "capsule_gone"
   readonly lasting: boolean
@@ -34,7 +34,7 @@ export interface Denial {
 
 const denied = (reason: Denial["reason"], lasting: boolean) => Result.fail<Denial>({ reason, lasting })
 
-/** Why a Capsule's client has no authority, by the Capsule as it is at this moment; `undefined` when it has. */
+/** Why a Capsule's client has no authority, by the Capsule's present state; `undefined` when it has. */
 export const capsuleDenial = (
   owner: NonNullable<Client["owner"]>,
   authority: CapsuleAuthority | undefined
@@ -63,7 +63,7 @@ export const liveAuthority = Effect.fn("liveAuthority")(function* (
   const { owner } = client
   if (owner !== undefined) {
     if (workspaceId !== owner.workspaceId) return denied("foreign_workspace", true)
-    // The operator took the identity back from Capsules; it may be given again.
+    // The operator revoked the identity of Capsules; it may be restored.
     if (!client.scopes.includes("openid")) return denied("capsule_stale", false)
     const denial = capsuleDenial(owner, yield* readCapsuleAuthority(sql, owner.capsuleId))
     if (denial !== undefined) return Result.fail(denial)

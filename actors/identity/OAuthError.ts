@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
-/** Every OAuth error code of the issuer with the status that a direct answer has; redirects carry the code alone. */
+/** Every OAuth error code of the issuer with the status of a direct response; redirects carry only the code. */
 export const oauthErrorStatuses = {
   invalid_request: 400,
   invalid_client: 401,
@@ -53,7 +53,7 @@ const codes = Schema.Literals([
   "temporarily_unavailable"
 ])
 
-/** An expected refusal of the issuer. `description` is for developers of clients and never quotes a secret. */
+/** An expected refusal by the issuer. `description` is for client developers and never quotes a secret. */
 export class OAuthError extends Schema.TaggedError<OAuthError>()("OAuthError", {
   error: codes,
   description: Schema.String
@@ -73,8 +73,8 @@ const unavailable = refuse(
 const isOwnFailure = <E>(error: E): error is Exclude<E, SqlError> => !isSqlError(error)
 
 /**
- * Fails closed: when the database does not answer, nobody is told yes on what could not be read. The caller's transaction,
- * if there is one, has been rolled back, so a token that was presented is still good.
+ * Fails closed: when the database does not answer, nobody is admitted on what could not be read. The caller's transaction, if
+ * any, was rolled back, so a presented token stays valid.
  */
 export const failClosed = <A, E, R>(
   effect: Effect.Effect<A, E, R>

@@ -1,4 +1,4 @@
-/** Schemes that a browser would run or read locally instead of handing them to an app. */
+/** Schemes that a browser would execute or read locally instead of passing to an app. */
 const forbiddenSchemes: ReadonlySet<string> = new Set([
   "javascript:",
   "data:",
@@ -19,7 +19,7 @@ export type ApplicationType = "web" | "native"
 
 const isLoopback = (url: URL) => url.protocol === "http:" && loopbackHosts.has(url.hostname)
 
-/** What is wrong with an address that a client registers to be sent back to, or `undefined`. */
+/** What is wrong with a redirect address that a client registers, or `undefined`. */
 export const redirectUriFault = (text: string, type: ApplicationType): string | undefined => {
   const url = URL.parse(text)
   if (url === null || /[\s\p{Cc}]/u.test(text)) return "is no absolute URI"
@@ -39,8 +39,8 @@ const withoutPort = (text: string): string | undefined => {
 }
 
 /**
- * Whether the address of a request is a registered one: character for character, since any normalisation is room for
- * attack. Native apps cannot know the port of their loopback listener beforehand, so theirs may differ in it (RFC 8252).
+ * Whether the address of a request is registered: character for character, since any normalisation is room for attack. Native
+ * apps cannot know the port of their loopback listener beforehand, so theirs may differ in it (RFC 8252).
  */
 export const isRegisteredRedirect = (
   given: string,

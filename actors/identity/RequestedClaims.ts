@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 
-/** Claims about a person that a client may ask for by name, and the scope each belongs to. */
+/** Claims about a person that a client may request by name, and the scope each belongs to. */
 export const claimScopes = {
   name: "profile",
   updated_at: "profile",
@@ -11,11 +11,11 @@ export type PersonClaim = keyof typeof claimScopes
 
 const personClaims = ["name", "updated_at", "email", "email_verified"] as const satisfies ReadonlyArray<PersonClaim>
 
-/** What the `claims` parameter asked for, less everything that this issuer does not know. */
+/** What the `claims` parameter requested, without everything unknown to this issuer. */
 export const RequestedClaims = Schema.Struct({
   userinfo: Schema.Array(Schema.Literals(personClaims)),
   idToken: Schema.Array(Schema.Literals(personClaims)),
-  /** The one subject that will do. */
+  /** The only acceptable subject. */
   subject: Schema.optionalKey(Schema.String)
 })
 export type RequestedClaims = typeof RequestedClaims.Type
@@ -51,12 +51,12 @@ export const parseClaims = (text: string): Result.Result<RequestedClaims, void> 
     }
   })
 
-/** The scopes that a person has to agree to for these claims. */
+/** The scopes that a person must consent to for these claims. */
 export const scopesOfClaims = (claims: RequestedClaims): ReadonlyArray<string> => [
   ...new Set([...claims.userinfo, ...claims.idToken].map((name) => claimScopes[name]))
 ]
 
-/** Leaves out claims whose scope the client may not have. */
+/** Omits claims whose scope the client may not have. */
 export const withinScopes = (claims: RequestedClaims, scopes: ReadonlyArray<string>): RequestedClaims => ({
   ...claims,
   userinfo: claims.userinfo.filter((name) => scopes.includes(claimScopes[name])),

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The scopes that mean something to this issuer. Others exist only where a Capsule or a resource server declares them. */
+/** The scopes with a meaning to this issuer. Others exist only where a Capsule or a resource server declares them. */
 export const standardScopes = ["openid", "profile", "email", "offline_access", "workspaces", "read", "write"] as const
 
 const scopePattern = /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/

@@ -1,4 +1,4 @@
 import type { SigningAlgorithm } from "./Client.ts"
 
-/** What the issuer signs with, a key of each. */
+/** The issuer's signing algorithms, with one key each. */
 export const signingAlgorithms = ["RS256", "ES256"] as const satisfies ReadonlyArray<SigningAlgorithm>

@@ -18,9 +18,9 @@ import { rowShape } from "../database/Table.ts"
 
 const ActiveSince = rowShape({ since: SigningKeyRow.columns.activated_at })
 
-/** For how long clients may keep the key set; a key is published at least that long before it signs. */
+/** How long clients may cache the key set; a key is published at least that long before it signs. */
 export const keySetMaxAge = Duration.minutes(10)
-// Beyond every token and every clock that is a little wrong.
+// Longer than every token and slightly wrong clock.
 const publishedAfterRetirement = Duration.sum(lifetimes.idToken, Duration.days(1))
 
 const PublicJwk = Schema.Record(Schema.String, Schema.String)
@@ -45,7 +45,7 @@ export interface VerifiedJwt {
 
 const parseClaims = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
 
-/** The keys that ID tokens and resource tokens are signed with: one signs, the next one is known already. */
+/** The signing keys of ID tokens and resource tokens: one signs, the next one is already published. */
 export class SigningKeys extends Context.Service<
   SigningKeys,
   {
@@ -55,15 +55,15 @@ export class SigningKeys extends Context.Service<
      */
     readonly keySet: Effect.Effect<ReadonlyArray<PublicJwk>, SqlError>
     /**
-     * Signs `claims` as a JWT of that `typ`, with the active key of the algorithm. While that of a new installation is
-     * made, waits for it, and stores it within the transaction at hand: what was signed can be verified once it counts.
+     * Signs `claims` as a JWT of that `typ`, with the active key of the algorithm. While a new installation's key is generated,
+     * waits for it, and stores it in the current transaction: what was signed can be verified once it is committed.
      */
     readonly sign: (
       algorithm: SigningAlgorithm,
       type: string | undefined,
       claims: Readonly<Record<string, Schema.Json>>
     ) => Effect.Effect<string, SqlError>
-    /** The claims of a JWT that carries this issuer's signature; `undefined` for any other text. Looks at no time. */
+    /** The claims of a JWT that carries this issuer's signature; `undefined` for any other text. Ignores all times. */
     readonly verify: (jwt: string) => Effect.Effect<VerifiedJwt | undefined, SqlError>
     /**
      * Lets the next keys sign and publishes new next ones. Fails with `failed_precondition` while clients may not have seen
@@ -77,7 +77,7 @@ export class SigningKeys extends Context.Service<
     readonly activeSince: Effect.Effect<string, SqlError>
   }
 >()("svc/identity/SigningKeys") {
-  /** Generates the keys that are missing. Nothing waits for them but what needs them: an RSA key takes as long as a start. */
+  /** Generates the missing keys. Only what needs them waits: an RSA key takes as long as a start. */
   static readonly layer = Layer.effect(
     SigningKeys,
     Effect.suspend(() => make)
@@ -141,11 +141,11 @@ const make = Effect.gen(function* () {
       { concurrency: "unbounded" }
     )
   const active = yield* Effect.forkScoped(made("active"))
-  // After those that sign first: the processors have the rest of a start to do.
+  // After the signing ones: the processors are busy with the rest of the start.
   const next = yield* Effect.forkScoped(Effect.andThen(Fiber.await(active), made("next")))
   const begun = { active, next }
 
-  // Whoever waits for these must wait for their making alone: it may hold the transaction that storing them would wait for.
+  // A waiter must wait only for the generation: it may hold the transaction that storing the keys would wait for.
   const store = Effect.fn("SigningKeys.store")(function* (status: "active" | "next") {
     const keys = yield* Fiber.join(begun[status])
     yield* Effect.forEach(keys, (key) => insert(key, status), { discard: true }).pipe(transaction(sql))
@@ -220,7 +220,7 @@ const make = Effect.gen(function* () {
   const verify = Effect.fn("SigningKeys.verify")(function* (jwt: string) {
     const header = yield* Effect.option(Effect.try(() => decodeProtectedHeader(jwt)))
     if (Option.isNone(header)) return undefined
-    // The key is chosen by `kid` out of our own: nothing in a header can bring one along.
+    // `kid` selects among our own keys: nothing in a header can supply one.
     const [row] = yield* SigningKeyRow.some(
       read,
       "kid",

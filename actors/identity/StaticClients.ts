@@ -14,7 +14,7 @@ const Identifier = Schema.String.check(
 const Uri = Schema.String.check(Schema.isMaxLength(2048))
 const minSecretLength = 32
 
-/** One client as the operator writes it. */
+/** One client as written by the operator. */
 export const StaticClientConfig = Schema.Struct({
   client_id: Identifier,
   client_name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(80)),
@@ -43,7 +43,7 @@ export const StaticClientDocument = Schema.Struct({
 })
 export type StaticClientDocument = typeof StaticClientDocument.Type
 
-/** The configured clients contradict the rules; `message` names the client and the field. */
+/** The configured clients break the rules; `message` names the client and the field. */
 export class StaticClientsRefused extends Schema.TaggedError<StaticClientsRefused>()("StaticClientsRefused", {
   message: Schema.String
 }) {}
@@ -120,7 +120,7 @@ export class StaticClients extends Context.Service<
   StaticClients,
   {
     readonly clients: ReadonlyMap<string, Client>
-    /** What the operator names as a resource server is never an Interface's. */
+    /** A resource server named by the operator is never an Interface. */
     readonly resourceServers: ReadonlyMap<string, ResourceServer>
   }
 >()("svc/identity/StaticClients") {

@@ -15,7 +15,7 @@ const valueOf = (person: Person, name: PersonClaim): Schema.Json | undefined => 
     case "email":
       return person.email
     case "email_verified":
-      // Nobody has proven that the address reaches this person.
+      // Nobody has verified that the address reaches this person.
       return false
   }
 }
@@ -30,10 +30,7 @@ const personClaims = (person: Person, names: ReadonlyArray<PersonClaim>): Claims
 
 const allNames: ReadonlyArray<PersonClaim> = ["name", "updated_at", "email", "email_verified"]
 
-/**
- * The Workspace in which a token acts, with the role of this moment, and the Capsule it acts for. Absent without a
- * Workspace.
- */
+/** The Workspace of a token, with the present role, and its Capsule. Absent without a Workspace. */
 export const svcClaim = ({ capsuleId, workspace }: LiveAuthority): Claims =>
   workspace === undefined
     ? {}
@@ -45,7 +42,7 @@ export const svcClaim = ({ capsuleId, workspace }: LiveAuthority): Claims =>
         }
       }
 
-/** What UserInfo says of the person. */
+/** What UserInfo says about the person. */
 export const userInfoClaims = (
   grant: Grant,
   scopes: ReadonlyArray<string>,

@@ -21,7 +21,7 @@ import { OAuthTokenRow } from "./GrantRow.ts"
 
 type Claims = Readonly<Record<string, Schema.Json>>
 
-/** An access token whose grant, client, account, membership and Capsule were all found good at this moment. */
+/** An access token whose grant, client, account, membership and Capsule are all valid now. */
 export interface GoodToken {
   readonly id: string
   readonly client: Client
@@ -46,7 +46,7 @@ const decodeResourceClaims = Schema.decodeUnknownOption(ResourceClaims)
 
 const seconds = (iso: string) => Math.floor(Date.parse(iso) / 1000)
 
-/** What presented tokens are worth at this moment. Reads only, and never answers from what was true before. */
+/** What presented tokens are worth now. Reads only, and never answers from the past. */
 export class TokenInspection extends Context.Service<
   TokenInspection,
   {
@@ -54,9 +54,9 @@ export class TokenInspection extends Context.Service<
     readonly accessToken: (token: Redacted.Redacted) => Effect.Effect<GoodToken, OAuthError>
     /** The claims of UserInfo; fails with `insufficient_scope` for a token without `openid`. */
     readonly userInfo: (token: Redacted.Redacted) => Effect.Effect<Claims, OAuthError>
-    /** The answer of introspection (RFC 7662) for a confidential client: `{active: false}` for whatever is not its to see. */
+    /** The answer of introspection (RFC 7662) for a confidential client: `{active: false}` for tokens that it may not see. */
     readonly introspect: (by: Client, token: Redacted.Redacted) => Effect.Effect<Claims, OAuthError>
-    /** RFC 7009: unknown tokens and those of others are no error and no effect. A refresh token takes its grant along. */
+    /** RFC 7009: unknown tokens and those of others are neither an error nor affected. A refresh token ends its grant. */
     readonly revoke: (by: Client, token: Redacted.Redacted) => Effect.Effect<void, OAuthError>
   }
 >()("svc/identity/TokenInspection") {
@@ -72,7 +72,7 @@ export class TokenInspection extends Context.Service<
       const { issuer } = yield* IssuerSettings
       const { resourceServers } = yield* StaticClients
 
-      /** The grant of a token with everything it stands on. */
+      /** The grant of a token with everything it depends on. */
       const standing = Effect.fnUntraced(function* (grantId: string, clientId: string) {
         const grant = yield* grants.findLive(read, grantId)
         const client = yield* clients.find(read, clientId)
@@ -109,7 +109,7 @@ export class TokenInspection extends Context.Service<
         }
       })
 
-      /** What a resource token's scopes are worth now; `undefined` when it opens nothing any more. */
+      /** What a resource token's scopes are worth now; `undefined` when it has no authority any more. */
       const stillGood = Effect.fnUntraced(function* (
         { client, grant }: { readonly client: Client; readonly grant: Grant },
         resource: string,

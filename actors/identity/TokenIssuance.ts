@@ -17,7 +17,7 @@ import { StaticClients } from "./StaticClients.ts"
 import { idTokenClaims, svcClaim } from "./TokenClaims.ts"
 import { OAuthTokenRow } from "./GrantRow.ts"
 
-/** The answer of the token endpoint; the HTTP face spells it out. */
+/** The answer of the token endpoint; the HTTP face encodes it. */
 export interface IssuedTokens {
   readonly accessToken: Redacted.Redacted
   readonly expiresIn: number
@@ -30,9 +30,9 @@ export interface IssuanceRequest {
   readonly client: Client
   readonly grant: Grant
   readonly authority: LiveAuthority
-  /** Those asked for that the client is registered with. */
+  /** The requested scopes that the client is registered with. */
   readonly scopes: ReadonlyArray<string>
-  /** All that were granted and asked for: permissions at an Interface are no scopes of a client. */
+  /** All granted and requested scopes: permissions at an Interface are not scopes of a client. */
   readonly asked: ReadonlyArray<string>
   /** Set for a token of another resource server. */
   readonly resource: string | undefined
@@ -42,11 +42,11 @@ export interface IssuanceRequest {
 
 const notCovered = refuse("invalid_target", "The grant does not cover this resource, or does not any more.")
 
-/** The `jti` of a resource token: it names the grant, so that introspection can see whether that still stands. */
+/** The `jti` of a resource token: it names the grant, so that introspection can check it. */
 export const resourceTokenId = (grantId: string, unique: string): string => `${grantId}.${unique}`
 export const grantIdOf = (tokenId: string): string => tokenId.split(".")[0] ?? ""
 
-/** Makes access and ID tokens out of a grant whose authority was just read. In the caller's transaction. */
+/** Makes access and ID tokens from a grant whose authority was just read, in the caller's transaction. */
 export class TokenIssuance extends Context.Service<
   TokenIssuance,
   {
@@ -88,7 +88,7 @@ export class TokenIssuance extends Context.Service<
         return scopes.filter((scope) => server.scopes.includes(scope))
       })
 
-      /** Read again for every token: nobody invokes an Interface on what was true when they agreed. */
+      /** Read again for every token: nobody invokes an Interface on what was true at consent. */
       const scopesAtInterface = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
         const { asked, client, grant } = request
         const permissions = yield* interfacePermissions(sql, { ...grant, client, resource })

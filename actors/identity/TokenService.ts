@@ -20,7 +20,7 @@ export interface RefreshRequest {
   readonly resource: string | undefined
 }
 
-/** An answer that stands whatever it says: refusals may have revoked something, which must not be rolled back. */
+/** An answer to commit whatever it says: refusals may have revoked something, which must not be rolled back. */
 type Settled = Result.Result<IssuedTokens, OAuthError>
 
 interface Exchange {
@@ -29,7 +29,7 @@ interface Exchange {
   readonly scopes: ReadonlyArray<string>
   readonly resource: string | undefined
   readonly nonce: string | undefined
-  /** Uses up what was presented and answers the refresh token to hand out, if any. */
+  /** Uses up what was presented and returns the refresh token to hand out, if any. */
   readonly spend: Effect.Effect<Redacted.Redacted | undefined, SqlError>
 }
 
@@ -39,13 +39,13 @@ const grantEnded = refuse("invalid_grant", "The grant has ended. Ask the person 
 export class TokenService extends Context.Service<
   TokenService,
   {
-    /** A code that comes twice ends everything that was issued for it. */
+    /** A reused code ends everything that was issued for it. */
     readonly exchangeCode: (
       client: Client,
       presented: Omit<PresentedCode, "clientId">,
       resource: string | undefined
     ) => Effect.Effect<IssuedTokens, OAuthError>
-    /** A used refresh token that comes again ends its family. While the authority cannot be read, nothing is used up. */
+    /** A reused refresh token ends its family. While the authority cannot be read, nothing is used up. */
     readonly refresh: (client: Client, request: RefreshRequest) => Effect.Effect<IssuedTokens, OAuthError>
     readonly exchangeDeviceCode: (
       client: Client,
@@ -79,7 +79,7 @@ export class TokenService extends Context.Service<
         })
       })
 
-      /** Checks what the grant stands on at this moment, and only then spends and issues. */
+      /** Checks the present basis of the grant, and only then spends and issues. */
       const exchange = Effect.fnUntraced(function* (
         request: Exchange
       ): Effect.fn.Return<Settled, SqlError | OAuthError> {
@@ -89,7 +89,7 @@ export class TokenService extends Context.Service<
           if (authority.failure.lasting) yield* endGrant(grant.id, "authority_ended")
           return Result.fail(grantEnded)
         }
-        // What the operator or an apply took from the client since is not given any more.
+        // What the operator or an apply has revoked from the client since is not granted any more.
         const scopes = request.scopes.filter((scope) => client.scopes.includes(scope))
         const refreshToken = yield* request.spend
         return Result.succeed(
@@ -111,11 +111,11 @@ export class TokenService extends Context.Service<
           ? refreshTokens.begin(grant)
           : Effect.undefined
 
-      /** One transaction around a decision; a settled refusal commits what it revoked. */
+      /** One transaction around a decision; a settled refusal commits its revocations. */
       const settle = (decision: Effect.Effect<Settled, SqlError | OAuthError>) =>
         Effect.flatMap(failClosed(sql.withTransaction(decision)), Effect.fromResult)
 
-      /** The client as the transaction sees it: it may have been retired or registered anew since it authenticated. */
+      /** The client as the transaction sees it: it may have been retired or registered again since it authenticated. */
       const present = Effect.fnUntraced(function* (client: Client) {
         const found = yield* clients.find(sql, client.id)
         return found._tag === "None" ? undefined : found.value

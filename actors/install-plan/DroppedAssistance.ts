@@ -9,7 +9,7 @@ const listed = (names: ReadonlyArray<string>): string =>
     ? names.join(", ")
     : `${names.slice(0, namedAtMost).join(", ")} and ${names.length - namedAtMost} more`
 
-/** What an install goes on without although the repository offers it, and every reason. */
+/** What an install goes without although the repository offers it, and every reason. */
 export const droppedAssistance = ({ assistance, diagnostics, dropped }: CompiledInstall): ReadonlyArray<Finding> => {
   if (assistance !== "invalid" && assistance !== "rejected") return []
   const message =

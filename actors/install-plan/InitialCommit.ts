@@ -51,7 +51,7 @@ const slugOf = (name: string): string =>
     .replaceAll(/^-|-$/g, "")
     .slice(0, 40) || "capsule"
 
-/** What the commit is made from: staged by this plan's own Runs, or pinned by a preflight. */
+/** The basis of the commit: staged by this plan's own Runs, or pinned by a preflight. */
 interface Findings {
   readonly snapshot: StagedSnapshot
   readonly report: StagedReport
@@ -62,7 +62,7 @@ interface Findings {
 
 /**
  * The atomic initial commit: Source, SourceSnapshot, report, InstallConfig, bindings, Capsule, Plan Run and the initial
- * authority stand together or not at all, and the coordinator's private values are gone in the same transaction.
+ * authority are created together or not at all, and the coordinator's private values are gone in the same transaction.
  */
 export class InitialCommit extends Context.Service<
   InitialCommit,

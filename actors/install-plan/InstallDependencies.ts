@@ -19,10 +19,7 @@ type Services = SqlClient.SqlClient | CapsuleLedger | InstallConfigStore | State
 const asked = ({ dependencies = [] }: Asked) =>
   dependencies.map((dependency, index) => ({ at: `dependencies[${index}].`, dependency, index }))
 
-/**
- * A dependency hands Outputs, also secret ones, to code that nobody has reviewed yet: that is for those who may add one to a
- * Capsule that stands.
- */
+/** A dependency passes Outputs, even secret ones, to unreviewed code: that takes the right to add one to an existing Capsule. */
 export const checkMayDepend = Effect.fnUntraced(function* (
   workspaceId: string,
   request: Asked,
@@ -36,7 +33,7 @@ export const checkMayDepend = Effect.fnUntraced(function* (
   })
 })
 
-/** What can be said before the module is known: each producer is there for the Workspace, and ready. */
+/** What can be checked before the module is known: each producer is visible to the Workspace, and ready. */
 export const checkProducers = Effect.fnUntraced(function* (
   workspaceId: string,
   request: Asked
@@ -47,7 +44,7 @@ export const checkProducers = Effect.fnUntraced(function* (
   }
 })
 
-/** The inputs of the module that the dependencies fill at this moment. One input takes its value from one place. */
+/** The module's inputs that the dependencies fill now. Each input has one source. */
 export const filledInputs = Effect.fnUntraced(function* (
   workspaceId: string,
   request: Asked,

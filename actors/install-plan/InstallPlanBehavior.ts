@@ -24,7 +24,7 @@ import { InstallPlanId } from "../../schema/records/Ids.ts"
 const encodeRequest = Schema.encodeEffect(StoredRequestJson)
 const encodeActor = Schema.encodeEffect(StoredActorJson)
 
-/** The install coordinator: created once per key, then stepped by hand-overs and by whoever asks. */
+/** The install coordinator: created once per key, then stepped by hand-overs and by requests. */
 export const layer = InstallPlanActor.toLayer(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -87,7 +87,7 @@ export const layer = InstallPlanActor.toLayer(
         return yield* load
       }, transaction(sql)),
 
-      // Every step that is due, so that the service needs no poll to get on.
+      // Every due step, so that the service advances without polling.
       Advance: Effect.fn("InstallPlan.Advance")(function* () {
         while (yield* steps.step(id)) yield* Effect.void
       })

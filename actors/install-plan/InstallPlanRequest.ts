@@ -52,8 +52,8 @@ const checkConnections = Effect.fnUntraced(function* (workspaceId: string, reque
 })
 
 /**
- * Pins an exact earlier check: everything it names must be of this Workspace and of one piece. Nothing is said about
- * records elsewhere.
+ * Pins an exact earlier check: everything it names must be in this Workspace and consistent. Nothing is revealed about records
+ * elsewhere.
  */
 const checkPreflight = Effect.fnUntraced(function* (
   workspaceId: string,
@@ -133,7 +133,7 @@ const checkAuthority = Effect.fnUntraced(function* (
   )
 })
 
-/** Checks what can be known before anything is fetched. Answers the columns that a preflight fills in. */
+/** Checks what can be known before anything is fetched. Returns the columns that a preflight fills in. */
 export const checkInstallRequest = Effect.fn("InstallPlan.check")(function* (
   workspaceId: string,
   request: CreateInstallPlan,

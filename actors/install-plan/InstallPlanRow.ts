@@ -19,7 +19,7 @@ import {
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Installations on their way. */
+/** Installations under way. */
 export const InstallPlanRow = table("install_plans", {
   id: InstallPlanId,
   workspace_id: WorkspaceId,
@@ -43,7 +43,7 @@ export type InstallPlanRow = RowOf<typeof InstallPlanRow.columns>
 
 const { variables: _private, ...publicFields } = CreateInstallPlan.fields
 
-/** The request without its private values, as the coordinator keeps it. */
+/** The request without its private values, as the coordinator stores it. */
 export const StoredRequest = Schema.Struct(publicFields)
 export type StoredRequest = typeof StoredRequest.Type
 export const StoredRequestJson = Schema.fromJsonString(StoredRequest)
@@ -53,13 +53,13 @@ const DiagnosticsJson = Schema.fromJsonString(Schema.Array(Finding))
 const decodePlan = Schema.decodeUnknownSync(InstallPlan)
 const decodeDiagnostics = Schema.decodeUnknownSync(DiagnosticsJson)
 
-/** At most this many diagnostics are kept; a module with more problems has enough to show. */
+/** At most this many diagnostics are kept. */
 export const maxDiagnostics = 50
 
-/** What became of the plan, and of the Capsule that it was the first plan of. */
+/** What became of the plan, and of the Capsule whose first plan it was. */
 export interface InstallEnd {
   readonly plan: PlanEnd | undefined
-  /** Nothing was ever applied to it, and it may still be planned. */
+  /** It was never applied, and may still be planned. */
   readonly isCapsuleOpen: boolean
 }
 

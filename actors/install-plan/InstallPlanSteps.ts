@@ -22,13 +22,13 @@ const decodeActor = Schema.decodeUnknownEffect(StoredActorJson)
 const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
 
 /**
- * The steps of an install, each of which starts work or takes over its result. A step that was taken is recorded in the
- * row; a step that waits for a Run changes nothing.
+ * The steps of an install, each of which starts work or takes its result. A completed step is recorded in the row; a step that
+ * waits for a Run changes nothing.
  */
 export class InstallPlanSteps extends Context.Service<
   InstallPlanSteps,
   {
-    /** Takes the next step when one is due, in the caller's transaction. `false` when it has to wait or is at an end. */
+    /** Takes the next step when one is due, in the caller's transaction. `false` when it has to wait or has ended. */
     readonly step: (id: string) => Effect.Effect<boolean>
   }
 >()("svc/actors/install-plan/InstallPlanSteps") {
@@ -126,11 +126,11 @@ export class InstallPlanSteps extends Context.Service<
           case "creating_capsule": {
             yield* initialCommit.commit(row, request, context).pipe(
               Effect.catchTag("InstallRefused", ({ diagnostics }) => store.fail(id, diagnostics)),
-              // In a savepoint: what was written before the fault must not stay. Stepped again, it would fail again.
+              // In a savepoint: what was written before the fault must not remain. Repeated, it would fail again.
               transaction(sql),
               orOnIntegrityFault(() => store.fail(id, [{ severity: "error", ...integrityFault }]))
             )
-            // The private values are gone from the coordinator; now from the write-ahead log as well.
+            // The private values are gone from the coordinator, and now from the write-ahead log as well.
             yield* sql.afterCommit(Effect.ignore(databaseFile.checkpoint))
             return true
           }

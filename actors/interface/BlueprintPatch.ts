@@ -11,7 +11,7 @@ const patchVersion = "svc.com/v2.4"
 const isObject = (value: Schema.Json): value is Schema.JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The proposals in the words of a manifest, so that the same parser judges them by the same rules. */
+/** The proposals in the form of a manifest, so that the same parser applies the same rules. */
 const asManifest = (proposed: ReadonlyArray<Schema.Json>): Schema.Json => ({
   apiVersion: patchVersion,
   kind: "Repository",

@@ -10,7 +10,7 @@ import { now } from "../Identity.ts"
 import { InterfaceMaterialization } from "./InterfaceMaterialization.ts"
 import { IntentRow, toFailure } from "./InterfaceRow.ts"
 
-/** The Interface actor: does the intents of one Capsule, one at a time. */
+/** The Interface actor: carries out the intents of one Capsule, one at a time. */
 export const layer = InterfaceActor.toLayer(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -31,7 +31,7 @@ export const layer = InterfaceActor.toLayer(
 
       Retry: Effect.fn("Interface.Retry")(function* ({ payload: { context, expected, intentId } }) {
         const intent = yield* load(intentId)
-        // The exact failure, and the state that it was about: anything else is another question.
+        // The exact failure, and its state: anything else is another question.
         const moved = yield* Effect.orDie(sql`UPDATE interface_intents
           SET ${IntentRow.changes(sql, { status: "pending", attempt: expected.attempt + 1, updated_at: yield* now })}
           WHERE id = ${intentId} AND status = 'failed' AND attempt = ${expected.attempt} AND code = ${expected.code}

@@ -53,8 +53,8 @@ const failed = (code: MaterializationFailed["code"], message: string) =>
   Result.fail(new MaterializationFailed({ code, message }))
 
 /**
- * The inputs of an Interface with the Outputs of an apply filled in. Every Output has to be there, public by the state's
- * own account, and of the declared type.
+ * The inputs of an Interface with the Outputs of an apply filled in. Every Output must exist, be public according to the state,
+ * and have the declared type.
  */
 export const resolveInputs = (
   { spec }: InterfaceBlueprint,

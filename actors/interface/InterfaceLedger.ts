@@ -11,7 +11,7 @@ interface Owner {
   readonly workspace_id: string
 }
 
-/** A binding to be made. The same one asked for again is found, not made again. */
+/** A binding to be created. A repeated request finds the existing one. */
 export interface NewBinding {
   readonly workspaceId: string
   readonly interfaceId: string
@@ -29,7 +29,7 @@ const encodePermissions = Schema.encodeSync(PermissionsJson)
 /** The permissions of a binding as one text, whatever their order. */
 export const permissionsText = (permissions: ReadonlyArray<string>) => encodePermissions([...permissions].sort())
 
-/** One binding a consumer (or install), request and person: what was revoked is found revoked. */
+/** One binding per consumer (or install), request and person: a revoked one is found revoked. */
 export const bindingId = (binding: Omit<NewBinding, "status" | "runId" | "permissions" | "deliveryType">) =>
   derivedId(
     InterfaceBindingId,
@@ -43,9 +43,9 @@ export class InterfaceLedger extends Context.Service<
   InterfaceLedger,
   {
     readonly ofCapsule: (capsuleId: string) => Effect.Effect<ReadonlyArray<InterfaceRow>>
-    /** The Interface exists from now on, not usable yet. A retired one comes back as pending. */
+    /** The Interface exists from now on, but is not usable yet. A retired one becomes pending again. */
     readonly announce: (capsule: Owner, blueprint: InterfaceBlueprint) => Effect.Effect<void>
-    /** The Interface as an apply left it. The revision grows only when something of it differs. */
+    /** The Interface as an apply left it. The revision grows only with a difference. */
     readonly resolve: (
       capsule: Owner,
       blueprint: InterfaceBlueprint,

@@ -12,7 +12,7 @@ import { InterfaceLedger } from "./InterfaceLedger.ts"
 import { IntentRow } from "./InterfaceRow.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 
-/** Does the intents that applies left: fills an Interface in from the Outputs, and binds who was asked for once. */
+/** Carries out the intents of applies: fills an Interface in from the Outputs, and binds the requested subjects once. */
 export class InterfaceMaterialization extends Context.Service<
   InterfaceMaterialization,
   {
@@ -42,14 +42,14 @@ const make = Effect.gen(function* () {
   const outputsOf = Effect.fnUntraced(function* (stateVersionId: string) {
     const outputs = new Map<string, AppliedOutput>()
     for (const row of yield* states.outputs(stateVersionId)) {
-      // A sensitive value is not even opened. Ephemeral ones are in no state.
+      // A sensitive value is not even opened. Ephemeral ones are not in the state.
       const value = row.sensitive === 1 ? undefined : Redacted.value(yield* states.outputValue(row))
       outputs.set(row.name, { name: row.name, value, privacy: privacyReason(row) })
     }
     return outputs
   })
 
-  /** Who installed the Capsule, if an active member still. */
+  /** The installer of the Capsule, if still an active member. */
   const installingPrincipal = Effect.fnUntraced(function* (capsule: CapsuleRow) {
     const rows = yield* sql<{ subject: string }>`SELECT r.created_by AS subject FROM runs r
       JOIN memberships m ON m.workspace_id = r.workspace_id AND m.subject = r.created_by AND m.status = 'active'
@@ -59,7 +59,7 @@ const make = Effect.gen(function* () {
     return rows[0]?.subject
   }, Effect.orDie)
 
-  /** One shot: a request that was answered once, and be it revoked since, is not asked again. */
+  /** One shot: a request that was answered once, even if revoked since, is not repeated. */
   const bind = Effect.fnUntraced(function* (
     capsule: CapsuleRow,
     interfaceId: string,
@@ -137,7 +137,7 @@ const make = Effect.gen(function* () {
     if (intent === undefined || intent.status !== "pending" || intent.attempt !== attempt) return
     const outcome = yield* attempted(intent).pipe(
       Effect.catchTag("MaterializationFailed", Effect.succeed),
-      // A savepoint: what a defect left half done is undone, and the failure is on record instead of in a loop.
+      // A savepoint: a defect's partial work is undone, and the failure is recorded instead of looping.
       sql.withTransaction,
       Effect.catchCause((cause) =>
         Effect.as(Effect.logError("An Interface was not materialised", cause), internalError)

@@ -6,7 +6,7 @@ import { AccessJson, InputsJson, InterfaceRow } from "./InterfaceRow.ts"
 const decodeAccess = Schema.decodeUnknownSync(AccessJson)
 const decodeInputs = Schema.decodeUnknownSync(InputsJson)
 
-/** The address that an Interface names as its protected resource, as its inputs have it at this moment. */
+/** The address that an Interface names as its protected resource, from its present inputs. */
 const resourceUriOf = (row: Pick<InterfaceRow, "access" | "inputs">): string | undefined => {
   const { resourceUriInput } = decodeAccess(row.access)
   const value = resourceUriInput === undefined ? undefined : decodeInputs(row.inputs)[resourceUriInput]

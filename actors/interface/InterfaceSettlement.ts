@@ -9,7 +9,7 @@ import { IntentRow } from "./InterfaceRow.ts"
 
 type Config = NonNullable<Effect.Success<ReturnType<InstallConfigStore["Service"]["load"]>>>
 
-/** A successful apply, as far as Interfaces go. */
+/** A successful apply, as far as Interfaces are concerned. */
 export interface AppliedCapsule {
   readonly runId: string
   readonly capsule: { readonly id: string; readonly workspace_id: string }
@@ -37,7 +37,7 @@ export class InterfaceSettlement extends Context.Service<
       const ledger = yield* InterfaceLedger
       const actor = yield* InterfaceActor.client
 
-      /** A later apply takes the place of what was not done yet. */
+      /** A later apply supersedes what was not done yet. */
       const supersede = Effect.fnUntraced(function* (capsuleId: string) {
         yield* sql`UPDATE interface_intents SET ${IntentRow.changes(sql, { status: "superseded", updated_at: yield* now })}
           WHERE capsule_id = ${capsuleId} AND status IN ('pending', 'failed')`

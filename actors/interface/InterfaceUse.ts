@@ -4,14 +4,14 @@ import type { SqlError } from "effect/sql/SqlError"
 import { InterfaceRow, PermissionsJson, BindingRow } from "./InterfaceRow.ts"
 import { capsuleInService } from "../../schema/tables/CapsuleTables.ts"
 
-/** A binding that stands at this moment, with what it allows. */
+/** A currently valid binding, with its permissions. */
 export interface StandingBinding {
   readonly permissions: ReadonlyArray<string>
   /** The Capsule whose declaration asked for it; `undefined` where the Interface's own did. */
   readonly consumerCapsuleId: string | undefined
 }
 
-/** An Interface that stands, and what one person may do at it by one way of delivery. */
+/** A valid Interface, and what one person may do there by one delivery. */
 export interface InterfaceUse {
   readonly row: InterfaceRow
   readonly bindings: ReadonlyArray<StandingBinding>

@@ -30,8 +30,8 @@ export class Interfaces extends Context.Service<
       expected: { readonly attempt: number; readonly code: string }
     ) => Effect.Effect<Failure, ApiError>
     /**
-     * At each use: Interface, binding, Capsule and membership as they are at this moment. Fails with `permission_denied`
-     * when any of them does not stand. Whoever issues a token or invokes an Interface asks here first.
+     * At each use: Interface, binding, Capsule and membership as they are at this moment. Fails with `permission_denied` when
+     * any of them does not stand. Issuing a token and invoking an Interface both check here first.
      */
     readonly authorize: (use: {
       readonly subject: string

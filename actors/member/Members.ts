@@ -15,7 +15,7 @@ import type { Page, PageRequest } from "../paging/Page.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { MembershipRow } from "../workspace/MembershipRow.ts"
 
-/** The Workspace that is acted on, and by whom. */
+/** The Workspace, and who acts on it. */
 export interface MemberScope {
   readonly workspaceId: string
   /** `operator` acts from the machine's command line, with the authority of an owner. */
@@ -57,8 +57,8 @@ const unconfirmed = () =>
 const denied = (message: string) => new ApiError({ code: "permission_denied", message })
 
 /**
- * Who belongs to a Workspace. The role of who acts is read again in the transaction of the change, so that a request of
- * somebody who was removed meanwhile changes nothing.
+ * Who belongs to a Workspace. The actor's role is read again in the transaction of the change, so that a request by somebody
+ * who was removed meanwhile changes nothing.
  */
 export class Members extends Context.Service<
   Members,
@@ -107,7 +107,7 @@ const make = Effect.gen(function* () {
     return row === undefined ? yield* notFound("Member") : toMember(row)
   })
 
-  /** An owner who could not act is none: suspended members and locked accounts do not count. */
+  /** An owner who cannot act does not count: suspended members and locked accounts. */
   const refuseLastOwner = Effect.fnUntraced(function* (workspaceId: string, subject: string) {
     const others = yield* sql`SELECT m.subject FROM memberships m JOIN users u ON u.subject = m.subject
       WHERE m.workspace_id = ${workspaceId} AND m.subject <> ${subject}
@@ -188,7 +188,7 @@ const make = Effect.gen(function* () {
     const present = yield* readMember(workspaceId, subject)
     const role = wanted.role ?? present.role
     const status = wanted.status ?? present.status
-    // What a restore brought back may be ended by the Workspace, and be given back by the operator alone.
+    // The Workspace may end what a restore brought back; only the operator may confirm it.
     if (present.status === "unconfirmed" && status !== "suspended") return yield* unconfirmed()
     if (role !== present.role && actor !== "owner") return yield* denied("Only owners change roles.")
     if (present.role === "owner" && actor !== "owner") {

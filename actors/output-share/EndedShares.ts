@@ -12,7 +12,7 @@ const decodeOutputs = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Ar
 
 /**
  * Revokes what a Capsule shares, and voids the plans that used it, in the caller's transaction. Both sides find it in their
- * history. Answers the shares.
+ * history. Returns the shares.
  */
 export const endShares = Effect.fn("endShares")(function* (context: CommandContext, producerCapsuleId: string) {
   const sql = yield* SqlClient.SqlClient
@@ -41,7 +41,7 @@ export const endShares = Effect.fn("endShares")(function* (context: CommandConte
           toWorkspaceId: share.to_workspace_id,
           outputs,
           because: "producer_released",
-          // What the receiving side made of the share is its own affair.
+          // The receiving side's use of the share is its own affair.
           ...(workspaceId === share.to_workspace_id ? { supersededRunIds } : {})
         },
         requestId: context.requestId

@@ -53,7 +53,7 @@ const namePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/
 export class OutputShares extends Context.Service<
   OutputShares,
   {
-    /** Those from or to the Workspace. */
+    /** Shares from or to the Workspace. */
     readonly list: (workspaceId: string, page: PageRequest) => Effect.Effect<Page<OutputShare>, ApiError>
     /** By the producing side. Only Outputs that the module declares as neither sensitive nor ephemeral. */
     readonly create: (context: CommandContext, request: NewOutputShare) => Effect.Effect<OutputShare, ApiError>
@@ -94,7 +94,7 @@ const make = Effect.gen(function* () {
     return row === undefined ? yield* notFound("OutputShare") : row
   })
 
-  /** Both sides see in their own history what became of it. */
+  /** Both sides see the outcome in their own history. */
   const audited = Effect.fnUntraced(function* (
     context: CommandContext,
     row: OutputShareRow,
@@ -111,7 +111,7 @@ const make = Effect.gen(function* () {
           fromWorkspaceId: row.from_workspace_id,
           toWorkspaceId: row.to_workspace_id,
           outputs: decodeOutputs(row.outputs).map(({ name }) => name),
-          // What the receiving side made of the share is its own affair.
+          // The receiving side's use of the share is its own affair.
           ...(workspaceId === row.to_workspace_id ? received : {})
         },
         requestId: context.requestId

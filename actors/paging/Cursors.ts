@@ -3,7 +3,7 @@ import { Base64Url } from "effect/encoding"
 import { invalidRequest, type ApiError } from "../../schema/errors/ApiError.ts"
 import { Vault } from "../vault/Vault.ts"
 
-/** What a cursor belongs to. It is refused on any other list. */
+/** The list of a cursor. It is refused on any other. */
 export interface CursorBinding {
   /** Name of the list, e.g. `workspaces.list`. */
   readonly route: string
@@ -21,8 +21,8 @@ const signedText = (binding: CursorBinding, payload: string) =>
   JSON.stringify([binding.route, binding.subject, ...(binding.filter ?? []).map((part) => part ?? null), payload])
 
 /**
- * Opaque cursors: where the page before ended, authenticated, so that a client can neither make one nor use it on
- * another list. The anchor itself is readable and therefore holds nothing that the page did not show.
+ * Opaque cursors: where the previous page ended, authenticated, so that a client can neither make one nor use it on another
+ * list. The anchor itself is readable and therefore holds nothing that the page did not show.
  */
 export class Cursors extends Context.Service<
   Cursors,

@@ -1,4 +1,4 @@
-/** What a list was asked for: a size and the opaque cursor of the page before. */
+/** The request for a list: a size and the opaque cursor of the previous page. */
 export interface PageRequest {
   readonly limit: number
   readonly cursor?: string | undefined

@@ -17,7 +17,7 @@ interface Standing {
 
 export interface RunningRun extends Standing {
   readonly startedAt: string
-  /** Of drift checks that the schedule started: whether it was asked to stop already. */
+  /** For scheduled drift checks: whether it was asked to stop already. */
   readonly scheduledCheck?: { readonly isStopping: boolean } | undefined
 }
 
@@ -36,7 +36,7 @@ export interface QueueState {
   readonly queued: ReadonlyArray<QueuedRun>
 }
 
-/** Where a queued Run stands, before it is put into words. */
+/** The position of a queued Run, before it is put into words. */
 export interface Place {
   readonly position: number
   readonly pool: SlotPool
@@ -85,7 +85,7 @@ const byTurn = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => {
   return inTurns(people.values(), ({ subjectTurn }) => subjectTurn)
 }
 
-/** What a person asked for comes first; drift checks take their turns behind it. */
+/** People's requests come first; drift checks take turns behind them. */
 const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => [
   ...byTurn(runs.filter(({ isDriftCheck }) => !isDriftCheck)),
   ...byTurn(runs.filter(({ isDriftCheck }) => isDriftCheck))
@@ -94,7 +94,7 @@ const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun
 const oldest = (runs: ReadonlyArray<RunningRun>): RunningRun | undefined =>
   runs.toSorted((a, b) => compared(a.startedAt, b.startedAt) || compared(a.id, b.id))[0]
 
-/** What keeps a Run that does not wait for its Capsule from starting, whichever order is used. */
+/** What prevents a Run that does not wait for its Capsule from starting, in any order. */
 const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place, "position"> | undefined => {
   const { pool } = run
   const { perWorkspace, places } = limits[pool]
@@ -104,22 +104,22 @@ const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place
   const held = { pool, ...(holder === undefined ? {} : { heldByRunId: holder.id }) }
   if (own.length >= perWorkspace) return { ...held, reason: "workspace_limit", limit: perWorkspace }
   if (inPool.length >= places) return { ...held, reason: "places_taken", limit: places }
-  // The last place, of the pool and of the Workspace, stays open for what a person may ask for.
+  // The last place, of the pool and of the Workspace, stays open for people's requests.
   if (!run.isDriftCheck) return undefined
   if (places > 1 && inPool.length === places - 1) return { ...held, reason: "place_kept", limit: places }
   if (perWorkspace > 1 && own.length === perWorkspace - 1) return { ...held, reason: "place_kept", limit: perWorkspace }
   return undefined
 }
 
-/** Where a Run waits that a person asked for and that its Capsule does not hold up. */
+/** Where a person's Run waits that its Capsule does not block. */
 export interface AskedRun {
   readonly workspaceId: string
   readonly pool: SlotPool
 }
 
 /**
- * The scheduled drift checks that have to stop, so that what people asked for finds a place: the one that began last, one for each
- * Workspace that waits, and none where one is stopping already.
+ * The scheduled drift checks that must stop, so that people's requests find a place: the latest one, one for each waiting
+ * Workspace, and none where one is stopping already.
  */
 export const givingWay = (
   { limits, running }: Pick<QueueState, "limits" | "running">,
@@ -141,7 +141,7 @@ export const givingWay = (
   return chosen
 }
 
-/** Where each Run stands that waits for its Capsule. */
+/** The position of each Run that waits for its Capsule. */
 const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Place> => {
   const places = new Map<string, Place>()
   const waiting = queued.filter(({ capsuleLine }) => capsuleLine !== undefined)
@@ -159,10 +159,10 @@ const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Pla
 }
 
 /**
- * Which Run starts next, and where every other one stands. At most one Run of a Capsule's line is active, in the order in which they
- * came. Within a pool Workspaces take turns, and within a Workspace the people who asked: the one whose last Run started
- * longest ago goes first. So while a Run of a Workspace waits, no other Workspace starts more than one before it, and a
- * Run that has no place holds nobody up. Drift checks come behind everything a person asked for.
+ * Which Run starts next, and where every other one stands. At most one Run of a Capsule's line is active, in the order in which
+ * they came. Within a pool Workspaces take turns, and within a Workspace the people who asked: the one whose last Run started
+ * longest ago goes first. So while a Run of a Workspace waits, no other Workspace starts more than one before it, and a Run
+ * without a place blocks nobody. Drift checks come behind people's requests.
  *
  * `queued` need not be the whole queue: the first claimable Run of each person in each Workspace that may be next gives the
  * same `next`, and the Runs of one Workspace give the same places for them.

@@ -42,7 +42,7 @@ const toQueued = (row: QueuedRow): QueuedRun => ({
  * Each step of a recursion is one look into an index: the next Workspace with something claimable, the next person in it.
  */
 export const nearestInTurn = (sql: SqlClient.SqlClient, limits: QueueLimits) => {
-  // The expressions of the indexes `runs_claimable` and `runs_claimable_of_subject`, word for word: only so are they used.
+  // The expressions of the indexes `runs_claimable` and `runs_claimable_of_subject`, verbatim, as the indexes require.
   const drift = sql.literal("(type = 'drift_check')")
   const subject = sql.literal("COALESCE(created_by, '')")
   const claimable = sql.literal("status = 'queued' AND capsule_wait = 0")
@@ -99,13 +99,13 @@ export class QueueRows extends Context.Service<
      * next Run is among them.
      */
     readonly candidates: (limits: QueueLimits) => Effect.Effect<ReadonlyArray<QueuedRun>>
-    /** Where Runs wait for a place that people asked for. */
+    /** Where people's Runs wait for a place. */
     readonly asked: Effect.Effect<ReadonlyArray<AskedRun>>
-    /** What a Workspace has queued, in the order of arrival. */
+    /** A Workspace's queued Runs, in order of arrival. */
     readonly queuedOf: (workspaceId: string, most: number) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /** How many Runs a Workspace has queued, counted up to `most`. */
     readonly countOf: (workspaceId: string, most: number) => Effect.Effect<number>
-    /** Notes that a Workspace and one of its people had their turn. In the caller's transaction. */
+    /** Records that a Workspace and one of its people had their turn, in the caller's transaction. */
     readonly turnTaken: (run: QueuedRun) => Effect.Effect<void>
   }
 >()("svc/actors/queue/QueueRows") {

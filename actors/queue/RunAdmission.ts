@@ -4,16 +4,15 @@ import type { NewRun } from "../run/RunLedger.ts"
 import { QueueRows } from "./QueueRows.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 
-/** How long a client should wait before it asks again. */
+/** How long a client should wait before retrying. */
 const retryAfterSeconds = 30
 
-/** The part of a Workspace's queue that stays open for what a person asks for. */
+/** The part of a Workspace's queue reserved for people's requests. */
 const keptForPeople = (limit: number) => Math.floor(limit / 10)
 
 /**
- * Whether a Workspace may queue one more Run. Asked in the transaction that writes it, before anything is written. Only new
- * work asks: what coordinators go on with, and the apply of a plan that the service made for itself, was admitted with
- * its first Run.
+ * Whether a Workspace may queue one more Run. Checked in the transaction that writes it, before anything is written. Only new
+ * work is checked: a coordinator's further Runs, and the apply of an automatic plan, were admitted with the first Run.
  */
 export class RunAdmission extends Context.Service<
   RunAdmission,

@@ -23,7 +23,7 @@ const standing = (run: RunRow): QueuedRun => ({
 })
 
 /**
- * Which Run goes next, and where the others stand: both are what `decide` says of the rows. At most one Run that reads or
+ * Which Run goes next, and where the others stand: both are decided by `decide` from the rows. At most one Run that reads or
  * changes a Capsule's infrastructure is active for it; Workspaces, and the people of one, take turns.
  */
 export class RunQueue extends Context.Service<
@@ -35,9 +35,9 @@ export class RunQueue extends Context.Service<
     readonly woken: Effect.Effect<void>
     /** Takes the next runnable Run: it is `running` and owned by `owner` when this answers. */
     readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
-    /** Where a queued Run stands; none for any other. */
+    /** The position of a queued Run; `none` for any other. */
     readonly place: (run: RunRow) => Effect.Effect<WordedPlace | undefined>
-    /** The same for a page of Runs, with one look at the queue of each of their Workspaces. */
+    /** The same for a page of Runs, with one read of the queue per Workspace. */
     readonly places: (runs: ReadonlyArray<RunRow>) => Effect.Effect<ReadonlyMap<string, WordedPlace>>
   }
 >()("svc/actors/queue/RunQueue") {
@@ -85,7 +85,7 @@ export class RunQueue extends Context.Service<
           const asked = queued.filter((run) => run.workspace_id === workspaceId)
           const window = yield* rows.queuedOf(workspaceId, settings.workspaceQueue)
           const seen = new Set(window.map(({ id }) => id))
-          // A queue that is longer than it may be now, since the limit was lowered: the rest stands behind what was read.
+          // The queue may exceed its limit after the limit was lowered: the rest comes after what was read.
           const beyond = asked.filter(({ id }) => !seen.has(id)).map(standing)
           const decided = decide({ limits, running, queued: [...window, ...beyond] })
           for (const { id } of asked) {

@@ -16,7 +16,7 @@ export type ReviewDecision = "confirmed" | "removed"
 
 const allKinds = Effect.all([restoredMemberships, restoredConnections, restoredShares])
 
-/** Everything that waits for an operator, in the order in which it is best looked at. */
+/** Everything that waits for an operator, in a useful order of review. */
 export const pendingReview = Effect.flatMap(allKinds, (kinds) =>
   Effect.map(
     Effect.forEach(kinds, ({ pending }) => pending),
@@ -24,7 +24,7 @@ export const pendingReview = Effect.flatMap(allKinds, (kinds) =>
   )
 )
 
-/** Whether anything waits; costs next to nothing where nothing was ever restored. Read through `sql`. */
+/** Whether anything waits; nearly free where nothing was ever restored. Read through `sql`. */
 export const awaitsReview = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql`SELECT 1 AS one FROM restore_review r WHERE r.decision IS NULL AND (
@@ -34,7 +34,7 @@ export const awaitsReview = (sql: SqlClient.SqlClient) =>
     (rows) => rows.length > 0
   )
 
-/** Takes the effect from all that a restore brought back, until an operator has looked at it; in the caller's transaction. */
+/** Suspends everything that a restore brought back until an operator has reviewed it, in the caller's transaction. */
 export const holdRestored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const restored_at = yield* now
@@ -54,8 +54,8 @@ export const holdRestored = Effect.gen(function* () {
 }).pipe(Effect.orDie, Effect.withSpan("holdRestored"))
 
 /**
- * The operator's look at what a restore brought back. A membership, Connection or share that was ended after the backup
- * would count again; none does before it was confirmed here.
+ * The operator's review after a restore. A membership, Connection or share that was ended after the backup would be valid
+ * again; none is before it was confirmed here.
  */
 export class RestoreReview extends Context.Service<
   RestoreReview,

@@ -26,7 +26,7 @@ import { RevisionPlanId } from "../../schema/records/Ids.ts"
 
 const encodeActor = Schema.encodeEffect(Schema.fromJsonString(CommandContext))
 
-/** The revision coordinator: created once per key, then stepped by hand-overs and by whoever asks. */
+/** The revision coordinator: created once per key, then stepped by hand-overs and by requests. */
 export const layer = RevisionPlanActor.toLayer(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -47,7 +47,7 @@ export const layer = RevisionPlanActor.toLayer(
       return row === undefined ? yield* notFound("Revision plan") : yield* readRevisionPlan(sql, row)
     })
 
-    /** Asked before anything is fetched, and again by each Run. */
+    /** Checked before anything is fetched, and again by each Run. */
     const mayPlan = Effect.fnUntraced(function* (
       capsule: GuardedCapsuleRow,
       source: SourceRow | undefined,

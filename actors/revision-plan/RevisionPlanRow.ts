@@ -15,13 +15,13 @@ const SteppedPhase = Schema.Literals(
   RevisionPlanPhase.literals.filter((phase) => phase !== "applied" && phase !== "superseded")
 )
 
-/** Plans of another revision on their way. */
+/** Revision plans under way. */
 export const RevisionPlanRow = table("revision_plans", {
   id: RevisionPlanId,
   workspace_id: WorkspaceId,
   capsule_id: CapsuleId,
   ref: Schema.String,
-  /** How far the coordinator goes by its own steps; what became of its plan is read from the plan. */
+  /** How far the coordinator's own steps have come; the fate of its plan is read from the plan. */
   phase: SteppedPhase,
   actor: Schema.String,
   execution_authority_epoch: Schema.Int,

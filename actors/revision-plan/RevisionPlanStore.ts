@@ -11,7 +11,7 @@ import { RevisionPlanRow } from "./RevisionPlanRow.ts"
 const decodePlan = Schema.decodeUnknownSync(RevisionPlan)
 const decodeDiagnostics = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Finding)))
 
-/** A plan that waits for review or its apply keeps the coordinator reviewable; any other end is the coordinator's as well. */
+/** A plan that waits for review or its apply keeps the coordinator reviewable; any other end also ends the coordinator. */
 const endOf = (
   row: RevisionPlanRow,
   plan: PlanEnd | undefined

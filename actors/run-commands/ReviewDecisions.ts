@@ -2,7 +2,7 @@ import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { isPlan } from "../../schema/records/RunLifecycle.ts"
 import type { RunRow } from "../run/RunRow.ts"
 
-/** Why a plan does not wait for approval. */
+/** Why a plan is not waiting for approval. */
 const unapprovable = ({ approved_at, status }: Pick<RunRow, "approved_at" | "status">): string => {
   // The job that ends such plans may be late.
   if (status === "waiting_approval") return "has expired"
@@ -29,8 +29,8 @@ export const approvalRefusal = (
 }
 
 /**
- * What a cancel means for a Run: one that has not started, or waits for review, is withdrawn; one that executes is asked to end; the
- * approval of a plan is taken back. Everything else has ended.
+ * What a cancel means for a Run: one that has not started, or waits for review, is withdrawn; a running one is asked to stop;
+ * the approval of a plan is withdrawn. Everything else has ended.
  */
 export type CancelStep = "withdraw" | "request" | "withdraw_approval" | "ended"
 

@@ -69,7 +69,7 @@ export const layer = RunActor.toLayer(
           yield* audited(context, row, "run.approve", {
             planDigest: row.plan_digest,
             ...(comment === undefined ? {} : { comment }),
-            // How the plan that was reviewed was kept apart; unknown of plans of older releases.
+            // How the reviewed plan was isolated; unknown for plans of older releases.
             isolation: isolation ?? null,
             network: network ?? null
           })
@@ -86,7 +86,7 @@ export const layer = RunActor.toLayer(
           switch (cancelStep(row)) {
             case "withdraw": {
               yield* lifecycle.withdraw(row, data)
-              // An apply that never started has used its plan all the same: the sealed file serves nobody any more.
+              // An apply that never started has used its plan anyway: the sealed file is no longer needed.
               yield* plans.drop(row.plan_run_id ?? id)
               const cancelled = yield* load
               yield* handover.finished(cancelled)
@@ -101,7 +101,7 @@ export const layer = RunActor.toLayer(
             case "ended":
               return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
             case "withdraw_approval": {
-              // Which of withdrawal and apply came first is decided by the same columns that an apply leases.
+              // The columns that an apply leases decide whether withdrawal or apply came first.
               if (row.used_by_run_id !== null || !(yield* lifecycle.withdraw(row, data))) {
                 return yield* new ApiError({
                   code: "run_conflict",

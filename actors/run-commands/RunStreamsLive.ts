@@ -20,7 +20,7 @@ const decodeEvents = Schema.decodeUnknownEffect(
   )
 )
 
-/** Reads of the durable sequences. What says that nothing follows is read first, so `done` never comes before the last entry. */
+/** Reads of the durable sequences. The end marker is read first, so `done` never precedes the last entry. */
 export const layer = Layer.effect(
   RunStreams,
   Effect.gen(function* () {

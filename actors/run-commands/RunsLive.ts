@@ -89,7 +89,7 @@ export const layer = Layer.effect(
         return { ...rows, items: yield* projectedAll(rows.items) }
       }),
       latest: Effect.fn("Runs.latest")(function* (workspaceId, capsuleIds) {
-        // One look into the index for each Capsule, however many Runs it has; what a Run found stays where it is.
+        // One index lookup per Capsule, however many Runs it has; evidence is not read.
         const rows = yield* Effect.orDie(sql<LatestRunRow>`SELECT r.id, r.capsule_id, r.type, r.status, r.approved_at,
             r.created_at, r.finished_at
           FROM json_each(${JSON.stringify(capsuleIds)}) AS wanted JOIN runs r ON r.id = (
@@ -113,7 +113,7 @@ export const layer = Layer.effect(
       approveGroup: Effect.fn("Runs.approveGroup")(function* (context, id, { comment, planDigests }) {
         const { runs } = yield* group(id)
         const plans = runs.filter(({ type }) => type === "plan" || type === "destroy_plan")
-        // One that is made between the reviewer's look and the approval would be approved unseen.
+        // One created between the review and the approval would be approved unseen.
         const unmade = plans.find(({ status }) => status === "queued" || status === "running")
         if (unmade !== undefined) {
           return yield* new ApiError({

@@ -40,7 +40,7 @@ interface Reason {
   readonly message: string
 }
 
-/** A Capsule of a group, as its rows say it. */
+/** A Capsule of a group, according to its rows. */
 export interface GroupMember extends Member {
   readonly name: string
   readonly wave: number
@@ -118,7 +118,7 @@ export const groupMembers = Effect.fn("groupMembers")(function* (group: RunGroup
     WHERE p.run_group_id = ${group.id} AND p.type = 'plan' ORDER BY p.created_at, p.id`
   const newest = new Map<string, PlanRow>()
   for (const plan of plans) {
-    // Of two of the same moment, the one that was not voided is the newer one.
+    // Of two from the same moment, the one that is not void is newer.
     const isOlder = plan.status === "superseded" && newest.get(plan.capsule_id)?.created_at === plan.created_at
     if (!isOlder) newest.set(plan.capsule_id, plan)
   }

@@ -54,11 +54,11 @@ const statusOfMembers = (group: RunGroupRow, members: ReadonlyArray<GroupMember>
   const state = stateOf(members.map(({ standing }) => shownState(standing)))
   if (state === "running") return state
   if (group.cancelled_at !== null) return "cancelled"
-  // What waits for nobody moves in a moment, unless it is held.
+  // A member that waits for nobody will move in a moment, unless it is held.
   return state === "waiting" ? (group.held_reason === null ? "running" : "waiting_approval") : state
 }
 
-/** Nothing of it moves any more by itself or by a person's decision about its Runs. */
+/** Nothing in it can move any more, automatically or by a person's decision about its Runs. */
 export const isOver = (group: Pick<RunGroupRow, "cancelled_at">, members: ReadonlyArray<GroupMember>): boolean =>
   group.cancelled_at === null
     ? members.every(({ standing }) => standing === "applied" || standing === "left_out")
@@ -76,7 +76,7 @@ export const toRunGroup = (
   // A check, or an update of an older release, has no waves.
   const status = members.length === 0 ? statusOfRuns(runs.map((run) => run.status)) : statusOfMembers(row, members)
   const last = runs.reduce((latest, run) => ((run.finishedAt ?? "") > latest ? (run.finishedAt ?? "") : latest), "")
-  // A member that failed or was cancelled may be planned again: until the group is over, it has no end.
+  // A failed or cancelled member may be planned again: until the group is over, it has no end.
   const finishedAt = row.finished_at ?? (members.length === 0 || isOver(row, members) ? last : "")
   const isOpen = status === "running" || status === "waiting_approval"
   return {

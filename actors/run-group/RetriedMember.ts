@@ -4,8 +4,8 @@ import { RunGroupId } from "../../schema/records/Ids.ts"
 import { RunGroupRow } from "./RunGroupRow.ts"
 
 /**
- * The open update that a plan which a person makes belongs to: one that tried the Capsule and did not get it applied. Then the
- * update goes on with it. Where the Capsule still waits for its turn there is none: it is planned again when that comes.
+ * The open update that a person's plan belongs to: one that tried the Capsule without success, and continues with this plan.
+ * Where the Capsule still waits for its turn there is none: it will be planned then.
  */
 export const updateToRetry = Effect.fn("updateToRetry")(function* (capsuleId: string) {
   const sql = yield* SqlClient.SqlClient

@@ -25,7 +25,7 @@ const StarterJson = Schema.fromJsonString(CommandContext)
 const encodeStarter = Schema.encodeSync(StarterJson)
 const decodeStarter = Schema.decodeUnknownEffect(StarterJson)
 
-/** A Capsule that a group was about and that refused its plan. */
+/** A Capsule of the group that refused its plan. */
 export interface Refused {
   readonly capsuleId: CapsuleId
   readonly error: ApiError
@@ -60,11 +60,11 @@ export class RunGroups extends Context.Service<
     /** A group that is only a list of Runs. */
     readonly startCheck: (workspaceId: string) => Effect.Effect<RunGroupId>
     readonly discard: (id: RunGroupId) => Effect.Effect<void>
-    /** Plans nothing more and voids the plans that are not applied. What is being applied goes on. */
+    /** Plans nothing more and voids unapplied plans. Running applies continue. */
     readonly cancel: (context: CommandContext, id: string, reason: string | undefined) => Effect.Effect<void, ApiError>
     /** Takes the next steps of every open update. */
     readonly advanceAll: Effect.Effect<void>
-    /** Goes on with updates for as long as the service runs. */
+    /** Advances updates as long as the service runs. */
     readonly follow: Effect.Effect<never>
   }
 >()("svc/actors/run-group/RunGroups") {
@@ -76,7 +76,7 @@ export class RunGroups extends Context.Service<
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Not through the writer, whose every statement wakes whoever listens to commits.
+  // Not through the writer, whose every statement notifies commit listeners.
   const read = yield* ReadSql
   const commits = yield* Commits
   const audit = yield* Audit
@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
   const runs = yield* RunActor.client
   const random = yield* Effect.context<SecureRandom.SecureRandom>()
   const withSql = Effect.provideService(SqlClient.SqlClient, sql)
-  // Two looks at one group at once would plan a Capsule twice.
+  // Two concurrent decisions about one group would plan a Capsule twice.
   const oneAtATime = yield* Semaphore.make(1)
 
   const find = Effect.fnUntraced(function* (id: string) {
@@ -115,7 +115,7 @@ const make = Effect.gen(function* () {
       requestId: context.requestId
     })
 
-  /** The later waves are planned in the name of the person who started the group: who may not plan any more starts nothing. */
+  /** Later waves are planned in the name of the group's starter: somebody who may no longer plan starts nothing. */
   const holdOf = Effect.fnUntraced(function* (group: RunGroupRow): Effect.fn.Return<Hold | undefined> {
     const refusal = yield* withSql(automationRefusal(group.workspace_id))
     if (refusal !== undefined) {
@@ -138,7 +138,7 @@ const make = Effect.gen(function* () {
   const starterOf = (group: RunGroupRow) =>
     group.started_by === null ? Effect.succeed(serviceContext) : Effect.orDie(decodeStarter(group.started_by))
 
-  /** Decides from the rows of this moment, and writes down what is decided once. */
+  /** Decides from the present rows, and records decisions that are made once. */
   const look = Effect.fnUntraced(function* (groupId: string) {
     const group = yield* find(groupId)
     if (group === undefined || group.type !== "update" || group.finished_at !== null) return undefined
@@ -164,7 +164,7 @@ const make = Effect.gen(function* () {
     return { group, members, planning, hasLeft: leaving.length > 0 }
   }, transaction(sql))
 
-  /** Voids what a cancelled group would still have applied. Each step may be taken again. */
+  /** Voids what a cancelled group would still have applied. Each step is repeatable. */
   const wind = Effect.fnUntraced(function* (group: RunGroupRow, members: ReadonlyArray<GroupMember>) {
     const context =
       group.cancelled_by === null ? serviceContext : yield* Effect.orDie(decodeStarter(group.cancelled_by))
@@ -172,7 +172,7 @@ const make = Effect.gen(function* () {
     for (const { planRunId, standing } of members) {
       if (planRunId === undefined) continue
       if (standing === "planning" || standing === "waiting_approval") {
-        // It may have ended meanwhile, which is what was wanted.
+        // It may have ended meanwhile, which is fine.
         yield* Effect.ignore(answered(runs(planRunId).Cancel({ context, reason })))
       } else if (standing === "approved") {
         yield* ledger.supersedePlan(planRunId, reason).pipe(transaction(sql))
@@ -180,7 +180,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** `byPerson`: somebody has just asked for it, so that it is no automation. Answers the Capsules that refused. */
+  /** `byPerson`: somebody has just asked for it, so it is not automation. Returns the Capsules that refused. */
   const advance = Effect.fn("RunGroups.advance")(function* (groupId: string, byPerson: boolean) {
     const refused: Array<Refused> = []
     for (;;) {
@@ -198,7 +198,7 @@ const make = Effect.gen(function* () {
           if (Result.isSuccess(outcome)) continue
           const { code, message } = outcome.failure
           refused.push({ capsuleId: CapsuleId.make(capsuleId), error: outcome.failure })
-          // A full queue is no refusal of the Capsule: the next look tries again.
+          // A full queue is not a refusal by the Capsule: the next decision retries.
           if (code !== "rate_limited") yield* setMember(groupId, capsuleId, { decision: "refused", code, message })
         }
       }
@@ -250,7 +250,7 @@ const make = Effect.gen(function* () {
     return id
   })
 
-  /** The updates whose place it took are open again. */
+  /** Reopens the updates that it replaced. */
   const discard = Effect.fnUntraced(function* (id: RunGroupId) {
     const open = { cancelled_at: null, cancelled_by: null, cancel_reason: null, replaced_by: null }
     yield* Effect.orDie(
@@ -260,7 +260,7 @@ const make = Effect.gen(function* () {
     yield* Effect.orDie(sql`DELETE FROM run_groups WHERE id = ${id}`)
   }, transaction(sql))
 
-  /** What is stale, with what takes from it, in the order in which it was made. */
+  /** Stale Capsules and their consumers, in order of creation. */
   const chosen = Effect.fnUntraced(function* (workspaceId: string) {
     const updatable = yield* Effect.orDie(CapsuleRow.some(sql, "id", "status")`SELECT id, status FROM capsules
       WHERE workspace_id = ${workspaceId} AND status IN ('active', 'stale') AND current_state_version_id IS NOT NULL
@@ -285,7 +285,7 @@ const make = Effect.gen(function* () {
       const member = { group_id: id, capsule_id, wave: waves.get(capsule_id) ?? 1 }
       yield* Effect.orDie(sql`INSERT INTO run_group_members ${RunGroupMemberRow.values(sql, member)}`)
     }
-    // Two open updates of one Workspace would void each other's plans for ever, so that there are two at no moment.
+    // Two open updates of one Workspace would void each other's plans forever, so there is at most one.
     const older = {
       cancelled_at: row.created_at,
       cancelled_by: started_by,

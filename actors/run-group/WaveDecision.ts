@@ -1,6 +1,6 @@
 import type { WaveMemberState } from "../../schema/records/RunWaves.ts"
 
-/** The consumer takes something of the producer. */
+/** The consumer takes something from the producer. */
 export interface WaveEdge {
   readonly producer: string
   readonly consumer: string
@@ -24,7 +24,7 @@ export type NextStep =
   /** It is under way, or over. */
   | { readonly kind: "none" }
 
-/** It gives what it will give in this update. */
+/** Its Outputs are final for this update. */
 const isDone = (standing: Standing): boolean => standing === "applied" || standing === "left_out"
 
 const producersOf = (capsuleId: string, edges: ReadonlyArray<WaveEdge>): ReadonlyArray<string> =>
@@ -32,7 +32,7 @@ const producersOf = (capsuleId: string, edges: ReadonlyArray<WaveEdge>): Readonl
 
 /**
  * What comes next for each Capsule of an update: a consumer is planned after everything that it takes from was applied or left
- * out, and only when it is behind then. One that failed keeps those that take from it waiting, and nobody else.
+ * out, and only when it is behind then. A failed one keeps its consumers waiting, and nobody else.
  */
 export const nextSteps = (
   members: ReadonlyArray<Member>,
@@ -52,7 +52,7 @@ export const nextSteps = (
   )
 }
 
-/** The wave of each Capsule, from 1: one after the last of those that it takes from. */
+/** The wave of each Capsule, from 1: one after the last of its producers. */
 export const wavesOf = (
   capsuleIds: ReadonlyArray<string>,
   edges: ReadonlyArray<WaveEdge>
@@ -71,7 +71,7 @@ export const wavesOf = (
   return waves
 }
 
-/** Those that are behind, with everything that takes from them, directly or not. */
+/** Those that are behind, with all direct and indirect consumers. */
 export const membersOf = (
   behind: ReadonlyArray<string>,
   updatable: ReadonlySet<string>,
@@ -91,7 +91,7 @@ export const membersOf = (
 
 export type WaveState = "waiting" | "running" | "waiting_approval" | "succeeded" | "failed" | "cancelled"
 
-/** How Capsules stand together: what moves first, then what needs a person, then what went wrong. */
+/** The order of standings: what moves first, then what needs a person, then what went wrong. */
 export const stateOf = (states: ReadonlyArray<WaveMemberState>): WaveState => {
   const has = (...wanted: ReadonlyArray<WaveMemberState>) => states.some((state) => wanted.includes(state))
   if (has("planning", "applying")) return "running"

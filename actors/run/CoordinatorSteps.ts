@@ -2,7 +2,7 @@ import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { isFinalStatus } from "../../schema/records/RunLifecycle.ts"
 import type { RunRow } from "./RunRow.ts"
 
-/** What a coordinator does about the Run that its phase is about: waits for it, takes its result over, or fails with it. */
+/** What a coordinator does about the Run of its phase: waits for it, takes its result, or fails with it. */
 export type CoordinatorStep = "wait" | "advance" | "fail"
 
 /** For a sync or a check, which has to end. */
@@ -17,7 +17,7 @@ export const stepAfterPlan = (run: Pick<RunRow, "status" | "approved_at"> | unde
   return run.status === "waiting_approval" || run.approved_at !== null ? "advance" : "fail"
 }
 
-/** What the coordinator says of a Run that it fails with. */
+/** The coordinator's message about a Run that it fails with. */
 export const failureOf = (
   run: Pick<RunRow, "id" | "status" | "error_code" | "error_message">,
   step: "source sync" | "compatibility check" | "plan"

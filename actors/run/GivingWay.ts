@@ -3,12 +3,12 @@ import { SqlClient } from "effect/sql"
 import { RunCancels } from "./RunCancels.ts"
 import { RunLifecycle } from "./RunLifecycle.ts"
 
-/** Why a drift check was stopped that nobody stopped: a scheduled one that ends with this reason is made again soon. */
+/** The reason of a drift check that the service stopped: a scheduled one with this reason is repeated soon. */
 export const goesFirst = "Another Run goes first."
 
 /**
  * Asks a running drift check to stop, in the caller's transaction. The request is recorded, since the check may have been
- * claimed and not yet listen.
+ * claimed and not listen yet.
  */
 export const giveWay = Effect.fn("Run.giveWay")(function* (runId: string) {
   const sql = yield* SqlClient.SqlClient

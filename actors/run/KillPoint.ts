@@ -3,7 +3,7 @@ import type { RunEventKind } from "../../schema/events/RunEvent.ts"
 import type { RunType } from "../../schema/records/Run.ts"
 
 /**
- * The places at which a crash leaves something different behind.
+ * The points at which a crash leaves a different state behind.
  *
  * - `<type>.<event>`: that event of such a Run is written (of a resource: noted); for moves of the Run inside the transaction, just before its
  *   commit

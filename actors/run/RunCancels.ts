@@ -1,15 +1,15 @@
 import { Context, Deferred, Effect, Layer } from "effect"
 
 /**
- * Carries a cancel to the execution of a Run. Commands ask here and need not know who executes; the executor registers what it
- * executes. The request itself is a column of the Run, so that it also reaches an execution that registers later.
+ * Carries a cancel to the execution of a Run. Commands use this without knowing who executes; the executor registers its
+ * executions. The request itself is a column of the Run, so that it also reaches an execution that registers later.
  */
 export class RunCancels extends Context.Service<
   RunCancels,
   {
-    /** Asks the execution of a Run to stop. Nothing happens when it does not execute here. */
+    /** Asks the execution of a Run to stop. Does nothing when it does not execute here. */
     readonly cancel: (runId: string) => Effect.Effect<void>
-    /** Registers an execution; the effect answered completes when it is asked to stop. */
+    /** Registers an execution; the resulting effect completes when it is asked to stop. */
     readonly register: (runId: string) => Effect.Effect<Effect.Effect<void>>
     readonly forget: (runId: string) => Effect.Effect<void>
     /** The Runs that are registered. */

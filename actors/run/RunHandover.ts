@@ -2,22 +2,22 @@ import { Context, type Effect } from "effect"
 import type { RunRow } from "./RunRow.ts"
 
 /**
- * Tells a Run's coordinator and its Capsule's lane that the Run is over. Called inside the transaction that ends the Run:
- * the messages stand when that transaction commits (design, section 3).
+ * Notifies a Run's coordinator and its Capsule's lane that the Run is over. Called inside the transaction that ends the Run:
+ * the messages take effect with its commit (design, section 3).
  */
 export class RunHandover extends Context.Service<
   RunHandover,
   {
     /** The coordinator takes its next step. */
     readonly finished: (run: RunRow) => Effect.Effect<void>
-    /** A plan waits for review: the Capsule may have opted in to apply what it planned by itself. */
+    /** A plan waits for review: the Capsule may have opted in to applying its automatic plans. */
     readonly planned: (run: RunRow) => Effect.Effect<void>
     /** A Source has a new snapshot: Capsules that follow the lane may want a plan. */
     readonly snapshotTaken: (snapshot: {
       readonly sourceId: string
       readonly snapshotId: string
       readonly autoUpdate: boolean
-      /** The Run that looked: one look is handed over once. */
+      /** The Run of the look: one look is handed over once. */
       readonly cause: string
     }) => Effect.Effect<void>
   }

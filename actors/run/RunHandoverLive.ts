@@ -29,7 +29,7 @@ export const layer = Layer.effect(
           : handedOver(capsules(run.capsule_id).ApplyFollowed({ planRunId: RunId.make(run.id) }, { discard: true })),
       snapshotTaken: Effect.fn("RunHandover.snapshotTaken")(function* ({ sourceId, snapshotId, autoUpdate, cause }) {
         if (!autoUpdate) return
-        // Not those that have decided about this snapshot already, under the authority and state that they have now.
+        // Without those that have already decided about this snapshot under their present authority and state.
         const followers = yield* Effect.orDie(sql<{ id: string }>`SELECT c.id FROM capsules c
           JOIN source_snapshots s ON s.id = ${snapshotId}
           WHERE c.source_id = ${sourceId} AND c.auto_update_enabled = 1 AND ${sql.literal(livingCapsule("c."))}

@@ -3,8 +3,8 @@ import type { SqlClient } from "effect/sql"
 import type { RunRow } from "./RunRow.ts"
 
 /**
- * The right to write for a Run that executes: its claim gave it to one owner under one fence. Every write of an execution
- * names the hold and is refused once the Run has ended or was claimed again.
+ * The right to write for a running Run, given to one owner under one fence by its claim. Every write of an execution names the
+ * hold and is refused once the Run has ended or was claimed again.
  */
 export interface RunHold {
   readonly runId: string
@@ -12,7 +12,7 @@ export interface RunHold {
   readonly fence: number
 }
 
-/** The Run is not executed under this hold any more: nothing was written. It is no error of the Run. */
+/** The Run is no longer executed under this hold: nothing was written. It is not an error of the Run. */
 export class HoldLost extends Schema.TaggedError<HoldLost>()("HoldLost", {
   runId: Schema.String,
   message: Schema.String
@@ -24,13 +24,13 @@ export const holdLost = ({ fence, owner, runId }: RunHold): HoldLost =>
     message: `${owner} does not hold the Run ${runId} under fence ${fence} any more: it has ended or was claimed again.`
   })
 
-/** The hold under which a Run was claimed. One that does not run has none: whoever asks for it is wrong. */
+/** The hold under which a Run was claimed. A Run that is not running has none: asking for it is a bug. */
 export const holdOf = (run: Pick<RunRow, "id" | "owner" | "fence">): RunHold => {
   if (run.owner === null) throw new Error(`The Run ${run.id} has no owner, so nobody holds it.`)
   return { runId: run.id, owner: run.owner, fence: run.fence }
 }
 
-/** The condition that every write of an execution carries. */
+/** The condition of every write by an execution. */
 export const isHeld = (sql: SqlClient.SqlClient, { fence, owner, runId }: RunHold) =>
   sql`id = ${runId} AND status = 'running' AND owner = ${owner} AND fence = ${fence}`
 

@@ -11,7 +11,7 @@ import { RunJournal } from "./RunJournal.ts"
 import { RunLifecycle, type SeenRun } from "./RunLifecycle.ts"
 import { mergedEvidence, pendingPlan, type RunRow } from "./RunRow.ts"
 
-/** What a Run is created with. */
+/** The properties of a new Run. */
 export interface NewRun {
   readonly id: string
   readonly workspaceId: string
@@ -35,12 +35,12 @@ export interface NewRun {
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: PlanPurpose | undefined
   readonly spec: Readonly<Record<string, unknown>>
-  /** In no list until it turns out to have found something. */
+  /** Hidden from lists until it turns out to have found something. */
   readonly quiet?: boolean | undefined
   readonly evidence?: RunEvidence
 }
 
-/** What an execution finds out about its Run, and records while it goes on. */
+/** What an execution learns about its Run, and records meanwhile. */
 export type RecordedColumns = Partial<
   Pick<
     RunRow,
@@ -74,9 +74,9 @@ export class RunLedger extends Context.Service<
     /** Records what an execution found out. */
     readonly record: (hold: RunHold, columns: RecordedColumns) => Effect.Effect<void, HoldLost>
     readonly mergeEvidence: (hold: RunHold, evidence: RunEvidence) => Effect.Effect<void, HoldLost>
-    /** Voids every plan that is not applied yet and was reviewed under an earlier rule about secrets. */
+    /** Voids every unapplied plan that was reviewed under an earlier secret rule. */
     readonly supersedeOutdated: Effect.Effect<void>
-    /** Voids every plan of a Capsule that was computed for older authority, an older state or other inputs. Answers their ids. */
+    /** Voids every plan of a Capsule that was computed for older authority, an older state or other inputs. Returns their ids. */
     readonly supersedePlans: (
       capsuleId: string,
       reason: string,
@@ -91,15 +91,15 @@ export class RunLedger extends Context.Service<
     /** Ends one of them: `false` when it is applied, void or ended by now. */
     readonly expirePlan: (id: string) => Effect.Effect<boolean>
     /**
-     * Voids every plan that is not applied yet and was given values through this share. Answers their ids. An apply that is
-     * under way keeps its plan; one that still waits is refused when it starts.
+     * Voids every unapplied plan that received values through this share, and returns their ids. A running apply keeps its
+     * plan; a waiting one is refused when it starts.
      */
     readonly supersedeConsumers: (outputShareId: string, reason: string) => Effect.Effect<ReadonlyArray<string>>
-    /** The same for every plan that was made with values of this Connection. */
+    /** The same for every plan made with values of this Connection. */
     readonly supersedeUsers: (connectionId: string, reason: string) => Effect.Effect<ReadonlyArray<string>>
-    /** Removes looks that found nothing new and ended before `before`, with their events and logs; some thousand at a time. */
+    /** Removes looks that found nothing new and ended before `before`, with their events and logs; a few thousand at a time. */
     readonly purgeQuiet: (before: string) => Effect.Effect<void>
-    /** The same for every plan that `reasonOf` has a reason against. Answers how many. */
+    /** The same for every plan with a reason from `reasonOf`. Returns the number. */
     readonly supersedeWhere: (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) => Effect.Effect<number>
     readonly openExclusive: (capsuleId: string) => Effect.Effect<ReadonlyArray<RunRow>>
   }
@@ -118,8 +118,8 @@ export class RunLedger extends Context.Service<
       }, Effect.orDie)
 
       /**
-       * What fetches or builds holds its place for as long as a remote server or a build command likes, and changes nothing:
-       * it must not hold the places of applies.
+       * Fetching and building take as long as a remote server or a build command, and change nothing: they must not take the
+       * places of applies.
        */
       const poolOf = Effect.fnUntraced(function* (run: NewRun): Effect.fn.Return<SlotPool, SqlError.SqlError> {
         if (run.type === "source_sync" || run.type === "compatibility_check") return "builds"

@@ -21,7 +21,7 @@ interface Recorded {
   readonly columns?: Readonly<Record<string, string | number | null>> | undefined
 }
 
-/** A Run as the caller has just seen it, in the same transaction. */
+/** A Run as just read by the caller in the same transaction. */
 export type SeenRun = Pick<RunRow, "id" | "type" | "status" | "approved_at" | "used_by_run_id" | "evidence">
 
 /** Who approved a plan; no subject where the service did. */
@@ -37,35 +37,35 @@ type EndData = Pick<RunEventData<"run.failed">, "stateVersionId">
 type Held = Effect.Effect<void, HoldLost>
 
 /**
- * The only writer of a Run's status, but for its first, which `RunLedger.insert` writes. Every method works in the caller's transaction,
- * and writes the event of the move with it. A move that `runMoves` does not have is a defect.
+ * The only writer of a Run's status, except the first, which `RunLedger.insert` writes. Every method works in the caller's
+ * transaction, and writes the event of the move with it. A move that `runMoves` does not have is a defect.
  *
- * What takes a `RunHold` is for the execution of the Run. What takes a row is for Runs that nobody executes, and answers
- * `false` when the Run is not as it was seen any more.
+ * Methods with a `RunHold` are for the Run's execution. Methods with a row are for Runs that nobody executes, and return
+ * `false` when the Run has changed since it was read.
  */
 export class RunLifecycle extends Context.Service<
   RunLifecycle,
   {
-    /** Gives a queued Run to an owner, under the next fence; `undefined` when it is not queued any more. */
+    /** Gives a queued Run to an owner, under the next fence; `undefined` when it is no longer queued. */
     readonly claim: (id: string, owner: string) => Effect.Effect<RunRow | undefined>
     readonly succeed: (hold: RunHold, data: RunEventData<"run.succeeded">, evidence?: RunEvidence) => Held
     readonly fail: (hold: RunHold, error: RunError, evidence?: RunEvidence, data?: EndData) => Held
     readonly cancel: (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: EndData) => Held
     readonly supersede: (hold: RunHold, reason: string) => Held
     readonly waitForApproval: (hold: RunHold, data: RunEventData<"run.waiting_approval">, evidence: RunEvidence) => Held
-    /** Gives the Run back to the queue. The attempt does not count when nothing was wrong with it. */
+    /** Returns the Run to the queue. The attempt does not count when nothing was wrong with it. */
     readonly requeue: (hold: RunHold, reason: string, options: { readonly counts: boolean }) => Held
-    /** Approves a plan that waits for it. */
+    /** Approves a waiting plan. */
     readonly approve: (plan: SeenRun, approval: Approval) => Effect.Effect<boolean>
     /** Cancels a Run that is queued, waits for its approval, or is an approved plan that no apply has used. */
     readonly withdraw: (run: SeenRun, data: RunEventData<"run.cancelled">) => Effect.Effect<boolean>
     /** Voids a plan that waits for its approval or its apply, and deletes the saved plan. */
     readonly voidPlan: (plan: SeenRun, reason: string) => Effect.Effect<boolean>
-    /** The same for one whose time is over. */
+    /** The same for an expired one. */
     readonly expire: (plan: SeenRun) => Effect.Effect<boolean>
     /** Fails a Run that was never started. */
     readonly abandon: (run: SeenRun, error: RunError, evidence?: RunEvidence) => Effect.Effect<boolean>
-    /** Records that a running Run is to stop; nothing happens when that is recorded already. */
+    /** Records that a running Run is to stop; does nothing when that is recorded already. */
     readonly requestCancel: (id: string, reason: string | undefined) => Effect.Effect<void>
     /** Records that an apply uses an approved plan: `false` when it is used or void by now. */
     readonly usePlan: (planId: string, applyId: string) => Effect.Effect<boolean>
@@ -80,7 +80,7 @@ export class RunLifecycle extends Context.Service<
 
       const claim = Effect.fn("RunLifecycle.claim")(function* (id: string, owner: string) {
         const at = yield* now
-        // No sequence goes on counting batches of an earlier fence, and lines may follow again.
+        // Sequences restart their batch numbers for the new fence, and lines may follow again.
         const fresh = { last_event_batch: 0, last_log_batch: 0, log_ended_at: null, start_acknowledged_at: null }
         const [claimed] = yield* sql<RunRow>`UPDATE runs
           SET ${sql.update({ status: "running", owner, started_at: at, ...fresh })}, attempt = attempt + 1, fence = fence + 1
@@ -98,7 +98,7 @@ export class RunLifecycle extends Context.Service<
         { columns, error, evidence }: Recorded = {},
         hold?: RunHold
       ) {
-        // Whoever executes a Run is the only one to say what became of it.
+        // Only the execution of a Run reports its outcome.
         if (moveEvent(standingOf(seen), to) !== kind || (seen.status === "running" && hold === undefined)) {
           return yield* Effect.die(new Error(`The Run ${seen.id} is ${seen.status} and cannot become ${to} like this.`))
         }
@@ -117,7 +117,7 @@ export class RunLifecycle extends Context.Service<
           ...columns
         })} WHERE ${hold === undefined ? asSeen : isHeld(sql, hold)} RETURNING id`
         if (moved.length === 0) return false
-        // Nobody settles under this hold again.
+        // Nobody can settle under this hold again.
         if (hold !== undefined) yield* sql`DELETE FROM run_preparations WHERE run_id = ${seen.id}`
         yield* journal.append(seen.id, kind, data)
         yield* killPoint(`${seen.type}.${kind}`)

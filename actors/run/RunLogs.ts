@@ -7,9 +7,9 @@ import { RunJournal } from "./RunJournal.ts"
 import { logBatch } from "./RunSequences.ts"
 import { RunSettings } from "./RunSettings.ts"
 
-/** Where the lines of one running Run go. */
+/** Receives the lines of one running Run. */
 export interface RunLog {
-  /** Takes a line that is already redacted. Returns once it is buffered; waits when the buffer is full. */
+  /** Takes a redacted line. Returns once it is buffered; waits when the buffer is full. */
   readonly write: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void, HoldLost>
   readonly flush: Effect.Effect<void, HoldLost>
 }
@@ -17,12 +17,12 @@ export interface RunLog {
 /** A batch is written when it is this large or this old, whichever comes first. */
 const batchBytes = 64 * 1024
 const batchMillis = 20
-/** While the database refuses, lines wait here for it; what comes on top is dropped, and the log says how much. */
+/** While the database refuses, lines wait here; the excess is dropped, and the log says how much. */
 const mostWaitingBytes = 2 * 1024 * 1024
 
-/** What is told last is most often why a Run ended. */
+/** The last lines usually say why a Run ended. */
 const mostLastBytes = 256 * 1024
-/** What a line costs beside its text. */
+/** The overhead of a line besides its text. */
 const lineBytes = 96
 
 const ChunkJson = Schema.fromJsonString(Schema.Array(RunLogEntry))
@@ -41,16 +41,16 @@ interface LogBatch {
 const endAgain = Schedule.spaced("5 seconds")
 
 /**
- * The log sequence of each Run, written in batches so that a noisy Run costs the ledger few transactions. Lines are
- * numbered without gaps; a Run that is started again goes on where it left off. Of a log beyond the limit of the settings
- * the last lines follow when the Run ends: no Run may fill the disk on which others keep their states.
+ * The log sequence of each Run, written in batches so that a noisy Run costs the ledger few transactions. Lines are numbered
+ * without gaps; a restarted Run continues the sequence. For a log beyond the limit of the settings, the last lines follow when
+ * the Run ends: no Run may fill the disk that holds the states of others.
  */
 export class RunLogs extends Context.Service<
   RunLogs,
   {
-    /** Opens the log for one execution; it is over when the scope closes. */
+    /** Opens the log for one execution; it ends with the scope. */
     readonly open: (hold: RunHold) => Effect.Effect<RunLog, never, Scope.Scope>
-    /** Ends the logs of Runs that do not execute and whose execution did not end them; nobody else may be executing. */
+    /** Ends the logs of Runs that are not executing and whose execution did not end them; nothing else may be executing. */
     readonly endAbandoned: Effect.Effect<void>
   }
 >()("svc/actors/run/RunLogs") {
@@ -70,7 +70,7 @@ export class RunLogs extends Context.Service<
         const scope = yield* Effect.scope
         let pending: Array<Line> = []
         let pendingBytes = 0
-        // Kept as it was sent until it is known to be stored: it may have been stored although the database failed.
+        // Kept as sent until it is known to be stored: it may have been stored although the database failed.
         let unsent: LogBatch | undefined
         let batches = 0
         let lost: HoldLost | undefined
@@ -101,7 +101,7 @@ export class RunLogs extends Context.Service<
           journal.wake(runId)
         })
 
-        /** Everything that waits, as the next batch. */
+        /** Everything pending, as the next batch. */
         const nextBatch = (endedAt: string | null): LogBatch => {
           batches += 1
           const batch = { number: batches, lines: pending, bytes: pendingBytes, endedAt }
@@ -133,7 +133,7 @@ export class RunLogs extends Context.Service<
           yield* send(nextBatch(yield* now))
         })
 
-        /** Nothing is written any more once the hold is lost. */
+        /** Nothing is written after the hold is lost. */
         const dropAll = (error: HoldLost) =>
           Effect.suspend(() => {
             lost = error

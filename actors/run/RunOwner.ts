@@ -8,7 +8,7 @@ interface Incarnation {
 
 const nameOf = ({ incarnation, installation_id }: Incarnation): string => `${installation_id}#${incarnation}`
 
-/** The number in the name of an owner that was a process of this installation. */
+/** The number in an owner's name that was a process of this installation. */
 const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.Option<number> => {
   const [installation, number, ...more] = owner.split("#")
   return installation === installation_id && number !== undefined && /^\d+$/.test(number) && more.length === 0
@@ -17,8 +17,8 @@ const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.
 }
 
 /**
- * Under which name this process executes Runs. Each start is an incarnation of its own; the data folder has one process at
- * a time, so whatever an earlier incarnation owns is owned by nobody.
+ * The name under which this process executes Runs. Each start is a new incarnation; the data folder has one process at a time,
+ * so the Runs of an earlier incarnation have no living owner.
  */
 export class RunOwner extends Context.Service<
   RunOwner,

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../Identity.ts"
 
-/** What a finished Run hands to its coordinator, until the coordinator has taken it over. Holds no secret. */
+/** A finished Run's result for its coordinator, until the coordinator has taken it. Holds no secret. */
 export class RunResults extends Context.Service<
   RunResults,
   {

@@ -40,7 +40,7 @@ export interface RunRow {
   readonly trigger_kind: string
   readonly purpose: string | null
   readonly attempt: number
-  /** Who executes the Run; none unless it is running. */
+  /** The executing owner; none unless it is running. */
   readonly owner: string | null
   /** Grows with every claim, and never goes down. */
   readonly fence: number
@@ -52,7 +52,7 @@ export interface RunRow {
   readonly last_event_batch: number
   readonly last_log_seq: number
   readonly last_log_batch: number
-  /** Set once no line follows. */
+  /** Set once the log is complete. */
   readonly log_ended_at: string | null
   readonly spec: string
   readonly evidence: string
@@ -65,9 +65,9 @@ export interface RunRow {
   readonly isolation: string | null
   readonly network: string | null
   readonly profile: string | null
-  /** Digest over what the profile said when the Run started. */
+  /** Digest of the profile when the Run started. */
   readonly profile_digest: string | null
-  /** Of an apply: whether the tool itself succeeded, whatever came after. */
+  /** For an apply: whether the tool itself succeeded, whatever came after. */
   readonly provider_apply_succeeded: number | null
   readonly cancel_requested_at: string | null
   readonly cancel_reason: string | null
@@ -95,7 +95,7 @@ const decodeEvidence = Schema.decodeUnknownSync(EvidenceJson)
 const encodeEvidence = Schema.encodeSync(EvidenceJson)
 const decodeRun = Schema.decodeUnknownSync(Run)
 
-/** Evidence as the row holds it, with what is added. */
+/** Evidence in the row's form, with additions. */
 export const mergedEvidence = (stored: string, added: RunEvidence): string =>
   encodeEvidence({ ...decodeEvidence(stored), ...added })
 
@@ -111,7 +111,7 @@ export const pendingPlan = (of = ""): string =>
   `${of}type IN ('plan', 'destroy_plan') AND (${of}status = 'waiting_approval'
     OR (${of}status = 'succeeded' AND ${of}approved_at IS NOT NULL AND ${of}used_by_run_id IS NULL))`
 
-/** Drops what is null in the database, since records leave absent fields out. */
+/** Drops nulls of the database, since records omit absent fields. */
 export const present = <A extends Record<string, unknown>>(fields: A): { [K in keyof A]?: NonNullable<A[K]> } => {
   const kept: { [K in keyof A]?: NonNullable<A[K]> } = {}
   for (const key of Object.keys(fields) as Array<keyof A>) {

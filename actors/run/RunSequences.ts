@@ -15,7 +15,7 @@ interface Counter {
   readonly last: number
 }
 
-/** Takes the next number in the event sequence of a Run that need not execute; answers it. */
+/** Takes the next number in the event sequence of a Run, executing or not; returns it. */
 export const nextEvent = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   runId: string
@@ -25,7 +25,7 @@ export const nextEvent = Effect.fnUntraced(function* (
   return counter === undefined ? yield* Effect.die(new Error(`There is no Run ${runId}`)) : counter.last
 })
 
-/** The same for `count` events of an execution; answers the number before the first. */
+/** The same for `count` events of an execution; returns the number before the first. */
 export const nextEvents = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   hold: RunHold,

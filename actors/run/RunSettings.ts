@@ -10,7 +10,7 @@ import { retention } from "../../schema/records/Retention.ts"
  * - `buildConcurrency`, `workspaceBuildConcurrency`: the same of the builds' pool
  * - `workspaceQueue`: Runs that one Workspace may have queued
  * - `planLifetime`: how long a reviewable or approved plan may wait
- * - `drainGrace`: how long running Runs may go on after a request to stop, before applies are interrupted
+ * - `drainGrace`: how long running Runs may continue after a request to stop, before applies are interrupted
  * - `mostLogBytes`: what is kept of a Run's log, beside its last lines: a module may print for as long as it runs
  * - `deniedProviders`: provider sources that no Run may use
  * - `buildNetwork`: whether a reviewed source build may use the network

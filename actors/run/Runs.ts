@@ -12,7 +12,7 @@ export interface RunFilter {
   readonly sourceId?: string | undefined
   readonly type?: RunType | undefined
   readonly status?: RunStatus | undefined
-  /** Also the looks of webhooks and schedules that found nothing new, for as long as they are kept. */
+  /** Includes looks by webhooks and schedules that found nothing new, while they are kept. */
   readonly includeLooks?: boolean | undefined
 }
 
@@ -42,7 +42,7 @@ export class Runs extends Context.Service<
       workspaceId: WorkspaceId,
       capsuleIds: ReadonlyArray<CapsuleId>
     ) => Effect.Effect<ReadonlyArray<LatestRun>>
-    /** Plans that were approved and neither applied nor made void since, oldest approval first, and the updates that are not over. */
+    /** Approved plans that are neither applied nor void, oldest approval first, and the open updates. */
     readonly unfinished: (workspaceId: WorkspaceId) => Effect.Effect<{
       readonly approvedPlans: ReadonlyArray<LatestRun>
       readonly updates: ReadonlyArray<{ readonly id: RunGroupId; readonly createdAt: string }>
@@ -55,7 +55,7 @@ export class Runs extends Context.Service<
       id: RunGroupId,
       request: { readonly comment?: string; readonly planDigests?: ReadonlyArray<string> }
     ) => Effect.Effect<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }, ApiError>
-    /** Ends an update: nothing more is planned, plans that are not applied are void, applies that run go on. */
+    /** Ends an update: nothing more is planned, unapplied plans are void, running applies continue. */
     readonly cancelGroup: (
       context: CommandContext,
       id: RunGroupId,

@@ -43,7 +43,7 @@ interface SyncPayload {
   readonly trigger: "user" | "webhook" | "schedule" | "service"
 }
 
-/** The Source's own lane unless another is asked for. */
+/** The Source's own lane unless another is requested. */
 const laneOf = (row: SourceRow, lane: Lane | undefined): Lane =>
   lane ?? { ref: row.default_ref, path: row.default_path }
 
@@ -70,7 +70,7 @@ export const layer = SourceActor.toLayer(
 
     const load = Effect.gen(function* () {
       const row = yield* store.find(id)
-      // One that was removed is known to its history alone.
+      // A removed Source exists only in its history.
       return row === undefined || row.removed_at !== null ? yield* notFound("Source") : row
     })
 
@@ -97,7 +97,7 @@ export const layer = SourceActor.toLayer(
         connections
       )
 
-    /** One of another Workspace is refused like one that nobody has. */
+    /** One of another Workspace is refused like an unknown one. */
     const checkConfig = Effect.fnUntraced(function* (workspaceId: string, installConfigId: string | undefined) {
       if (installConfigId === undefined) return
       const config = yield* configs.load(installConfigId)
@@ -122,7 +122,7 @@ export const layer = SourceActor.toLayer(
 
     const mintRunId = newId(RunId, "run").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
 
-    /** Checked where the Run is written: webhooks and the schedule come by no route that would have asked. */
+    /** Checked where the Run is written: webhooks and the schedule bypass the routes that would check. */
     const usable = Effect.fnUntraced(function* (row: SourceRow) {
       if (row.status === "disabled") return yield* failedPrecondition("The Source is disabled.")
       yield* Effect.provideService(refuseArchived(row.workspace_id), SqlClient.SqlClient, sql)
@@ -171,7 +171,7 @@ export const layer = SourceActor.toLayer(
       const waiting = isLook ? yield* Effect.provideContext(queuedLook(id, spec), services) : undefined
       if (waiting !== undefined) return yield* started(waiting)
       yield* admission.admit({ workspaceId: row.workspace_id, type: "source_sync", trigger })
-      // Of webhook and schedule nobody is there to be refused: their Run says why it cannot fetch.
+      // For webhook and schedule nobody is there to be refused: their Run says why it cannot fetch.
       if (trigger === "user") {
         const fetch = { workspaceId: row.workspace_id, url: row.url, ref, source: row }
         yield* mayUse(context, row.auth_connection_id, fetch)
@@ -188,7 +188,7 @@ export const layer = SourceActor.toLayer(
         spec
       })
       yield* lanes.expected(id, { ref, path })
-      // A look is a line of the history when it has found something.
+      // A look enters the history when it found something.
       if (!isLook) yield* audited(context, row.workspace_id, "source.sync", { intent, trigger }, runId)
       return yield* started(runId)
     })
@@ -241,7 +241,7 @@ export const layer = SourceActor.toLayer(
         const row = yield* load
         yield* checkConnection(row.workspace_id, request.authConnectionId, row.url)
         const ref = request.defaultRef === undefined ? row.default_ref : yield* readRef(request.defaultRef)
-        // Whoever attaches a Connection, chooses what it fetches, or lets it be used without anybody, uses it.
+        // Attaching a Connection, choosing what it fetches, or automating its use all count as using it.
         const attached = request.authConnectionId === undefined ? row.auth_connection_id : request.authConnectionId
         if (request.authConnectionId !== undefined || request.autoSync === true || ref !== row.default_ref) {
           yield* mayUse(context, attached, { workspaceId: row.workspace_id, url: row.url, ref, source: row })
@@ -293,7 +293,7 @@ export const layer = SourceActor.toLayer(
       Sync: ({ payload }) =>
         startSync(payload).pipe(
           transaction(sql),
-          // Nobody reads this refusal who would ask again: the schedule does.
+          // Nobody who could retry sees this refusal: the schedule does.
           Effect.tapError(({ code }) =>
             code === "rate_limited" && (payload.trigger === "webhook" || payload.trigger === "schedule")
               ? transaction(sql)(defer(payload.context, payload.trigger, payload.lane))

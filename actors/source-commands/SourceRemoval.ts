@@ -17,10 +17,10 @@ import { InstallPlanId } from "../../schema/records/Ids.ts"
 // Installs are coordinated above this folder.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
-/** More than that is a number. */
+/** Beyond this only the number is given. */
 const mostNamed = 10
 
-/** What living depends on a Source: Capsules that came from it, and installs that will. Capsules that ended do not count. */
+/** What depends on a Source: living Capsules from it, and installs under way. */
 const usersOf = Effect.fn("Source.usersOf")(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleRow.some(sql, "name", "environment")`SELECT name, environment FROM capsules
@@ -35,7 +35,7 @@ const usersOf = Effect.fn("Source.usersOf")(function* (id: string) {
   return more > 0 ? [...named.slice(0, mostNamed), `${more} more`] : named
 }, Effect.orDie)
 
-/** A sync or check that settles later would write to a Source that nobody lists any more. */
+/** A sync or check that settles later would write to an unlisted Source. */
 const refuseMoving = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const [open] = yield* Effect.orDie(sql<{ id: string; type: string; status: string }>`SELECT id, type, status FROM runs
@@ -48,8 +48,8 @@ const refuseMoving = Effect.fnUntraced(function* (id: string) {
 })
 
 /**
- * Takes a Source out of use: no webhook secret that anybody knows, no schedule, no Connection, and no snapshot or report but
- * those that Capsules which ended came from.
+ * Takes a Source out of use: no valid webhook secret, no schedule, no Connection, and no snapshot or report except those of
+ * ended Capsules.
  */
 const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow, unknownSecret: Redacted.Redacted) {
   const sql = yield* SqlClient.SqlClient
@@ -75,7 +75,7 @@ const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow, unknownSe
   yield* sql`DELETE FROM source_snapshots WHERE source_id = ${row.id} AND id NOT IN (${evidence})`
 }, Effect.orDie)
 
-/** Removes a Source that nothing living uses, with its webhook secret, its schedule, and the snapshots that nothing came from. */
+/** Removes an unused Source, with its webhook secret, its schedule, and its unused snapshots. */
 export const removeSource = Effect.fn("Source.remove")(function* (
   load: Effect.Effect<SourceRow, ApiError>,
   context: CommandContext,

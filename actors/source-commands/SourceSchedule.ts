@@ -9,7 +9,7 @@ import { SourceLanes } from "../source/SourceLanes.ts"
 export class SourceSchedule extends Context.Service<
   SourceSchedule,
   {
-    /** Starts a look at every lane that is deferred, and at each one in use whose time has come. */
+    /** Starts a look at every deferred lane, and at each one in use that is due. */
     readonly syncDue: Effect.Effect<void>
   }
 >()("svc/actors/source-commands/SourceSchedule") {
@@ -23,7 +23,7 @@ export class SourceSchedule extends Context.Service<
       const syncDue = Effect.gen(function* () {
         const lanes = new Map<string, DeferredSync>()
         const scheduled = (yield* sourceLanes.due).map((lane) => ({ ...lane, trigger: "schedule" as const }))
-        // What is deferred keeps what it came from; a lane that is due as well is looked at once.
+        // A deferred lane keeps its trigger; a lane that is also due is looked at once.
         for (const lane of [...scheduled, ...(yield* deferred.all)]) {
           lanes.set(JSON.stringify([lane.sourceId, lane.ref, lane.path]), lane)
         }

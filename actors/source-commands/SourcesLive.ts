@@ -161,15 +161,15 @@ export const layer = Layer.effect(
         const row = yield* store.find(id)
         const secret =
           row === undefined || row.removed_at !== null ? undefined : Redacted.value(yield* store.hookSecret(row))
-        // An unknown Source answers like a wrong secret: a hook address tells nothing.
+        // An unknown Source answers like a wrong secret: a hook address reveals nothing.
         if (row === undefined || secret === undefined || !hookIsAuthentic(secret, delivery)) {
           return yield* new ApiError({
             code: "unauthenticated",
             message: "The delivery does not prove that it knows the Source's secret."
           })
         }
-        // Accepted, so that the forge does not give up on the hook, and without effect. Not remembered either, as it may be
-        // delivered again once the Source follows or the Workspace is restored.
+        // Accepted without effect, so that the forge does not disable the hook. Not remembered either, as it may be redelivered
+        // once the Source follows or the Workspace is restored.
         if (delivery.isPing === true || row.auto_sync !== 1 || row.status === "disabled") return { runIds: [] }
         const archived = yield* Effect.orDie(sql`SELECT 1 AS one FROM workspaces
           WHERE id = ${row.workspace_id} AND archived_at IS NOT NULL`)
@@ -184,7 +184,7 @@ export const layer = Layer.effect(
           const look = client(id).Sync({ context: hookContext, intent: "observe", trigger: "webhook", lane })
           return answered(look).pipe(
             Effect.map((run) => [run]),
-            // The queue is full: the lane is noted, and synced without another delivery.
+            // The queue is full: the lane is recorded, and synced without another delivery.
             Effect.catch((error) =>
               Effect.flatMap(deferred.isDeferred(id, lane), (isNoted) =>
                 isNoted ? Effect.succeed([]) : Effect.fail(error)
@@ -192,7 +192,7 @@ export const layer = Layer.effect(
             )
           )
         }).pipe(
-          // The forge sees an error and delivers again: that delivery must count.
+          // The forge sees an error and redelivers: that delivery must count.
           Effect.onError(() => (deliveryId === undefined ? Effect.void : store.forgetDelivery(id, deliveryId)))
         )
         return { runIds: runs.flat().map((run) => run.id) }

@@ -11,7 +11,7 @@ import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { now } from "../Identity.ts"
 import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
 
-/** The check could not be done at all; an unsupported module is a report instead. */
+/** The check could not be made at all; an unsupported module is a report instead. */
 export class CheckImpossible extends Schema.TaggedError<CheckImpossible>()("CheckImpossible", {
   code: Schema.Literals([
     "module_not_found",
@@ -29,7 +29,7 @@ export interface CheckRequest {
   readonly sourceId: string
   readonly snapshot: Pick<StagedSnapshot, "id" | "archiveDigest" | "warnings">
   readonly modulePath: string
-  /** The tool that an existing Capsule goes on with; any that the service has when absent. */
+  /** The tool that an existing Capsule continues with; any available tool when absent. */
   readonly tool?: ToolName | undefined
 }
 
@@ -55,14 +55,14 @@ export interface Neighbours {
   readonly scanned: ReadonlyArray<ScannedModule> | undefined
 }
 
-/** Scans one module of a snapshot and writes down whether and how it can be installed (specification, Sources). */
+/** Scans one module of a snapshot and reports whether and how it can be installed (specification, Sources). */
 export class CompatibilityCheck extends Context.Service<
   CompatibilityCheck,
   {
     readonly check: (request: CheckRequest) => Effect.Effect<StagedReport, CheckImpossible>
     /** The named module, or the only one of the snapshot: several need a person's choice (specification, Module selection rules). */
     readonly moduleOf: (archiveDigest: string, modulePath: string | undefined) => Effect.Effect<string, CheckImpossible>
-    /** The modules of a snapshot, and those of `wanted` scanned; `undefined` when they are more than one scan may read. */
+    /** The modules of a snapshot, and scans of those in `wanted`; `undefined` when they exceed one scan. */
     readonly neighbours: (
       archiveDigest: string,
       wanted: ReadonlyArray<string>
@@ -90,7 +90,7 @@ export class CompatibilityCheck extends Context.Service<
             HclParserUnavailable: impossible("scan_failed")
           })
         )
-        // Without a tool nothing can be said of it here; the plan will say that there is none.
+        // Without a tool this is unknown; the plan will report the missing tool.
         const tool = yield* Effect.option(
           toolchain.resolve(request.tool === undefined ? undefined : { name: request.tool })
         )

@@ -11,7 +11,7 @@ export interface DeferredSync {
   readonly trigger: "webhook" | "schedule"
 }
 
-/** The only writer of `deferred_syncs`: what the schedule tries again at each look, until it is queued. */
+/** The only writer of `deferred_syncs`: what each run of the schedule retries until it is queued. */
 export class DeferredSyncs extends Context.Service<
   DeferredSyncs,
   {
@@ -20,9 +20,9 @@ export class DeferredSyncs extends Context.Service<
     readonly isDeferred: (sourceId: string, lane: { ref: string; path: string }) => Effect.Effect<boolean>
     /** A sync of the lane is queued. */
     readonly queued: (sourceId: string, lane: { ref: string; path: string }) => Effect.Effect<void>
-    /** The Source does not follow automatically any more. */
+    /** The Source no longer follows automatically. */
     readonly forget: (sourceId: string) => Effect.Effect<void>
-    /** Those of Sources that follow automatically, and of Workspaces in use. */
+    /** Those of Sources that follow automatically, in Workspaces in use. */
     readonly all: Effect.Effect<ReadonlyArray<DeferredSync>>
   }
 >()("svc/actors/source/DeferredSyncs") {

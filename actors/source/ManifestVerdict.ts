@@ -10,7 +10,7 @@ const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) =>
   new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
 )
 
-/** The text of the manifest when it is text: its bytes and nothing else, so that parsing it again says the same. */
+/** The text of the manifest, if it is text: exactly its bytes, so that parsing it again gives the same. */
 const documentOf = (bytes: Uint8Array): { readonly document?: string } =>
   Option.match(decodeUtf8(bytes), { onNone: () => ({}), onSome: (document) => ({ document }) })
 
@@ -27,7 +27,7 @@ const ofThisEdition = (status: RepositoryManifestStatus): RepositoryManifestStat
   rulesVersion: manifestRulesVersion
 })
 
-/** This edition's verdict on the manifest that a sync found, and the document to keep for later editions. */
+/** This edition's verdict on the manifest found by a sync, and the document to keep for later editions. */
 export const manifestVerdict = (
   found: SyncedSnapshot["repositoryManifest"]
 ): { readonly status: RepositoryManifestStatus; readonly document?: string } => {

@@ -7,10 +7,10 @@ import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import type { StagedSnapshot } from "./StagedFindings.ts"
 
 type PinnedManifest = Pick<StagedSnapshot, "id" | "path" | "repositoryManifest" | "manifestDocument">
-/** `url`: where a module is decides which base configuration of the operator counts. */
+/** `url`: a module's location selects the operator's base configuration. */
 export type ManifestCarrier = PinnedManifest & Pick<StagedSnapshot, "url">
 
-/** A file that was refused by its bytes (too large, no text, no regular file): its reason is all that is known of it. */
+/** A file refused by its bytes (too large, not text, not a regular file): only the reason is known. */
 const refusedByBytes = (reason: string | undefined): ManifestDeclaration => ({
   _tag: "Refused",
   refusal: new ManifestRefusal({
@@ -18,7 +18,7 @@ const refusedByBytes = (reason: string | undefined): ManifestDeclaration => ({
   })
 })
 
-/** The manifest of a snapshot as the parser leaves it. */
+/** The manifest of a snapshot after parsing. */
 export const declarationOf = ({ manifestDocument, repositoryManifest }: ManifestCarrier): ManifestDeclaration => {
   if (repositoryManifest.status === "absent") return { _tag: "Absent" }
   if (manifestDocument === undefined) return refusedByBytes(repositoryManifest.reason)
@@ -42,18 +42,18 @@ export const manifestPin = ({ id, repositoryManifest }: ManifestCarrier): { read
 /** Where a repository keeps its manifest. */
 export const manifestPath = ".well-known/svc.json"
 
-/** The path in the repository of what a snapshot has at `path`. A manifest names modules so, whatever folder a Source takes. */
+/** The repository path of a snapshot's `path`. A manifest names modules this way, whatever folder a Source takes. */
 export const repositoryPathOf = (snapshot: Pick<StagedSnapshot, "path">, path: string): string =>
   posix.join(snapshot.path, path)
 
-/** The way back: `undefined` for what lies outside of the folder that the snapshot was taken of. */
+/** The reverse: `undefined` outside the snapshot's folder. */
 const snapshotPathOf = ({ path }: ManifestCarrier, key: string): string | undefined => {
   if (path === ".") return key
   if (key === path) return "."
   return key.startsWith(`${path}/`) ? key.slice(path.length + 1) : undefined
 }
 
-/** The paths in the snapshot that its valid manifest says something of. */
+/** The snapshot paths that its valid manifest mentions. */
 export const declaredPaths = (snapshot: ManifestCarrier): ReadonlyArray<string> => {
   const declaration = declarationOf(snapshot)
   if (declaration._tag !== "Parsed") return []

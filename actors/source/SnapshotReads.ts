@@ -20,7 +20,7 @@ const decodeText = (bytes: Uint8Array) =>
     catch: () => invalidRequest("path: the file is not valid UTF-8.")
   })
 
-/** Reads inside one immutable snapshot: never through a file system path, so nothing outside of it can be named. */
+/** Reads inside one immutable snapshot: never through a file system path, so nothing outside can be named. */
 export class SnapshotReads extends Context.Service<
   SnapshotReads,
   {
@@ -34,14 +34,14 @@ export class SnapshotReads extends Context.Service<
       const snapshots = yield* SnapshotStore
       const scanner = yield* ModuleScanner
 
-      // An archive that is gone or damaged is ours to mend, not the caller's.
+      // A missing or damaged archive is our fault, not the caller's.
       const treeOf = (snapshot: SnapshotRow) => Effect.orDie(snapshots.open(snapshot.archive_digest))
 
       const file = Effect.fn("SnapshotReads.file")(function* (snapshot: SnapshotRow, path: string) {
         if (path.length > 1024 || !canonicalPath.test(path)) {
           return yield* invalidRequest("path: expected a canonical path inside the snapshot.")
         }
-        // Said of the place and not of the file, so that the answer is the same whether there is one.
+        // About the path, not the file, so that the answer does not depend on its existence.
         if (repositoryPathOf(snapshot, path) === manifestPath) {
           return yield* new ApiError({
             code: "permission_denied",

@@ -17,7 +17,7 @@ export interface Lane {
   readonly path: string
 }
 
-/** A row of `source_lanes`; a lane in use that nobody looked at yet has nothing but its name. */
+/** A row of `source_lanes`; a lane in use without a look so far has only its name. */
 const LaneRow = rowShape(Struct.omit(StoredLane.columns, ["source_id"]))
 export type LaneRow = RowOf<typeof LaneRow.columns>
 
@@ -43,7 +43,7 @@ const toLane = (row: LaneRow, source: SourceRow): SourceLane => ({
     : {})
 })
 
-/** The lanes of a Source that somebody relies on, the default one first. */
+/** The lanes of a Source in use, the default one first. */
 const readLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
   Effect.orDie(LaneRow.rows(
     sql
@@ -58,7 +58,7 @@ const readLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
 export const projectLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
   Effect.map(readLanes(sql, source), (rows) => rows.map((row) => toLane(row, source)))
 
-/** The lanes of a Workspace that cannot be fetched; those of disabled Sources are nobody's concern. */
+/** The failing lanes of a Workspace, except those of disabled Sources. */
 export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: string) =>
   Effect.orDie(sql<FailingLane>`SELECT s.id AS "sourceId", s.name AS "sourceName", l.ref, l.path, l.error_since AS since
     FROM sources s JOIN ${sql.literal(lanesInUse)} u ON u.source_id = s.id
@@ -73,11 +73,11 @@ export class SourceLanes extends Context.Service<
     /** The Source's own lane first, then every other one that a Capsule has adopted. */
     readonly inUse: (source: SourceRow) => Effect.Effect<ReadonlyArray<LaneRow>>
     readonly find: (sourceId: string, lane: Lane) => Effect.Effect<LaneRow | undefined>
-    /** A look is queued: the schedule need not ask for another one. */
+    /** A look is queued: the schedule need not start another. */
     readonly expected: (sourceId: string, lane: Lane) => Effect.Effect<void>
     /**
-     * A look found the lane at a snapshot. `false` when a later look has ended already: the lane stays where that one saw
-     * it. The error of the lane has healed.
+     * A look found the lane at a snapshot, which clears its error. `false` when a later look has ended already: the lane stays
+     * at its result.
      */
     readonly seen: (
       sourceId: string,

@@ -30,7 +30,7 @@ export const SourceRow = table(
     updated_at: Timestamp,
     hook_secret_version: Schema.Int,
     hook_secret_at: Schema.NullOr(Timestamp),
-    /** Who attached the Connection: what looks at the Source automatically has their authority. */
+    /** Who attached the Connection: automatic looks at the Source have their authority. */
     auth_connection_by: Schema.NullOr(Schema.String),
     /** Whether an owner or admin chose the default ref, or it is the repository's own. */
     default_ref_by_manager: Flag,
@@ -78,7 +78,7 @@ export const ReportRow = table("compatibility_reports", {
 })
 export type ReportRow = RowOf<typeof ReportRow.columns>
 
-/** Deliveries of webhooks that were accepted. */
+/** Accepted webhook deliveries. */
 export const WebhookDeliveryRow = table("webhook_deliveries", {
   source_id: SourceId,
   delivery_id: Schema.String,

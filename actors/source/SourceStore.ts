@@ -84,7 +84,7 @@ export class SourceStore extends Context.Service<
     readonly find: (id: string) => Effect.Effect<SourceRow | undefined>
     readonly update: (id: string, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
     readonly hookSecret: (row: SourceRow) => Effect.Effect<Redacted.Redacted>
-    /** Seals the next webhook secret over the one of `row`; from then on deliveries prove this one. */
+    /** Seals the next webhook secret over the one of `row`; from then on deliveries must prove this one. */
     readonly renewHookSecret: (row: SourceRow, secret: Redacted.Redacted) => Effect.Effect<void>
     readonly insertSnapshot: (workspaceId: string, sourceId: string, staged: StagedSnapshot) => Effect.Effect<void>
     readonly findSnapshot: (id: string) => Effect.Effect<SnapshotRow | undefined>
@@ -105,7 +105,7 @@ export class SourceStore extends Context.Service<
     readonly newestReport: (snapshotId: string, modulePath: string) => Effect.Effect<ReportRow | undefined>
     /** `false` when this delivery was seen within the window. */
     readonly recordDelivery: (sourceId: string, deliveryId: string, windowStart: string) => Effect.Effect<boolean>
-    /** Lets a delivery that could not be acted on be delivered again. */
+    /** Allows a delivery that could not be processed to be redelivered. */
     readonly forgetDelivery: (sourceId: string, deliveryId: string) => Effect.Effect<void>
   }
 >()("svc/actors/source/SourceStore") {

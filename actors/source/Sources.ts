@@ -18,11 +18,11 @@ export class Sources extends Context.Service<
       request: CreateSource
     ) => Effect.Effect<{ readonly source: Source; readonly hookSecret: string }, ApiError>
     readonly update: (context: CommandContext, id: SourceId, request: UpdateSource) => Effect.Effect<Source, ApiError>
-    /** Of one that nothing living uses; its archives that nothing else needs are swept. */
+    /** For an unused Source; its archives that nothing else needs are swept. */
     readonly remove: (context: CommandContext, id: SourceId) => Effect.Effect<void, ApiError>
     /**
-     * A new webhook secret for the one of this version; the old one is worth nothing at once. Fails with `guard_conflict`.
-     * A repetition under the same key renews nothing and tells no secret.
+     * Replaces the webhook secret of this version; the old one becomes invalid at once. Fails with `guard_conflict`. A replay
+     * under the same key renews nothing and returns no secret.
      */
     readonly renewHookSecret: (
       context: CommandContext,
@@ -35,7 +35,7 @@ export class Sources extends Context.Service<
       id: SourceId,
       request: { readonly intent?: SyncIntent; readonly expectedCommit?: string }
     ) => Effect.Effect<Run, ApiError>
-    /** Runs the check and answers when it is done: the Run is final, the report persisted. */
+    /** Runs the check and returns when it is done: the Run is final, the report stored. */
     readonly checkCompatibility: (
       context: CommandContext,
       id: SourceId,
@@ -68,7 +68,7 @@ export class Sources extends Context.Service<
         readonly gitlabToken?: string | undefined
         readonly bearer?: string | undefined
         readonly deliveryId?: string | undefined
-        /** The forge only tries the address and the secret. */
+        /** The forge only tests the address and the secret. */
         readonly isPing?: boolean | undefined
         readonly body: Uint8Array
       }

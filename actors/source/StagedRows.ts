@@ -7,7 +7,7 @@ const decodeManifest = Schema.decodeUnknownSync(Schema.fromJsonString(Repository
 const decodeOmitted = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(OmittedSnapshotEntry)))
 const decodeWarnings = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Schema.String)))
 
-/** A stored snapshot in the shape in which checks and commits take one. */
+/** A stored snapshot in the form that checks and commits take. */
 export const stagedOf = (row: SnapshotRow): StagedSnapshot => ({
   id: row.id,
   url: row.url,

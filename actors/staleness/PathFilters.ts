@@ -14,7 +14,7 @@ type Filtered = Pick<CapsuleRow, "path_filter" | "module_path" | "adopted_snapsh
   readonly install_config_id: string
 }
 
-/** What a snapshot holds, whichever record it has. */
+/** What a snapshot contains, whichever record it has. */
 export interface SnapshotContent {
   readonly archiveDigest: string
   readonly repositoryManifest: RepositoryManifestStatus
@@ -22,7 +22,7 @@ export interface SnapshotContent {
 
 export const contentOf = (row: SnapshotRow): SnapshotContent => stagedOf(row)
 
-/** A document whose bytes were never read may be any. */
+/** A document whose bytes were never read may be anything. */
 const manifestOf = ({ repositoryManifest: { digest, status } }: SnapshotContent) =>
   status === "absent" ? "absent" : (digest ?? null)
 
@@ -40,15 +40,15 @@ const rememberedComparisons = 4096
 const unfiltered: ModuleChange = { kind: "touched", because: "The Capsule follows every commit" }
 
 /**
- * Whether a commit touches anything of a Capsule's module. Comparing reads two archives, which is no work for a transaction: it is
- * done before, and looked up inside. What was not compared counts as touched.
+ * Whether a commit touches anything of a Capsule's module. Comparing reads two archives, which does not belong in a
+ * transaction: it is done before, and looked up inside. Anything not compared counts as touched.
  */
 export class PathFilters extends Context.Service<
   PathFilters,
   {
     /** Compares what is applied with a newer snapshot, for each Capsule that filters. Outside of a transaction. */
     readonly prepare: (capsules: ReadonlyArray<Filtered>, newer: SnapshotContent) => Effect.Effect<void>
-    /** The answer, as it was prepared. */
+    /** The prepared answer. */
     readonly change: (capsule: Filtered, newer: SnapshotContent) => Effect.Effect<ModuleChange>
   }
 >()("svc/actors/staleness/PathFilters") {
@@ -96,7 +96,7 @@ export class PathFilters extends Context.Service<
             const change = moduleChange(yield* moduleAt(modulePath, applied), yield* moduleAt(modulePath, newer))
             yield* Cache.set(known, keyOf(comparison), change)
           }).pipe(
-            // An archive that is gone, or a scan that took too long: tried again with the next look.
+            // A missing archive, or a scan that took too long: retried with the next look.
             Effect.catch((error) => Effect.logWarning(`Two commits could not be compared. ${error.message}`))
           )
         }

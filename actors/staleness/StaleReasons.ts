@@ -35,30 +35,27 @@ const commitReason = (sourceSnapshotId: string, because: string | undefined): St
 
 /**
  * Why Capsules are behind, and the only writer of `consumed_inputs`. Whatever moves a commit or an Output calls it in its own
- * transaction, so that no Capsule is ever `active` with an input that is not what its producer gives.
+ * transaction, so that no Capsule is ever `active` with an input that its producer no longer offers.
  */
 export class StaleReasons extends Context.Service<
   StaleReasons,
   {
-    /** The lane stands at this snapshot now: its Capsules that were applied from another have a reason, the others none. */
+    /** The lane is at this snapshot now: Capsules applied from another get a reason, the others none. */
     readonly laneMoved: (lane: Lane & { readonly sourceSnapshotId: string }) => Effect.Effect<void>
-    /** Compares the commit of one Capsule with the one at which its lane stands: an older plan may be applied after it moved. */
+    /** Compares a Capsule's commit with its lane: an older plan may be applied after the lane moved. */
     readonly compareCommit: (capsuleId: string) => Effect.Effect<void>
     /** A Capsule was applied with these inputs. */
     readonly applied: (capsuleId: string, inputs: AppliedInputs) => Effect.Effect<void>
-    /** A Capsule that has ended consumes nothing. */
+    /** An ended Capsule consumes nothing. */
     readonly destroyed: (capsuleId: string) => Effect.Effect<void>
-    /** Compares what a Capsule was applied with with what it is given now. */
+    /** Compares what a Capsule was applied with and what it would get now. */
     readonly compare: (capsuleId: string) => Effect.Effect<void>
     /**
-     * What a producer gives may have changed: its consumers, of any Workspace, are compared, and their plans that hold other
-     * values than it gives now are voided. Answers those plans.
+     * A producer's offer may have changed: its consumers, in any Workspace, are compared, and their plans with other values are
+     * voided. Returns those plans.
      */
     readonly producerMoved: (producerCapsuleId: string) => Effect.Effect<ReadonlyArray<string>>
-    /**
-     * The same for Capsules that an older release recorded nothing of, or that something was given or taken while no service
-     * could compare.
-     */
+    /** The same for Capsules without a record from an older release, or whose inputs changed while no service could compare. */
     readonly compareUnread: Effect.Effect<void>
   }
 >()("svc/actors/staleness/StaleReasons") {
@@ -82,7 +79,7 @@ export class StaleReasons extends Context.Service<
         return capsules.setStaleReasons(capsule, kind === "commit" ? [...reasons, ...others] : [...others, ...reasons])
       }
 
-      /** Always against what is applied, so that any number of commits that touch nothing hides none that does. */
+      /** Always against what is applied, so that no touching commit is hidden by others. */
       const commitReasons = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, newer: SnapshotRow | undefined) {
         if (newer === undefined || capsule.adopted_commit === newer.resolved_commit) return []
         if (capsule.path_filter !== 1) return [commitReason(newer.id, undefined)]
@@ -129,7 +126,7 @@ export class StaleReasons extends Context.Service<
               : { stateVersionId: row.state_version_id, name: row.name === "" ? undefined : row.name }
           if (!(yield* isOfferedStill(taken, offer))) add(offer.producerCapsuleId, offer.output)
         }
-        // What came through a dependency that is gone is still deployed.
+        // Values from a removed dependency are still deployed.
         for (const row of left.values()) add(row.producer_capsule_id, row.output)
         return [...reasons.values()]
       }, Effect.provideContext(context))
@@ -167,7 +164,7 @@ export class StaleReasons extends Context.Service<
         if (capsule !== undefined) yield* capsules.setStaleReasons(capsule, [])
       })
 
-      /** Answers the plans that it voids. */
+      /** Returns the plans that it voids. */
       const settleConsumer = Effect.fnUntraced(function* (consumer: Consumer) {
         const voided: Array<string> = []
         for (const plan of yield* ledger.applicablePlans(consumer.id)) {

@@ -24,11 +24,11 @@ export const guardMoved = () =>
 export class ConfigSuccession extends Context.Service<
   ConfigSuccession,
   {
-    /** Nothing that was planned under the present authority is under way. */
+    /** Nothing planned under the present authority is under way. */
     readonly idle: (capsule: GuardedCapsuleRow) => Effect.Effect<void, ApiError>
     /** No revision plan of the Capsule is under way. */
     readonly noRevision: (capsule: GuardedCapsuleRow) => Effect.Effect<void, ApiError>
-    /** In the caller's transaction. Voids every plan of the older authority. Answers the Capsule as it is then. */
+    /** In the caller's transaction. Voids every plan of the older authority, and returns the resulting Capsule. */
     readonly succeed: (
       capsule: GuardedCapsuleRow,
       successor: NewInstallConfig

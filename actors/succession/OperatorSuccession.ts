@@ -17,11 +17,11 @@ import { baseMoved, operatorMoved, type SnapshotPlace } from "../configuration/O
 import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
 import { marked } from "../configuration/VariableRules.ts"
 
-/** Lets Capsules follow what the operator decides: a plan is made under today's base configuration, or not at all. */
+/** Lets Capsules follow the operator's decisions: a plan is made under the present base configuration, or not at all. */
 export class OperatorSuccession extends Context.Service<
   OperatorSuccession,
   {
-    /** Where the snapshot of a configuration is, which says what base configuration counts for it. */
+    /** The location of a configuration's snapshot, which selects its base configuration. */
     readonly placeOf: (config: LoadedInstallConfig) => Effect.Effect<SnapshotPlace | undefined>
     /**
      * In the caller's transaction, for a plan that starts: where the base configuration has moved, the Capsule gets a successor of its
@@ -33,9 +33,9 @@ export class OperatorSuccession extends Context.Service<
       config: LoadedInstallConfig,
       runId: string
     ) => Effect.Effect<GuardedCapsuleRow | undefined, ApiError>
-    /** Why the plan of a Capsule must not be applied any more, because of what the operator decided since. */
+    /** Why a Capsule's plan must not be applied any more, because of later decisions of the operator. */
     readonly planMoved: (capsule: CapsuleRow, plan: RunRow) => Effect.Effect<string | undefined>
-    /** Voids every plan that is not applied yet and was made under what is not in force any more. Answers how many. */
+    /** Voids every unapplied plan made under settings that are no longer in force. Returns the number. */
     readonly supersedeMoved: Effect.Effect<number>
   }
 >()("svc/actors/succession/OperatorSuccession") {
@@ -72,7 +72,7 @@ export class OperatorSuccession extends Context.Service<
         const former = new Set(config.config.operator?.variables)
         const given = Object.entries(yield* configs.values(config.row)).filter(([name]) => !former.has(name))
         const values = { ...Object.fromEntries(given), ...derived.operatorValues }
-        // A second attempt of the same Run finds what the first one made.
+        // A second attempt of the same Run finds the first one's result.
         const id = derivedId(InstallConfigId, "icfg", runId, `operator ${derived.config.operator?.digest ?? "none"}`)
         const after = yield* succession.succeed(capsule, {
           id,

@@ -25,14 +25,14 @@ const Row = Schema.Struct({
 })
 type Row = typeof Row.Type
 
-// Bounds how much one key ever seals; older keys go on opening.
+// Bounds how much one key seals; older keys still open.
 const activeFor = retention.dataKey.after
 const rewrapBatch = 200
 
 const wrapIdentity = (row: Pick<Row, "id" | "record_kind" | "workspace_id">, masterKeyId: string) =>
   identity(["svc/vault/data-key/v1", row.id, row.record_kind, row.workspace_id, masterKeyId])
 
-// An aged key keeps the purpose it was made for; the key behind the keyed digests must never change.
+// A retired key keeps its purpose; the key behind the keyed digests must never change.
 const isAged = (row: Row, millis: number, ageless: boolean) =>
   !ageless && millis - Date.parse(row.created_at) > Duration.toMillis(activeFor)
 
@@ -98,7 +98,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         WHERE master_key_id <> ${masterKeyId} ORDER BY id LIMIT ${rewrapBatch}`
   })
 
-  // The check that no rotation came between is made while this transaction keeps every other writer out.
+  // The check that no rotation intervened is made while this transaction excludes other writers.
   const create = Effect.fnUntraced(function* (kind: string, workspaceId: string) {
     const random = yield* SecureRandom.SecureRandom
     const { active: master } = yield* Ref.get(keyring)
@@ -157,7 +157,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     return key
   })
 
-  /** Wraps one batch with the active master key; tells how many were left to do before it. */
+  /** Wraps one batch with the active master key; returns how many remained before it. */
   const rewrapSome = Effect.gen(function* () {
     const { active: master } = yield* Ref.get(keyring)
     const rows = yield* findForeign(master.id)
@@ -174,7 +174,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     return rows.length
   }).pipe(sql.withTransaction, Effect.orDie, Effect.provideContext(services))
 
-  /** Brings every data key under the active master key, in short transactions; returns how many it changed. */
+  /** Moves every data key under the active master key, in short transactions; returns how many it changed. */
   const rewrapAll: Effect.Effect<number> = Effect.gen(function* () {
     let total = 0
     for (let done = yield* rewrapSome; done > 0; done = yield* rewrapSome) total += done
@@ -184,10 +184,10 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
   return { forSealing, forOpening, rewrapAll }
 })
 
-/** The active master key changed while a data key was being wrapped with the one before. */
+/** The active master key changed while a data key was being wrapped with the previous one. */
 class RotationBetween extends Schema.TaggedError<RotationBetween>()("RotationBetween", {}) {}
 
-/** How many data keys each master key holds. */
+/** How many data keys each master key wraps. */
 export const masterKeysInUse = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return yield* SqlSchema.findAll({

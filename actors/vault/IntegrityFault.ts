@@ -1,21 +1,21 @@
 import { Cause, Effect } from "effect"
 import { hasProperty } from "effect/Predicate"
 
-/** What people are shown where a sealed value does not open in its place. The log says which one. */
+/** The message where a sealed value does not open in its place. The log says which one. */
 export const integrityFault = {
   code: "integrity_fault",
   message:
     "A stored secret does not open where it lies: the database was changed by something else than this service, or a part of it comes from elsewhere. Nothing was done with it. The operator finds the record in the log and with `svc doctor`; enter the value again, or restore a backup."
 } as const
 
-/** Stores raise it as a defect, and a defect may have crossed an actor's protocol: it is known by its tag. */
+/** Stores raise it as a defect, which may have crossed an actor's protocol: it is recognised by its tag. */
 export const isIntegrityFault = (defect: unknown): boolean =>
   hasProperty(defect, "_tag") && defect._tag === "VaultOpenFailed"
 
 export const hasIntegrityFault = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => Cause.isDieReason(reason) && isIntegrityFault(reason.defect))
 
-/** Goes on with `instead` where a sealed value did not open; every other defect stays one. */
+/** Continues with `instead` where a sealed value did not open; every other defect is unchanged. */
 export const orOnIntegrityFault =
   <B, E2, R2>(instead: () => Effect.Effect<B, E2, R2>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2, R | R2> =>

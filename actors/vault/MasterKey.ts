@@ -13,7 +13,7 @@ export interface MasterKey {
   readonly secret: Redacted.Redacted<Uint8Array>
 }
 
-/** All keys at hand; exactly one is active. */
+/** All available keys; exactly one is active. */
 export interface Keyring {
   readonly active: MasterKey
   readonly keys: ReadonlyArray<MasterKey>
@@ -46,7 +46,7 @@ export const deriveKey = Effect.fnUntraced(function* (secret: Redacted.Redacted<
   return yield* Effect.orDie(derived)
 })
 
-/** Names a key without telling anything of it: a digest of what is derived from it. */
+/** Identifies a key without revealing anything about it: a digest of a derived value. */
 export const makeMasterKey = Effect.fnUntraced(function* (
   secret: Redacted.Redacted<Uint8Array>,
   status: MasterKey["status"]

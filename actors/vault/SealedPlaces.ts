@@ -4,7 +4,7 @@ import { makeDataKeys } from "./DataKeys.ts"
 import type { Keyring } from "./MasterKey.ts"
 import { openEnvelope, type SealContext } from "./Vault.ts"
 
-/** Columns that hold sealed values, with what names the place of each; SQL expressions over the row. */
+/** Columns with sealed values, and the place of each; SQL expressions over the row. */
 interface SealedColumn {
   readonly table: string
   readonly column: string
@@ -37,7 +37,7 @@ const ofNobody = (table: string, column: string, rowId: string): SealedColumn =>
   workspaceId: "NULL"
 })
 
-/** Every place in the database at which something is sealed. A test holds it against what a whole journey has sealed. */
+/** Every place in the database where something is sealed. A test compares it with what a whole journey seals. */
 export const sealedColumns: ReadonlyArray<SealedColumn> = [
   own("connections", "sealed_values"),
   {
@@ -81,8 +81,8 @@ interface Place {
 }
 
 /**
- * Opens every sealed value and answers the places of those that do not open there: changed, moved from another record, or
- * under a data key that is gone. Reads only, one value at a time.
+ * Opens every sealed value and returns the places of those that fail: changed, moved from another record, or under a missing
+ * data key. Reads only, one value at a time.
  */
 export const integrityFaults = Effect.fn("integrityFaults")(function* (keyring: Keyring) {
   const sql = yield* SqlClient.SqlClient

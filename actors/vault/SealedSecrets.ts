@@ -1,11 +1,11 @@
 import { Effect, Redacted, Schema } from "effect"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
 
-/** A plain text is one that a release kept which did not note where it came from. */
+/** A plain text was stored before origins were recorded. */
 const Stored = Schema.Union([Schema.String, Schema.Struct({ origin: Schema.String, text: Schema.String })])
 type Stored = typeof Stored.Type
 
-/** Secrets as they are sealed: in clear text, with where they come from. */
+/** Secrets in the form that is sealed: clear text, with their origins. */
 export const StoredSecrets = Schema.Array(Stored)
 
 export const toStoredSecrets = (secrets: ReadonlyArray<SecretText>): ReadonlyArray<Stored> =>

@@ -2,7 +2,7 @@ import { Effect, Redacted } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
 import { VaultOpenFailed } from "./VaultErrors.ts"
 
-// Buffer's codec is native; a state file of many MiB would be slow in anything else.
+// Buffer's codec is native; anything else would be slow for a state file of many MiB.
 const encode = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64url")
 
@@ -18,7 +18,7 @@ export const identity = (parts: ReadonlyArray<string | number | null>): Uint8Arr
 
 const keyOf = (key: Redacted.Redacted<Uint8Array>) => Effect.orDie(Aead.key(Aead.aes256Gcm, Redacted.value(key)))
 
-/** AES-256-GCM under a fresh random nonce; text is `nonce.ciphertext`, base64url. */
+/** AES-256-GCM under a fresh random nonce; the text is `nonce.ciphertext`, base64url. */
 export const sealBytes = Effect.fnUntraced(function* (
   key: Redacted.Redacted<Uint8Array>,
   aad: Uint8Array,

@@ -10,7 +10,7 @@ import { identity, openBytes, sealBytes } from "./Sealing.ts"
 import { VaultLocked, VaultOpenFailed } from "./VaultErrors.ts"
 import { VaultSettings } from "./VaultSettings.ts"
 
-/** The place a sealed value belongs to. It opens nowhere else. */
+/** The place of a sealed value. It opens nowhere else. */
 export interface SealContext {
   readonly table: string
   readonly column: string
@@ -21,7 +21,7 @@ export interface SealContext {
   readonly version?: string | number | undefined
 }
 
-/** What a rotation did. `resumed` when it finished an earlier one instead of starting with a new key. */
+/** The outcome of a rotation. `resumed` when it finished an earlier one instead of starting with a new key. */
 export interface Rotation {
   readonly activeKeyId: string
   readonly rewrapped: number
@@ -32,7 +32,7 @@ export interface Rotation {
 export interface MasterKeyIds {
   readonly active: string
   readonly decryptOnly: ReadonlyArray<string>
-  /** Master keys that data keys are wrapped with at the moment. */
+  /** Master keys that currently wrap data keys. */
   readonly inUse: ReadonlyArray<{ readonly id: string; readonly dataKeys: number }>
 }
 
@@ -49,7 +49,7 @@ const valueIdentity = (dataKeyId: string, context: SealContext) =>
 
 const envelopePattern = /^v1\.(dk_[0-9a-f]{24})\.([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/
 
-/** Opens a sealed value at its place, with data keys that are at hand. */
+/** Opens a sealed value at its place, with available data keys. */
 export const openEnvelope = Effect.fn("Vault.open")(function* (
   dataKeys: Pick<Effect.Success<ReturnType<typeof makeDataKeys>>, "forOpening">,
   context: SealContext,
@@ -66,8 +66,8 @@ export class Vault extends Context.Service<
   Vault,
   {
     /**
-     * Seals a value for the place it is stored at. The first value of a record kind in a Workspace also writes a data key,
-     * within the caller's transaction when there is one.
+     * Seals a value for its place. The first value of a record kind in a Workspace also writes a data key, in the caller's
+     * transaction if there is one.
      */
     readonly seal: (
       context: SealContext,
@@ -91,7 +91,7 @@ export class Vault extends Context.Service<
     readonly keyIds: Effect.Effect<MasterKeyIds>
   }
 >()("svc/vault/Vault") {
-  /** Fails with `VaultLocked`, naming the key ids, while stored secrets need master keys that are not given. */
+  /** Fails with `VaultLocked`, naming the key ids, while stored secrets need missing master keys. */
   static readonly layer: Layer.Layer<
     Vault,
     VaultLocked,
@@ -138,7 +138,7 @@ const make = Effect.gen(function* () {
   const dataKeys = yield* makeDataKeys(keyring)
   const rotating = yield* Semaphore.make(1)
 
-  // The digests hang on a data key, not on the master key, so that cursors and guards outlive a rotation.
+  // The digests depend on a data key, not on the master key, so that cursors and guards survive a rotation.
   const macRoot = yield* dataKeys.forSealing("svc/mac", "", { ageless: true })
   const macKeys = new Map<string, Mac.Key>()
   const macKey = Effect.fnUntraced(function* (purpose: string) {
@@ -154,7 +154,7 @@ const make = Effect.gen(function* () {
     return yield* Effect.orDie(hmac.sign(yield* macKey(purpose), new TextEncoder().encode(text)))
   })
 
-  /** The place goes into the log, and nothing of the reason: it is the same for every caller. */
+  /** The place is logged, the cause is not: it is the same for every caller. */
   const open = (context: SealContext, envelope: string) =>
     Effect.tapError(Effect.provideContext(openEnvelope(dataKeys, context, envelope), services), () =>
       Effect.logError(

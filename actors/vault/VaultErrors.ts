@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 
-/** A sealed value did not open: it was changed, moved to another record, or its key is gone. Says no more on purpose. */
+/** A sealed value did not open: it was changed, moved to another record, or its key is gone. Deliberately says no more. */
 export class VaultOpenFailed extends Schema.TaggedError<VaultOpenFailed>()("VaultOpenFailed", {
   message: Schema.String
 }) {
   static readonly anywhere = () => new VaultOpenFailed({ message: "A sealed value could not be opened." })
 }
 
-/** The vault cannot work with the master keys it was given. `keyIds` are the missing ones, when that is the reason. */
+/** The vault cannot work with the given master keys. `keyIds` are the missing ones, when that is the reason. */
 export class VaultLocked extends Schema.TaggedError<VaultLocked>()("VaultLocked", {
   message: Schema.String,
   keyIds: Schema.Array(Schema.String)

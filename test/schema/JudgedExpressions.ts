@@ -5,8 +5,8 @@ import type { RegexLiteral } from "./RegexLiterals.ts"
 const file = `${import.meta.dirname}/JudgedExpressions.json`
 
 /**
- * Judged by analysis and by counted steps alone, from a fixed seed: no limit is a time, so a busy machine is slower and never
- * of another opinion. A text as long as the longest document is refused when it costs more than 5,000 steps a character.
+ * Judged by analysis and by counted steps alone, from a fixed seed: no limit is a time, so a busy machine is only slower. A
+ * text as long as the longest document is refused when it costs more than 5,000 steps per character.
  */
 export const budget = {
   timeout: null,
@@ -19,19 +19,19 @@ export const budget = {
   maxRepeatCount: 40
 }
 
-/** Names an expression together with everything its verdict depends on: another analyser or budget judges anew. */
+/** Identifies an expression and everything its verdict depends on: another analyser or budget judges again. */
 export const judgementOf = ({ flags, source }: RegexLiteral): string =>
   createHash("sha256")
     .update(JSON.stringify([version, budget, source, flags]))
     .digest("base64url")
     .slice(0, 22)
 
-/** Whether all expressions are to be judged anew, and their verdicts written down: `SVC_TEST_RECORD=1`. */
+/** Whether to judge all expressions again and record the verdicts: `SVC_TEST_RECORD=1`. */
 export const isRecording = process.env["SVC_TEST_RECORD"] === "1"
 
 const recorded: ReadonlySet<string> = new Set(isRecording ? [] : await Bun.file(file).json())
 
-/** Whether the analysis, which costs seconds for some, has found this very expression safe before. */
+/** Whether the analysis, which takes seconds for some, has found this exact expression safe before. */
 export const isJudgedSafe = (expression: RegexLiteral): boolean => recorded.has(judgementOf(expression))
 
 export const record = (safe: ReadonlyArray<RegexLiteral>): Promise<number> =>

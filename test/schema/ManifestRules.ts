@@ -287,7 +287,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "diagnostics never echo a rejected value",
     manifest("ManifestProperties"),
-    "no diagnostic repeats a value, wherever it stands"
+    "no diagnostic repeats a value, wherever it is"
   ],
   [
     "whatever the published schemas reject the parser rejects",

@@ -25,7 +25,7 @@ const endOfQuoted = (code: string, start: number): number => {
   return at + 1
 }
 
-/** Reads a template from its backtick on; what stands in `${}` is code again. */
+/** Reads a template from its backtick on; `${}` contains code again. */
 const endOfTemplate = (code: string, start: number, found: Array<RegexLiteral>): number => {
   let at = start + 1
   while (at < code.length && code[at] !== "`") {
@@ -35,7 +35,7 @@ const endOfTemplate = (code: string, start: number, found: Array<RegexLiteral>):
   return at + 1
 }
 
-/** Reads code up to the bracket that closes it, or to the end. */
+/** Reads code up to its closing bracket, or to the end. */
 const endOfCode = (code: string, start: number, found: Array<RegexLiteral>): number => {
   let at = start
   let open = 0

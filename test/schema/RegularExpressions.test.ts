@@ -49,13 +49,13 @@ describe("no regular expression of the service takes more than linear time (J15)
     safe.push(expression)
   })
 
-  test("a verdict holds for one expression, one set of flags, one analyser and one budget", () => {
+  test("a verdict is for one expression, one set of flags, one analyser and one budget", () => {
     const [one, other] = [
       { source: "a+", flags: "" },
       { source: "a+", flags: "g" }
     ]
     expect(judgementOf(one)).not.toBe(judgementOf(other))
-    // Most are written down; what is not, is judged in every run until `SVC_TEST_RECORD=1` is.
+    // Most verdicts are recorded; the others are computed in every run until `SVC_TEST_RECORD=1` is set.
     expect([...patterns.values()].filter(isJudgedSafe).length).toBeGreaterThan(isRecording ? -1 : patterns.size / 2)
   })
 

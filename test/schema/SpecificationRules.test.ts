@@ -3,7 +3,7 @@ import { specificationRules } from "./SpecificationRules.ts"
 
 const folder = `${import.meta.dirname}/..`
 
-/** What a test's file says, less what is switched off: a rule whose test is skipped has none. */
+/** The text of a test file, unless its tests are switched off: a rule whose test is skipped has none. */
 const isSwitchedOff = (code: string) => /\b(?:test|it|describe|tests)(?:\.live)?\.(?:skip|todo|only)\(/.test(code)
 
 for (const [section, rules] of specificationRules) {
@@ -17,7 +17,7 @@ for (const [section, rules] of specificationRules) {
   })
 }
 
-test("no rule is told twice", () => {
+test("no rule is listed twice", () => {
   const told = specificationRules.flatMap(([, rules]) => rules.map(([rule]) => rule))
   expect(new Set(told).size).toBe(told.length)
 })

@@ -35,7 +35,7 @@ const moduleSelection: ReadonlyArray<SpecificationRule> = [
     "stable-semver: the newest of vX.Y.Z and X.Y.Z; both of one version are ambiguous",
     "runner/git/StableVersion.test.ts",
     "newest stable version (G17)",
-    "a branch is no tag"
+    "a branch is not a tag"
   ]
 ]
 
@@ -108,7 +108,7 @@ const handOff: ReadonlyArray<SpecificationRule> = [
     "https://app.example/cb?a=b",
     "myapp:cb",
     "http://app.example/cb",
-    "the service itself is no client"
+    "the service itself cannot be a client"
   ],
   [
     "nothing is created by the link; a bad one is refused as a whole",

@@ -40,7 +40,7 @@ const file = (name: string, envName?: string) => ({
 })
 
 describe("deliverCredentials", () => {
-  test("one Connection, also for several configurations, travels by environment", () => {
+  test("one Connection, even for several configurations, travels by environment", () => {
     const values = { DEMO_TOKEN: secret("one") }
     const delivery = delivered([
       tuple({ values, files: [file("key.json", "DEMO_KEY_FILE")], config: { region: "eu" } }),
@@ -79,7 +79,7 @@ describe("deliverCredentials", () => {
     })
   })
 
-  test("a configuration without Connection does not inherit the credentials of another", () => {
+  test("a configuration without a Connection does not inherit another's credentials", () => {
     const delivery = delivered([
       tuple({ values: { DEMO_TOKEN: secret("one") } }),
       tuple({ alias: "anonymous", connection: undefined })
@@ -88,7 +88,7 @@ describe("deliverCredentials", () => {
     expect(delivery.blocks).toHaveLength(1)
   })
 
-  test("two providers that read the same name with other values are kept apart", () => {
+  test("two providers that read the same name with different values are kept apart", () => {
     const same = delivered([
       tuple({ values: { SHARED_TOKEN: secret("x") } }),
       tuple({
@@ -123,7 +123,7 @@ describe("deliverCredentials", () => {
     expect(reason).not.toContain("canary")
   })
 
-  test("non-secret arguments mean exactly their text", () => {
+  test("non-secret arguments are taken literally", () => {
     const dollar = "$"
     const delivery = delivered([
       tuple({
@@ -155,7 +155,7 @@ describe("deliverCredentials", () => {
 })
 
 describe("environmentNameProblem", () => {
-  test("what configures a provider is allowed", () => {
+  test("names that configure a provider are allowed", () => {
     for (const name of [
       "AWS_ACCESS_KEY_ID",
       "GITHUB_TOKEN",
@@ -170,7 +170,7 @@ describe("environmentNameProblem", () => {
     }
   })
 
-  test("what steers the tool, the loader, an interpreter or the network is not", () => {
+  test("names that control the tool, the loader, an interpreter or the network are refused", () => {
     for (const name of [
       "TF_LOG",
       "TF_CLI_ARGS",

@@ -25,19 +25,19 @@ describe("whole numbers of the tool's documents", () => {
     expect(withExactNumbers(document)).toBe(expected)
   })
 
-  test("outputs of a state keep every digit", () => {
+  test("Outputs of a state keep every digit", () => {
     const text = `{"version":4,"serial":1,"lineage":"l","outputs":{"n":{"value":12345678901234567891,"type":"number"}}}`
     const state = Option.getOrThrow(parseState(new TextEncoder().encode(text)))
     expect(state.outputs?.map(({ value }) => Redacted.value(value))).toEqual(["12345678901234567891"])
   })
 
-  test("a sensitive number is known by the digits that the tool prints", () => {
+  test("a sensitive number is recognised by the digits that the tool prints", () => {
     const text = `{"version":4,"serial":1,"lineage":"l","outputs":{"n":{"value":12345678901234567891,"type":"number","sensitive":true}}}`
     const state = Option.getOrThrow(parseState(new TextEncoder().encode(text)))
     expect(state.sensitiveTexts).toEqual(["12345678901234567891"])
   })
 
-  test("reviewers see the last digit change", () => {
+  test("reviewers see a change in the last digit", () => {
     const change = (before: string, after: string) =>
       `{"format_version":"1.2","resource_changes":[{"address":"a.b","type":"a","name":"b",
         "change":{"actions":["update"],"before":{"n":${before}},"after":{"n":${after}}}}],

@@ -37,7 +37,7 @@ const signalOn = (
 }
 
 describe("ModuleRunner with a real provider", () => {
-  it.live("delivers one Connection by environment, locks the provider, hides the token that a provider prints", () =>
+  it.live("delivers one Connection by environment, locks the provider, hides a token that a provider prints", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -62,7 +62,7 @@ describe("ModuleRunner with a real provider", () => {
         expect(shown).toContain("token=[redacted env.DEMO_TOKEN]")
         expect(shown).not.toContain(tokenA)
         expect(shown).not.toContain(Buffer.from(`user:${tokenA}`).toString("base64").slice(8, 28))
-        // The file is written before the tool tells that it is done, so at least one look saw it whole.
+        // The file is written before the tool reports success, so at least one look saw it complete.
         expect(applied.serial).toBeGreaterThan(0)
 
         const { state } = applied
@@ -178,7 +178,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("imports the state of an apply that failed half way", () =>
+  it.live("imports the state of an apply that failed halfway", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -201,7 +201,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("a cancel stops gracefully: what was made is in the state", () =>
+  it.live("a cancel stops gracefully: the state has what was created", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -227,7 +227,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("after a sudden end, the folder still tells what was made and what may have been", () =>
+  it.live("after a sudden end, the folder still shows what was created and what may have been", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -256,14 +256,14 @@ describe("ModuleRunner with a real provider", () => {
           changedAnything: true
         })
         expect(Option.getOrUndefined(left)?.completed.map(({ address }) => address)).toEqual(["demo_note.a"])
-        // The plugin went down with its sandbox: no note appears behind the service's back.
+        // The plugin ended with its sandbox: no note appears without the service's knowledge.
         expect(yield* countCreations(notesDir)).toBe(1)
         expect(readdirSync(join(apply.runFolder, "capsule"))).not.toContain("settings")
       })
     )
   )
 
-  it.live("refuses another provider than the reviewed lock names, a lost lock, and what the mirror does not hold", () =>
+  it.live("refuses a provider other than the locked one, a lost lock, and what the mirror lacks", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -273,7 +273,7 @@ describe("ModuleRunner with a real provider", () => {
         const applyWith = (lockText: string | undefined) =>
           runner.apply(applyJob(folder, first, plan, { lockText }), recorder().sink)
         expect(yield* Effect.flip(applyWith(tampered))).toMatchObject({ reason: "init_failed", phase: "init" })
-        // Without a lock nothing is installed, and the tool finds that its plan names a provider.
+        // Without a lock nothing is installed, and the tool notices that its plan names a provider.
         const lost = yield* applyWith(undefined)
         expect(lost).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
         expect(lost.diagnostics[0]?.summary).toBe("Inconsistent dependency lock file")

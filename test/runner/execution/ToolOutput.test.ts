@@ -45,13 +45,13 @@ describe("MessageLines", () => {
 })
 
 describe("parseToolMessage", () => {
-  test("what is no message is left to the log", () => {
+  test("anything but a message is left to the log", () => {
     for (const line of ["", "plain", "{", "[]", "null", '{"type":"version"}', '{"@message":3}']) {
       expect(Option.isNone(parseToolMessage(line))).toBe(true)
     }
   })
 
-  test("a message of an unknown or malformed kind is still a text", () => {
+  test("a message of an unknown or malformed kind is still text", () => {
     for (const line of [
       '{"@message":"m","type":"apply_start","hook":{}}',
       '{"@message":"m","type":"diagnostic","diagnostic":null}',
@@ -61,7 +61,7 @@ describe("parseToolMessage", () => {
     }
   })
 
-  test("diagnostics keep their place", () => {
+  test("diagnostics keep their location", () => {
     const line = JSON.stringify({
       "@message": "Error: x",
       type: "diagnostic",
@@ -101,7 +101,7 @@ describe("parseState", () => {
     ]
   }
 
-  test("counts managed instances and finds what the state marks as sensitive", () => {
+  test("counts managed instances and finds values that the state marks as sensitive", () => {
     const parsed = Option.getOrUndefined(parseState(bytes(JSON.stringify(state))))
     expect(parsed).toMatchObject({ serial: 3, lineage: "l", resourceCount: 2 })
     expect(parsed?.sensitiveTexts).toEqual(["output-secret", "attribute-secret"])
@@ -111,7 +111,7 @@ describe("parseState", () => {
     ])
   })
 
-  test("every cut of a state is refused", () => {
+  test("every truncated state is refused", () => {
     const whole = JSON.stringify(state)
     for (let length = 0; length < whole.length; length += 7) {
       expect(Option.isNone(parseState(bytes(whole.slice(0, length))))).toBe(true)

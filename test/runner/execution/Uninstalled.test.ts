@@ -20,7 +20,7 @@ const phasesOf = ({ events }: Recorded) =>
 
 const linesOf = ({ logs }: Recorded) => logs.map(({ text }) => text)
 
-/** Prints the collector's settings as a program of the module sees them. */
+/** Prints the collector's settings as seen by a program of the module. */
 const tellCollector = 'provisioner "local-exec" {\n    command = "echo collector=$GOGC/$GOMEMLIMIT"\n  }'
 
 const child = `variable "size" {\n  type = number\n}\nresource "terraform_data" "child" {\n  input = var.size\n}\n`
@@ -91,7 +91,7 @@ describe("A module with nothing to install", () => {
     })
   )
 
-  live("is initialised all the same when something else may need it", () =>
+  live("is initialised anyway when something else may need it", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -122,14 +122,14 @@ describe("A module with nothing to install", () => {
       ]
       for (const job of jobs) {
         const seen = recorder()
-        // The mirror of these runs is empty, so that the state's provider cannot be found.
+        // The mirror of these runs is empty, so the state's provider cannot be found.
         yield* Effect.exit(runner.plan({ ...job, mirror: { path: folder, required: true } }, seen.sink))
         expect(phasesOf(seen)).toContain("init")
       }
     })
   )
 
-  it.live("is told apart from one with a provider, whose plugin keeps its own collector", () =>
+  it.live("is distinguished from one with a provider, whose plugin keeps its own collector", () =>
     onStage(({ job, folder }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner

@@ -86,7 +86,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("a connection that ends inside an answer is no answer", () =>
+  it.live("a connection that ends inside an answer is not an answer", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.writeHead(200, {
@@ -100,7 +100,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("an endless answer stops at the limit", () =>
+  it.live("an endless answer is cut off at the limit", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.setHeader("content-type", "application/x-git-upload-pack-advertisement")
@@ -118,7 +118,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("too many refs stop at the limit", () =>
+  it.live("too many refs are cut off at the limit", () =>
     Effect.gen(function* () {
       const refs = Array.from({ length: 20 }, (_, index) => encodePacket(`${commit} refs/heads/b${index}\n`))
       const { url } = yield* httpServer(advertisement(...listing, ...refs, flushPacket))
@@ -127,7 +127,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("a server that falls silent is left", () =>
+  it.live("a server that falls silent is abandoned", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.setHeader("content-type", "application/x-git-upload-pack-advertisement")

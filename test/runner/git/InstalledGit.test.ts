@@ -14,7 +14,7 @@ const usable = (native: GitPolicyShape["native"]) =>
     )
   )
 
-/** Makes these variables of the environment hold while an effect runs. */
+/** Sets these environment variables while an effect runs. */
 const withEnvironment =
   (values: Record<string, string>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -39,7 +39,7 @@ const program = (folder: string, version: string) => {
 }
 
 describe("InstalledGit", () => {
-  it.live("is not looked for when switched off", () =>
+  it.live("is not searched for when switched off", () =>
     Effect.gen(function* () {
       expect(yield* usable("off")).toBeUndefined()
     })
@@ -53,7 +53,7 @@ describe("InstalledGit", () => {
     ["1.99.0", false],
     ["what", false]
   ] as const)
-    it.live(`${version} is ${found ? "good enough" : "passed over"}`, () =>
+    it.live(`${version} is ${found ? "good enough" : "skipped"}`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         program(folder, version)
@@ -66,7 +66,7 @@ describe("InstalledGit", () => {
       })
     )
 
-  it.live("leaves certificates that only this runtime knows to this runtime", () =>
+  it.live("leaves servers with certificates that only this runtime trusts to this runtime", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       program(folder, "2.50.0")

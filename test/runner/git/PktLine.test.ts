@@ -10,7 +10,7 @@ import {
 } from "../../../runner/git/PktLine.ts"
 
 describe("packets", () => {
-  test("come back as they were written", () => {
+  test("come back as written", () => {
     const message = Buffer.concat([
       encodePacket("a\n"),
       delimPacket,

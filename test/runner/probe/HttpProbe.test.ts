@@ -15,7 +15,7 @@ const server = (fetch: (request: Request) => Response) =>
     (running) => Effect.promise(() => running.stop(true))
   )
 
-/** Asks once under a policy that allows these origins; every name is this machine. */
+/** Requests once under a policy that allows these origins; every name is this machine. */
 const asked = (url: string, allowOrigins: ReadonlyArray<string>, text?: string) =>
   Effect.flatMap(HttpProbe, (probe) => probe.ask(new URL(url), text)).pipe(
     Effect.provide(
@@ -27,7 +27,7 @@ const asked = (url: string, allowOrigins: ReadonlyArray<string>, text?: string) 
     Effect.result
   )
 
-describe("an address that is asked after an apply", () => {
+describe("an address that is requested after an apply", () => {
   it.live("is refused where Git would be: no connection is made", () =>
     Effect.gen(function* () {
       let connections = 0
@@ -56,7 +56,7 @@ describe("an address that is asked after an apply", () => {
   )
 
   it.live(
-    "answers by its status and by whether its body holds a text in the first 64 KiB; a redirect is an answer",
+    "is judged by its status and by whether its body contains a text in the first 64 KiB; a redirect is an answer",
     () =>
       Effect.gen(function* () {
         const { port } = yield* server((request) => {
@@ -73,7 +73,7 @@ describe("an address that is asked after an apply", () => {
       })
   )
 
-  it.effect("is asked again until it answers as expected, and no longer than its time", () =>
+  it.effect("is retried until it answers as expected, and no longer than its time", () =>
     Effect.gen(function* () {
       const awaited = (answers: ReadonlyArray<number>, isFinal = false) => {
         let index = 0
@@ -103,7 +103,7 @@ describe("an address that is asked after an apply", () => {
     })
   )
 
-  it.effect("is http and nothing else, and a path stays on its host", () =>
+  it.effect("is http only, and a path stays on its host", () =>
     Effect.sync(() => {
       expect(checkedUrl("https://site.example.com/a?b=1#c", undefined)?.href).toBe("https://site.example.com/a?b=1")
       expect(checkedUrl("https://site.example.com/a?b=1", "/healthz")?.href).toBe("https://site.example.com/healthz")

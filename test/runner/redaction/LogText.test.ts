@@ -17,7 +17,7 @@ describe("logText", () => {
     expect(plainText("\u001b[1;31mred\u001b[0m\r\n")).toBe("red\n")
   })
 
-  test("shows what would overwrite, hide or reorder", () => {
+  test("makes visible what would overwrite, hide or reorder", () => {
     expect(logText("fine\rforged")).toBe("fine\\x0dforged")
     expect(logText("line\r\nnext\tcell")).toBe("line\nnext\tcell")
     expect(logText("a\u0000b\u0008c\u007f\u0085")).toBe("a\\x00b\\x08c\\x7f\\x85")
@@ -69,7 +69,7 @@ describe("LogLines", () => {
 })
 
 describe("redactedLines", () => {
-  it.effect("redacts bytes across chunks, lines and cut characters", () =>
+  it.effect("redacts bytes across chunks, lines and split characters", () =>
     Effect.gen(function* () {
       const secret = "gehäuse-schlüssel"
       const redactor = new Redactor([{ origin: "", value: Redacted.make(secret) }])
@@ -85,7 +85,7 @@ describe("redactedLines", () => {
     })
   )
 
-  it.effect("shows bytes that are no UTF-8 as replacement characters", () =>
+  it.effect("shows bytes that are not UTF-8 as replacement characters", () =>
     Effect.gen(function* () {
       const lines = yield* Stream.runCollect(
         redactedLines(directRedactor(new Redactor()))(Stream.make(Uint8Array.from([0x61, 0xff, 0x0a])))

@@ -19,7 +19,7 @@ const serviceAccount = {
 }
 
 describe("the parts of a credential that are secrets of their own", () => {
-  test("every text and number of a JSON credential file, whatever its name", () => {
+  test("every string and number of a JSON credential file, under any name", () => {
     for (const file of [JSON.stringify(serviceAccount), JSON.stringify(serviceAccount, null, 2)]) {
       expect(hides(file, "MIIEvQIBADANBgkqhkiG9w0")).toBe(true)
       expect(hides(file, "0f9e8d7c6b5a")).toBe(true)

@@ -16,7 +16,7 @@ const database = {
 }
 const redactor = new Redactor(valueSecrets("var.db", database, declaredKeys(type)))
 
-describe("the rule about secrets", () => {
+describe("the secret rule", () => {
   test("every leaf of a structured value is a secret, whatever its name and type", () => {
     expect(redactor.text("https://839274.example.com/")).toBe("https://[redacted var.db.port].example.com/")
     expect(redactor.text("x839274y")).toBe("x[redacted var.db.port]y")
@@ -30,7 +30,7 @@ describe("the rule about secrets", () => {
     expect(redactor.text("akq7zxb kq7zx_")).toBe("akq7zxb kq7zx_")
   })
 
-  test("a short number is no secret where it is part of a date, a version or an address", () => {
+  test("a short number is not a secret within a date, a version or an address", () => {
     const port = new Redactor(valueSecrets("var.port", [10, 443]))
     expect(port.text("Version 2012-10-17, 10.0.0.10, 1.10.2")).toBe("Version 2012-10-17, 10.0.0.10, 1.10.2")
     expect(port.text("db:443, 10 items")).toBe("db:[redacted var.port.1], [redacted var.port.0] items")
@@ -44,12 +44,12 @@ describe("the rule about secrets", () => {
     ).toEqual(["var.m key 1", "var.m.*.*"])
   })
 
-  test("true, false, null and single characters are no secrets", () => {
+  test("true, false, null and single characters are not secrets", () => {
     const words = new Redactor(valueSecrets("var.x", ["true", "false", "null", "7", "x", "", " "]))
     expect(words.text("true false null 7 x")).toBe("true false null 7 x")
   })
 
-  test("a secret that could not be hidden is told with the reason", () => {
+  test("a secret that could not be hidden is reported with the reason", () => {
     expect(hidingProblem("x")).toContain("a single character")
     expect(hidingProblem(" ")).toContain("blank")
     expect(hidingProblem("''\"\"''")).toContain("quoting characters")
@@ -57,7 +57,7 @@ describe("the rule about secrets", () => {
     expect(hidingProblem("ab")).toBeUndefined()
   })
 
-  test("a JSON text is secret in its leaves as well, and the same text keeps its first origin", () => {
+  test("a JSON text is also secret in its leaves, and the same text keeps its first origin", () => {
     const target = new Redactor([
       { origin: "env.A", value: Redacted.make('{"a":["first-leaf",{"b":12345678}]}') },
       { origin: "env.B", value: Redacted.make("first-leaf") }
@@ -65,7 +65,7 @@ describe("the rule about secrets", () => {
     expect(target.text("first-leaf 12345678")).toBe("[redacted env.A] [redacted env.A]")
   })
 
-  test("names of the module's code stay as they are, the keys of instances do not", () => {
+  test("names in the module's code are unchanged, instance keys are not", () => {
     const names = new Redactor(valueSecrets("var.db", ["postgres", "app", "a-very-long-secret-0123456789"]))
     expect(names.address('postgresql_role.app["postgres"]')).toBe('postgresql_role.app["[redacted var.db.0]"]')
     expect(names.message("postgresql_role.app: Creating... [app]", "postgresql_role.app")).toBe(
@@ -90,7 +90,7 @@ describe("the rule about secrets", () => {
       }))
     expect(budgetProblem(texts(1500, 400))).toBeUndefined()
     expect(budgetProblem(texts(2600, 400))).toBeUndefined()
-    // The same one from plan, input and Connection is one.
+    // The same one from plan, input and Connection counts once.
     const twice = { origin: "var.a", value: Redacted.make("x".repeat(secretBudget.bytes - 1)) }
     expect(budgetProblem([twice, { ...twice, origin: "env.A" }])).toBeUndefined()
     expect(budgetProblem(texts(3, secretBudget.bytes / 2))).toContain(String(secretBudget.bytes))
@@ -102,7 +102,7 @@ describe("the rule about secrets", () => {
     ).toContain("hold")
   })
 
-  test("a mark is refused as an input, with an origin and without", () => {
+  test("a mark is refused as an input, with or without an origin", () => {
     expect(isRedactionSentinel(`postgres://u:${redactionMarkOf("var.db.password")}@h`)).toBe(true)
     expect(isRedactionSentinel(redactionMarkOf("file.a-b.json"))).toBe(true)
     expect(redactionMarkOf("x]y[z\n")).toBe("[redacted xyz]")

@@ -8,7 +8,7 @@ const secret = "a secret of the service's environment"
 const isRoot = process.getuid?.() === 0
 const unprivileged = ["setpriv", "--reuid=61001", "--regid=61001", "--clear-groups", "--"]
 
-/** The stand-in of the service at a level: what its sandbox let the attack do; undefined where the machine does not have the level. */
+/** The fake service at a level: what its sandbox let the attack do; undefined where the machine lacks the level. */
 const attackAt = (level: SandboxLevel, network: "network" | "none") =>
   Effect.promise(async () => {
     const command = [process.execPath, harness, level, network]
@@ -39,11 +39,11 @@ describe("what module code can do to the service", () => {
         Effect.gen(function* () {
           const could = yield* attackAt(level, network)
           if (could === undefined) {
-            // The machines that tests run on have this one; the others depend on user and kernel.
+            // Test machines have this one; the others depend on user and kernel.
             expect(process.env["SVC_TEST_REQUIRE_ALL"] === "1" && level === "bubblewrap").toBe(false)
             return
           }
-          // With a network, that of the host is the Run's too.
+          // With a network, it is the host's.
           const loopback = network === "network" ? ["connect to the host's loopback"] : []
           expect(could.filter((name) => !loopback.includes(name))).toEqual([...expected])
         })

@@ -32,7 +32,7 @@ describe("readOutline", () => {
     ["a shift that is no heredoc", "a << b"]
   ]
   for (const [name, value] of valuesToStepOver) {
-    test(`steps over ${name}`, () => {
+    test(`skips ${name}`, () => {
       const read = outline(`v = ${value}\nb "next" {\n}\n`)
       expect([...read.attributes.keys()]).toEqual(["v"])
       expect(read.blocks.map(({ labels }) => labels)).toEqual([["next"]])
@@ -44,7 +44,7 @@ describe("readOutline", () => {
     expect(headers(outline('größe-1 "ß" {\r\n}\r\nb {}\r\n'))).toEqual(["größe-1 ß 1", "b 3"])
   })
 
-  test("says on which line a broken file is broken", () => {
+  test("names the line on which a broken file is broken", () => {
     expect(faultOf("a = 1\n}\n")).toBe("hcl_syntax 2")
     expect(faultOf("b {\n")).toBe("hcl_syntax 2")
     expect(faultOf("\nb\n{}")).toBe("hcl_syntax 2")

@@ -44,7 +44,7 @@ const reading = (config: string, changed: string, more: Files = {}) => {
 
 const value = (expression: string) => `locals {\n  x = ${expression}\n}\n`
 
-describe("what a commit changes of a module", () => {
+describe("what a commit changes in a module", () => {
   const changes: ReadonlyArray<readonly [string, Files, ReturnType<typeof touched> | typeof untouched]> = [
     ["nothing", {}, untouched],
     ["another module", { "apps/b/main.tf": "\n" }, untouched],
@@ -62,7 +62,7 @@ describe("what a commit changes of a module", () => {
     scanner.live(name, () =>
       Effect.gen(function* () {
         expect(yield* changeOf(base, { ...base, ...change })).toEqual(expected)
-        // The other way round is the same change, unless the scan has more to say of one side.
+        // The reverse is the same change, unless the scan has more to say about one side.
         expect((yield* changeOf({ ...base, ...change }, base)).kind).toBe(expected.kind)
       })
     )
@@ -139,7 +139,7 @@ describe("files that a module reads", () => {
     ["a key in quotes", value('{ "filename" = local.y }')]
   ]
   for (const [name, config] of unproven) {
-    scanner.live(`a path that is computed: ${name}`, () =>
+    scanner.live(`a computed path: ${name}`, () =>
       Effect.gen(function* () {
         const change = yield* reading(config, "README.md")
         expect(change.kind === "touched" ? change.because : "").toMatch(/ \(apps\/a\/read\.tf:\d+\)$/)
@@ -156,7 +156,7 @@ describe("files that a module reads", () => {
     ["a plain argument of a module", 'module "n2" {\n  source = "../../shared/net"\n}\n']
   ]
   for (const [name, config] of harmless) {
-    scanner.live(`no read: ${name}`, () =>
+    scanner.live(`not a read: ${name}`, () =>
       Effect.gen(function* () {
         expect(yield* reading(config, "shared/page.html")).toEqual(untouched)
         expect(yield* reading(config, "shared/net/inner/extra.tf")).toEqual(untouched)
@@ -164,7 +164,7 @@ describe("files that a module reads", () => {
     )
   }
 
-  scanner.live("a template that reads, a local module that reads, and a read that is new", () =>
+  scanner.live("a template that reads, a local module that reads, and a new read", () =>
     Effect.gen(function* () {
       const template = { "apps/a/t.tpl": '${file("../../shared/page.html")}' }
       const change = yield* reading(value('templatefile("t.tpl", {})'), "README.md", template)

@@ -10,7 +10,7 @@ const scanner = suite(ModuleScanner.layer)
 afterAll(scanner.dispose)
 
 describe("scanModule", () => {
-  scanner.live("tells everything about a module with local modules, aliases and inherited providers", () =>
+  scanner.live("reports everything about a module with local modules, aliases and inherited providers", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("landing")
       expect(scan.status).toBe("supported")
@@ -85,7 +85,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("steps over every construct of the language", () =>
+  scanner.live("accepts every construct of the language", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("constructs")
       expect(scan.findings).toEqual([])
@@ -157,7 +157,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("reads the JSON syntax like the other one, numbers exact", () =>
+  scanner.live("reads the JSON syntax the same way, with exact numbers", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("json-syntax")
       expect(scan.findings).toEqual([])
@@ -214,7 +214,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("lets OpenTofu's files take the place of the common ones, and says so", () =>
+  scanner.live("lets OpenTofu's files replace the common ones, and says so", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("opentofu")
       expect(scan.status).toBe("supported")
@@ -228,7 +228,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("publishes nothing of the providers of an unsupported module", () =>
+  scanner.live("reveals nothing about the providers of an unsupported module", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("remote-source")
       expect(scan.status).toBe("unsupported")
@@ -237,7 +237,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("can be written as JSON and read again", () =>
+  scanner.live("survives a round trip through JSON", () =>
     Effect.gen(function* () {
       for (const path of ["landing", "json-syntax", "remote-source"]) {
         const scan = yield* scanFixture(path)
@@ -247,7 +247,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("fails for a path that is no module", () =>
+  scanner.live("fails for a path that is not a module", () =>
     Effect.gen(function* () {
       const { scanModule } = yield* ModuleScanner
       const tree = memoryTree({ "main.tf": "", "docs/readme.md": "", ".terraform/modules/x/main.tf": "" })
@@ -304,7 +304,7 @@ describe("scanTree", () => {
     })
   )
 
-  scanner.live("an unsupported module does not hold back the others, nor its error those that do not reach it", () =>
+  scanner.live("an unsupported module does not affect the others, nor its error those that do not reach it", () =>
     Effect.gen(function* () {
       const { scanTree } = yield* ModuleScanner
       const scan = yield* scanTree(

@@ -62,7 +62,7 @@ describe("blocks of the newest tools", () => {
     })
   )
 
-  scanner.live("the language argument of terraform, and what else has come over the years", () =>
+  scanner.live("the language argument of terraform, and other later additions", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf.json": '{ "terraform": { "language": "TF2021", "required_version": ">= 1.5" } }',
@@ -77,7 +77,7 @@ describe("blocks of the newest tools", () => {
     })
   )
 
-  scanner.live("and nothing that nobody knows", () =>
+  scanner.live("and nothing unknown", () =>
     Effect.gen(function* () {
       const refused = [
         ['widget "a" {\n}\n', "unknown_block a.tf:1"],
@@ -99,8 +99,8 @@ describe("blocks of the newest tools", () => {
   )
 })
 
-describe("the tool at hand", () => {
-  scanner.live("is held to required_version of every reachable module, at its place", () =>
+describe("the present tool", () => {
+  scanner.live("is checked against required_version of every reachable module, at its location", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": 'module "child" {\n  source = "./child"\n}\n',

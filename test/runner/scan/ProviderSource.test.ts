@@ -17,7 +17,7 @@ describe("parseProviderSource", () => {
     expect(address("localhost/acme/x")).toBe("localhost/acme/x")
   })
 
-  test("refuses what is no address", () => {
+  test("refuses an invalid address", () => {
     const invalid = [
       "",
       "/",
@@ -40,7 +40,7 @@ describe("parseProviderSource", () => {
     for (const text of invalid) expect([text, address(text)]).toEqual([text, "invalid"])
   })
 
-  test("knows the builtin provider by both ways to it", () => {
+  test("knows the builtin provider under both spellings", () => {
     for (const read of [parseProviderSource("terraform.io/builtin/terraform"), impliedProviderSource("terraform")]) {
       expect(Result.getOrThrow(read)).toEqual({ address: "terraform.io/builtin/terraform", builtin: true })
     }

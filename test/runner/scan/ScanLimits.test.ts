@@ -40,7 +40,7 @@ describe("bounds of the whole scan", () => {
     })
   )
 
-  scanner.live("of a single module count what it reaches, not what else there is", () =>
+  scanner.live("count what a single module reaches, not what else exists", () =>
     Effect.gen(function* () {
       const files = { "a.tf": 'module "m" {\n  source = "./m"\n}\n', "m/m.tf": "", "other/x.tf": "", "other/y.tf": "" }
       expect((yield* scanFiles(files).pipe(within({ files: 2 }))).status).toBe("supported")
@@ -94,7 +94,7 @@ describe("bounds of a file make only its modules unsupported", () => {
     })
   )
 
-  scanner.live("what takes the parser down, and the parser is there for the next file", () =>
+  scanner.live("a parser crash, and the parser works for the next file", () =>
     Effect.gen(function* () {
       const { modules } = yield* scanTree({ "bomb/a.tf": `locals {\n  a = ${"!".repeat(50_000)}true\n}\n`, ...fine })
         .scan
@@ -103,7 +103,7 @@ describe("bounds of a file make only its modules unsupported", () => {
     })
   )
 
-  scanner.live("time, and the parser is there for the next file", () =>
+  scanner.live("time, and the parser works for the next file", () =>
     Effect.gen(function* () {
       const files = { "a.tf": slowText("deadline") }
       const scan = yield* scanFiles(files).pipe(within({ fileDeadline: Duration.millis(1) }))
@@ -121,7 +121,7 @@ describe("bounds of a file make only its modules unsupported", () => {
     })
   )
 
-  scanner.live("more findings than anybody reads are counted", () =>
+  scanner.live("excess findings are only counted", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": Array.from({ length: 500 }, (_, index) => `stray${index} = 1\n`).join("")

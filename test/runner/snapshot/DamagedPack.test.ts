@@ -5,7 +5,7 @@ import { httpServer } from "../../support/HttpServer.ts"
 import { build, repository, ways } from "./BuildHarness.ts"
 
 describe("a damaged pack", () => {
-  /** Passes everything on to a Git server, except that packs are changed. */
+  /** A proxy to a Git server that modifies packs. */
   const tampering = (origin: string, change: (pack: Buffer) => Buffer) =>
     httpServer((request, response) => {
       const parts: Array<Buffer> = []
@@ -33,7 +33,7 @@ describe("a damaged pack", () => {
     ["with other contents", (pack: Buffer) => pack.fill(0x55, pack.indexOf("PACK") + 40, pack.indexOf("PACK") + 60)]
   ] as const)
     for (const [way, native] of ways)
-      it.live(`${name} is no snapshot, fetched by ${way}`, () =>
+      it.live(`${name} does not become a snapshot, fetched by ${way}`, () =>
         Effect.gen(function* () {
           const { url: own } = yield* repository({ "a.tf": "a", "b.tf": "b" })
           const { url } = yield* tampering(new URL(own).origin, change)

@@ -94,7 +94,7 @@ describe("archive index", () => {
       const changed = Buffer.from(small)
       changed[at] = (changed[at] ?? 0) ^ 1
       const result = index(changed)
-      // The name and size of the only file may be others, as long as everything still fits.
+      // The name and size of the only file may differ, as long as everything else still fits.
       if (Result.isSuccess(result)) expect(result.success.sha256).not.toBe(Result.getOrThrow(index(small)).sha256)
     }
   })
@@ -127,7 +127,7 @@ describe("archive index", () => {
   ] as const)
     test(`${name} is refused`, () => expect(Result.isFailure(index(archive(entry)))).toBe(true))
 
-  test("an archive without preamble, without end, cut off or with a tail is refused", () => {
+  test("an archive without a preamble or an end, truncated or with a tail is refused", () => {
     const whole = archive(file("a", "x"))
     expect(Result.isFailure(index(Buffer.concat([file("a"), archiveEnd])))).toBe(true)
     for (const cut of [1, 512, 1024, 1500])
@@ -137,7 +137,7 @@ describe("archive index", () => {
     expect(Result.isFailure(index(new Uint8Array()))).toBe(true)
   })
 
-  test("keeps what was omitted", () => {
+  test("keeps the list of omitted entries", () => {
     const omitted = [
       { path: "link \u00e4\n", kind: "symlink" as const, mode: "120000", oid: "1".repeat(40) },
       { path: "sub", kind: "submodule" as const, mode: "160000", oid: "2".repeat(40) }

@@ -102,7 +102,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("hands on a manifest only when it is a small regular file", () =>
+    it.live("passes on a manifest only when it is a small regular file", () =>
       Effect.gen(function* () {
         const found = (files: CommitFiles) =>
           Effect.flatMap(repository({ "a.tf": "", ...files }), ({ url }) => of(url)).pipe(
@@ -153,7 +153,7 @@ for (const [name, native] of ways)
   })
 
 describe("an installed git that fails", () => {
-  it.live("is passed over, unless the operator requires it", () =>
+  it.live("falls back, unless the operator requires it", () =>
     Effect.gen(function* () {
       const { url } = yield* repository({ "main.tf": "" })
       const built = yield* build(url)

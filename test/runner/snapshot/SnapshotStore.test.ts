@@ -21,7 +21,7 @@ const contents = new Map<string, Uint8Array>([
   ["run.sh", Buffer.from("#!/bin/sh\n")]
 ])
 
-/** Stores one archive as a sync does. */
+/** Stores one archive like a sync. */
 const stored = (files: ReadonlyMap<string, Uint8Array> = contents) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -47,7 +47,7 @@ const pathOf = (folder: string, digest: string) => {
 }
 
 describe("SnapshotStore", () => {
-  it.live("gives back what was stored, also to the next process", () =>
+  it.live("returns what was stored, also to the next process", () =>
     Effect.gen(function* () {
       const folder = `${yield* temporaryFolder}/snapshots`
       const digest = yield* stored().pipe(Effect.provide(storeAt(folder)))
@@ -86,7 +86,7 @@ describe("SnapshotStore", () => {
     })
   )
 
-  it.live("does not know what it does not have", () =>
+  it.live("reports what it does not have", () =>
     Effect.gen(function* () {
       const store = yield* SnapshotStore
       for (const digest of [`sha256:${"0".repeat(64)}`, "sha256:../../etc/passwd", "", `sha256:${"0".repeat(63)}g`])
@@ -101,7 +101,7 @@ describe("SnapshotStore", () => {
     ["nothing left", () => Buffer.alloc(0)],
     ["another archive", () => Buffer.from(zstdCompressSync(Buffer.alloc(2048)))]
   ] as const)
-    it.live(`finds ${name} in an archive, and takes a good one again`, () =>
+    it.live(`finds ${name} in an archive, and accepts a good one again`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         yield* Effect.gen(function* () {

@@ -48,7 +48,7 @@ const sync = (
     Effect.provide(syncLayer({ origin: at.origin, folder: at.store, ...settings }))
   )
 
-/** Reads what /proc says; processes come and go meanwhile. */
+/** Reads /proc; processes come and go meanwhile. */
 const ofProcess = (read: () => string) => Result.getOrElse(Result.try(read), () => "")
 
 /** The command lines of the processes that work in a folder. */
@@ -61,7 +61,7 @@ const processesIn = (folder: string) =>
 
 const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
 
-/** A process that takes the place of the one that fetches. */
+/** A process that replaces the fetching one. */
 const instead = (script: string) =>
   Layer.succeed(SyncProcessCommand, { program: process.execPath, args: ["-e", script] })
 
@@ -80,7 +80,7 @@ describe("SnapshotSync", () => {
       expect(library).toMatchObject({
         resolvedCommit: at.commit,
         fullRef: "refs/heads/main",
-        // Pinned: a digest that changes makes every stored snapshot look new.
+        // Pinned: with another digest every stored snapshot would look new.
         archiveDigest: "sha256:acb8e3b059016bc6982785713fd9ea41c7e68e1c590f18c63a3f1cde4b85f759",
         fileCount: 11,
         omitted: [
@@ -106,7 +106,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("hands over results that are larger than a pipe", () =>
+  it.live("passes results that are larger than a pipe", () =>
     Effect.gen(function* () {
       const links = Object.fromEntries(
         Array.from({ length: 3000 }, (_, index) => [
@@ -119,7 +119,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("asks for the expected commit and nothing else", () =>
+  it.live("fetches the expected commit and nothing else", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "" })
       expect((yield* sync(at, { expectedCommit: at.commit })).resolvedCommit).toBe(at.commit)
@@ -128,7 +128,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("follows a ref that moves away while it is fetched", () =>
+  it.live("follows a ref that moves during the fetch", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "1" }, { onlyListed: true })
       let moved: string | undefined
@@ -168,7 +168,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("ends a process that uses too much memory, and cleans up after it", () =>
+  it.live("kills a process that uses too much memory, and cleans up after it", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "" })
       const hungry = "const kept = []; setInterval(() => kept.push(Buffer.alloc(20_000_000, 1)), 5)"
@@ -182,7 +182,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("ends a process that never ends, at the deadline", () =>
+  it.live("kills a process that never ends, at the deadline", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "" })
       const error = yield* sync(at, {}, { limits: { deadline: Duration.millis(500) } }).pipe(
@@ -223,7 +223,7 @@ describe("SnapshotSync", () => {
     ["", {}],
     [", native git included", { native: { program: Bun.which("git") ?? "git", required: true } }]
   ] as const)
-    it.live(`the process ends when nobody waits any more${way}`, () =>
+    it.live(`the process ends when nobody is waiting any more${way}`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const silent = yield* httpServer(() => {})
@@ -253,7 +253,7 @@ describe("SnapshotSync", () => {
       })
     )
 
-  it.live("refuses paths that are not plain", () =>
+  it.live("refuses paths that are not canonical", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a/b.tf": "" })
       for (const path of ["", "..", "/a", "a/", "a//b", "./a", "a\\b", "a/../a", ".git"])

@@ -5,7 +5,7 @@ import * as fs from "node:fs"
 import { it } from "../../support/Effect.ts"
 import { build, repository } from "./BuildHarness.ts"
 
-/** A tree of exactly these entries, also ones that no Git would write. */
+/** A tree of exactly these entries, even ones that no Git would write. */
 const rawTree = (
   gitdir: string,
   entries: ReadonlyArray<readonly [mode: string, name: string | Uint8Array, oid: string]>
@@ -114,7 +114,7 @@ describe("hostile trees", () => {
     })
   )
 
-  it.live("a tree that repeats itself is cut at the limit of entries", () =>
+  it.live("a tree that repeats itself is cut off at the limit of entries", () =>
     Effect.gen(function* () {
       const { gitdir, url } = yield* repository({ "a.tf": "1" })
       const blob = yield* blobOf(gitdir, "content")

@@ -25,7 +25,7 @@ const verify = Effect.fnUntraced(function* (
   )
 })
 
-/** Each signature of GnuPG with the key that is trusted, when it is looked at, and what becomes of it. */
+/** Each GnuPG signature with its trusted key, the time of the check, and the verdict. */
 const cases: ReadonlyArray<
   readonly [why: string, key: string, signature: string, at: string, verdict: "holds" | "key" | "signature"]
 > = [
@@ -68,7 +68,7 @@ for (const [why, key, signature, at, verdict] of cases) {
   )
 }
 
-it.effect("content that was changed, shortened or added to is refused", () =>
+it.effect("content that was changed, shortened or extended is refused", () =>
   Effect.gen(function* () {
     for (const over of [content.slice(1), content.slice(0, -1), Uint8Array.of(...content, 10), new Uint8Array()]) {
       expect(yield* verify(file("ed.gpg"), file("ed.sig"), { over })).toBe("signature")
@@ -93,10 +93,10 @@ it.effect("a signature file holds one signature and nothing else", () =>
   })
 )
 
-/** Where the unsigned hints of the signature packet that ends the octets lie. */
+/** Where the unsigned hints of the last signature packet are. */
 const hintsAtEnd = (octets: Uint8Array) => {
   const body = Result.getOrThrow(readPackets(octets)).at(-1)?.body ?? new Uint8Array()
-  // Behind what is signed, which the trailer repeats before six octets of its own, stands their length.
+  // After the signed part, which the trailer repeats before six octets of its own, comes its length.
   const lengthAt = octets.length - body.length + Result.getOrThrow(readSignature(body)).trailer.length - 6
   const from = lengthAt + 2
   return { from, to: from + ((octets[lengthAt] ?? 0) << 8) + (octets[lengthAt + 1] ?? 0) }
@@ -110,7 +110,7 @@ for (const [key, signature, masks] of [
   ["sub.gpg", "sub.sig", [1]],
   ["rsa.gpg", "rsa.sig", [128]]
 ] as const) {
-  it.effect(`${signature} and ${key} are refused when they end anywhere else`, () =>
+  it.effect(`${signature} and ${key} are refused when truncated anywhere`, () =>
     Effect.gen(function* () {
       const [whole, of] = [file(signature), file(key)]
       for (let length = 0; length < whole.length; length++) {
@@ -120,14 +120,14 @@ for (const [key, signature, masks] of [
       for (let length = 0; length < of.length; length++) {
         if ((yield* verify(of.slice(0, length), whole)) === "holds") accepted.push(length)
       }
-      // The subkey that encrypts comes last: without its binding, or without it, the rest is a whole key.
+      // The encryption subkey comes last: without its binding, or without it, the rest is a complete key.
       const [subkey, binding] = Result.getOrThrow(readPackets(of)).slice(-2)
       const unbound = of.length - (binding?.body.length ?? 0) - 2
       expect(accepted).toEqual(key === "sub.gpg" ? [unbound - (subkey?.body.length ?? 0) - 2, unbound] : [])
     })
   )
 
-  it.effect(`${signature} is refused with any bit of it turned, but for its unsigned hints`, () =>
+  it.effect(`${signature} is refused with any bit flipped, except in its unsigned hints`, () =>
     Effect.gen(function* () {
       const whole = file(signature)
       const hints = hintsAtEnd(whole)
@@ -142,7 +142,7 @@ for (const [key, signature, masks] of [
   )
 }
 
-it.effect("a key is refused with any octet of what it says of itself turned, but for its unsigned hints", () =>
+it.effect("a key is refused with any octet of its self-signatures changed, except in their unsigned hints", () =>
   Effect.gen(function* () {
     const key = file("ed.gpg")
     const hints = hintsAtEnd(key)
@@ -158,7 +158,7 @@ const framed = ({ body, tag }: { readonly tag: number; readonly body: Uint8Array
 
 const ed25519 = 27
 
-/** A signature packet's body that names `issuer` and was made by `secret`, over the octets. */
+/** The body of a signature packet that names `issuer` and was made by `secret`, over the octets. */
 const forged = (
   given: { readonly type: number; readonly issuer: string; readonly embedded?: Uint8Array },
   over: Uint8Array,
@@ -195,7 +195,7 @@ it.effect("a subkey that agrees, and that the key did not bind, signs nothing", 
     )
     const both = Buffer.concat([framedKey(primary.body), framedKey(subkey.body)])
     const embedded = forged({ type: 0x19, issuer: subkey.fingerprint }, both, privateKey)
-    // Whoever has the subkey can sign that it agrees, and name the key in a binding, but not sign the binding.
+    // The owner of a subkey can sign its consent and name the key in a binding, but cannot sign the binding.
     const binding = forged({ type: 0x18, issuer: primary.fingerprint, embedded }, both, privateKey)
     binding[2] = primary.algorithm
     const release = framed({ tag: 2, body: forged({ type: 0, issuer: subkey.fingerprint }, content, privateKey) })
@@ -207,7 +207,7 @@ it.effect("a subkey that agrees, and that the key did not bind, signs nothing", 
     expect(yield* verify(grafted, file("ed.sig"))).toBe("holds")
     expect(yield* verify(grafted, release)).toBe("signature")
 
-    // The same signature of a key of its own is one that holds: nothing else was wrong with it.
+    // The same signature by a key of its own verifies: nothing else was wrong with it.
     const name = Buffer.from("mallory@example.test")
     const itself = Buffer.concat([framedKey(subkey.body), Uint8Array.of(0xb4), octets(name.length), name])
     const certification = forged({ type: 0x13, issuer: subkey.fingerprint }, itself, privateKey)
@@ -218,7 +218,7 @@ it.effect("a subkey that agrees, and that the key did not bind, signs nothing", 
     ])
     expect(yield* verify(malloryKey, release)).toBe("holds")
 
-    // And Mallory can bind the key of another, which then has to agree.
+    // And Mallory can bind another's key, which then has to agree.
     const claimed = Buffer.concat([framedKey(subkey.body), framedKey(primary.body)])
     const claim = (agreement: Uint8Array) =>
       forged({ type: 0x18, issuer: subkey.fingerprint, embedded: agreement }, claimed, privateKey)
@@ -233,7 +233,7 @@ it.effect("a subkey that agrees, and that the key did not bind, signs nothing", 
   })
 )
 
-it.effect("of a key without its binding to a name nothing is believed", () =>
+it.effect("a key without a bound name is not believed", () =>
   Effect.gen(function* () {
     const [primary] = Result.getOrThrow(readPackets(file("ed.gpg")))
     const body = primary?.body ?? new Uint8Array()
@@ -241,7 +241,7 @@ it.effect("of a key without its binding to a name nothing is believed", () =>
   })
 )
 
-it.effect("armor is taken whole or not at all", () =>
+it.effect("armor is accepted whole or not at all", () =>
   Effect.gen(function* () {
     const armor = new TextDecoder().decode(file("key.asc"))
     const sums = file("tofu_1.9.2_SHA256SUMS")
@@ -266,7 +266,7 @@ it.effect("armor is taken whole or not at all", () =>
   })
 )
 
-it.effect("no octets make it fail in another way, or run on", () =>
+it.effect("no octets cause any other failure or an endless loop", () =>
   Effect.gen(function* () {
     let seed = 7
     const random = () => (seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff)

@@ -16,7 +16,7 @@ const fixture = (name: string) =>
 const sumsFile = "tofu_1.9.2_SHA256SUMS"
 
 describe("verifySignature", () => {
-  tests.live("accepts what GnuPG signed, with the key in text or in bytes", () =>
+  tests.live("accepts GnuPG's signatures, with the key as text or bytes", () =>
     Effect.gen(function* () {
       const sums = yield* fixture(sumsFile)
       const signature = yield* fixture(`${sumsFile}.gpgsig`)

@@ -21,7 +21,7 @@ const setUp = Effect.gen(function* () {
   const tools = path.join(root, "tools")
   const messages: Array<unknown> = []
   const logger = Logger.layer([Logger.make(({ message }) => messages.push(message))])
-  /** A service that was just started. */
+  /** A service that has just started. */
   const resolve = (change: Partial<DownloadSettings> = {}, searchPath = "") => {
     const officialKey = { url: new URL("http://127.0.0.1:1/none"), fingerprint: "0".repeat(40) }
     const trusted = { trustedKey: Option.some(key.trusted), officialKey, archiveSha256: Option.none() }
@@ -39,7 +39,7 @@ const setUp = Effect.gen(function* () {
 })
 
 describe("managed download", () => {
-  tests.live("fetches, verifies, stores by digest, says so, and fetches no second time", () =>
+  tests.live("fetches, verifies, stores by digest, reports it, and does not fetch again", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { key, mirror, tools, messages, resolve } = yield* setUp
@@ -69,7 +69,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("takes the key from a file, or a digest in its place", () =>
+  tests.live("takes the key from a file, or a digest instead", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { key, mirror, root, tools, resolve } = yield* setUp
@@ -95,7 +95,7 @@ describe("managed download", () => {
       const unset = { trustedKey: Option.none(), officialKey: { url, fingerprint } }
       mirror.publish(version, yield* release(version, stranger.secret))
       expect(yield* Effect.flip(resolve(unset))).toMatchObject({ reason: "unreachable" })
-      // A mirror that was taken over signs with a key of its own, and serves that.
+      // A mirror that was taken over signs with its own key, and serves that.
       mirror.publishKey(stranger.trusted)
       const swapped = yield* Effect.flip(resolve(unset))
       expect(swapped).toMatchObject({ reason: "key", message: expect.stringContaining(fingerprint) })
@@ -120,7 +120,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("refuses what was tampered with, cut short, or signed by someone else, and keeps nothing of it", () =>
+  tests.live("refuses what was tampered with, truncated, or signed by someone else, and keeps nothing of it", () =>
     Effect.gen(function* () {
       const { key, mirror, resolve, leftOvers } = yield* setUp
       const good = yield* release(version, key.secret)
@@ -148,7 +148,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("refuses an older release that is passed off as the wanted one", () =>
+  tests.live("refuses an older release passed off as the wanted one", () =>
     Effect.gen(function* () {
       const { key, mirror, resolve, leftOvers } = yield* setUp
       mirror.publish(version, yield* release("1.8.0", key.secret))
@@ -161,7 +161,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("never goes below a version that is managed already, and moves up when it can", () =>
+  tests.live("never goes below a managed version, and upgrades when it can", () =>
     Effect.gen(function* () {
       const { key, mirror, messages, resolve } = yield* setUp
       mirror.publish(version, yield* release(version, key.secret))
@@ -203,7 +203,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("is not begun when a tool is on PATH, and then yields to the managed one", () =>
+  tests.live("is skipped when a tool is on PATH, and then yields to the managed one", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { key, mirror, root, resolve } = yield* setUp

@@ -66,7 +66,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("takes exactly the version that a profile asks for, or none", () =>
+  tests.live("takes exactly the version that a profile requires, or none", () =>
     Effect.gen(function* () {
       const both = yield* folder({ tofu, terraform })
       const resolve = yield* resolver({ searchPath: both })
@@ -82,7 +82,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("keeps the flavour that a Capsule was made with", () =>
+  tests.live("keeps the flavour that a Capsule was created with", () =>
     Effect.gen(function* () {
       const both = yield* folder({ tofu, terraform })
       const resolve = yield* resolver({ searchPath: both })
@@ -97,7 +97,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("says what to do when there is nothing", () =>
+  tests.live("says what to do when no tool is found", () =>
     Effect.gen(function* () {
       const empty = yield* folder({ "not-executable": "" })
       const missing = yield* Effect.flip((yield* resolver({ searchPath: empty }))())
@@ -118,7 +118,7 @@ describe("Toolchain", () => {
     "cannot be started": "#!/nonexistent/interpreter\n"
   }
   for (const [what, script] of Object.entries(broken)) {
-    tests.live(`does not pass over a tool that ${what}`, () =>
+    tests.live(`does not skip a tool that ${what}`, () =>
       Effect.gen(function* () {
         const searchPath = yield* folder({ tofu: script, terraform })
         const error = yield* Effect.flip((yield* resolver({ searchPath }))())
@@ -173,7 +173,7 @@ describe("toolchainConfig", () => {
     })
   })
 
-  test("fetches the project's own key from where the releases come from", () => {
+  test("fetches the project's own key from the download site of the releases", () => {
     const official = (env: Record<string, string>) => {
       const settings = load(env)
       return settings._tag === "Success" ? Option.getOrThrow(settings.value.download).officialKey : undefined

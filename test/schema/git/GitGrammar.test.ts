@@ -59,7 +59,7 @@ const plan = (fields: object) =>
 
 type Entrance = (text: string) => string | undefined
 
-/** Everywhere that somebody names a repository, with what is kept of the text. */
+/** Every entrance where a repository is named, with the form that it keeps. */
 const addresses: Readonly<Record<string, Entrance>> = {
   "an install link": (text) => link(`git=${q(text)}`)?.git,
   "a link to options": (text) => link(`kind=capsule-source-options&path=o.json&git=${q(text)}`)?.git,
@@ -76,7 +76,7 @@ const addressVerdicts: Readonly<Record<string, (text: string) => boolean>> = {
   "svc link check": (text) => linkVerdict(`https://svc.example/install?git=${q(text)}`).status === "valid",
   "svc options check": (text) => Result.isSuccess(options({ url: text })),
   "the origins of a Connection": (text) => Option.isSome(Schema.decodeOption(GivenCredentialOrigin)(text)),
-  // The form trims what is typed into it.
+  // The form trims what is typed.
   "the server beside the form": (text) => text.trim() === text && serverOf(text) !== ""
 }
 
@@ -187,7 +187,7 @@ describe("the address of a repository", () => {
   })
 
   test.each(refused.map((text) => [JSON.stringify(text.slice(0, 60)), text] as const))(
-    "%s is none anywhere",
+    "%s is refused everywhere",
     (_shown, text) => {
       for (const [name, entrance] of Object.entries(addresses))
         expect([name, entrance(text)]).toEqual([name, undefined])
@@ -196,7 +196,7 @@ describe("the address of a repository", () => {
     }
   )
 
-  test("a document names public servers by HTTPS alone", () => {
+  test("a document names public servers by HTTPS only", () => {
     const isPublic = Schema.is(PublicGitAddress)
     expect(accepted.filter(([text]) => !isPublic(text))).toEqual([])
     expect(
@@ -205,7 +205,7 @@ describe("the address of a repository", () => {
     expect(isPublic("https://[2001:db8::1]/a")).toBe(true)
   })
 
-  test("the network policy stands on top of it, the same for a link and a fetch", () => {
+  test("the network policy comes on top, the same for a link and a fetch", () => {
     for (const text of ["http://h.example/a", "https://127.0.0.1/a", "https://[::1]/a", "https://h.example:22/a"]) {
       expect([text, link(`git=${q(text)}`)?.git]).toEqual([text, undefined])
       expect([text, addresses["a fetch"]?.(text)]).toEqual([text, undefined])
@@ -216,7 +216,7 @@ describe("the address of a repository", () => {
 const use = (ref: string) =>
   Option.getOrUndefined(Schema.decodeUnknownOption(GivenConnectionUse)({ roles: ["owner"], refs: [ref] }))
 
-/** Everywhere that somebody names a ref. */
+/** Every entrance where a ref is named. */
 const refs: Readonly<Record<string, Entrance>> = {
   "an install link": (text) => link(`git=${q(repository)}&ref=${q(text)}`)?.ref,
   "a link to options": (text) =>
@@ -291,7 +291,7 @@ const refusedRefs: ReadonlyArray<string> = [
 ]
 
 describe("a ref", () => {
-  test("of a document is what it is elsewhere", () => {
+  test("in a document is the same as elsewhere", () => {
     const isPublic = Schema.is(PublicGitRef)
     expect(acceptedRefs.filter(([text, normalForm]) => text === normalForm && !isPublic(text))).toEqual([])
     expect(refusedRefs.filter((text) => isPublic(text))).toEqual([])
@@ -303,9 +303,9 @@ describe("a ref", () => {
   })
 
   test.each(refusedRefs.map((text) => [JSON.stringify(text.slice(0, 30)), text] as const))(
-    "%s is none anywhere",
+    "%s is refused everywhere",
     (_shown, text) => {
-      // A lone surrogate does not travel in a link.
+      // A lone surrogate cannot travel in a link.
       if (text.isWellFormed())
         for (const [name, entrance] of Object.entries(refs)) expect([name, entrance(text)]).toEqual([name, undefined])
       expect(Result.isSuccess(storedRef(text))).toBe(false)
@@ -314,14 +314,14 @@ describe("a ref", () => {
   )
 })
 
-/** Expressions about addresses that are not the address of a repository, by what each is about. */
+/** Expressions about addresses other than those of repositories, by subject. */
 const ofOtherAddresses: ReadonlyMap<string, string> = new Map([
   ["runner/scan/ModuleSource.ts", "the sources of module calls, which are never fetched"],
   ["src/http/direct-reads/DirectReads.ts", "the paths of this service"],
   ["runner/git/StableVersion.ts", "version tags among the refs that a server lists"]
 ])
 
-test("no second grammar stands anywhere else", () => {
+test("there is no second grammar anywhere", () => {
   const sources = ["schema", "runner", "actors", "src"].flatMap((room) =>
     readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
       .filter((path) => /\.tsx?$/.test(path))

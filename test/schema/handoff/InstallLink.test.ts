@@ -41,7 +41,7 @@ test("the longest link", () => {
   })
 })
 
-test("a packed source says what the other fields would", () => {
+test("a packed source has the same meaning as the other fields", () => {
   expect(
     Result.getOrThrow(parseInstallQuery("source=git::https://git.example/team/app.git//modules/app?ref=v1.2.0"))
   ).toEqual({
@@ -171,7 +171,7 @@ test.each([
   expect(verdict(link)).toBe("not_a_link ")
 })
 
-test("a fragment is not a part of a link", () => {
+test("a fragment is not part of a link", () => {
   expect(verdict(`${origin}/install?${git}#x`)).toBe("malformed_query ")
   expect(verdict(`${origin}/install#x`)).toBe("not_a_link ")
 })

@@ -79,7 +79,7 @@ describe("hostile documents", () => {
       expect(outcome(`{${[...keys(50), `"k${repeated}":2`].join(",")}}`)).toBe("duplicate_key")
   })
 
-  test("one key in sibling objects is no duplicate, nor are the NFC and NFD forms of one", () => {
+  test("one key in sibling objects is not a duplicate, nor are the NFC and NFD forms of one", () => {
     expect(outcome('[{"a":1},{"a":{"a":2}}]')).toBe("accepted")
     expect(outcome(`{"${"é".normalize("NFC")}":1,"${"é".normalize("NFD")}":2}`)).toBe("accepted")
   })
@@ -185,7 +185,7 @@ describe("hostile documents", () => {
     expect(outcome(text)).toBe(text === "\ufeff{}" ? "byte_order_mark" : "syntax")
   })
 
-  test("a refusal names the place and none of the text", () => {
+  test("a refusal names the place and repeats nothing of the text", () => {
     const refused = decode('{\n  "name": "canary-value",\n  "canary-key": 1,\n  "canary-key": 2\n}')
     const refusal = Result.isFailure(refused) ? refused.failure : undefined
     expect(refusal).toMatchObject({ reason: "duplicate_key", position: { line: 4, column: 3 } })
@@ -210,7 +210,7 @@ describe("against JSON.parse", () => {
     )
   })
 
-  test("near-JSON is accepted exactly where JSON.parse accepts it, what only this decoder refuses aside", () => {
+  test("near-JSON is accepted exactly where JSON.parse accepts it, except for what only this decoder refuses", () => {
     const fragments = [
       "{",
       "}",

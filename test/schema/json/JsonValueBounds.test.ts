@@ -24,7 +24,7 @@ test.each([
   expect(exceedsJsonLimits(value, privateValuesLimits)).toBe(expected)
 })
 
-test("an absent ceiling does not bind", () => {
+test("an absent ceiling does not limit", () => {
   expect(exceedsJsonLimits(nest(40), {})).toBeUndefined()
   expect(exceedsJsonLimits(nest(40), { maxDepth: 39 })).toBe("too_deep")
 })

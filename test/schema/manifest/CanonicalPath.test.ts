@@ -66,6 +66,6 @@ test.each([
   ])
 })
 
-test("the root is a folder and a module, and no file", () => {
+test("the root is a folder and a module, and not a file", () => {
   expect([isFile("."), isFolder("."), isModulePath(".")]).toEqual([false, true, true])
 })

@@ -93,7 +93,7 @@ describe("a proven manifest", () => {
   })
 })
 
-describe("without a usable manifest the generic install goes on", () => {
+describe("without a usable manifest the generic install continues", () => {
   const facts = variables(variable("a"), variable("b", { hasDefault: true, sensitive: true }))
   const generic = [
     {
@@ -132,7 +132,7 @@ describe("without a usable manifest the generic install goes on", () => {
     expect(told(compiled)).toEqual(["duplicate_name inputs/1/name"])
   })
 
-  test("not declared: a manifest says nothing of a module that it does not name", () => {
+  test("not declared: a manifest does not mention a module", () => {
     const other = declare(manifest("svc.com/v2.4", {}, { modules: { app: { inputs: [userInput("a")] } } }))
     const compiled = compile({}, { declaration: other }, facts)
     expect(compiled).toMatchObject({ origin: "generic", assistance: "not_declared", diagnostics: [] })
@@ -149,7 +149,7 @@ describe("without a usable manifest the generic install goes on", () => {
     expect(compiled.assistance).toBe("not_declared")
   })
 
-  test("a module is known by its path in the repository, whatever folder the Source takes", () => {
+  test("a module is identified by its path in the repository, whatever folder the Source takes", () => {
     const modules = { ".": { inputs: [userInput("missing")] }, "apps/web": { inputs: [userInput("a")] } }
     const declaration = declare({ apiVersion: "svc.com/v2.4", kind: "Repository", install: { modules } })
     const root = { variables: [variable("a")] }
@@ -210,7 +210,7 @@ describe("an operator who requires an exact version", () => {
   })
 })
 
-describe("evidence that is not of one piece is fatal under every policy", () => {
+describe("evidence that does not match is fatal under every policy", () => {
   const mismatch = (more: Partial<CompilationRequest>) => {
     const result = compileInstallConfig(request({}, more))
     return Result.isFailure(result) && result.failure._tag === "InstallEvidenceMismatch"

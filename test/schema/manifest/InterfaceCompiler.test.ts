@@ -151,7 +151,7 @@ describe("the operator's declarations are ceilings", () => {
     expect(compile({}, { base }, facts).inputs.map(({ name }) => name)).toEqual(["a"])
   })
 
-  test("the operator's sourceBuild wins, also without a manifest", () => {
+  test("the operator's sourceBuild wins, even without a manifest", () => {
     const operators = { commands: [{ argv: ["make"] }], outputs: ["out"] }
     const withBuild = { ...emptyBaseConfig, sourceBuild: operators }
     expect(compile({ sourceBuild: sourceBuild() }, { base: withBuild }).sourceBuild).toEqual({

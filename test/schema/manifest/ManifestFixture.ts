@@ -74,7 +74,7 @@ export const manifest = (version: ManifestVersion, module: JsonObject = {}, inst
   install: { modules: { ".": { inputs: [], ...module } }, ...install }
 })
 
-/** One module that uses every field of the newest version. */
+/** One module with every field of the newest version. */
 export const fullModule: JsonObject = {
   inputs: [
     userInput("service_name", { role: "service_name", type: "string", required: true, placeholder: "my-service" }),

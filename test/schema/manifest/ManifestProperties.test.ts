@@ -15,7 +15,7 @@ const marked = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, marked(item)]))
 }
 
-test("near-valid documents get a bounded verdict, and a valid one is its own parse", () => {
+test("near-valid documents get a bounded verdict, and a valid one equals its own parse", () => {
   fc.assert(
     fc.property(nearValid(manifest("svc.com/v2.4", fullModule)), (document) => {
       const parsed = parse(document)
@@ -26,7 +26,7 @@ test("near-valid documents get a bounded verdict, and a valid one is its own par
   )
 })
 
-test("no diagnostic repeats a value, wherever it stands", () => {
+test("no diagnostic repeats a value, wherever it is", () => {
   const marking = nearValid(fullModule).map((module) => ({
     apiVersion: "svc.com/v2.4",
     kind: "Repository",

@@ -193,7 +193,7 @@ test.each<readonly [string, JsonObject, string]>([
 })
 
 describe("more than one fault", () => {
-  test("all of them are told", () => {
+  test("all of them are reported", () => {
     expect(
       verdict(
         module({

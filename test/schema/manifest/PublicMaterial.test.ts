@@ -58,7 +58,7 @@ test("a credential used as a key is found, and the path hides it", () => {
   ])
 })
 
-test("a credential in a refused structure is told beside the structure, without a value", () => {
+test("a credential in a refused structure is reported beside the structure, without a value", () => {
   const diagnostics = diagnosticsOf({ ...module({}), [key]: key, note: `token=${key}` })
   expect(diagnostics.map(({ code, path }) => `${code} ${path}`)).toEqual([
     "unknown_field /*",
@@ -98,7 +98,7 @@ describe("names inside Interface JSON", () => {
       )
     }
   )
-  test("so does the name of an Interface input", () => {
+  test("so is the name of an Interface input", () => {
     const spec = interfaceSpec({ inputs: { accessToken: { source: "literal", value: "x" } } })
     expect(verdict(module({ interfaces: [iface({ spec })] }))).toBe(
       `secret_material ${at}/interfaces/0/spec/inputs/accessToken`
@@ -129,6 +129,6 @@ test("prose that mentions credentials is accepted", () => {
   ).toBe("valid")
 })
 
-test("arguments that refer to a value hold none", () => {
+test("arguments that refer to a value contain none", () => {
   expect(verdict(argv("docker", "build", "--build-arg", "TOKEN=$TOKEN", "--password-stdin"))).toBe("valid")
 })

@@ -62,7 +62,7 @@ describe.each(publishedSchemas.map((schema, index) => [schema.fileName, schema.d
       expect(refused).toBeGreaterThan(100)
     })
 
-    test("what the parser accepts it accepts too, and it is closed", () => {
+    test("accepts what the parser accepts, and is closed", () => {
       const document = documents[index]
       expect(validate({ ...document, extra: 1 })).toBe(false)
       expect(validate({ ...document, kind: "Other" })).toBe(false)

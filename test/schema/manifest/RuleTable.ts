@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { type JsonObject, verdict } from "./ManifestFixture.ts"
 
-/** A rule, a document on one side of it, and what the parser says: "valid", or code and path of every diagnostic. */
+/** A rule, a document on one side of it, and the verdict: "valid", or code and path of every diagnostic. */
 export type Row = readonly [rule: string, document: JsonObject, expected: string]
 
 export const table = (title: string, rows: ReadonlyArray<Row>) =>
@@ -17,5 +17,5 @@ export const list = (count: number, of: (index: number) => string) =>
 /** A text of that many characters. */
 export const text = (length: number) => "x".repeat(length)
 
-/** Where the one module of a fixture stands. */
+/** Where a fixture's one module is. */
 export const at = "/install/modules/."

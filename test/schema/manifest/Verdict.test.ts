@@ -4,7 +4,7 @@ import { linkVerdict, manifestVerdict, sourceOptionsVerdict, Verdict } from "../
 import { bytes, endpoint, fullModule, manifest, oidc } from "./ManifestFixture.ts"
 import { validOptions } from "./SourceOptionsFixture.ts"
 
-test("a valid document is named by its version", () => {
+test("a valid document is identified by its version", () => {
   expect(manifestVerdict(bytes(manifest("svc.com/v2.4", fullModule)))).toEqual({
     status: "valid",
     apiVersion: "svc.com/v2.4",

@@ -14,7 +14,7 @@ const configs = [
 ].map((config) => decode(config))
 
 describe("the base configuration of a module", () => {
-  test("is the one entry that says most about where it is", () => {
+  test("is the one entry with the most specific location", () => {
     const found = (url: string, path: string) => baseConfigFor(configs, { url, path })?.name
     expect(found(`${origin}/team/app.git`, "modules/web")).toBe("web of app")
     expect(found(`${origin}/team/app`, "modules/web")).toBe("web of app")
@@ -29,14 +29,14 @@ describe("the base configuration of a module", () => {
     }
   })
 
-  test("has one place, however it is written", () => {
+  test("has one location, however it is written", () => {
     expect(placeOf(decode({ origin: `${origin}/team`, path: "app.git" }))).toBe(
       placeOf(decode({ origin, path: "/team/app" }))
     )
     expect(placeOf(decode({ origin, path: "team", module: "." }))).not.toBe(placeOf(decode({ origin, path: "team" })))
   })
 
-  test("is closed: nothing of the host can be named, and no field is passed over", () => {
+  test("is closed: it cannot name host properties, and no field is ignored", () => {
     for (const field of ["isolation", "allowOrigins", "providerBindings", "env", "connectionId"]) {
       expect(() => decode({ origin, [field]: "x" })).toThrow()
     }

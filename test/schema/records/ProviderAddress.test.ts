@@ -17,7 +17,7 @@ test.each([
   ["git", "git"]
 ])("%s is %s wherever it is given", (given, normal) => {
   const binding = Schema.decodeUnknownSync(ProviderBinding)({ provider: given, moduleLocalName: "a", connectionId })
-  // What the scan says of the same provider is in this spelling: the two have to meet.
+  // The scan spells the same provider this way: the two must match.
   expect(requirementKey(binding)).toBe(requirementKey({ provider: normal, moduleLocalName: "a" }))
   const connection = Schema.decodeUnknownSync(CreateConnection)({
     workspaceId: `ws_${"0".repeat(16)}`,
@@ -27,7 +27,7 @@ test.each([
   expect(connection.provider).toBe(normal)
 })
 
-test("what was stored as it was written gets the same spelling", () => {
+test("stored addresses in other spellings get the same one", () => {
   const database = new Database(":memory:")
   database.run("CREATE TABLE connections (provider TEXT NOT NULL)")
   const written = [

@@ -6,12 +6,12 @@ import { retention, retentionTable } from "../../../schema/records/Retention.ts"
 
 const root = join(import.meta.dir, "../../..")
 
-test("the page of operations has the table", () => {
+test("the operations page has the table", () => {
   const page = readFileSync(join(root, "docs/operations.md"), "utf8")
   expect(/<!-- retention -->\n([\s\S]*?)\n<!-- \/retention -->/.exec(page)?.[1]).toBe(retentionTable())
 })
 
-test("every period is used, and none is said a second time where something is removed", () => {
+test("every period is used, and none is repeated where something is removed", () => {
   const files = ["actors", "runner"].flatMap((room) =>
     readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
       .filter((path) => path.endsWith(".ts"))

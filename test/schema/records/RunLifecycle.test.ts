@@ -43,7 +43,7 @@ describe("the moves of a Run", () => {
     expect([...reached].toSorted()).toEqual([...statuses].toSorted())
   })
 
-  test("end in a final status, but for a plan that was approved and not used", () => {
+  test("end in a final status, except for a plan that was approved and not used", () => {
     const leaving = standings.filter(
       (run) => isFinalStatus(run.status) && statuses.some((to) => moveEvent(run, to) !== undefined)
     )
@@ -58,7 +58,7 @@ describe("the moves of a Run", () => {
     }
   })
 
-  test("are reported by the event that is named after where they lead", () => {
+  test("are reported by the event named after their target", () => {
     for (const run of standings) {
       for (const to of statuses) {
         const event = moveEvent(run, to)

@@ -26,11 +26,11 @@ it.effect("one address has ten attempts a minute at an account and sixty at all 
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("many addresses at one account make strangers wait", () =>
+it.effect("many addresses attacking one account delay strangers", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     for (let n = 0; n < 30; n++) yield* enter({ address: address(n), account: "ada@example.com" })
-    // More addresses: each waits five seconds, then is let through to the password.
+    // More addresses: each waits five seconds and is then admitted to the password check.
     const strangers = yield* Effect.forEach(
       Array.from({ length: 199 }, (_, n) => n + 30),
       (n) => Effect.forkChild(enter({ address: address(n), account: "ada@example.com" }), { startImmediately: true })
@@ -49,43 +49,41 @@ it.effect("many addresses at one account make strangers wait", () =>
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect(
-  "so many strangers wait at once and no more, and a browser in which the person signed in before is not one",
-  () =>
-    Effect.gen(function* () {
-      const { enter } = yield* AttemptLimits
-      const accounts = ["ada@example.com", "bob@example.com"]
-      for (const account of accounts) for (let n = 0; n < 30; n++) yield* enter({ address: address(n), account })
-      const waiting = yield* Effect.forEach(
-        Array.from({ length: 200 }, (_, n) => n + 30),
-        (n) =>
-          Effect.forkChild(enter({ address: address(n), account: accounts[n % 2] ?? "" }), { startImmediately: true })
-      )
-      // The places are those of the whole server, not of one account.
-      for (const account of accounts) {
-        const refused = yield* Effect.flip(enter({ address: "203.0.113.1", account }))
-        expect([refused.code, refused.retryAfter]).toEqual(["rate_limited", 5])
-      }
-      yield* enter({ address: "203.0.113.1", account: "ada@example.com", device: "known" })
-      // Who need not wait needs no place.
-      yield* enter({ address: "203.0.113.1", account: "eve@example.com" })
-      // A place is free again when the browser goes away, and when the wait is over.
-      yield* Fiber.interrupt(waiting[0] ?? (yield* Effect.die("nobody waits")))
-      const next = yield* Effect.forkChild(enter({ address: "203.0.113.2", account: "ada@example.com" }), {
-        startImmediately: true
-      })
-      expect(yield* limited(enter({ address: "203.0.113.3", account: "ada@example.com" }))).toBe(true)
-      yield* TestClock.adjust("5 seconds")
-      expect(next.pollUnsafe()).toEqual(Exit.void)
-      const later = yield* Effect.forkChild(enter({ address: "203.0.113.4", account: "ada@example.com" }), {
-        startImmediately: true
-      })
-      yield* TestClock.adjust("5 seconds")
-      expect(later.pollUnsafe()).toEqual(Exit.void)
-    }).pipe(Effect.provide(AttemptLimits.layer))
+it.effect("only so many strangers wait at once, and a known browser is not one of them", () =>
+  Effect.gen(function* () {
+    const { enter } = yield* AttemptLimits
+    const accounts = ["ada@example.com", "bob@example.com"]
+    for (const account of accounts) for (let n = 0; n < 30; n++) yield* enter({ address: address(n), account })
+    const waiting = yield* Effect.forEach(
+      Array.from({ length: 200 }, (_, n) => n + 30),
+      (n) =>
+        Effect.forkChild(enter({ address: address(n), account: accounts[n % 2] ?? "" }), { startImmediately: true })
+    )
+    // The limit is for the whole server, not per account.
+    for (const account of accounts) {
+      const refused = yield* Effect.flip(enter({ address: "203.0.113.1", account }))
+      expect([refused.code, refused.retryAfter]).toEqual(["rate_limited", 5])
+    }
+    yield* enter({ address: "203.0.113.1", account: "ada@example.com", device: "known" })
+    // An attempt without delay needs no slot.
+    yield* enter({ address: "203.0.113.1", account: "eve@example.com" })
+    // A slot is free again when the browser leaves, and when the wait is over.
+    yield* Fiber.interrupt(waiting[0] ?? (yield* Effect.die("nobody waits")))
+    const next = yield* Effect.forkChild(enter({ address: "203.0.113.2", account: "ada@example.com" }), {
+      startImmediately: true
+    })
+    expect(yield* limited(enter({ address: "203.0.113.3", account: "ada@example.com" }))).toBe(true)
+    yield* TestClock.adjust("5 seconds")
+    expect(next.pollUnsafe()).toEqual(Exit.void)
+    const later = yield* Effect.forkChild(enter({ address: "203.0.113.4", account: "ada@example.com" }), {
+      startImmediately: true
+    })
+    yield* TestClock.adjust("5 seconds")
+    expect(later.pollUnsafe()).toEqual(Exit.void)
+  }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("each person of a browser that knows several has a budget there", () =>
+it.effect("each person of a shared browser has their own budget", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     const device = "shared"

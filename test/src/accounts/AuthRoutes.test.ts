@@ -17,7 +17,7 @@ const setUp = Effect.gen(function* () {
   return yield* call("/auth/setup", { body: { secret, email: "admin@example.com", password, displayName: "Admin" } })
 })
 
-it.effect("setup makes the first account, sets the cookie, and gives no secret away", () =>
+it.effect("setup creates the first account, sets the cookie, and reveals no secret", () =>
   Effect.gen(function* () {
     const answer = yield* setUp
     expect(answer.status).toBe(201)
@@ -49,7 +49,7 @@ it.effect("over https the cookie is tied to the host", () =>
   }).pipe(Effect.provide(Layer.fresh(AccountServer.layerAt("https://svc.example.com"))))
 )
 
-it.effect("a setup secret that is not good is 404, and a body that is not right is 400 without quoting it", () =>
+it.effect("an invalid setup secret is 404, and an invalid body is 400 without quoting it", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     const body = { secret, email: "admin@example.com", password }
@@ -82,7 +82,7 @@ it.effect("sign-in opens a new session and ends the one the browser had", () =>
     expect(Redacted.value(second)).not.toBe(Redacted.value(first))
     expect((yield* call("/auth/session", { headers: fromPage(first) })).status).toBe(401)
     expect((yield* call("/auth/session", { headers: fromPage(second) })).status).toBe(200)
-    // A cookie planted before the sign-in is never taken over as the session.
+    // A cookie planted before the sign-in is never adopted as the session.
     const planted = yield* call("/auth/sign-in", {
       body: { email: "admin@example.com", password },
       headers: { cookie: "svc_session=planted" }
@@ -122,17 +122,17 @@ it.effect("a session's cookie lasts 30 days and is renewed with the session, at 
       const { renewed, status } = yield* read
       expect(status).toBe(200)
       expect(renewed).toBe(`svc_session=${Redacted.value(cookie)}; Max-Age=2592000; Path=/; HttpOnly; SameSite=Lax`)
-      // The renewal is stored beside the request; from then on there is nothing to renew for an hour.
+      // The renewal is stored beside the request; for an hour after that there is nothing to renew.
       while ((yield* read).renewed !== null) yield* Effect.yieldNow
     }
-    // Every route of the API renews it as well, and none for a session that came in a header.
+    // Every route of the API renews it as well, but not a session that came in a header.
     yield* TestClock.adjust("2 hours")
     const inHeader = yield* call("/api/v1/workspaces", { headers: { "x-svc-account-session": Redacted.value(cookie) } })
     expect([inHeader.status, inHeader.headers.get("set-cookie")]).toEqual([200, null])
     yield* TestClock.adjust("2 hours")
     const api = yield* call("/api/v1/workspaces", { headers: fromPage(cookie) })
     expect(api.headers.get("set-cookie")).toContain("Max-Age=2592000")
-    // Signing out takes the cookie away, also when this use renewed the session.
+    // Signing out removes the cookie, even when this request renewed the session.
     yield* TestClock.adjust("2 hours")
     const out = yield* call("/auth/sign-out", { method: "POST", headers: fromPage(cookie) })
     expect(out.headers.get("set-cookie")).toContain("Max-Age=0")
@@ -140,34 +140,32 @@ it.effect("a session's cookie lasts 30 days and is renewed with the session, at 
   }).pipe(fresh)
 )
 
-it.effect(
-  "strangers who guess all over the world keep nobody out of a browser that is known, nor out of a new one",
-  () =>
-    Effect.gen(function* () {
-      const first = yield* setUp
-      const device = /svc_device=([^;]+)/.exec(first.headers.get("set-cookie") ?? "")?.[1] ?? ""
-      const email = "admin@example.com"
-      const attempt = (address: string, given: string, cookie?: string) =>
-        call("/auth/sign-in", {
-          body: { email, password: given },
-          address,
-          headers: cookie === undefined ? {} : { cookie: `svc_device=${cookie}` }
-        })
-      for (let n = 0; n < 10; n++) expect((yield* attempt("198.51.100.1", "a wrong guess")).status).toBe(401)
-      const limited = yield* attempt("198.51.100.1", password)
-      expect(limited).toMatchObject({ status: 429, json: { error: { code: "rate_limited" } } })
-      expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(0)
-      // The same network as the stranger, but the person's own browser; and a new browser elsewhere.
-      expect((yield* attempt("198.51.100.1", password, device)).status).toBe(200)
-      expect((yield* attempt("203.0.113.9", password)).status).toBe(200)
-      // A cookie that was made up, or that belongs to somebody else, is worth nothing.
-      const forged = `${device.slice(0, 40)}${device.slice(40).replaceAll(/[A-Za-z]/g, "x")}`
-      expect((yield* attempt("198.51.100.1", password, forged)).status).toBe(429)
-      // A known browser has a limit too.
-      const statuses: Array<number> = []
-      for (let n = 0; n < 20; n++) statuses.push((yield* attempt("203.0.113.10", "a wrong guess", device)).status)
-      expect([statuses.slice(0, 19), statuses.at(-1)]).toEqual([Array.from({ length: 19 }, () => 401), 429])
-    }).pipe(fresh)
+it.effect("worldwide guessing locks nobody out of a known browser, nor out of a new one", () =>
+  Effect.gen(function* () {
+    const first = yield* setUp
+    const device = /svc_device=([^;]+)/.exec(first.headers.get("set-cookie") ?? "")?.[1] ?? ""
+    const email = "admin@example.com"
+    const attempt = (address: string, given: string, cookie?: string) =>
+      call("/auth/sign-in", {
+        body: { email, password: given },
+        address,
+        headers: cookie === undefined ? {} : { cookie: `svc_device=${cookie}` }
+      })
+    for (let n = 0; n < 10; n++) expect((yield* attempt("198.51.100.1", "a wrong guess")).status).toBe(401)
+    const limited = yield* attempt("198.51.100.1", password)
+    expect(limited).toMatchObject({ status: 429, json: { error: { code: "rate_limited" } } })
+    expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(0)
+    // The stranger's network, but the person's own browser; and a new browser elsewhere.
+    expect((yield* attempt("198.51.100.1", password, device)).status).toBe(200)
+    expect((yield* attempt("203.0.113.9", password)).status).toBe(200)
+    // A made-up cookie, or somebody else's, is worthless.
+    const forged = `${device.slice(0, 40)}${device.slice(40).replaceAll(/[A-Za-z]/g, "x")}`
+    expect((yield* attempt("198.51.100.1", password, forged)).status).toBe(429)
+    // A known browser has a limit too.
+    const statuses: Array<number> = []
+    for (let n = 0; n < 20; n++) statuses.push((yield* attempt("203.0.113.10", "a wrong guess", device)).status)
+    expect([statuses.slice(0, 19), statuses.at(-1)]).toEqual([Array.from({ length: 19 }, () => 401), 429])
+  }).pipe(fresh)
 )
 
 it.effect("no other site signs anybody in or out, or acts with the cookie", () =>
@@ -198,7 +196,7 @@ it.effect("no other site signs anybody in or out, or acts with the cookie", () =
         expect(answer.headers.get("set-cookie")).toBeNull()
       }
     }
-    // Silence is enough to sign in with, not to act with a cookie.
+    // A missing site header is accepted for signing in, not for acting with a cookie.
     expect((yield* call("/auth/sign-out", { body: {}, headers: cookie })).status).toBe(403)
     expect((yield* call("/auth/session", { headers: cookie })).status).toBe(200)
   }).pipe(fresh)
@@ -216,7 +214,7 @@ it.effect("a form cannot be disguised as JSON", () =>
   }).pipe(fresh)
 )
 
-it.effect("sign-out ends the session and clears the cookie, also when it was worth nothing", () =>
+it.effect("sign-out ends the session and clears the cookie, even when it was invalid", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const sessions = yield* Sessions
@@ -232,7 +230,7 @@ it.effect("sign-out ends the session and clears the cookie, also when it was wor
   }).pipe(fresh)
 )
 
-it.effect("sign-out everywhere ends every session of the person, and of nobody else", () =>
+it.effect("sign-out everywhere ends every session of the person, and nobody else's", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const ann = yield* newPerson("ann")
@@ -250,7 +248,7 @@ it.effect("sign-out everywhere ends every session of the person, and of nobody e
   }).pipe(fresh)
 )
 
-it.effect("a session confined to one Workspace changes nothing of the account", () =>
+it.effect("a session confined to one Workspace cannot change the account", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const { id } = yield* newWorkspace(subject, { handle: "acme" })
@@ -268,7 +266,7 @@ it.effect("a session confined to one Workspace changes nothing of the account", 
   }).pipe(fresh)
 )
 
-it.effect("the history tells who signed in how, and when a session was ended", () =>
+it.effect("the history says who signed in how, and when a session was ended", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { subject } = yield* newPerson("ann")
@@ -324,7 +322,7 @@ it.effect("a changed password ends every session but the new one", () =>
   }).pipe(fresh)
 )
 
-it.effect("two credentials, or a malformed one, are nobody's", () =>
+it.effect("two credentials, or a malformed one, authenticate nobody", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const { secret } = yield* openSession(subject)

@@ -71,7 +71,7 @@ it.effect("a registered passkey signs its owner in, and its key is sealed", () =
   }).pipe(fresh)
 )
 
-it.effect("an answer for another site, without the person verified, or signed over something else is refused", () =>
+it.effect("an answer for another site, without user verification, or signed over something else is refused", () =>
   Effect.gen(function* () {
     const { device, subject } = yield* holder("ann")
     const wrong: ReadonlyArray<Situation> = [
@@ -96,7 +96,7 @@ it.effect("an answer for another site, without the person verified, or signed ov
   }).pipe(fresh)
 )
 
-it.effect("a challenge serves once, for five minutes, and for what it was given", () =>
+it.effect("a challenge works once, for five minutes, and for its purpose only", () =>
   Effect.gen(function* () {
     const ann = yield* holder("ann")
     const { device, subject } = ann
@@ -110,7 +110,7 @@ it.effect("a challenge serves once, for five minutes, and for what it was given"
     expect((yield* signIn(device.get("made-up", here, 5, subject))).status).toBe(401)
     const other = makeAuthenticator()
     expect((yield* register(ann, other.create(yield* signInChallenge(), here))).status).toBe(400)
-    // Nobody registers a passkey with a challenge that was given to somebody else.
+    // Nobody registers a passkey with somebody else's challenge.
     const bob = yield* person("bob")
     expect((yield* register(bob, other.create(yield* registrationChallenge(ann), here))).status).toBe(400)
     const listed = yield* call("/auth/passkeys", { headers: bob.headers })
@@ -118,7 +118,7 @@ it.effect("a challenge serves once, for five minutes, and for what it was given"
   }).pipe(fresh)
 )
 
-it.effect("a counter that went back betrays a copy", () =>
+it.effect("a counter that went backwards reveals a copy", () =>
   Effect.gen(function* () {
     const { device, subject } = yield* holder("ann")
     expect((yield* signIn(device.get(yield* signInChallenge(), here, 9, subject))).status).toBe(200)
@@ -146,7 +146,7 @@ it.effect("an unknown passkey, a foreign handle and a locked account are refused
   }).pipe(fresh)
 )
 
-it.effect("registration refuses what does not hold, and a passkey that is known", () =>
+it.effect("registration refuses what does not verify, and a known passkey", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const device = makeAuthenticator()
@@ -166,7 +166,7 @@ it.effect("registration refuses what does not hold, and a passkey that is known"
   }).pipe(fresh)
 )
 
-it.effect("people remove their own passkeys only, and from our own pages only", () =>
+it.effect("people remove only their own passkeys, and only from our own pages", () =>
   Effect.gen(function* () {
     const ann = yield* holder("ann")
     const bob = yield* person("bob")
@@ -176,7 +176,7 @@ it.effect("people remove their own passkeys only, and from our own pages only", 
     expect((yield* remove({ ...ann.headers, "sec-fetch-site": "cross-site" })).status).toBe(403)
     expect((yield* remove(bob.headers)).status).toBe(404)
     expect((yield* call("/auth/passkeys/registration-options", { body: {} })).status).toBe(401)
-    // Nobody locks themselves out: with a second way in, the first may go.
+    // Nobody locks themselves out: with a second way in, the first may be removed.
     expect(yield* remove(ann.headers)).toMatchObject({ status: 409, json: { error: { code: "failed_precondition" } } })
     const second = makeAuthenticator()
     expect((yield* register(ann, second.create(yield* registrationChallenge(ann), here))).status).toBe(201)
@@ -186,7 +186,7 @@ it.effect("people remove their own passkeys only, and from our own pages only", 
   }).pipe(fresh)
 )
 
-it.effect("a server known by an address says that it has no passkeys", () =>
+it.effect("a server known by an address reports that it has no passkeys", () =>
   Effect.gen(function* () {
     const answer = yield* call("/auth/passkeys/sign-in-options", { body: {} })
     expect(answer).toMatchObject({ status: 501, json: { error: { code: "capability_not_available" } } })

@@ -37,7 +37,7 @@ const written = Effect.gen(function* () {
 })
 const nothing = { users: 0, passkeys: 0, sessions: 0, passwords: 0, used: 0 }
 
-it.effect("a passkey instead of a password makes the first account, and signs it in later", () =>
+it.effect("a passkey instead of a password creates the first account, and signs it in later", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const secret = yield* setupSecret
@@ -64,7 +64,7 @@ it.effect("a passkey instead of a password makes the first account, and signs it
   }).pipe(fresh)
 )
 
-it.effect("a ceremony that does not hold writes nothing, and the link stays good", () =>
+it.effect("a ceremony that does not verify writes nothing, and the link stays valid", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     const device = makeAuthenticator()
@@ -107,7 +107,7 @@ it.effect("nobody is asked for a passkey in vain, or without the link", () =>
   }).pipe(fresh)
 )
 
-it.effect("of two browsers with one link exactly one makes the account, and leaves no half of the other", () =>
+it.effect("of two browsers with one link exactly one creates the account, and the other leaves nothing half-done", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     const answers = yield* Effect.forEach([1, 2, 3], () =>
@@ -119,7 +119,7 @@ it.effect("of two browsers with one link exactly one makes the account, and leav
   }).pipe(fresh)
 )
 
-it.effect("a challenge serves the link it was given at, and setups alone", () =>
+it.effect("a challenge is valid for its link, and for setups only", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const users = yield* Users
@@ -133,7 +133,7 @@ it.effect("a challenge serves the link it was given at, and setups alone", () =>
     expect((yield* redeem(next, makeAuthenticator().create(atOld, here), {})).status).toBe(400)
     const asking = challengeOf((yield* post("/auth/passkeys/sign-in-options", {})).raw)
     expect((yield* redeem(next, makeAuthenticator().create(asking, here), {})).status).toBe(400)
-    // The passkey is known already: nothing is half-written, and the link is as good as before.
+    // The passkey is known already: nothing is half-written, and the link is still valid.
     const before = yield* written
     expect((yield* redeem(next, device.create(yield* challenge(next), here), {})).status).toBe(409)
     expect(yield* written).toEqual(before)
@@ -141,7 +141,7 @@ it.effect("a challenge serves the link it was given at, and setups alone", () =>
   }).pipe(fresh)
 )
 
-it.effect("a link tells what it is for, as long as it is good", () =>
+it.effect("a link says what it is for, as long as it is valid", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const users = yield* Users
@@ -177,7 +177,7 @@ it.effect("a lost password is recovered by passkey: the old one and every sessio
   }).pipe(fresh)
 )
 
-it.effect("a server known by an address says that it has no passkeys", () =>
+it.effect("a server known by an address reports that it has no passkeys", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     expect(yield* options(secret)).toMatchObject({ status: 501, json: { error: { code: "capability_not_available" } } })

@@ -15,7 +15,7 @@ import {
 const fresh = Effect.provide(Layer.fresh(AccountServer.layerAt("https://example.org")))
 let caller = 0
 
-/** Gives out the challenge that the recorded answer answers. */
+/** Issues the challenge of the recorded answer. */
 const challenge = Effect.fnUntraced(function* (value: string, purpose: "registration" | "sign_in", subject?: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO passkey_challenges ${sql.insert({
@@ -69,12 +69,12 @@ it.effect("where the specification's authenticator did not verify the person, th
   }).pipe(fresh)
 )
 
-it.effect("what was answered inside a frame of another site is refused, signed and verified as it is", () =>
+it.effect("an answer given inside a frame of another site is refused, although signed and verified", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { answer } = yield* registered(passkeyVectors.framed)
     expect(answer.status).toBe(400)
-    // The same passkey, registered without a frame, does not sign in from within one either.
+    // Registered without a frame, the same passkey does not sign in from within one either.
     const { framed } = passkeyVectors
     yield* sql`DELETE FROM passkey_challenges`
     const outside = { ...framed, registration: { ...framed.registration, crossOrigin: false } }

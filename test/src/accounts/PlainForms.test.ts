@@ -9,7 +9,7 @@ const password = " a long enough password "
 const email = "admin@example.com"
 
 let caller = 0
-/** What a browser sends for a form of ours, when no script does. */
+/** What a browser without scripts sends for a form of ours. */
 const submit = Effect.fnUntraced(function* (
   path: string,
   fields: Readonly<Record<string, string>>,
@@ -43,7 +43,7 @@ it.effect("a setup link and a password open an account and a session", () =>
     expect(made.cookie).toStartWith("svc_session=svcs_")
     const back = { referer: `${origin}/sign-in?return=${encodeURIComponent("/oauth/device?user_code=ABCD")}` }
     const entered = yield* submit("/sign-in", { email, password }, back)
-    // What the issuer answers may lead to another site, which no redirect of this form could.
+    // The issuer's answers may lead to another site, where no redirect of this form could.
     expect(entered).toMatchObject({ status: 200, location: null, refresh: "0; url=/oauth/device?user_code=ABCD" })
     expect(entered.text).toContain(`<a href="/oauth/device?user_code=ABCD">`)
     expect(entered.cookie).toStartWith("svc_session=svcs_")
@@ -71,7 +71,7 @@ it.effect("a refusal is a page, opens nothing, and quotes nothing that was typed
   }).pipe(fresh)
 )
 
-it.effect("no page of another site signs anybody in, and none says where it leads", () =>
+it.effect("no page of another site signs anybody in or decides where it leads", () =>
   Effect.gen(function* () {
     yield* setUp
     for (const headers of [

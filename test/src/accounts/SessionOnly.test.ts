@@ -13,7 +13,7 @@ import { AccountServer, bearer, call, fromPage, openSession } from "./support/Ac
 
 const fresh = Effect.provide(Layer.fresh(AccountServer.layerAt("http://localhost:8787")))
 
-/** What people reach to get in, or out. Whoever adds a route for everybody has to say so here. */
+/** What people use to get in, or out. A new route for everybody must be listed here. */
 const open: ReadonlySet<string> = new Set([
   "GET /auth/offer",
   "GET /sign-in",
@@ -36,7 +36,7 @@ const guarded = [...authRouteTable, ...passkeyRouteTable, ...upstreamRouteTable]
   .map(([method, path]) => ({ method, path: path.replace(/:\w+/, "id_of_nothing"), name: `${method} ${path}` }))
   .filter(({ name }) => !open.has(name))
 
-it.effect("every other account route asks for a session first, and for nothing else, whatever the body", () =>
+it.effect("every other account route requires a session first, and nothing else, whatever the body", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     const sessions = yield* Sessions
@@ -62,7 +62,7 @@ it.effect("every other account route asks for a session first, and for nothing e
     } as const
     for (const { method, name, path } of guarded) {
       for (const [caller, [status, headers]] of Object.entries(callers)) {
-        // A page of another site may ask to read, but cannot see the answer; who is confined may read of themselves.
+        // A page of another site may send a read, but cannot see the answer; confined credentials may read their own.
         const reads = method === "GET" && status === 403
         const body = method === "POST" ? { body: { bogus: 1 } } : {}
         const answer = yield* call(path, { method, headers, ...body })

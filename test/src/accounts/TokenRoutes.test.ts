@@ -65,7 +65,7 @@ it.effect("create shows the secret once; it works as a bearer until revoked", ()
   }).pipe(fresh)
 )
 
-it.effect("every answer of these routes, of whatever status, is kept out of caches", () =>
+it.effect("every response of these routes, of whatever status, is kept out of caches", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")
@@ -122,7 +122,7 @@ it.effect("tokens are managed from a session of the whole account only", () =>
   }).pipe(fresh)
 )
 
-it.effect("nobody finds or revokes a token of others", () =>
+it.effect("nobody finds or revokes somebody else's token", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const bob = yield* person("bob")
@@ -133,7 +133,7 @@ it.effect("nobody finds or revokes a token of others", () =>
   }).pipe(fresh)
 )
 
-it.effect("the inventory's query knows limit and cursor, once each, and nothing else", () =>
+it.effect("the inventory's query accepts limit and cursor, once each, and nothing else", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     for (let n = 0; n < 3; n++) yield* newToken(ann.subject, ["read"])
@@ -203,14 +203,14 @@ it.effect("the current authority reads the Authorization header alone, and chang
     for (const options of nobody) expect((yield* call(`${tokens}/current`, options)).status).toBe(401)
     const inQuery = yield* call(`${tokens}/current?access_token=${text(secret)}`, { headers: ann.headers })
     expect([400, 401]).toContain(inQuery.status)
-    // Ambient credentials beside the bearer do not matter, even bad ones.
+    // Ambient credentials beside the bearer do not matter, even invalid ones.
     const beside = { ...bearer(secret), cookie: "svc_session=bad", "x-svc-account-session": "bad" }
     expect((yield* call(`${tokens}/current`, { headers: beside })).status).toBe(200)
     expect(yield* dump).toBe(before)
   }).pipe(fresh)
 )
 
-it.effect("a bound token tells its Workspace and live role, and 403 once the membership ends", () =>
+it.effect("a bound token reports its Workspace and live role, and 403 once the membership ends", () =>
   Effect.gen(function* () {
     const members = yield* Members
     const owner = yield* person("owner")

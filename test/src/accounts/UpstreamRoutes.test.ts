@@ -109,7 +109,7 @@ const signIn = Effect.fnUntraced(function* (
   return yield* visit(`/auth/upstream/callback?${answer.toString()}`)
 })
 
-it.live("the reference provider signs in whom it knows by a verified address, and links the identity", () =>
+it.live("the reference provider signs in a person by a verified address, and links the identity", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const sql = yield* SqlClient.SqlClient
@@ -127,17 +127,17 @@ it.live("the reference provider signs in whom it knows by a verified address, an
     expect(asked.get("redirect_uri")).toBe(redirectUri)
     const back = yield* throughProvider(started.location, "ann")
     const done = yield* here.visit(back)
-    // There and back is one attempt; an answer that nobody asked for is another.
+    // There and back is one attempt; an unsolicited answer is another.
     expect(entered - before).toBe(1)
     expect([done.status, done.location]).toEqual([303, `${origin}/w/acme?tab=runs`])
     expect(done.headers.get("referrer-policy")).toBe("no-referrer")
     expect(yield* here.whoAmI).toBe(subject)
     const [linked] = yield* sql`SELECT issuer, upstream_subject, subject FROM upstream_identities`
     expect(linked).toEqual({ issuer, upstream_subject: "ann", subject })
-    // The answer serves once, and in this browser.
+    // The answer works once, and in this browser.
     expect((yield* here.visit(back)).status).toBe(400)
     expect(entered - before).toBe(2)
-    // From here on the identity counts, whatever the addresses are.
+    // From here on the identity decides, whatever the addresses are.
     yield* sql`UPDATE users SET email = 'renamed@example.com' WHERE subject = ${subject}`
     const again = yield* here.visit("/auth/upstream/start")
     expect((yield* here.visit(yield* throughProvider(again.location, "ann"))).location).toBe(`${origin}/`)
@@ -155,7 +155,7 @@ it.live("the reference provider signs in whom it knows by a verified address, an
   }).pipe(Effect.provide(face))
 )
 
-it.live("an answer that does not hold signs nobody in", () =>
+it.live("an answer that does not verify signs nobody in", () =>
   Effect.gen(function* () {
     yield* newPerson("ann")
     const provider = yield* pliantProvider
@@ -194,7 +194,7 @@ it.live("an answer that does not hold signs nobody in", () =>
   }).pipe(Effect.provide(face))
 )
 
-it.live("a provider that changed its key, or was away, is understood again", () =>
+it.live("a provider that rotated its key, or was unreachable, works again", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const provider = yield* pliantProvider
@@ -216,43 +216,41 @@ it.live("a provider that changed its key, or was away, is understood again", () 
   }).pipe(Effect.provide(face))
 )
 
-it.live(
-  "an address that the provider does not vouch for links nothing; the signed-in person links what they like",
-  () =>
-    Effect.gen(function* () {
-      const ann = yield* newPerson("ann")
-      const bob = yield* newPerson("bob")
-      const sessions = yield* Sessions
-      const provider = yield* pliantProvider
-      const here = yield* installation(provider.issuer)
-      for (const email_verified of [false, "true", undefined]) {
-        expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
-      }
-      const { secret } = yield* sessions.open({ subject: bob.subject, method: "password" })
-      here.jar.set("__Host-svc_session", text(secret))
-      const link = "/auth/upstream/start?link=true"
-      for (const headers of [{}, { "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "none" }]) {
-        expect((yield* here.visit(link, headers)).status).toBe(403)
-      }
-      const started = yield* here.visit(link, { "sec-fetch-site": "same-origin" })
-      const asked = new URL(started.location).searchParams
-      provider.state.nonce = asked.get("nonce") ?? ""
-      provider.state.plan = {}
-      const query = new URLSearchParams({ code: "c", state: asked.get("state") ?? "", iss: provider.issuer })
-      expect((yield* here.visit(`/auth/upstream/callback?${query.toString()}`)).status).toBe(303)
-      expect(yield* here.whoAmI).toBe(bob.subject)
-      // Now it is Bob's, although the address is Ann's.
-      const elsewhere = yield* installation(provider.issuer)
-      expect((yield* signIn(elsewhere, provider)).status).toBe(303)
-      expect(yield* elsewhere.whoAmI).toBe(bob.subject)
-      const second = yield* installation(provider.issuer)
-      const other = { claims: { sub: "second", email: "bob@example.com" } }
-      expect((yield* signIn(second, provider, other)).status).toBe(409)
-      expect(ann.subject).not.toBe(bob.subject)
-    }).pipe(Effect.provide(face))
+it.live("an address that the provider has not verified links nothing; the signed-in person may link anything", () =>
+  Effect.gen(function* () {
+    const ann = yield* newPerson("ann")
+    const bob = yield* newPerson("bob")
+    const sessions = yield* Sessions
+    const provider = yield* pliantProvider
+    const here = yield* installation(provider.issuer)
+    for (const email_verified of [false, "true", undefined]) {
+      expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
+    }
+    const { secret } = yield* sessions.open({ subject: bob.subject, method: "password" })
+    here.jar.set("__Host-svc_session", text(secret))
+    const link = "/auth/upstream/start?link=true"
+    for (const headers of [{}, { "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "none" }]) {
+      expect((yield* here.visit(link, headers)).status).toBe(403)
+    }
+    const started = yield* here.visit(link, { "sec-fetch-site": "same-origin" })
+    const asked = new URL(started.location).searchParams
+    provider.state.nonce = asked.get("nonce") ?? ""
+    provider.state.plan = {}
+    const query = new URLSearchParams({ code: "c", state: asked.get("state") ?? "", iss: provider.issuer })
+    expect((yield* here.visit(`/auth/upstream/callback?${query.toString()}`)).status).toBe(303)
+    expect(yield* here.whoAmI).toBe(bob.subject)
+    // Now it is Bob's, although the address is Ann's.
+    const elsewhere = yield* installation(provider.issuer)
+    expect((yield* signIn(elsewhere, provider)).status).toBe(303)
+    expect(yield* elsewhere.whoAmI).toBe(bob.subject)
+    const second = yield* installation(provider.issuer)
+    const other = { claims: { sub: "second", email: "bob@example.com" } }
+    expect((yield* signIn(second, provider, other)).status).toBe(409)
+    expect(ann.subject).not.toBe(bob.subject)
+  }).pipe(Effect.provide(face))
 )
 
-it.live("a sign-in leads to pages of our own only", () =>
+it.live("a sign-in leads to our own pages only", () =>
   Effect.gen(function* () {
     yield* newPerson("ann")
     const provider = yield* pliantProvider
@@ -276,7 +274,7 @@ it.live("a sign-in leads to pages of our own only", () =>
   }).pipe(Effect.provide(face))
 )
 
-it.live("people see the identities that are linked, and unlink what is not their last way in", () =>
+it.live("people see linked identities, and unlink all but their last way in", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const users = yield* Users
@@ -296,12 +294,12 @@ it.live("people see the identities that are linked, and unlink what is not their
     expect(more).toEqual([])
     expect(identity.id).toMatch(/^uid_[0-9a-f]{32}$/)
     expect(identity.issuer).toBe(provider.issuer)
-    // The provider's own name of the person is not shown.
+    // The provider's own name for the person is not shown.
     expect(Object.keys(identity).toSorted()).toEqual(["createdAt", "id", "issuer", "lastUsedAt"])
     const unlink = (headers: Record<string, string> = ours) =>
       here.visit(`${identities}/${identity.id}`, headers, "DELETE")
     expect((yield* unlink({})).status).toBe(403)
-    // Passwords are off here, so a stored one is no way in; an identity at another provider is none either.
+    // Passwords are off here, so a stored one is not a way in; nor is an identity at another provider.
     yield* users.setPassword(serviceContext, ann.subject, "hash")
     here.jar.set(
       "__Host-svc_session",

@@ -115,7 +115,7 @@ it.effect("the inventory takes limit and cursor only, and no credential of one W
     }
     const bound = yield* token(ann.subject, ["read"], made[0]?.id)
     const confined = fromPage((yield* openSession(ann.subject, made[0]?.id)).secret)
-    // Whose inventory it is comes from the account session alone.
+    // The subject of the inventory comes from the account session alone.
     const unbound = yield* token(ann.subject, ["read", "write"])
     for (const headers of [bound, unbound, confined]) expect((yield* call(view, { headers })).status).toBe(403)
     const inHeader = (yield* openSession(ann.subject)).secret
@@ -197,7 +197,7 @@ it.effect("members: add, change, remove, and what each role may do", () =>
   }).pipe(fresh)
 )
 
-it.effect("a removed member's request is refused from the moment the removal is answered", () =>
+it.effect("a removed member's request is refused as soon as the removal is answered", () =>
   Effect.gen(function* () {
     const owner = yield* person("owner")
     const ann = yield* person("ann")
@@ -256,7 +256,7 @@ it.effect("Projects, graph and history of a Workspace", () =>
   }).pipe(fresh)
 )
 
-it.effect("ui-surfaces: the owner filter narrows, and never says who asks; larger pages are clamped to 100", () =>
+it.effect("ui-surfaces: the owner filter narrows, and never decides who asks; larger pages are clamped to 100", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const bob = yield* person("bob")

@@ -3,7 +3,7 @@ import { Effect, FileSystem } from "effect"
 import { folder, live, svc } from "./support/CommandLine.ts"
 
 describe("svc", () => {
-  live("tells its version and what it can do, and 2 for what it cannot", () =>
+  live("prints its version and what it can do, and exits with 2 otherwise", () =>
     Effect.gen(function* () {
       const [version, help, unknown, flag] = yield* Effect.all([
         svc(["version", "--json"]),
@@ -23,7 +23,7 @@ describe("svc", () => {
     })
   )
 
-  live("tells errors of usage and of settings on standard error, as JSON where that was asked for", () =>
+  live("reports usage and settings errors on standard error, as JSON where requested", () =>
     Effect.gen(function* () {
       const [flag, value, missing, terminal] = yield* Effect.all([
         svc(["doctor", "--nonsense", "--json"]),
@@ -96,7 +96,7 @@ describe("svc", () => {
         svc(["link", "check", `${link}${back}https://app.example.com/back`, "--json"]),
         svc(["link", "check", `${link}${back}https://svc.example.com/back`, "--json"])
       ])
-      // The same verdicts as the service: a file beyond the limit, and a way back that leads to the service itself.
+      // The same verdicts as the service: a file beyond the limit, and a return address that leads to the service itself.
       expect(JSON.parse(large.out).diagnostics.map(({ code }: { code: string }) => code)).toEqual(["json_too_large"])
       expect([large.code, elsewhere.code, home.code]).toEqual([1, 0, 1])
       expect(home.out).toContain("invalid_return_uri")
@@ -171,7 +171,7 @@ describe("svc", () => {
       const backup = `${dataDir}-backup.sqlite`
       expect((yield* svc(["backup", "--data-dir", dataDir, backup])).code).toBe(0)
       expect((yield* svc(["backup", "--data-dir", dataDir, backup])).code).toBe(1)
-      // Without the key that authenticates it nothing can be said about the file.
+      // Without the key that authenticates it nothing is known about the file.
       const keyless = yield* svc(["restore", "--data-dir", `${dataDir}-2`, backup])
       expect([keyless.code, keyless.error.includes("authenticated with the master key")]).toEqual([1, true])
       const withKey = ["--master-key-file", `${dataDir}/master.key`]
@@ -181,7 +181,7 @@ describe("svc", () => {
         { authenticated: true, ended: { tokens: 2, links: 2 }, review: [] }
       ])
       expect((yield* svc(["restore", "--data-dir", dataDir, backup])).code).toBe(1)
-      // The copy needs the first folder's master key, and says so rather than to make a new one.
+      // The copy needs the first folder's master key, and says so instead of creating a new one.
       const locked = yield* svc(["admin", "rotate-keys", "--data-dir", `${dataDir}-2`])
       expect([locked.code, locked.error.includes("master key")]).toEqual([1, true])
       const healthy = JSON.parse((yield* svc(["doctor", "--data-dir", dataDir, "--json"])).out)

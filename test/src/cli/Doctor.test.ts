@@ -10,7 +10,7 @@ import { folder, live, svc } from "./support/CommandLine.ts"
 
 type Finding = Readonly<Record<"check" | "status" | "message" | "remedy", string>>
 
-/** What `svc doctor` says of a data folder, by check. */
+/** What `svc doctor` reports about a data folder, by check. */
 const doctor = Effect.fn("doctor")(function* (dataDir: string, environment: Readonly<Record<string, string>> = {}) {
   const provider = ConfigProvider.fromEnvRecord({ PATH: process.env["PATH"], ...environment })
   const ended = yield* svc(["doctor", "--data-dir", dataDir, "--json"]).pipe(
@@ -30,7 +30,7 @@ const doctor = Effect.fn("doctor")(function* (dataDir: string, environment: Read
 
 const stored = (dataDir: string) => Layer.fresh(Database.layer.pipe(Layer.provide(DataFolder.layer(dataDir))))
 
-/** A data folder that a server has used and left in order. */
+/** A data folder that a server has used and closed cleanly. */
 const usedFolder = Effect.gen(function* () {
   const dataDir = `${yield* folder}/data`
   yield* Effect.scoped(Layer.build(Layer.fresh(storage(yield* testSettings({ dataDir })))))
@@ -51,7 +51,7 @@ const contentOf = Effect.fn("contentOf")(function* (dataDir: string) {
 
 const namesOf = (dataDir: string) => Effect.flatMap(FileSystem.FileSystem, (files) => files.readDirectory(dataDir))
 
-/** Writes as a server would, and ends as under `kill -9`. */
+/** Writes like a server, and ends as under `kill -9`. */
 const killedWriter = (file: string, statement: string) =>
   Effect.promise(async () => {
     const script = `
@@ -76,7 +76,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("leaves no trace in a folder that was closed in order, or whose server was killed", () =>
+  live("leaves no trace in a folder that was closed cleanly, or whose server was killed", () =>
     Effect.gen(function* () {
       const dataDir = yield* usedFolder
       const closed = yield* contentOf(dataDir)
@@ -90,14 +90,14 @@ describe("svc doctor", () => {
       )
       const killed = yield* contentOf(dataDir)
       expect(killed.map(({ name }) => name)).toContain("svc.sqlite-wal")
-      // What stands in the log alone is seen as well.
+      // Data that is only in the log is seen as well.
       const second = yield* doctor(dataDir)
       expect([second.code, second.of("migrations")?.status, second.of("database")?.status]).toEqual([1, "error", "ok"])
       expect(yield* contentOf(dataDir)).toEqual(killed)
     })
   )
 
-  live("works beside a server, names it, and does not take its claim away", () =>
+  live("works beside a server, names it, and leaves its claim alone", () =>
     Effect.gen(function* () {
       const dataDir = yield* usedFolder
       yield* Layer.build(stored(dataDir))
@@ -150,7 +150,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("does not take settings of another shell for a fault of the server", () =>
+  live("does not mistake another shell's settings for a fault of the server", () =>
     Effect.gen(function* () {
       const dataDir = yield* usedFolder
       const otherKey = { SVC_MASTER_KEY: "ab".repeat(32) }
@@ -163,7 +163,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("tells what is in the way of a data folder, and names that are no settings", () =>
+  live("reports obstacles of a data folder, and names that are not settings", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder

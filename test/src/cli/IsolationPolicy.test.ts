@@ -5,7 +5,7 @@ import { folder, live, svc } from "./support/CommandLine.ts"
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
-/** A machine with nothing that keeps a module apart. */
+/** A machine without any isolation. */
 const onBareMachine = Effect.provideService(SandboxSettings, { ...defaultSandboxSettings, levels: [] })
 
 interface Step {
@@ -22,7 +22,7 @@ describe("a machine where no level of isolation works", () => {
           const step: Step = JSON.parse(line)
           return step.sandbox === undefined ? [] : [step.sandbox]
         })
-        // Each plan was reviewed with its level in sight.
+        // Each plan was reviewed with its level visible.
         expect(new Set(levels)).toEqual(new Set(["process"]))
       }).pipe(onBareMachine)
     )
@@ -41,7 +41,7 @@ describe("a machine where no level of isolation works", () => {
     }).pipe(onBareMachine)
   )
 
-  live("goes on when the operator switched the isolation off, and doctor says what that means", () =>
+  live("continues when the operator switched isolation off, and doctor says what that means", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const { out } = yield* svc(["doctor", "--data-dir", dataDir, "--json", "--runner-isolation", "off"])

@@ -6,7 +6,7 @@ import { platform } from "../../../src/composition/Platform.ts"
 import { it } from "../../support/Effect.ts"
 import { httpServer } from "../../support/HttpServer.ts"
 
-/** A server that speaks the device flow. Its answers to polling come from `polls`, one after the other. */
+/** A server with the device flow. Its answers to polling come from `polls`, in order. */
 const deviceServer = Effect.fn("deviceServer")(function* (polls: ReadonlyArray<object>) {
   const state = { polls: [...polls], forms: [] as Array<string>, expiresIn: 900, origin: "" }
   const { origin, requests } = yield* httpServer((request, response) => {
@@ -54,7 +54,7 @@ const deviceServer = Effect.fn("deviceServer")(function* (polls: ReadonlyArray<o
   return { state, origin, requests }
 })
 
-/** The program in a home folder of its own. */
+/** The program with its own home folder. */
 const terminal = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const home = yield* files.makeTempDirectoryScoped({ prefix: "svc-login-" })
@@ -72,7 +72,7 @@ const terminal = Effect.gen(function* () {
   return { svc, files, file: `${home}/.config/svc/logins.json` }
 })
 
-it.live("login waits for the browser, keeps the tokens to this person, and renews them", () =>
+it.live("login waits for the browser, keeps the tokens private, and renews them", () =>
   Effect.gen(function* () {
     const { origin, state } = yield* deviceServer([
       { error: "authorization_pending" },
@@ -88,7 +88,7 @@ it.live("login waits for the browser, keeps the tokens to this person, and renew
     expect(state.forms[0]).toContain("client_id=svc-cli")
     expect((yield* files.stat(file)).mode & 0o777).toBe(0o600)
     expect((yield* files.stat(file.replace("/logins.json", ""))).mode & 0o777).toBe(0o700)
-    // Ten seconds are too few to be of use, so a new token is fetched, once.
+    // Ten seconds are too few to be useful, so one new token is fetched.
     state.expiresIn = 900
     const token = yield* svc("token")
     expect(token.out).toBe("access-4")
@@ -120,7 +120,7 @@ it.live("a refused or expired login leaves nothing behind", () =>
   }).pipe(Effect.provide(platform))
 )
 
-it.live("logout forgets the login also when the server is gone, and says so", () =>
+it.live("logout forgets the login even when the server is gone, and says so", () =>
   Effect.gen(function* () {
     const { file, files, svc } = yield* terminal
     const origin = yield* Effect.scoped(

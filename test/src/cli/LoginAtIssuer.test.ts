@@ -27,7 +27,7 @@ const served = Effect.gen(function* () {
   return { browse, home: `${dataDir}-home`, page, url }
 })
 
-/** The program at a terminal of its own; what it says so far can be read while it runs. */
+/** The program at its own terminal; its output so far can be read while it runs. */
 const terminal = (home: string) => {
   const environment = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: home }))
   return <A, E, R>(use: Effect.Effect<A, E, R>) => Effect.provide(use, Layer.mergeAll(environment, TestConsole.layer))
@@ -59,7 +59,7 @@ it.live(
         const [, address = ""] = /Open (\S+)/.exec(yield* invited) ?? []
         const [, code = ""] = /code (\S+)\./.exec(yield* said) ?? []
         expect(new URL(address).origin).toBe(url)
-        // Following the link shows the code and approves nothing: the person compares it and goes on by hand.
+        // Following the link shows the code and approves nothing: the person compares it and continues by hand.
         const form = yield* page(address)
         expect(form).toContain(code)
         const ask = { user_code: code, decision: "look", token: formFields(form).token }

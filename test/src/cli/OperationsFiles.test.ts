@@ -14,7 +14,7 @@ const known: ReadonlySet<string> = new Set([
 ])
 const variablesIn = (text: string) => [...text.matchAll(/\b(SVC_[A-Z0-9_]+)=/g)].map(([, name = ""]) => name)
 
-/** Directives of a unit that are in force. */
+/** Effective directives of a unit. */
 const directivesOf = (unit: string) =>
   new Map(
     unit
@@ -34,7 +34,7 @@ const breakingSandbox = [
 ]
 
 describe("what docs/operations offers", () => {
-  live("lets the sandbox work under the unit, and sets what is a setting", () =>
+  live("lets the sandbox work under the unit, and uses existing settings", () =>
     Effect.gen(function* () {
       const unit = yield* textOf("operations/svc.service")
       const directives = directivesOf(unit)
@@ -48,7 +48,7 @@ describe("what docs/operations offers", () => {
     })
   )
 
-  live("lets the sandbox work in the image, and sets what is a setting", () =>
+  live("lets the sandbox work in the image, and uses existing settings", () =>
     Effect.gen(function* () {
       const image = yield* textOf("operations/Containerfile")
       expect(variablesIn(image).filter((name) => !known.has(name))).toEqual([])
@@ -62,7 +62,7 @@ describe("what docs/operations offers", () => {
     })
   )
 
-  live("names the commands that there are", () =>
+  live("names existing commands only", () =>
     Effect.gen(function* () {
       const page = yield* textOf("operations.md")
       const [, list = ""] = /^`svc ((?:\w+ \| )+\w+)`/m.exec(page) ?? []

@@ -64,7 +64,7 @@ describe("the policy file on the command line", () => {
     })
   )
 
-  live("is read anew by the running server, as a whole or not at all, and leaves an event", () =>
+  live("is reloaded by the running server, as a whole or not at all, and leaves an event", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder
@@ -97,14 +97,14 @@ describe("the policy file on the command line", () => {
     })
   )
 
-  live("is in force for whoever reads it after a reload, and not before", () =>
+  live("takes effect after a reload, and not before", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const policyFile = `${yield* folder}/policy.json`
       yield* files.writeFileString(policyFile, policy("eu-1"))
       const settings = yield* loadSettings(new Map([["policyFile", policyFile]]), Option.none())
       yield* Effect.gen(function* () {
-        // Taken once, as a layer does that lives as long as the server.
+        // Taken once, like a layer that lives as long as the server.
         const configs = yield* OperatorConfigs
         const region = () => configs.baseConfigs[0]?.variables?.["region"]
         yield* files.writeFileString(policyFile, policy("eu-2"))

@@ -23,7 +23,7 @@ const nodeProgram = fileURLToPath(new URL("support/NodeProgram.ts", import.meta.
 const as = (url: string, token: string) => ({ baseUrl: url, token: Redacted.make(token) })
 
 describe("following a Run with the client", () => {
-  live("gives every event once, in order, as they come", () =>
+  live("yields every event once, in order, as they come", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { url } = yield* TestServer
@@ -47,13 +47,13 @@ describe("following a Run with the client", () => {
     })
   )
 
-  live("opens a stream again that was cut, where it was cut", () =>
+  live("resumes a stream where it was cut off", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { url } = yield* TestServer
       journal.append(4)
       let opened = 0
-      // A proxy in the way that lets only so many bytes through the first time.
+      // A proxy that passes only so many bytes the first time.
       const proxy = yield* fetchServer(async (request) => {
         opened++
         const { pathname, search } = new URL(request.url)
@@ -75,7 +75,7 @@ describe("following a Run with the client", () => {
   it.live("is the same on Node", () =>
     Effect.gen(function* () {
       const node = Bun.which("node")
-      // Every machine that installed this by npm has it.
+      // Every machine with an npm installation has it.
       if (node === null) return
       const journal = yield* Journal
       const { url } = yield* TestServer
@@ -98,7 +98,7 @@ describe("following a Run with the client", () => {
     }).pipe(Effect.provide(server))
   )
 
-  live("does not insist where it was refused", () =>
+  live("does not retry after a refusal", () =>
     Effect.gen(function* () {
       const { url } = yield* TestServer
       for (const token of ["nobody", "ada-token-for-b"]) {

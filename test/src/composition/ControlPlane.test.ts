@@ -15,7 +15,7 @@ const live = (
   body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof platform> | Scope.Scope>
 ) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(platform)))
 
-/** A control plane of its own with one account, and the typed client with that account's token. */
+/** A separate control plane with one account, and the typed client with that account's token. */
 const start = Effect.fn("start")(function* (settings: Readonly<Record<string, string>> = {}) {
   const files = yield* FileSystem.FileSystem
   const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-control-plane-" })
@@ -57,7 +57,7 @@ describe("the control plane as a library", () => {
     })
   )
 
-  live("tells the typed client what was refused, with the request's id", () =>
+  live("gives the typed client refusals with the request's id", () =>
     Effect.gen(function* () {
       const { client } = yield* start()
       const missing = yield* Effect.flip(client.runs.read({ params: { runId: `run_${"q".repeat(24)}` } }))

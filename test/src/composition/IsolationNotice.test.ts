@@ -31,7 +31,7 @@ const noticesOf = (isolation: "auto" | "off", levels: typeof defaultSandboxSetti
     return (yield* client.dashboard.bootstrap({ query: {} })).notices ?? []
   }).pipe(Effect.provideService(SandboxSettings, { ...defaultSandboxSettings, levels }), Effect.provide(platform))
 
-describe("what every page of the dashboard says of the isolation of Runs", () => {
+describe("what every page of the dashboard says about the isolation of Runs", () => {
   it.live("nothing, where Runs are isolated", () =>
     Effect.gen(function* () {
       const notices = yield* noticesOf("auto", defaultSandboxSettings.levels)

@@ -38,7 +38,7 @@ describe("the policy file", () => {
     })
   )
 
-  it.live("is refused as a whole for one word that is not understood", () =>
+  it.live("is refused as a whole because of one unknown word", () =>
     Effect.gen(function* () {
       const refusals = [
         "",

@@ -52,7 +52,7 @@ it.live("what was backed up while open is there after a restore into an empty fo
   }).pipe(Effect.provide(platform))
 )
 
-it.live("refuses what is no backup and leaves the folder as it was", () =>
+it.live("refuses a file that is not a backup and leaves the folder unchanged", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
@@ -83,7 +83,7 @@ it.live("refuses to restore under a running server", () =>
   }).pipe(Effect.provide(platform))
 )
 
-/** A backup of a database that fills more than one block, with the keyring that it is sealed with. */
+/** A backup of a database with more than one block, with its keyring. */
 const sealed = Effect.fnUntraced(function* (root: string) {
   const keyring = yield* newKeyring
   const file = `${root}/copy.sqlite`
@@ -104,7 +104,7 @@ const changed = (bytes: Uint8Array, at: number) => {
 
 const joined = (...parts: ReadonlyArray<Uint8Array>) => new Uint8Array(Buffer.concat(parts))
 
-it.live("refuses a backup that was edited, and says which part of it", () =>
+it.live("refuses an edited backup, and says which part was changed", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
@@ -134,7 +134,7 @@ it.live("refuses a backup that was edited, and says which part of it", () =>
       expect(error.message).toContain(reason === "is no database" ? "no backup" : "Nothing was restored")
       expect((yield* fs.readDirectory(`${root}/b`)).filter((entry) => entry.endsWith(".sqlite"))).toEqual([])
     }
-    // An edit is not let through by the flag for backups of older releases.
+    // The flag for backups of older releases does not let an edited one through.
     yield* fs.writeFile(`${root}/edited`, changed(bytes, 5000))
     const still = yield* Effect.flip(
       restoreFrom(`${root}/edited`, `${root}/b`, { ...sealedWith(keyring), acceptUnauthenticated: true })
@@ -160,7 +160,7 @@ it.live("names the master key that a backup needs", () =>
   }).pipe(Effect.provide(platform))
 )
 
-it.live("takes what nothing authenticates only when told to, and says what that risks", () =>
+it.live("accepts an unauthenticated file only when told to, and says what that risks", () =>
   Effect.gen(function* () {
     const root = yield* temporary
     const file = `${root}/older.sqlite`
@@ -176,7 +176,7 @@ it.live("takes what nothing authenticates only when told to, and says what that 
   }).pipe(Effect.provide(platform))
 )
 
-it.live("sets aside the log of a database that was lost instead of replaying it into the restored one", () =>
+it.live("sets aside the log of a lost database instead of replaying it into the restored one", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path

@@ -10,7 +10,7 @@ import { it } from "../../support/Effect.ts"
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "svc-test-" }))
 const platform = Effect.provide(NodeServices.layer)
 
-it.live("creates a private folder, and closes one that was open to others", () =>
+it.live("creates a private folder, and closes an open one to others", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
@@ -33,7 +33,7 @@ it.live("refuses a second server, and not the next one", () =>
         const error = yield* Effect.flip(Effect.scoped(open))
         expect(error._tag).toBe("InstanceAlreadyRunning")
         expect(error.message).toContain(`process ${process.pid}`)
-        // The refused attempt has not let go of the first claim.
+        // The refused attempt has not released the first claim.
         expect((yield* Effect.flip(Effect.scoped(open)))._tag).toBe("InstanceAlreadyRunning")
       })
     )
@@ -80,7 +80,7 @@ it.live("every file of a served folder is private", () =>
   }).pipe(platform)
 )
 
-it.live("a refused claim within this process does not let another process in", () =>
+it.live("a refused claim within this process does not admit another process", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     yield* Layer.build(Layer.fresh(DataFolder.layer(folder)))
@@ -106,7 +106,7 @@ it.live("says why a folder cannot be used", () =>
   }).pipe(platform)
 )
 
-it.effect("knows network file systems from local ones", () =>
+it.effect("distinguishes network file systems from local ones", () =>
   Effect.sync(() => {
     const mountInfo = [
       "22 1 8:1 / / rw - ext4 /dev/sda1 rw",

@@ -22,7 +22,7 @@ const overwrite = (file: string, offset: number, bytes: Uint8Array) => {
 
 const databaseIn = (folder: string) => Layer.fresh(Database.layer.pipe(Layer.provide(DataFolder.layer(folder))))
 
-/** Opens a folder again after `spoil` has worked on its closed database. */
+/** Opens a folder again after `spoil` has damaged its closed database. */
 const reopened = Effect.fnUntraced(function* (spoil: (file: string) => void) {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-damage-" })
@@ -44,25 +44,25 @@ const refused = Effect.fnUntraced(function* (spoil: (file: string) => void) {
   expect(isUnchanged).toBe(true)
 })
 
-describe("a database that is opened again", () => {
-  tests.live("as it was left: served", () =>
+describe("a reopened database", () => {
+  tests.live("unchanged: served", () =>
     Effect.gen(function* () {
       expect((yield* reopened(() => {})).result._tag).toBe("Success")
     })
   )
 
-  tests.live("with a damaged head: refused, and left as it is", () =>
+  tests.live("with a damaged header: refused, and left unchanged", () =>
     refused((file) => overwrite(file, 0, garbage(64)))
   )
 
-  tests.live("with a damaged page: refused, and left as it is", () =>
+  tests.live("with a damaged page: refused, and left unchanged", () =>
     refused((file) => {
       const pages = Math.floor(statSync(file).size / pageSize)
       overwrite(file, Math.floor(pages / 2) * pageSize, garbage(pageSize))
     })
   )
 
-  tests.live("cut short: refused, and left as it is", () =>
+  tests.live("truncated: refused, and left unchanged", () =>
     refused((file) => {
       const bytes = readFileSync(file)
       const handle = openSync(file, "w")

@@ -51,7 +51,7 @@ describe("a data folder without its database", () => {
   )
 
   live(
-    "is refused, and left as it is, when anything of an installation is there",
+    "is refused, and left unchanged, when anything of an installation is there",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -103,7 +103,7 @@ describe("a data folder without its database", () => {
   )
 
   live(
-    "is refused after the database of an installation was removed, and served again once it is back",
+    "is refused after its database was removed, and served again once it is back",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const at = `${yield* temporary}/data`
@@ -116,7 +116,7 @@ describe("a data folder without its database", () => {
   )
 
   live(
-    "begins anew with --new, which moves the remains aside, and is for no other folder",
+    "starts over with --new, which moves the remains aside, and is for no other folder",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const at = `${yield* temporary}/data`
@@ -142,7 +142,7 @@ describe("a data folder without its database", () => {
   )
 
   live(
-    "goes on without --new after a first start that was killed, whatever it had come to",
+    "continues without --new after a first start that was killed at any point",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -213,7 +213,7 @@ describe("a data folder with the database of another installation", () => {
 
 describe("a running server", () => {
   live(
-    "notices that its database file is gone, or another one",
+    "notices that its database file is gone, or replaced",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const at = `${yield* temporary}/data`

@@ -17,7 +17,7 @@ const fingerprint = (statements: ReadonlyArray<string> | undefined) =>
 
 describe("a released migration", () => {
   for (const [name, digest] of Object.entries(releasedMigrations)) {
-    test(`${name} says what it said when it was released`, () => {
+    test(`${name} is unchanged since its release`, () => {
       expect(fingerprint(migrations[name])).toBe(digest)
     })
   }
@@ -58,7 +58,7 @@ const columnsByTable = Effect.gen(function* () {
   return columns
 })
 
-/** Stores the representative rows with what this version has of their columns. */
+/** Stores the representative rows with the columns of this version. */
 const fill = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columnsOf = yield* columnsByTable
@@ -80,7 +80,7 @@ const countsOf = Effect.fnUntraced(function* (tables: Iterable<string>) {
   return counts
 })
 
-/** What a migration after the version rewrites in rows that were there. */
+/** What a migration after the version rewrites in existing rows. */
 const rewritten = (version: number, table: string, row: Row): Row => ({
   ...row,
   ...(version < 24 && table === "connections" && row["kind"] === "provider" ? { provider: "hashicorp/aws" } : {}),
@@ -89,13 +89,13 @@ const rewritten = (version: number, table: string, row: Row): Row => ({
 
 describe("a database of an earlier release", () => {
   for (const version of Object.keys(migrations).map(numberOf)) {
-    it.live(`of version ${version} is brought to this release's tables with its rows`, () =>
+    it.live(`of version ${version} is migrated to this release's tables with its rows`, () =>
       onEmpty(
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           yield* migrateBy(upTo(version))
           const stored = yield* fill
-          // Earlier inputs are told from the history, in rows of their own.
+          // Earlier inputs are read from the history, into rows of their own.
           const tables = new Set(stored.map(([table]) => table).filter((table) => table !== "consumed_inputs"))
           const before = yield* countsOf(tables)
           yield* migrate

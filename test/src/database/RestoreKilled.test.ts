@@ -26,7 +26,7 @@ const killed = (file: string, folder: string, point: string) =>
     return child.signalCode
   })
 
-/** What the database of a folder says of the restore: all of it, or that there is none. */
+/** What a folder's database says about the restore: all of it, or that there is none. */
 const restoredState = (folder: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -45,7 +45,7 @@ const restoredState = (folder: string) =>
 const whole = { restored: true, members: ["unconfirmed"], sessions: 0, events: 1 }
 
 it.live(
-  "a restore that is killed at any step leaves no database or the whole of it, and can be repeated",
+  "a restore that is killed at any step leaves no database or the complete one, and can be repeated",
   () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
@@ -66,7 +66,7 @@ it.live(
         const folder = `${root}/${point}`
         yield* fs.makeDirectory(folder)
         yield* writeKeyringFile(`${folder}/master.key`, keyring)
-        // What is left of the database that was lost must not get into the restored one.
+        // The remains of the lost database must not get into the restored one.
         yield* fs.writeFileString(`${folder}/svc.sqlite-wal`, "frames of a lost database")
         expect([point, yield* killed(file, folder, point)]).toEqual([point, "SIGKILL"])
         const isPlaced = yield* fs.exists(`${folder}/svc.sqlite`)

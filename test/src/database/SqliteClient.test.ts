@@ -44,7 +44,7 @@ it.live("names the constraint of a duplicate", () =>
   })
 )
 
-it.live("goes on after a COMMIT that failed on a deferred foreign key", () =>
+it.live("continues after a COMMIT that failed on a deferred foreign key", () =>
   Effect.gen(function* () {
     const sql = yield* table("parents")
     yield* sql`CREATE TABLE children (p INTEGER REFERENCES parents (k) DEFERRABLE INITIALLY DEFERRED)`
@@ -99,7 +99,7 @@ it.live("a read transaction sees one moment, while writes and other reads go on"
       })
     )
     expect((yield* read`SELECT * FROM moments`).length).toBe(1)
-    // A failed one gives its connection back whole, more often than there are connections.
+    // A failed one returns its connection intact, more often than there are connections.
     for (let n = 0; n < 40; n++) {
       yield* Effect.ignore(read.withTransaction(Effect.andThen(read`SELECT * FROM moments`, Effect.fail("no"))))
     }
@@ -107,7 +107,7 @@ it.live("a read transaction sees one moment, while writes and other reads go on"
   })
 )
 
-it.live("streams more rows than a chunk, stops early, and an open stream holds up no other read", () =>
+it.live("streams more rows than a chunk, stops early, and an open stream blocks no other read", () =>
   Effect.gen(function* () {
     const sql = yield* table("many")
     yield* sql`WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < 1000) INSERT INTO many SELECT k, 'v' || k FROM n`
@@ -122,7 +122,7 @@ it.live("streams more rows than a chunk, stops early, and an open stream holds u
       )
     )
     expect(inside.length).toBe(2)
-    // A writer gets through while cursors were left half way.
+    // A writer succeeds while cursors are half read.
     yield* sql`DELETE FROM many`
   })
 )
@@ -136,7 +136,7 @@ it.live("integers beyond 2^53 are an error, or bigints when asked for", () =>
   })
 )
 
-it.live("values keep columns of one name apart, and every binding type arrives", () =>
+it.live("distinguishes columns with the same name, and passes every binding type", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     expect(yield* sql`SELECT 1 AS a, 2 AS a`.values).toEqual([[1, 2]])
@@ -156,7 +156,7 @@ it.live("a callback after commit runs once, and not after a rollback", () =>
   })
 )
 
-it.live("is durable and overwrites what is deleted", () =>
+it.live("is durable and overwrites deleted data", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     expect((yield* sql`PRAGMA journal_mode`)[0]).toMatchObject({ journal_mode: "wal" })
@@ -169,7 +169,7 @@ it.live("is durable and overwrites what is deleted", () =>
   })
 )
 
-it.live("does not wait for a reader to empty its log, and waits for writers as before", () =>
+it.live("does not wait for a reader to checkpoint its log, and waits for writers as before", () =>
   Effect.gen(function* () {
     const sql = yield* table("read")
     const databaseFile = yield* DatabaseFile

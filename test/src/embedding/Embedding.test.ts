@@ -127,7 +127,7 @@ describe("embedding", () => {
   )
 })
 
-live("a process that embedded it ends by itself: no timer, fiber or handle keeps it", () =>
+live("a process that embedded it exits on its own: no timer, fiber or handle keeps it alive", () =>
   Effect.gen(function* () {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     const program = fileURLToPath(new URL("support/EmbedAndLeave.ts", import.meta.url))

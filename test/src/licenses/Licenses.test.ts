@@ -34,12 +34,12 @@ tests.live("everything that is bundled has its text, and a licence that is allow
       expect([name, licenses.get(name)]).toEqual([name, license])
     }
     for (const name of ["openpgp", "oxlint", "playwright-core", "typescript"]) expect(licenses.has(name)).toBe(false)
-    // Every package under the LGPL is one that NOTICE speaks of.
+    // Every package under the LGPL is covered by NOTICE.
     expect([...licenses].filter(([, license]) => /GPL/.test(license)).map(([name]) => name)).toEqual([
       "JavaScriptCore and WebKit, in Bun",
       "TinyCC, in Bun"
     ])
-    // What LICENSE.md of the runtime names; each stands with its own text, not with a reference to it.
+    // What the runtime's LICENSE.md names; each with its own text, not a reference to it.
     for (const [library, words] of [
       ["BoringSSL", "The OpenSSL Project"],
       ["brotli", "the Brotli Authors"],
@@ -66,7 +66,7 @@ tests.live("everything that is bundled has its text, and a licence that is allow
   })
 )
 
-/** A repository whose service is made of one package. */
+/** A repository whose service consists of one package. */
 const repositoryOf = Effect.fnUntraced(function* (options: {
   readonly license?: string
   readonly text?: string
@@ -151,7 +151,7 @@ tests.live("a licence is allowed by each part of an AND and by one of an OR, and
   })
 )
 
-tests.live("packages are told by their innermost folder, Go modules by the paths of their files", () =>
+tests.live("packages are identified by their innermost folder, Go modules by the paths of their files", () =>
   Effect.sync(() => {
     const inputs = [
       "src/Main.ts",
@@ -167,7 +167,7 @@ tests.live("packages are told by their innermost folder, Go modules by the paths
   })
 )
 
-tests.live("the npm package holds licence, notice and the texts of others, and the image too", () =>
+tests.live("the npm package contains licence, notice and third-party texts, and so does the image", () =>
   Effect.gen(function* () {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     const files = yield* FileSystem.FileSystem

@@ -6,7 +6,7 @@ import { it } from "../../support/Effect.ts"
 
 const hostile = 'name\r\u001b[2J\u001b]0;title\u0007 {"level":"INFO","message":"forged"}\nsecond line\u009b31m'
 
-it.effect("a log line cannot steer a terminal", () =>
+it.effect("a log line cannot control a terminal", () =>
   Effect.gen(function* () {
     yield* Effect.logInfo(hostile).pipe(Effect.provide(logging({ level: "info", format: "pretty" })))
     const lines = yield* TestConsole.errorLines
@@ -17,7 +17,7 @@ it.effect("a log line cannot steer a terminal", () =>
   })
 )
 
-it.effect("a JSON log entry is one line, whatever it tells of", () =>
+it.effect("a JSON log entry is one line, whatever its content", () =>
   Effect.gen(function* () {
     yield* Effect.logInfo(hostile).pipe(
       Effect.andThen(Effect.logDebug("too detailed")),

@@ -30,7 +30,7 @@ describe.skipIf(tool === null)("telemetry of the main job", () => {
       const names = trace.map(({ name }) => name)
       expect(names).toContain("Runs.apply")
       expect(names).toContain("ToolRun.run")
-      // Not only of one trace, which client and server of a demo share anyway: the request is what led to it.
+      // Not only part of one trace, which client and server of a demo share anyway: the request is its ancestor.
       const leadingTo = (span: (typeof spans)[number] | undefined): ReadonlyArray<(typeof spans)[number]> =>
         span === undefined ? [] : [...leadingTo(spans.find(({ spanId }) => spanId === span.parentSpanId)), span]
       const routes = leadingTo(applies[0]).flatMap(({ attributes }) =>

@@ -9,7 +9,7 @@ import { serve } from "./support/Server.ts"
 const password = "a long enough password"
 const other = "another long password"
 
-/** A server with a data folder of its own, and the commands of `svc admin` about it. */
+/** A server with its own data folder, and the `svc admin` commands for it. */
 const running = Effect.gen(function* () {
   const dataDir = `${yield* folder}/data`
   const server = yield* serve(dataDir)

@@ -8,18 +8,18 @@ import { serve } from "./support/Server.ts"
 
 const setupLink = (dataDir: string) => svc(["admin", "setup-link", "--data-dir", dataDir, "--json"])
 
-/** A socket whose process was killed, as a server that is killed leaves it. */
+/** A socket whose process was killed, like that of a killed server. */
 const deadSocket = (path: string) =>
   Effect.promise(async () => {
     const script = `Bun.listen({ unix: ${JSON.stringify(path)}, socket: { data() {} } }); process.kill(process.pid, "SIGKILL")`
     await Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "ignore", "ignore"] }).exited
   })
 
-/** A process that has the folder and listens in it like a server, and does `onData` with the first that it hears. */
+/** A process that has the folder and listens in it like a server, and calls `onData` with the first input. */
 const standIn = Effect.fn("standIn")(function* (dataDir: string, onData: string) {
   const script = `
     import { DatabaseSync } from "node:sqlite"
-    // Kept from the garbage collector, which would give the claim up.
+    // Kept from the garbage collector, which would release the claim.
     const lock = (globalThis.lock = new DatabaseSync(${JSON.stringify(`${dataDir}/instance.lock`)}))
     lock.exec("PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE")
     Bun.listen({ unix: ${JSON.stringify(`${dataDir}/operator.sock`)}, socket: { data(socket) { ${onData} } } })
@@ -37,7 +37,7 @@ describe("the operator's socket", () => {
     ["hangs up", "socket.end()"],
     ["speaks another language", `socket.write("HTTP/1.1 400 Bad Request\\r\\n\\r\\n")`]
   ] as const)
-    live(`never says that a command was done when the server ${fate} over it`, () =>
+    live(`never reports a command as done when the server ${fate} during it`, () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
         const dataDir = `${yield* folder}/data`
@@ -53,7 +53,7 @@ describe("the operator's socket", () => {
       })
     )
 
-  live("of a killed server is replaced by the next one, and in nobody's way meanwhile", () =>
+  live("of a killed server is replaced by the next one, and blocks nobody meanwhile", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -111,11 +111,11 @@ describe("the operator's socket", () => {
     })
   )
 
-  live("ends a conversation that makes no sense, and answers the next one", () =>
+  live("ends a malformed conversation, and answers the next one", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const { url } = yield* serve(dataDir)
-      // Whoever says nothing at all does not keep the server from ending with this test.
+      // A silent client does not keep the server from ending with this test.
       yield* Effect.promise(() => Bun.connect({ unix: `${dataDir}/operator.sock`, socket: { data() {} } }))
       for (const nonsense of [
         "GET / HTTP/1.1\r\n\r\n",
@@ -141,7 +141,7 @@ describe("the operator's socket", () => {
     })
   )
 
-  live("takes no command without the secret of its server, which only the owner of the folder can read", () =>
+  live("accepts no command without its server's secret, which only the owner of the folder can read", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -176,7 +176,7 @@ describe("the operator's socket", () => {
     })
   )
 
-  live("is out of sight for what runs in the sandbox", () =>
+  live("is invisible to programs in the sandbox", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -197,7 +197,7 @@ describe("the operator's socket", () => {
         yield* child.end
         return { level: sandbox.status.level, text }
       }).pipe(Effect.provide(services))
-      // The other levels do not claim to hide files: there the mode of the socket has to do.
+      // The other levels do not claim to hide files: there the mode of the socket must suffice.
       if (seen.level === "bubblewrap") expect(seen.text).toBe("looked\n")
       else expect(process.env["SVC_TEST_REQUIRE_ALL"]).not.toBe("1")
     })

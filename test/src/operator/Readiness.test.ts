@@ -12,7 +12,7 @@ const readyz = (url: string) =>
   })
 
 describe("/readyz of a running server", () => {
-  live("says that its database file is gone or another one, and so do the log and svc doctor", () =>
+  live("reports that its database file is gone or replaced, and so do the log and svc doctor", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -29,7 +29,7 @@ describe("/readyz of a running server", () => {
       expect(yield* readyz(url)).toEqual([503, "database_replaced"])
       yield* files.rename(`${dataDir}/aside`, file)
       expect(yield* readyz(url)).toEqual([200, undefined])
-      // Overwritten in place: the same file, of another installation.
+      // Overwritten in place: the same file, from another installation.
       yield* Effect.flatMap(
         SqlClient.SqlClient,
         (sql) => sql`UPDATE installation SET installation_id = 'inst_other'`

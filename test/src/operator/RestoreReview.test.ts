@@ -108,7 +108,7 @@ interface Item {
 }
 
 describe("an installation that was restored from a backup", () => {
-  live("ends everything that let somebody in", () =>
+  live("ends everything that gave access", () =>
     Effect.gen(function* () {
       const { ada, dataDir, session, told, token } = yield* restored
       expect(told.ended).toMatchObject({ sessions: 1, tokens: 1, grants: 1, links: 1 })
@@ -136,13 +136,13 @@ describe("an installation that was restored from a backup", () => {
         }>`SELECT data FROM audit_events WHERE action = 'installation.restore'`
         expect(JSON.parse(event?.data ?? "{}")).toMatchObject({ authenticated: true, sessions: 1, tokens: 1 })
       }).pipe(Effect.provide(services))
-      // A new password is to be had meanwhile.
+      // A new password can be set meanwhile.
       const link = yield* svc(["admin", "reset-password", "--email", ada.email, "--data-dir", dataDir, "--json"])
       expect([link.code, JSON.parse(link.out).setupLink]).toEqual([0, expect.stringContaining("/setup#")])
     })
   )
 
-  live("gives nobody back what may have been ended since, until an operator confirms it", () =>
+  live("restores no access that may have been ended since, until an operator confirms it", () =>
     Effect.gen(function* () {
       const { ada, bob, connectionId, dataDir, review, told, workspaceId } = yield* restored
       const { services, url } = yield* serve(dataDir)
@@ -184,7 +184,7 @@ describe("an installation that was restored from a backup", () => {
         expect((yield* asked(url, path, byAda)).status).toBe(200)
         expect((yield* asked(url, path, byBob)).json.error.code).toBe("restore_unconfirmed")
 
-        // Another owner may end what waits, and not bring it back.
+        // Another owner may end what waits, and not restore it.
         const members = yield* Members
         const scope = { workspaceId, acting: { subject: ada.subject } }
         const raised = yield* Effect.flip(members.update(as(ada.subject), scope, bob.subject, { status: "active" }))
@@ -220,7 +220,7 @@ describe("an installation that was restored from a backup", () => {
     })
   )
 
-  live("is looked at on the folder too, while no server runs", () =>
+  live("can be reviewed on the folder too, while no server runs", () =>
     Effect.gen(function* () {
       const { dataDir, review, told } = yield* restored
       expect((yield* review()).json.review).toEqual(told.review)

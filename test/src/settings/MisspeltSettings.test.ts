@@ -35,7 +35,7 @@ describe("a variable that looks like a setting", () => {
     expect(likelySetting(given)).toBeUndefined()
   })
 
-  test("no setting is taken for another one", () => {
+  test("no setting is mistaken for another", () => {
     for (const { env } of Object.values(settingDefinitions)) expect([env, likelySetting(env)]).toEqual([env, undefined])
   })
 

@@ -94,7 +94,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("leave a way to sign in, and take an upstream provider whole", () =>
+  it.effect("leave a way to sign in, and take an upstream provider as a whole", () =>
     Effect.gen(function* () {
       const upstream = {
         SVC_UPSTREAM_OIDC_ISSUER: "https://login.example.com",
@@ -160,7 +160,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("keep the master key to themselves", () =>
+  it.effect("keep the master key secret", () =>
     Effect.gen(function* () {
       const settings = yield* load({}, { SVC_MASTER_KEY: "canary-key" })
       expect(JSON.stringify(settings)).not.toContain("canary-key")
@@ -200,7 +200,7 @@ describe("the table of settings", () => {
     })
   )
 
-  it.effect("tells the defaults that the program has", () =>
+  it.effect("shows the program's own defaults", () =>
     Effect.gen(function* () {
       const defaults = new Map<string, string | undefined>(
         Object.values<SettingDefinition>(settingDefinitions).map((setting) => [setting.env, setting.default])
@@ -216,7 +216,7 @@ describe("the table of settings", () => {
     })
   )
 
-  it.effect("is the whole of what is read: no variable of the product is read beside it", () =>
+  it.effect("is complete: no other variable of the product is read", () =>
     Effect.gen(function* () {
       const known = new Set([...Object.values(settingDefinitions).map(({ env }) => env), settingsFileEnv])
       const root = new URL("../../../", import.meta.url).pathname

@@ -51,7 +51,7 @@ const logSequence = (texts: ReadonlyArray<string>) =>
 const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, index) => first + index)
 
 describe("live streams over WebSocket", () => {
-  live("replay what there is, follow what comes, and end with done and 1000", () =>
+  live("replay what exists, follow what comes, and end with done and 1000", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(700)
@@ -87,7 +87,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("share reads between subscribers that stand at the same place", () =>
+  live("share reads between subscribers at the same position", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(10)
@@ -136,7 +136,7 @@ describe("live streams over WebSocket", () => {
       journal.finish()
       yield* socket.closed
       expect((yield* logSequence(socket.received)).length).toBe(lines)
-      // Both read pages of 256; what the stalled one was sent fits into the socket buffers, a fraction of the 40 MB.
+      // Both read pages of 256; what the stalled one received fits into the socket buffers, a fraction of the 40 MB.
       expect(journal.reads()).toBeLessThan((lines / 256) * 1.5)
     })
   )
@@ -191,7 +191,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("take nothing large from a subscriber, and ignore the rest", () =>
+  live("accept nothing large from a subscriber, and ignore the rest", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(1)

@@ -17,7 +17,7 @@ import { applicationOver, live as streams } from "../http/support/TestApplicatio
 import { openSocket, TestServer } from "../http/support/TestServer.ts"
 import { seed, world } from "../http/support/World.ts"
 
-// No recheck comes to help: what ends a stream here is the commit of the revocation.
+// No recheck helps: the commit of the revocation is what ends a stream here.
 const server = TestServer.layer.pipe(
   Layer.provideMerge(applicationOver(authenticatorLayer)),
   Layer.provideMerge(Layer.effectDiscard(seed)),
@@ -37,7 +37,7 @@ const inA = { workspaceId: WorkspaceId.make(world.workspaceA), acting: { subject
 const sessionOf = (subject: string) =>
   Effect.flatMap(Sessions, (sessions) => sessions.open({ subject, method: "password" }))
 
-/** A live stream of the session's owner that has received what there is. */
+/** A live stream of the session's owner that has received everything so far. */
 const following = Effect.fnUntraced(function* (headers: Record<string, string>) {
   const socket = yield* openSocket(events, headers)
   yield* socket.messages(1)
@@ -87,7 +87,7 @@ describe("a live stream ends at the commit that ends its authority", () => {
         const bystander = yield* following(bySession(other.secret))
         yield* revoke(session.id)
         expect((yield* socket.closed).code).toBe(code)
-        // The authority of others was looked at, and goes on.
+        // The authority of others was checked, and continues.
         ;(yield* Journal).append(1)
         expect((yield* bystander.messages(2)).length).toBe(2)
       })
@@ -105,7 +105,7 @@ describe("a live stream ends at the commit that ends its authority", () => {
     })
   )
 
-  live("over server-sent events too, without the frame that says that all is told", () =>
+  live("over server-sent events too, without the frame that says that nothing follows", () =>
     Effect.gen(function* () {
       ;(yield* Journal).append(1)
       const { url } = yield* TestServer

@@ -23,7 +23,7 @@ const Frame = Schema.fromJsonString(
   ])
 )
 
-/** Upgrades and reads nothing more. */
+/** Upgrades and then reads nothing. */
 const stall = (port: number) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -45,16 +45,16 @@ const stall = (port: number) =>
     (socket) => Effect.sync(() => socket.destroy())
   )
 
-// Time passes only while the reader that stalls is there: how long the other one takes is no question of the machine.
+// Time passes only while the stalled reader is connected, so the machine's speed does not affect the other one.
 it.effect(
-  "cuts a reader that takes nothing, which then resumes where it was",
+  "cuts off a stalled reader, which then resumes where it was",
   () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { port } = yield* TestServer
       journal.append(lines, "x".repeat(1000))
       yield* stall(port)
-      // A paused client does not hear that it was cut; the server's side does.
+      // A paused client does not notice that it was cut off; the server's side does.
       while (journal.listeners() === 0) yield* turn
       while (journal.listeners() > 0) {
         yield* TestClock.adjust(yield* StalledAfter)

@@ -4,7 +4,7 @@ import { controlPlane } from "../../../src/Composition.ts"
 import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/index.ts"
 import { logging } from "../../../src/observability/Logging.ts"
 
-/** The shipped server on a data folder of its own, in this process, and one person who is signed in at a browser. */
+/** The real server on its own data folder, in this process, and one person signed in at a browser. */
 export const servedPerson = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-served-" })

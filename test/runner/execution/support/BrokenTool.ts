@@ -5,7 +5,7 @@ import { sha256 } from "../../../../runner/execution/Digest.ts"
 import type { ApplyJob, PlanJob } from "../../../../runner/execution/RunJob.ts"
 import { type Placed, planJob, runJob } from "./RunnerHarness.ts"
 
-/** A credential that must never be seen. */
+/** A credential that must never be visible. */
 export const canary = "fault-canary-token-77"
 
 /** A state file with one resource and one Output. */
@@ -18,7 +18,7 @@ export const state = (serial: number, lineage = "line") =>
     resources: [{ mode: "managed", instances: [{ attributes: { id: "1" } }] }]
   })
 
-/** What the stand-in does: shell lines by subcommand. */
+/** What the fake tool does: shell lines by subcommand. */
 type Script = Readonly<Record<string, string>>
 
 const brokenTool = (folder: string, script: Script) => {
@@ -42,7 +42,7 @@ const credentials = [
   }
 ]
 
-/** Ends what hangs soon. */
+/** Soon ends what hangs. */
 export const shortTiming = {
   init: "10 seconds",
   plan: "200 millis",
@@ -50,11 +50,11 @@ export const shortTiming = {
   applyGrace: "100 millis"
 } as const
 
-/** A plan by a stand-in for the tool. */
+/** A plan by a fake tool. */
 export const brokenPlan = (folder: string, script: Script, more: Partial<Placed<PlanJob>> = {}) =>
   planJob(folder, { "main.tf": "" }, { tool: brokenTool(folder, script), credentials, ...more })
 
-/** An apply by a stand-in for the tool, on top of a state with the serial 1. */
+/** An apply by a fake tool, on top of a state with serial 1. */
 export const brokenApply = (folder: string, script: Script, more: Partial<Placed<ApplyJob>> = {}): Placed<ApplyJob> => {
   const planFile = new TextEncoder().encode("plan")
   return {

@@ -28,7 +28,7 @@ export const temporaryFolder = Effect.acquireRelease(
 
 export type Tree = Readonly<Record<string, string>>
 
-/** Where a job is executed: what its data does not say. */
+/** The surroundings of a job, which its data does not contain. */
 export interface Around {
   readonly runFolder: string
   readonly cancel: Effect.Effect<void>
@@ -36,7 +36,7 @@ export interface Around {
   readonly mirror: ProviderMirror | undefined
 }
 
-/** A job with its surroundings; `tool.path` is the program that the place answers with. */
+/** A job with its surroundings; `tool.path` is the program that the place returns. */
 export type Placed<Job extends RunJob> = Omit<Job, "tool" | "timing"> &
   Around & {
     readonly tool: ToolIdentity & { readonly path: string }
@@ -68,7 +68,7 @@ export const recorder = () => {
 
 let runs = 0
 
-/** A job with everything that a test does not care about. Each call has a run folder of its own below `folder`. */
+/** A job with defaults for everything irrelevant to a test. Each call has its own run folder below `folder`. */
 export const runJob = (folder: string, tree: Tree, more: Partial<Placed<RunJob>> = {}): Placed<RunJob> => {
   runs += 1
   return {
@@ -98,7 +98,7 @@ export const planJob = (folder: string, tree: Tree, more: Partial<Placed<PlanJob
   ...more
 })
 
-/** The apply that belongs to a plan: same job, another run folder. */
+/** The apply of a plan: same job, another run folder. */
 export const applyJob = (
   folder: string,
   plan: Placed<PlanJob>,

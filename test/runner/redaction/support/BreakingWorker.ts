@@ -1,13 +1,13 @@
-// The thread that hides secrets, but for texts at which it breaks.
+// The redaction thread, except for texts at which it fails.
 import { parentPort } from "node:worker_threads"
 import * as Redacted from "effect/Redacted"
 
-/** Ends the thread as it is asked for a text that holds this. */
+/** Ends the thread when a text contains this. */
 const endsAt = "the-thread-ends-here"
-/** Cannot take in a secret that holds this. */
+/** Refuses a secret that contains this. */
 const refuses = "a-secret-that-fails"
 
-// Before the shipped one listens, so that it never answers.
+// Listens before the real one, so that it never answers.
 parentPort?.on("message", (request: unknown) => {
   if (JSON.stringify(request).includes(endsAt)) process.exit(1)
 })

@@ -1,4 +1,5 @@
-// Runs inside of a sandbox, as module code would, and tries what it must not be able to do. Prints one JSON line: what it could do.
+// Runs inside a sandbox, as module code would, and tries what it must not be able to do. Prints one JSON line: what it could
+// do.
 import { dlopen, ptr } from "bun:ffi"
 import {
   appendFileSync,
@@ -57,7 +58,7 @@ const address = () => {
   return bytes
 }
 
-/** Data and connection in one: not every guard of connections sees it. */
+/** Data and connection in one: not every filter of connections sees it. */
 const fastOpen = () => {
   const socket = call(number(41, 198), 2, 1, 0)
   works(socket)
@@ -66,7 +67,7 @@ const fastOpen = () => {
   works(call(number(44, 206), socket, ptr(data), data.length, 0x2000_0000, ptr(to), to.length))
 }
 
-/** The server's files by their descriptors. */
+/** The server's files through its descriptors. */
 const descriptors = () => readdirSync(`/proc/${serverPid}/fd`).map((fd) => readlinkSync(`/proc/${serverPid}/fd/${fd}`))
 
 const command = (path: string, secret: string) =>
@@ -147,7 +148,7 @@ const attempts = {
 } as const
 
 const could = Object.entries(attempts).flatMap(([name, attempt]) => (succeeds(attempt) ? [name] : []))
-// What Landlock has no right for; told apart, since one level cannot withhold it.
+// Actions without a Landlock right; separate, since one level cannot prevent them.
 const modes = succeeds(() => chmodSync(masterKey, 0o644)) ? ["change the mode of the master key"] : []
 const times = succeeds(() => utimesSync(masterKey, 1, 1)) ? ["change the times of the master key"] : []
 const network = (await connects()) ? ["connect to the host's loopback"] : []

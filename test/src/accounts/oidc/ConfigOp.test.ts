@@ -65,7 +65,7 @@ describe("oidcc-config-certification-test-plan", () => {
     })
   )
 
-  tests.live("a spoofed Host moves no address", () =>
+  tests.live("a spoofed Host changes no address", () =>
     Effect.gen(function* () {
       const headers = { host: "evil.example.com", "x-forwarded-host": "evil.example.com" }
       const metadata = yield* json(yield* send("/.well-known/openid-configuration", { headers }))
@@ -104,7 +104,7 @@ describe("signing keys", () => {
 
       const current = yield* signInTo({}, cookie)
       yield* idTokenClaims(current.id_token)
-      // Signed before the rotation, and still in the set that somebody fetched back then.
+      // Signed before the rotation, and still in a set fetched at that time.
       const after = yield* keySet
       expect(after.map(({ kid }) => kid)).toEqual(expect.arrayContaining(before.map(({ kid }) => kid)))
       expect(old.id_token).not.toBe(current.id_token)

@@ -41,7 +41,7 @@ const registered = (config: StaticClientConfig) =>
   )
 
 describe("static clients", () => {
-  it.effect("keep nothing of a secret but its digest", () =>
+  it.effect("store only the digest of a secret", () =>
     Effect.gen(function* () {
       const client = yield* registered({ ...good, client_secret: Redacted.make(secret) })
       expect(JSON.stringify(client)).not.toContain(secret)
@@ -125,7 +125,7 @@ describe("OAuth tokens at the API", () => {
 })
 
 describe("cleanup", () => {
-  tests.live("forgets what ended 30 days ago, and keeps what lives", () =>
+  tests.live("forgets what ended 30 days ago, and keeps what is alive", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const time = yield* TestTime
@@ -178,7 +178,7 @@ describe("mounting", () => {
     )
   )
 
-  it.live("discovery names a client that exists, or the server does not start", () =>
+  it.live("discovery names an existing client, or the server does not start", () =>
     Effect.gen(function* () {
       const started = (advertisedClientId: string) =>
         Layer.build(
@@ -200,7 +200,7 @@ describe("mounting", () => {
     Effect.gen(function* () {
       const { cookie } = yield* someone
       const time = yield* TestTime
-      // Buckets fill with time, so time has to stand still: however slow the machine is.
+      // Buckets refill with time, so time must stand still, however slow the machine.
       yield* time.stop
       const statuses: Array<number> = []
       let last: Response | undefined

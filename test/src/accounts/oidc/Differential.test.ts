@@ -21,7 +21,7 @@ const initOf = ({ body, headers, path }: MalformedRequest): RequestInit => ({
 
 const errorIn = (text: string): string | undefined => /"error":"([a-z_]+)"/.exec(text)?.[1]
 
-/** What matters of an answer: where it goes and what it says, not how it says it. */
+/** What matters in an answer: where it goes and what it means, not its wording. */
 const shapeOf = Effect.fnUntraced(function* (response: Response, issuer: string) {
   const location = response.headers.get("location")
   if (location !== null) {
@@ -57,7 +57,7 @@ describe("against an independent implementation", () => {
       Effect.gen(function* () {
         const { ours, theirs } = yield* answers(request)
         if (request.wanted === undefined) expect(ours).toBe(theirs)
-        // A wanted difference that is none any more does not belong into the table.
+        // A listed difference that no longer exists does not belong in the table.
         else expect(ours).not.toBe(theirs)
       })
     )

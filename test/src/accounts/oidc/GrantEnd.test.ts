@@ -55,7 +55,7 @@ const signedOut = { passing: 401, staying: 200, refresh: 200, code: 400 }
 const ended = { passing: 401, staying: 401, refresh: 400, code: 400 }
 const untouched = { passing: 200, staying: 200, refresh: 200, code: 200 }
 
-tests.live("a session that is signed out or revoked takes along what was not meant to outlive it", () =>
+tests.live("a session that is signed out or revoked ends what was not meant to outlive it", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const { sessionId, state, subject } = yield* connected
@@ -66,7 +66,7 @@ tests.live("a session that is signed out or revoked takes along what was not mea
   })
 )
 
-tests.live("ending the other sessions leaves the one at hand alone", () =>
+tests.live("ending the other sessions leaves the current one alone", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const here = yield* connected
@@ -102,13 +102,13 @@ tests.live("a new password, a reset by link and a locked account end every appli
     expect(yield* reset.state).toEqual(ended)
     const locked = yield* connected
     yield* users.setStatus(serviceContext, locked.subject, "disabled")
-    // Letting the person in again brings nothing of it back.
+    // Letting the person in again restores nothing of it.
     yield* users.setStatus(serviceContext, locked.subject, "active")
     expect(yield* locked.state).toEqual(ended)
   })
 )
 
-tests.live("signing in anew in the same browser continues; another person at it does not", () =>
+tests.live("signing in again in the same browser continues; another person there does not", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const anew = ({ cookie, subject }: Effect.Success<typeof connected>) =>
@@ -116,7 +116,7 @@ tests.live("signing in anew in the same browser continues; another person at it 
     const same = yield* connected
     yield* anew(same)
     expect(yield* same.state).toEqual(untouched)
-    // What was granted hangs on the new session from now on.
+    // What was granted belongs to the new session from now on.
     const left = yield* connected
     const { session } = yield* anew(left)
     yield* sessions.revoke(left.subject, session.id)
@@ -141,7 +141,7 @@ tests.live("people see the applications that act for them, and end them one by o
     const mine = yield* visit("/auth/grants", cookie)
     expect([mine.status, mine.headers.get("cache-control")]).toEqual([200, "no-store"])
     const { grants } = yield* json(mine)
-    // A code that nobody took is no application yet.
+    // A code that nobody redeemed is not an application yet.
     expect(grants).toMatchObject([
       { clientId: "basic", clientName: "Basic", scopes: ["openid"], offline: false },
       { clientId: "basic", workspaceId: workspace_id, scopes: ["openid", "offline_access"], offline: true }

@@ -41,7 +41,7 @@ const modules = new Map(
     .map(({ check, name }) => [name, check])
 )
 
-/** How the check ends against the issuer with that fault in it. */
+/** The outcome of the check against the issuer with that fault. */
 const outcome = Effect.fnUntraced(function* (mutant: Mutant | undefined, name: string) {
   const check = modules.get(name) ?? Effect.die(new Error(`There is no check "${name}"`))
   const { oidcRoutes, oidcServices } = yield* loadIssuer(mutant)

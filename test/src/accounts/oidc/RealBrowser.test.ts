@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const promised = <A>(run: () => Promise<A>) => Effect.promise(run)
 
-/** A page of somebody's browser, in which the client's own address answers too. */
+/** A browser page in which the client's own address answers too. */
 const openAs = Effect.fnUntraced(function* (
   cookie: string,
   look: { readonly language: "en" | "ja"; readonly theme: "light" | "dark" }
@@ -41,7 +41,7 @@ const violations = (page: Page) =>
     (found) => found.violations.map(({ id }) => id)
   )
 
-tests.live("a person says yes, and the browser arrives at the application", () =>
+tests.live("a person consents, and the browser arrives at the application", () =>
   Effect.gen(function* () {
     const { cookie } = yield* someone
     const { faults, issuer, page } = yield* openAs(cookie, { language: "en", theme: "light" })

@@ -98,7 +98,7 @@ describe("openid-client", () => {
 })
 
 describe("oauth4webapi and jose", () => {
-  tests.live("verify every step by themselves, resource tokens too", () =>
+  tests.live("verify every step on their own, resource tokens included", () =>
     Effect.gen(function* () {
       const { issuer } = yield* TestIssuer
       const insecure = { [oauth.allowInsecureRequests]: true }
@@ -171,7 +171,7 @@ describe("oauth4webapi and jose", () => {
         jwtVerify(tokens.id_token ?? "", keys, { issuer, audience: "basic", algorithms: ["RS256"] })
       )
       expect(verified.payload["nonce"]).toBe(nonce)
-      // An ID token is no access token.
+      // An ID token is not an access token.
       const wrong = new Request(resource, { headers: { authorization: `Bearer ${tokens.id_token}` } })
       const refused = yield* promised(() =>
         oauth.validateJwtAccessToken(server, wrong, resource, insecure).then(
@@ -204,7 +204,7 @@ describe("@auth/core", () => {
             clientId: "spa",
             client: { token_endpoint_auth_method: "none", id_token_signed_response_alg: "ES256" },
             checks: ["pkce", "state", "nonce"],
-            // The profile comes from UserInfo, so that this is called too.
+            // The profile comes from UserInfo, so that it is called too.
             idToken: false,
             authorization: { params: { scope: "openid profile email" } }
           }

@@ -59,7 +59,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 const isUnbound = (kind: Kind) => kind === "passing" || kind === "unbound"
 
-/** What the model knows of a grant. Times in milliseconds. */
+/** The model's knowledge of a grant. Times in milliseconds. */
 interface ModelGrant {
   readonly kind: Kind
   readonly code: string
@@ -87,7 +87,7 @@ let runs = 0
 const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
   const scope = yield* Effect.scope
   const time = yield* TestTime
-  // Only the walk moves time: what has just expired and what is just good does not depend on the machine.
+  // Only the walk advances time: what has just expired or become valid does not depend on the machine.
   yield* time.stop
   const sql = yield* SqlClient.SqlClient
   const started = yield* Scope.fork(scope)
@@ -124,10 +124,10 @@ const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
     kind === "capsule" ? [{ client_id: clientId, redirect_uri: capsuleCallback }, {}] : [{ redirect_uri: callback }]
 
   const isLive = (kind: Kind) => (isUnbound(kind) || model.member) && (kind !== "capsule" || model.current)
-  /** Lost for good: a refusal for this ends the grant, unlike one for a Capsule that waits for its apply. */
+  /** Final: such a refusal ends the grant, unlike one for a Capsule that waits for its apply. */
   const isLost = (kind: Kind) => !isUnbound(kind) && !model.member && (kind !== "capsule" || model.current)
 
-  /** Notes what was issued, and checks it against the keys of this moment. */
+  /** Records what was issued, and verifies it with the current keys. */
   const took = Effect.fnUntraced(function* (grant: ModelGrant, response: Response) {
     const body = yield* json(response)
     const scopes = String(body["scope"]).split(" ")
@@ -277,7 +277,7 @@ const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
   }
 }, Effect.scoped)
 
-test("whatever happens, the token service keeps its promises", async () => {
+test("whatever happens, the token service keeps its invariants", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 30 }), (actions) =>
       runtime.runPromise(walk(actions))

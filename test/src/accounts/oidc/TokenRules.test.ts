@@ -19,7 +19,7 @@ describe("the token service", () => {
 })
 
 describe("a grace for lost answers", () => {
-  graceful.live("gives the same successor again while nobody used it, and for ten seconds only", () =>
+  graceful.live("returns the same successor again while it is unused, and for ten seconds only", () =>
     Effect.gen(function* () {
       const time = yield* TestTime
       const { cookie } = yield* someone

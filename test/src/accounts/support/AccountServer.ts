@@ -28,7 +28,7 @@ const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer, AuthorityChanges.l
   Layer.provideMerge(Layer.mergeAll(fakeRunStreams, Draining.layer))
 )
 
-// Accounts and everything they stand on are real; the actors of the spine, which these routes do not touch, are not.
+// Accounts and everything below them are real; the other actors, which these routes do not use, are not.
 const accounts = Layer.mergeAll(authenticatorLayer, AttemptLimits.layer).pipe(Layer.provideMerge(testAccounts))
 
 const routes = Layer.mergeAll(apiRoutes, authRoutes, passkeyRoutes, upstreamRoutes, perimeter).pipe(
@@ -57,7 +57,7 @@ export class AccountServer extends Context.Service<
             routes,
             Layer.mergeAll(
               fakeActors,
-              // Hands back what it was asked, where the next page would be named.
+              // Returns its input where the next page would be named.
               Layer.mock(Interfaces)({
                 uiSurfaces: (workspaceId, subject, { capsuleId = "any" }, { cursor = "start", limit }) =>
                   Effect.succeed({ items: [], nextCursor: [workspaceId, subject, capsuleId, limit, cursor].join(" ") })
@@ -105,7 +105,7 @@ export interface Call {
   readonly address?: string
 }
 
-/** Sends a request; a body is sent as JSON. The answer's JSON is read too. */
+/** Sends a request, with a body as JSON, and parses the JSON answer. */
 export const call = Effect.fn("call")(function* (path: string, options: Call = {}) {
   const server = yield* AccountServer
   const { address = "192.0.2.1", body, headers = {}, method = body === undefined ? "GET" : "POST" } = options
@@ -120,7 +120,7 @@ export const call = Effect.fn("call")(function* (path: string, options: Call = {
   return { status: response.status, headers: response.headers, json, raw }
 })
 
-/** Headers of a page of our own origin that carries the session. */
+/** Headers of a page of our own origin with the session. */
 export const fromPage = (secret: Redacted.Redacted) => ({
   cookie: `svc_session=${text(secret)}`,
   "sec-fetch-site": "same-origin"

@@ -17,7 +17,7 @@ interface Answer {
   readonly flags: string
 }
 
-/** An example of the specification's chapter of test vectors, with what our site asks for told apart. */
+/** An example from the specification's chapter of test vectors, with our site's requirements separate. */
 export interface PasskeyVector {
   readonly name: string
   readonly aaguid: string
@@ -39,7 +39,7 @@ const clientData = (type: string, { challenge, crossOrigin, extraData }: Answer)
 
 export const challengeText = ({ challenge }: Answer) => base64url(bytesOf(challenge))
 
-/** What a browser hands on of the registration: without an attestation, as nobody asked for one. */
+/** What a browser passes on from the registration: without an attestation, as none was requested. */
 export const registrationOf = ({ aaguid, credentialId, publicKey, registration }: PasskeyVector) => ({
   id: base64url(bytesOf(credentialId)),
   rawId: base64url(bytesOf(credentialId)),
@@ -71,7 +71,7 @@ export const authenticationOf = ({ authentication, credentialId }: PasskeyVector
   }
 })
 
-/** From Web Authentication Level 3, chapter "Test Vectors": the answers for "example.org" that differ in what we ask for. */
+/** From Web Authentication Level 3, chapter "Test Vectors": the answers for "example.org" that differ in what we require. */
 export const passkeyVectors = {
   verified: {
     name: "packed.ES256",

@@ -11,7 +11,7 @@ const attested = 0x40
 export interface Situation {
   readonly origin: string
   readonly rpId: string
-  /** Whether the person was verified by the device; they are by default. */
+  /** Whether the device verified the person; true by default. */
   readonly userVerified?: boolean
 }
 

@@ -39,7 +39,7 @@ export const referenceProvider = Effect.fn("referenceProvider")(function* (redir
   return { issuer }
 })
 
-/** A browser at the provider: follows redirects, signs in as `login`, consents, and stops at the way back to us. */
+/** A browser at the provider: follows redirects, signs in as `login`, consents, and stops at the redirect back to us. */
 export const throughProvider = Effect.fn("throughProvider")(function* (location: string, login: string) {
   const jar = new Map<string, string>()
   const { origin } = new URL(location)
@@ -76,9 +76,9 @@ export const throughProvider = Effect.fn("throughProvider")(function* (location:
   throw new Error("The provider never came back")
 })
 
-/** What a provider under the test's control puts into its next ID token. */
+/** What a controlled provider puts into its next ID token. */
 export interface TokenPlan {
-  /** In place of the usual ones; `undefined` leaves one out. */
+  /** Instead of the usual ones; `undefined` omits one. */
   readonly claims?: Readonly<Record<string, unknown>>
   readonly header?: { readonly alg?: string; readonly kid?: string }
   /** Signs with a key that is not published. */
@@ -88,7 +88,7 @@ export interface TokenPlan {
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
 
-/** A provider that answers as the test likes: rotated keys, forged tokens, silence. */
+/** A provider that answers as the test wants: rotated keys, forged tokens, silence. */
 export const pliantProvider = Effect.gen(function* () {
   const state: {
     keys: ReadonlyArray<SigningKey>

@@ -95,7 +95,7 @@ describe("GitServer", () => {
     })
   )
 
-  it.live("asks for the header it was given", () =>
+  it.live("requires the given header", () =>
     Effect.gen(function* () {
       const { gitdir } = yield* sample
       const { url } = yield* serveRepository({ gitdir, authorization: Redacted.make("Bearer right") })

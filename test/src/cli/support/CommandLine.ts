@@ -15,7 +15,7 @@ export const folder = Effect.flatMap(FileSystem.FileSystem, (files) =>
   files.makeTempDirectoryScoped({ prefix: "svc-command-line-" })
 )
 
-/** Runs one command line in this process: what it printed, and the exit code that the program would end with. */
+/** Runs one command line in this process: its output, and the exit code of the program. */
 export const svc = Effect.fn("svc")((args: ReadonlyArray<string>, stdin = "") => {
   const stdio = Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(stdin)) })
   // As in a script, wherever the tests are started from.

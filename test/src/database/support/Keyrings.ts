@@ -6,5 +6,5 @@ import { BackupRefused } from "../../../../src/database/BackupRefused.ts"
 /** A keyring of its own. */
 export const newKeyring = Effect.orDie(Effect.flatMap(generateMasterKey, (key) => makeKeyring([key])))
 
-/** For a backup that is not authenticated: nobody asks for the keys. */
+/** For a backup without authentication: the keys are not used. */
 export const noKeys = Effect.fail(new BackupRefused({ message: "No master key is given." }))

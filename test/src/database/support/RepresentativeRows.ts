@@ -1,4 +1,4 @@
-/** Columns that a row is stored with; those that a version does not have yet are left out there. */
+/** Columns of a row; those that a version does not have yet are left out there. */
 type Values = Readonly<Record<string, string | number>>
 
 const id = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
@@ -64,7 +64,7 @@ const run = {
   queued_at: at
 }
 
-/** A few rows of an installation in use, in the order in which they refer to each other. */
+/** A few rows of an installation in use, in the order of their references. */
 export const representativeRows: ReadonlyArray<readonly [table: string, values: Values]> = [
   ["users", { subject, email: "ada@example.test", is_operator: 1, status: "active", ...times }],
   ["user_passwords", { subject, password_hash: "hash", updated_at: at }],

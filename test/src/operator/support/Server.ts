@@ -6,7 +6,7 @@ import { logging } from "../../../../src/observability/Logging.ts"
 import type { SettingName } from "../../../../src/settings/SettingDefinitions.ts"
 import { loadSettings } from "../../../../src/settings/Settings.ts"
 
-/** The shipped server on a data folder, in this process: everything it has, its address, and what it logged so far. */
+/** The real server on a data folder, in this process: everything in it, its address, and its log so far. */
 export const serve = Effect.fn("serve")(function* (
   dataDir: string,
   more: ReadonlyMap<SettingName, string> = new Map()

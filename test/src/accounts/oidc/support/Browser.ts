@@ -27,7 +27,7 @@ export const post = (path: string, fields: Fields | string, headers: Record<stri
 
 const decodeObject = Schema.decodeUnknownEffect(Schema.Record(Schema.String, Schema.Unknown))
 
-/** The JSON object that a response holds. */
+/** The JSON object in a response. */
 export const json = (response: Response) =>
   Effect.promise(() => response.json()).pipe(Effect.flatMap(decodeObject), Effect.orDie)
 
@@ -75,7 +75,7 @@ const arrival = (response: Response): Arrival => {
   return { response, location, parameters: new URLSearchParams(at < 0 ? "" : location?.slice(at + 1)) }
 }
 
-/** Opens an authorization request and says yes when asked. */
+/** Opens an authorization request and consents when asked. */
 export const authorize = Effect.fnUntraced(function* (fields: Fields | string, cookie?: string) {
   const opened = yield* visit(`/oauth/authorize?${typeof fields === "string" ? fields : query(fields)}`, cookie)
   if (opened.status !== 200 || cookie === undefined) return arrival(opened)
@@ -117,7 +117,7 @@ const Tokens = Schema.Struct({
 })
 const decodeTokens = Schema.decodeUnknownEffect(Tokens)
 
-/** The tokens of a good answer; dies for any other. */
+/** The tokens of a successful answer; dies for any other. */
 export const tokensOf = Effect.fnUntraced(function* (response: Response) {
   const body = yield* json(response)
   return yield* decodeTokens(body).pipe(
@@ -129,7 +129,7 @@ export const tokensOf = Effect.fnUntraced(function* (response: Response) {
   )
 })
 
-/** Signs in to a client and answers its tokens. */
+/** Signs in to a client and returns its tokens. */
 export const signInTo = Effect.fnUntraced(function* (fields: Fields, cookie: string) {
   const code = yield* codeOf(authorization(fields), cookie)
   return yield* tokensOf(yield* exchange(code))

@@ -9,7 +9,7 @@ const id = (prefix: string, name: string) => `${prefix}_${createHash("sha256").u
 export const capsuleOrigin = "https://app.example.com"
 export const capsuleCallback = `${capsuleOrigin}/oidc/callback`
 
-/** A configuration that asks for an identity, or for nothing. */
+/** A configuration that requests an identity, or nothing. */
 const configOf = (identity: boolean, name: string) =>
   JSON.stringify({
     compiled: {
@@ -44,7 +44,7 @@ const configOf = (identity: boolean, name: string) =>
     rootProviderRequirements: []
   })
 
-/** A Capsule in a Workspace of its own, owned by that person, with a configuration that asks for an identity. */
+/** A Capsule in its own Workspace, owned by that person, with a configuration that requests an identity. */
 export const capsuleOf = Effect.fnUntraced(function* (owner: string, name: string, identity = true) {
   const sql = yield* SqlClient.SqlClient
   const workspace = yield* newWorkspace(owner, { handle: name.slice(0, 38) })
@@ -59,7 +59,7 @@ export const capsuleOf = Effect.fnUntraced(function* (owner: string, name: strin
   return { capsuleId, workspaceId: workspace_id, configId }
 })
 
-/** What a re-adoption does to the authority: the epoch goes on. */
+/** The effect of a re-adoption on the authority: a new epoch. */
 export const nextEpoch = Effect.fnUntraced(function* (capsuleId: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE capsules SET execution_authority_epoch = execution_authority_epoch + 1 WHERE id = ${capsuleId}`

@@ -2,7 +2,7 @@ import type { Mutant } from "./MutantIssuer.ts"
 
 const face = (file: string) => `src/accounts/oidc/${file}.ts`
 
-/** Faults of one line in what speaks HTTP, each with the check that has to go red. */
+/** One-line faults in the HTTP face, each with the check that must go red. */
 export const faceMutants: ReadonlyArray<Mutant> = [
   {
     name: "the response does not name the issuer",

@@ -15,7 +15,7 @@ const asJwks = (keys: ReadonlyArray<Readonly<Record<string, string>>>): JSONWebK
   keys: keys.map((key) => ({ kty: key["kty"] ?? "", ...key }))
 })
 
-/** Verifies a JWT of the issuer with the keys it publishes; dies when anything is wrong with it. */
+/** Verifies a JWT of the issuer with its published keys; dies when anything is wrong with it. */
 export const verifyJwt = Effect.fnUntraced(function* (
   token: string,
   options: JWTVerifyOptions,

@@ -31,7 +31,7 @@ import { served } from "./WorkspaceRules.ts"
 const at = "2026-01-01T00:00:00.000Z"
 const id = (prefix: string, name: string) => `${prefix}_${createHash("sha256").update(name).digest("hex").slice(0, 24)}`
 
-/** An Interface that an apply resolved, with a protected address. */
+/** An Interface resolved by an apply, with a protected address. */
 const provide = Effect.fnUntraced(function* (
   name: string,
   capsuleId: string,
@@ -63,7 +63,7 @@ const neighbour = Effect.fnUntraced(function* (capsuleId: string, name: string) 
   return id("cap", name)
 })
 
-/** A Capsule with an Interface, a second one beside it with an application, and a person who may use it from there. */
+/** A Capsule with an Interface, another one with an application, and a person who may use it from there. */
 const consuming = Effect.gen(function* () {
   const capsule = yield* served
   const { capsuleId, name, workspaceId } = capsule
@@ -102,7 +102,7 @@ const invoked = Effect.gen(function* () {
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
   yield* mustBe((yield* userInfo(tokens.access_token)).status, 401, "UserInfo takes no token of an Interface")
   yield* mustBe(yield* introspect(tokens.access_token), true, "the guard of the Interface sees it")
-  // The same grant without the resource opens the issuer's own API, and nothing of the Interface.
+  // The same grant without the resource gives access to the issuer's own API, and nothing of the Interface.
   const opaque = yield* tokensOf(yield* refresh(tokens.refresh_token ?? "", { client_id: clientId }, {}))
   yield* mustBe(opaque.scope, "openid offline_access", "scope of a token of the issuer")
   yield* time.advance("301 seconds")
@@ -141,7 +141,7 @@ const withdrawn = Effect.gen(function* () {
     yield* mustBe(yield* refusal(asked, cookie), "invalid_target", `authorize after the ${what} went`)
     yield* restore
   }
-  // Nothing was used up by what was refused; a lost membership ends it for good.
+  // Refusals used nothing up; a lost membership ends it for good.
   const again = yield* tokensOf(yield* next)
   live = again.refresh_token ?? ""
   const dark = yield* withoutTable("interface_bindings", next)
@@ -193,7 +193,7 @@ const configured = Effect.gen(function* () {
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
 })
 
-/** A client that knows nothing of Workspaces. */
+/** A client without knowledge of Workspaces. */
 const plain = { client_id: "mcp", redirect_uri: callback, scope: "mcp.invoke" }
 
 const meant = Effect.gen(function* () {
@@ -216,7 +216,7 @@ const meant = Effect.gen(function* () {
   const svc = { workspace_id: workspaceId, role: "owner" }
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
 
-  // The same address in a Workspace where this person is nobody, or may nothing, is not theirs.
+  // The same address in a Workspace where this person is not a member, or has no permission, is not theirs.
   const other = yield* served
   const elsewhere = yield* provide(`${name}-elsewhere`, other.capsuleId, other.workspaceId, resource)
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome beside a stranger's Interface")
@@ -231,12 +231,12 @@ const meant = Effect.gen(function* () {
   yield* setMembership(other.workspaceId, subject, { status: "suspended" })
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome after the other membership ended")
   yield* mustBe(yield* refusal({ ...asked, client_id: "spa" }, cookie), "invalid_target", "a client that may not")
-  // Two at one address in one Workspace are two as well.
+  // Two at one address in one Workspace are ambiguous as well.
   yield* provide(`${name}-double`, provider, workspaceId, resource)
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error for a doubled address")
 })
 
-/** The same for a device: the page that the person agrees on names the Workspace, and the answer counts for that one alone. */
+/** The same for a device: the consent page names the Workspace, and the answer is for that one alone. */
 const meantByDevice = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const time = yield* TestTime
@@ -276,7 +276,7 @@ const meantByDevice = Effect.gen(function* () {
   const { payload } = yield* verifyJwt(tokens.access_token, { audience: resource, typ: "at+jwt" })
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify({ workspace_id: workspaceId, role: "owner" }), "svc")
 
-  // With another one of the person at the same address nothing is guessed, and a page that was shown before counts no more.
+  // With another one of the person at the same address nothing is guessed, and a page shown before is void.
   const elsewhere = yield* served
   const second = yield* provide(`${name}-elsewhere`, elsewhere.capsuleId, elsewhere.workspaceId, resource)
   yield* sql`INSERT INTO memberships ${sql.insert({ ...(yield* sql`SELECT * FROM memberships WHERE workspace_id = ${elsewhere.workspaceId}`)[0], id: id("mbr", name), subject })}`
@@ -285,14 +285,14 @@ const meantByDevice = Effect.gen(function* () {
   const refused = yield* press("/oauth/device", late, cookie)
   yield* must(refused.status >= 400, "a page that was shown before there were two")
   yield* must((yield* begun).shown.status >= 400, "two of them are not guessed")
-  // When the other one is meant by now, the earlier page does not speak for it.
+  // When the other one applies by now, the earlier page does not count for it.
   yield* setMembership(workspaceId, subject, { status: "suspended" })
   yield* must((yield* press("/oauth/device", late, cookie)).status >= 400, "an answer for the other Workspace")
   yield* time.advance("10 seconds")
   yield* mustBe(yield* errorOf(yield* poll(other.deviceCode)), "authorization_pending", "nothing was given")
 })
 
-/** Tokens for Interfaces: only for whom a binding lets in, and only while it does. */
+/** Tokens for Interfaces: only for subjects with a binding, and only while it lasts. */
 export const interfaceRuleModules: ReadonlyArray<Module> = [
   { name: "a token for an Interface needs a binding, and says no more than it", check: invoked },
   { name: "what an Interface token stands on is read again at each use", check: withdrawn },

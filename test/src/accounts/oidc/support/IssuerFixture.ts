@@ -77,7 +77,7 @@ export const testPolicy = {
   policy: { ...defaultOperatorPolicy, allowedOidcScopes: ["openid", "profile", "email", "offline_access"] }
 }
 
-/** Places and settings of an issuer under test. */
+/** Folders and settings of an issuer under test. */
 export const issuerSettings = (
   issuer: string,
   document: StaticClientDocument,
@@ -141,7 +141,7 @@ export const issuerLayer = (
     Layer.provideMerge(issuerSettings(issuer, clientDocument(), options.graceSeconds, options.limits)),
     Layer.provideMerge(testAccounts),
     Layer.provideMerge(testTime),
-    // Authorities that cannot be read are logged in full, and these suites take many away.
+    // Unreadable authorities are logged in full, and these suites take many away.
     Layer.provideMerge(Logger.layer([]))
   )
 }
@@ -152,7 +152,7 @@ export const signedInPerson = Effect.fnUntraced(function* (name: string) {
   return { subject, cookie: yield* signIn(subject) }
 })
 
-/** Signs a person in anew: a new session, of this moment. */
+/** Signs a person in again: a new session, from this moment. */
 export const signIn = Effect.fnUntraced(function* (subject: string) {
   const sessions = yield* Sessions
   const { issuer } = yield* IssuerSettings

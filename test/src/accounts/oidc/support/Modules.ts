@@ -19,7 +19,7 @@ export type CheckServices =
   | Users
   | Workspaces
 
-/** A named check of an issuer, of our own one or of a faulty one. It dies when the issuer fails it. */
+/** A named check of an issuer, our own or a faulty one. It dies when the issuer fails it. */
 export interface Module {
   readonly name: string
   readonly check: Effect.Effect<unknown, unknown, CheckServices>

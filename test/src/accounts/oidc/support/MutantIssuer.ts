@@ -2,7 +2,7 @@ import { Effect, FileSystem, Path } from "effect"
 import type { oidcRoutes } from "../../../../../src/accounts/oidc/OidcRoutes.ts"
 import type { oidcServices } from "../../../../../src/accounts/oidc/OidcServices.ts"
 
-/** A fault of one line in our own issuer. */
+/** A one-line fault in our own issuer. */
 export interface Mutant {
   readonly name: string
   /** Relative to the repository. */
@@ -26,8 +26,8 @@ const rewired = (text: string, file: string, path: Path.Path): string =>
   })
 
 /**
- * The issuer's source with a fault in it, loaded beside the real one. The copy lies under node_modules, so that packages
- * are found and nobody takes it for source; it goes with the Scope.
+ * The issuer's source with a fault, loaded beside the real one. The copy is under node_modules, so that packages are found and
+ * it is not taken for source; it is removed with the Scope.
  */
 export const loadIssuer = Effect.fnUntraced(function* (mutant: Mutant | undefined) {
   const files = yield* FileSystem.FileSystem

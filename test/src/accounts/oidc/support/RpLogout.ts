@@ -42,7 +42,7 @@ const confirm = (response: Response, cookie: string, decision = "leave") =>
     return yield* press("/oauth/logout/decision", { ...formFields(page), decision }, cookie)
   })
 
-/** The request stays on a page of ours and the session stays open. */
+/** The request stays on our page and the session stays open. */
 const staysOnPage = (fields: (idToken: string) => Record<string, string>) =>
   Effect.gen(function* () {
     const { cookie, idToken } = yield* signedIn
@@ -52,7 +52,7 @@ const staysOnPage = (fields: (idToken: string) => Record<string, string>) =>
     yield* isSignedIn(cookie, true)
   })
 
-/** Somebody who proves nothing is asked, and leaves without being sent anywhere. */
+/** A person without proof is asked, and leaves without a redirect. */
 const asksFirst = (fields: Record<string, string>) =>
   Effect.gen(function* () {
     const { cookie } = yield* signedIn

@@ -1,6 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 
-/** A clock that runs as usual, can be set forward, and can be stopped: from then on only `advance` moves it. */
+/** A clock that runs normally, can be set forward, and can be stopped: from then on only `advance` moves it. */
 export class TestTime extends Context.Service<
   TestTime,
   {
@@ -10,7 +10,7 @@ export class TestTime extends Context.Service<
   }
 >()("test/oidc/TestTime") {}
 
-/** Provides the clock to everything that is built and run with it. */
+/** Provides the clock to everything built and run with it. */
 export const testTime = Layer.effectContext(
   Effect.map(Clock.Clock, (real) => {
     let ahead = 0

@@ -35,7 +35,7 @@ const offline = "openid profile offline_access"
 let places = 0
 const handle = (prefix: string) => `${prefix}-${places++}`
 
-/** What a value is as JSON, for comparison. */
+/** A value as JSON, for comparison. */
 const shape = (value: unknown) => JSON.stringify(value)
 
 const selected = Effect.gen(function* () {
@@ -188,7 +188,7 @@ const staleAuthority = Effect.gen(function* () {
     yield* mustBe(shape(yield* reach(capsule, before)), shape(staleReach), `what is left after ${move}`)
     const exchanged = yield* exchange(pending, capsule.asClient, {})
     yield* mustBe(yield* errorOf(exchanged), "invalid_grant", `a code issued before ${move}`)
-    // The plan that was reviewed before cannot bring it back; a new one can, and nothing was spent meanwhile.
+    // The previously reviewed plan cannot bring it back; a new one can, and nothing was spent meanwhile.
     const old = yield* Effect.flip(clients.register(capsule.plan, capsule.capsuleId))
     yield* must(old.reason === "drift" || old.reason === "capsule_gone", "the old plan registers nothing")
     yield* setCapsuleStatus(capsule.capsuleId, "active")
@@ -248,7 +248,7 @@ const registration = Effect.gen(function* () {
   yield* clients.register(`run_${name}-2`, capsuleId)
   const good = yield* authorize(request, cookie)
   yield* must(good.parameters.get("code") !== null, "after the apply the client exists")
-  // Without the requirement the next apply takes the identity away.
+  // Without the requirement the next apply removes the identity.
   yield* otherConfig(capsuleId, handle("plain"), false)
   yield* mustBe(yield* clients.pin(`run_${name}-3`, capsuleId, undefined), undefined, "nothing to deliver")
   yield* clients.register(`run_${name}-3`, capsuleId)
