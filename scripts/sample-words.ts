@@ -91,5 +91,7 @@ const drawn = values.all
       .map(([, passage]) => passage)
 
 for (const passage of drawn) {
-  process.stdout.write(`${values.json ? JSON.stringify(passage) : `${passage.file}:${passage.line}: ${passage.text}`}\n`)
+  process.stdout.write(
+    `${values.json ? JSON.stringify(passage) : `${passage.file}:${passage.line}: ${passage.text}`}\n`
+  )
 }
