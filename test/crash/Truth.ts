@@ -134,10 +134,8 @@ const nothingStays = (ledger: Ledger) => [
         phase !== "creating_capsule"
     )
     .map(({ id }) => `The install plan ${id} still holds private values`),
-  // A state that a kill tore is kept for a person to look at.
-  ...ledger.checkpoints
-    .filter(({ id }) => !ledger.runs.some((run) => run.id === id && run.status === "failed" && isApply(run)))
-    .map(({ id }) => `A checkpoint of ${id} stayed`),
+  // A state that a kill tore is kept as a left-over state, for a person to look at.
+  ...ledger.checkpoints.map(({ id }) => `A checkpoint of ${id} stayed`),
   ...ledger.plans
     .filter(({ id }) => {
       const run = ledger.runs.find((candidate) => candidate.id === id)

@@ -16,6 +16,18 @@ const fenceColumn = (column: string): Mutant => ({
   test: fence
 })
 
+const adoptionFile = "actors/capsule/AdoptionProblems.ts"
+const adoptionProblems = "test/actors/capsule/AdoptionProblems.test.ts"
+const adoption = "test/actors/capsule/LeftOverAdoption.test.ts"
+
+const movedColumn = (column: string): Mutant => ({
+  name: `adoption of a left-over state: ${column}`,
+  file: adoptionFile,
+  text: `capsule.${column} === leftOver`,
+  broken: `capsule.${column} !== undefined || leftOver`,
+  test: adoptionProblems
+})
+
 const guardColumns = [
   "id",
   "status",
@@ -186,5 +198,69 @@ export const authorityMutants: ReadonlyArray<Mutant> = [
     text: "capsule.execution_authority_epoch !== epoch + successions",
     broken: "epoch < 0",
     test: evidence
+  },
+  {
+    name: "adoption of a left-over state: lineage",
+    file: adoptionFile,
+    text: "current.lineage !== leftOver.lineage",
+    broken: "false",
+    test: adoptionProblems
+  },
+  {
+    name: "adoption of a left-over state: serial",
+    file: adoptionFile,
+    text: "leftOver.serial < current.serial",
+    broken: "leftOver.serial < current.serial - 1",
+    test: adoptionProblems
+  },
+  ...["current_state_version_id", "current_state_generation", "execution_authority_epoch"].map(movedColumn),
+  {
+    name: "adoption of a left-over state: a Run under way",
+    file: adoptionFile,
+    text: "openRun !== undefined",
+    broken: "openRun === null",
+    test: adoptionProblems
+  },
+  {
+    name: "adoption of a left-over state: a restored installation",
+    file: adoptionFile,
+    text: "if (isRestored)",
+    broken: "if (false)",
+    test: adoptionProblems
+  },
+  {
+    name: "adoption of a left-over state: what is public",
+    file: "actors/capsule/AdoptedOutputs.ts",
+    text: "published.get(output.name) === JSON.stringify(Redacted.value(output.value))",
+    broken: "published.has(output.name)",
+    test: adoptionProblems
+  },
+  {
+    name: "adoption of a left-over state: the guard",
+    file: "actors/capsule/LeftOverAdoption.ts",
+    text: "if (!(yield* guardHolds(capsule, request.expected.authorityGuard))) return yield* guardMoved()",
+    broken: "",
+    test: adoption
+  },
+  {
+    name: "adoption of a left-over state: the typed name",
+    file: "actors/capsule/LeftOverAdoption.ts",
+    text: "request.confirm !== capsule.name",
+    broken: "false",
+    test: adoption
+  },
+  {
+    name: "adoption of a left-over state: of this Capsule",
+    file: "actors/capsule/LeftOverAdoption.ts",
+    text: "row.capsule_id !== capsule.id",
+    broken: "false",
+    test: adoption
+  },
+  {
+    name: "adoption of a left-over state: void plans",
+    file: "actors/capsule/LeftOverAdoption.ts",
+    text: 'yield* runs.supersedePlans(capsule.id, "A left-over state was adopted.")',
+    broken: "",
+    test: adoption
   }
 ]
