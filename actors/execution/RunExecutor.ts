@@ -126,7 +126,7 @@ export class RunExecutor extends Context.Service<
         const states = yield* keepStates(run)
         const execution = executions[run.type](run, {
           runFolder: folders.pathOf(hold),
-          record: (end) => Effect.andThen(states.settled, record(end)),
+          record: (end) => Effect.andThen(states.end, record(end)),
           cancelRequested,
           sink: watched({
             event: (reportedKind, reportedData) =>

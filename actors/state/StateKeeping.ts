@@ -6,8 +6,11 @@ import type { HoldLost } from "../run/RunHold.ts"
 export interface StateKeeping {
   /** Takes a state over and returns at once. */
   readonly offer: (checkpoint: StateCheckpoint) => Effect.Effect<void>
-  /** Waits until the newest state is kept. When it cannot be, that is logged: the place of execution has it. */
-  readonly settled: Effect.Effect<void>
+  /**
+   * Waits until the newest state is kept, and takes no more: from here on the outcome of the execution says what the state is. When it
+   * cannot be kept, that is logged; the place of execution has it.
+   */
+  readonly end: Effect.Effect<void>
   /** Fails once a state could not be kept because the Run is not this execution's own any more. */
   readonly lost: Effect.Effect<never, HoldLost>
 }
@@ -27,6 +30,7 @@ export const makeStateKeeping = Effect.fnUntraced(function* (
   const lost = yield* Deferred.make<never, HoldLost>()
   let waiting: StateCheckpoint | undefined
   let lastSerial: number | undefined
+  let hasEnded = false
 
   /** Of a state that could not be kept, nothing is said; it waits again unless a newer one does. */
   const failed = (checkpoint: StateCheckpoint, cause: Cause.Cause<never>) =>
@@ -37,7 +41,7 @@ export const makeStateKeeping = Effect.fnUntraced(function* (
     })
 
   /** Answers whether nothing waits because of a failure. */
-  const keepNewest = Effect.suspend(() => {
+  const attempt = Effect.suspend(() => {
     const checkpoint = waiting
     waiting = undefined
     offered.closeUnsafe()
@@ -47,26 +51,32 @@ export const makeStateKeeping = Effect.fnUntraced(function* (
       Effect.catchTag("HoldLost", (error) => Effect.as(Deferred.fail(lost, error), true)),
       Effect.catchCause((cause) => Effect.as(failed(checkpoint, cause), false))
     )
-  }).pipe(turn.withPermit, Effect.uninterruptible)
+  })
+  const inTurn = <A>(effect: Effect.Effect<A>) => effect.pipe(turn.withPermit, Effect.uninterruptible)
+
+  const end = Effect.map(attempt, () => {
+    hasEnded = true
+    waiting = undefined
+  })
 
   const work = Effect.forever(
     offered.await.pipe(
-      Effect.andThen(keepNewest),
+      Effect.andThen(inTurn(attempt)),
       Effect.flatMap((kept) => (kept ? Effect.void : Effect.sleep(keepAgain)))
     )
   )
 
   yield* Effect.forkScoped(work)
-  yield* Effect.addFinalizer(() => keepNewest)
+  yield* Effect.addFinalizer(() => inTurn(end))
   return {
     offer: (checkpoint) =>
       Effect.sync(() => {
-        if (!isNewer(lastSerial, checkpoint)) return
+        if (hasEnded || !isNewer(lastSerial, checkpoint)) return
         lastSerial = checkpoint.serial
         waiting = checkpoint
         offered.openUnsafe()
       }),
-    settled: Effect.asVoid(keepNewest),
+    end: inTurn(end),
     lost: Deferred.await(lost)
   }
 })

@@ -59,17 +59,14 @@ tests.live("a state and the event that says so are one commit", () =>
       commits += 1
     })
     yield* states.offer(state(2))
-    yield* states.settled
+    yield* states.end
     stop()
     expect(commits).toBe(1)
     expect(yield* kept(run.workspace_id, run.id)).toEqual({ state: "state 2", saved: [saved(2)] })
-    yield* states.offer(state(3))
-    yield* states.settled
-    expect(yield* kept(run.workspace_id, run.id)).toEqual({ state: "state 3", saved: [saved(2), saved(3)] })
   })
 )
 
-tests.live("nothing says that a state is saved whose write was not committed", () =>
+tests.live("nothing says that a state is saved whose write was not committed, and none is kept after the end", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const run = yield* running("unsaid")
@@ -77,11 +74,11 @@ tests.live("nothing says that a state is saved whose write was not committed", (
     yield* sql`CREATE TRIGGER no_events BEFORE INSERT ON run_events WHEN NEW.run_id = 'run_unsaid'
       BEGIN SELECT RAISE(ABORT, 'no events'); END`
     yield* states.offer(state(2))
-    yield* Effect.provideService(states.settled, References.MinimumLogLevel, "None")
+    yield* Effect.provideService(states.end, References.MinimumLogLevel, "None")
     expect(yield* kept(run.workspace_id, run.id)).toEqual({ state: undefined, saved: [] })
     yield* sql`DROP TRIGGER no_events`
-    yield* states.settled
-    expect(yield* kept(run.workspace_id, run.id)).toEqual({ state: "state 2", saved: [saved(2)] })
+    yield* states.end
+    expect(yield* kept(run.workspace_id, run.id)).toEqual({ state: undefined, saved: [] })
   })
 )
 

@@ -59,15 +59,15 @@ it.effect(
       for (const serial of [2, 3, 4]) yield* keeping.offer(state(serial))
       yield* settle
       expect({ begun, kept }).toEqual({ begun: [1], kept: [] })
-      const settled = yield* Effect.forkChild(keeping.settled, { startImmediately: true })
+      const ended = yield* Effect.forkChild(keeping.end, { startImmediately: true })
       yield* settle
       expect(begun).toEqual([1])
       yield* release
       yield* settle
       expect({ begun, kept }).toEqual({ begun: [1, 4], kept: [1] })
-      expect(settled.pollUnsafe()).toBeUndefined()
+      expect(ended.pollUnsafe()).toBeUndefined()
       yield* release
-      yield* Fiber.join(settled)
+      yield* Fiber.join(ended)
       expect(kept).toEqual([1, 4])
     })
 )
@@ -110,9 +110,9 @@ it.effect("what could not be kept is tried again, at the latest when the end is 
     const ending = yield* makeStateKeeping(atTheEnd.keep)
     yield* ending.offer(state(1))
     yield* settle
-    yield* ending.settled
+    yield* ending.end
     expect(atTheEnd.kept).toEqual([1])
-    yield* ending.settled
+    yield* ending.end
     expect(atTheEnd.kept).toEqual([1])
   })
 )
@@ -124,18 +124,22 @@ it.effect("of a state that could not be kept nothing is left when a newer one wa
     yield* keeping.offer(state(1))
     yield* settle
     yield* keeping.offer(state(2))
-    yield* keeping.settled
+    yield* keeping.end
     expect(kept).toEqual([2])
   })
 )
 
-it.effect("a database that stays away does not hold up the end", () =>
+it.effect("a database that stays away does not hold up the end, and nothing is kept after it", () =>
   Effect.gen(function* () {
-    const { keep, kept } = failing(Number.POSITIVE_INFINITY)
+    const { keep, kept } = failing(2)
     const keeping = yield* makeStateKeeping(keep)
     yield* keeping.offer(state(1))
     yield* settle
-    yield* keeping.settled
+    yield* keeping.end
+    yield* keeping.offer(state(2))
+    yield* TestClock.adjust("1 minute")
+    yield* settle
+    yield* keeping.end
     expect(kept).toEqual([])
   })
 )
@@ -153,7 +157,7 @@ it.effect("a hold that is lost ends the execution, and nothing is kept from then
     const error = yield* Effect.flip(keeping.lost)
     expect(error.runId).toBe("run_1")
     yield* keeping.offer(state(2))
-    yield* keeping.settled
+    yield* keeping.end
     expect(asked).toEqual([1])
   })
 )
