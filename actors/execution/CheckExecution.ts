@@ -1,23 +1,27 @@
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import type { RunControl as PlaceControl } from "../../runner/execution/RunPlace.ts"
+import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { CompatibilityReportId } from "../../schema/records/Ids.ts"
 import { ToolIdentity } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId } from "../Identity.ts"
 import { KillPoint } from "../run/KillPoint.ts"
-import { cancelRun, failRun } from "./RunEnding.ts"
-import type { RunExecution } from "./RunExecution.ts"
+import { endRun } from "./RunEnding.ts"
+import type { RunControl } from "./RunExecution.ts"
 import { RunHandover } from "../run/RunHandover.ts"
-import { holdOf } from "../run/RunHold.ts"
+import { holdLost, holdOf, type RunHold } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
-import { RunLifecycle } from "../run/RunLifecycle.ts"
+import { type RunError, RunLifecycle } from "../run/RunLifecycle.ts"
+import type { RunRow } from "../run/RunRow.ts"
 import { RunResults } from "../run/RunResults.ts"
 import { CompatibilityCheck } from "../source/CompatibilityCheck.ts"
+import { inSteps, type JobResult } from "./RunSteps.ts"
 import { makeConfigurationFit } from "./ConfigurationFit.ts"
 import { InstallConfigCompilation } from "../configuration/InstallConfigCompilation.ts"
 import { makeModuleVerdicts } from "../configuration/ModuleVerdicts.ts"
 import { SourceStore } from "../source/SourceStore.ts"
-import { StagedReportJson, StagedSnapshot } from "../source/StagedFindings.ts"
+import { type StagedReport, StagedReportJson, StagedSnapshot } from "../source/StagedFindings.ts"
 
 /** What a check Run is asked to look at. */
 export const CheckSpec = Schema.Struct({
@@ -34,6 +38,19 @@ export type CheckSpec = typeof CheckSpec.Type
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(CheckSpec))
 const encodeReport = Schema.encodeEffect(StagedReportJson)
 
+/** What is checked needs nothing but the `spec` with which its Run was created: there is nothing more to store. */
+interface CheckJob {
+  readonly runId: string
+  readonly spec: CheckSpec
+}
+
+const stopped: RunError = { code: "cancelled", message: "The check was stopped." }
+
+const lineOf = ({ line, message, path, severity }: Finding): string => {
+  const place = path === undefined ? "" : ` (${path}${line === undefined ? "" : `:${line}`})`
+  return `${severity}: ${message}${place}`
+}
+
 /** Checks one module of a snapshot, and records the report or hands it to the coordinator that asked. */
 export const makeCheckExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -48,15 +65,17 @@ export const makeCheckExecution = Effect.gen(function* () {
   const handover = yield* RunHandover
   const killPoint = yield* KillPoint
 
-  const execution: RunExecution = Effect.fn("Run.check")(function* (run, control) {
-    const spec = yield* Effect.orDie(decodeSpec(run.spec))
-    yield* control.sink.event("run.phase", { phase: "prepare" })
-    yield* killPoint(`${run.type}.prepared`)
-    const checked = yield* compatibility.moduleOf(spec.snapshot.archiveDigest, spec.modulePath).pipe(
+  const ending = { lifecycle, handover }
+
+  const execute = (
+    { runId, spec }: CheckJob,
+    { cancelRequested }: Pick<PlaceControl, "cancelRequested">
+  ): Effect.Effect<StagedReport, RunError> =>
+    compatibility.moduleOf(spec.snapshot.archiveDigest, spec.modulePath).pipe(
       Effect.flatMap((modulePath) =>
         compatibility.check({
-          reportId: derivedId(CompatibilityReportId, "rep", run.id, "report"),
-          runId: run.id,
+          reportId: derivedId(CompatibilityReportId, "rep", runId, "report"),
+          runId,
           sourceId: spec.sourceId,
           snapshot: spec.snapshot,
           modulePath,
@@ -64,39 +83,54 @@ export const makeCheckExecution = Effect.gen(function* () {
         })
       ),
       Effect.flatMap((staged) => judged(compilation.annotate(staged, spec.snapshot), spec.snapshot)),
-      Effect.map((staged) => ({ kind: "checked" as const, staged })),
-      Effect.raceFirst(Effect.as(control.cancelRequested, { kind: "cancelled" as const })),
-      Effect.catchTag("CheckImpossible", (error) =>
-        Effect.succeed({ kind: "failed" as const, error: { code: error.code, message: error.message } })
-      )
+      Effect.mapError(({ code, message }): RunError => ({ code, message })),
+      Effect.raceFirst(Effect.andThen(cancelRequested, Effect.fail(stopped)))
     )
-    yield* killPoint(`${run.type}.executed`)
-    if (checked.kind === "failed") {
-      yield* control.sink.log("prepare", "system", checked.error.message)
-      return yield* transaction(sql)(failRun({ lifecycle, handover }, run, checked.error))
+
+  const recorded = Effect.fnUntraced(function* (run: RunRow, spec: CheckSpec, staged: StagedReport) {
+    const hold = holdOf(run)
+    if (run.coordinator_kind === "install_plan") {
+      yield* results.save(run.id, yield* Effect.orDie(encodeReport(staged)))
+    } else {
+      const compiled = yield* compilation.baseConfig(run.workspace_id, staged, spec.snapshot)
+      yield* store.insertReport(run.workspace_id, compiled)
+      yield* ledger.record(hold, { compatibility_report_id: staged.report.id })
     }
-    if (checked.kind === "cancelled") return yield* transaction(sql)(cancelRun({ lifecycle, handover }, run))
-    const staged =
-      spec.installConfigId === undefined ? checked.staged : yield* fitted(checked.staged, spec.installConfigId)
-    for (const finding of staged.report.findings) {
-      const place =
-        finding.path === undefined ? "" : ` (${finding.path}${finding.line === undefined ? "" : `:${finding.line}`})`
-      yield* control.sink.log("prepare", "system", `${finding.severity}: ${finding.message}${place}`)
+    const { id, status } = staged.report
+    yield* lifecycle.succeed(hold, { compatibilityReportId: id, status })
+    yield* handover.finished(run)
+  }, transaction(sql))
+
+  const settle = Effect.fn("Run.checked")(function* (
+    hold: RunHold,
+    result: JobResult<StagedReport, RunError>,
+    { sink }: Pick<RunControl, "sink">
+  ) {
+    const run = yield* ledger.held(hold)
+    if (run === undefined) return yield* holdLost(hold)
+    if (Result.isFailure(result)) {
+      const { failure } = result
+      if (failure.code !== stopped.code) yield* sink.log("prepare", "system", failure.message)
+      return yield* transaction(sql)(endRun(ending, run, failure))
     }
-    yield* transaction(sql)(
-      Effect.gen(function* () {
-        if (run.coordinator_kind === "install_plan") {
-          yield* results.save(run.id, yield* Effect.orDie(encodeReport(staged)))
-        } else {
-          const compiled = yield* compilation.baseConfig(run.workspace_id, staged, spec.snapshot)
-          yield* store.insertReport(run.workspace_id, compiled)
-          yield* ledger.record(holdOf(run), { compatibility_report_id: staged.report.id })
-        }
-        const { id, status } = staged.report
-        yield* lifecycle.succeed(holdOf(run), { compatibilityReportId: id, status })
-        yield* handover.finished(run)
-      })
-    )
+    const spec = yield* Effect.orDie(decodeSpec(run.spec))
+    const found = result.success
+    const staged = spec.installConfigId === undefined ? found : yield* fitted(found, spec.installConfigId)
+    for (const finding of staged.report.findings) yield* sink.log("prepare", "system", lineOf(finding))
+    yield* recorded(run, spec, staged)
   })
-  return execution
+
+  return inSteps(
+    {
+      prepare: Effect.fnUntraced(function* (run: RunRow, { sink }: Pick<RunControl, "sink">) {
+        const spec = yield* Effect.orDie(decodeSpec(run.spec))
+        yield* sink.event("run.phase", { phase: "prepare" })
+        return { runId: run.id, spec }
+      }),
+      execute,
+      settle,
+      refuse: (run, { code, message }) => transaction(sql)(endRun(ending, run, { code, message }))
+    },
+    killPoint
+  )
 })

@@ -8,7 +8,7 @@ import type { RunBlocked } from "./RunBlocked.ts"
 import type { RunControl, RunExecution } from "./RunExecution.ts"
 
 /** How the job of a Run ended at its place of execution. */
-export type JobResult<Outcome> = Result.Result<Outcome, RunnerFailure>
+export type JobResult<Outcome, Failure = RunnerFailure> = Result.Result<Outcome, Failure>
 
 /**
  * The three steps of an execution. Nothing goes from `prepare` to `settle` but through the database, so that a Run can be settled by
@@ -19,17 +19,21 @@ export type JobResult<Outcome> = Result.Result<Outcome, RunnerFailure>
  * - `settle`: ends the Run by its hold, its rows and the result. Called again, it changes nothing.
  * - `refuse`: ends a Run that `prepare` blocked: nothing was executed.
  */
-export interface RunSteps<Job, Outcome> {
+export interface RunSteps<Job, Outcome, Failure = RunnerFailure> {
   readonly prepare: (run: RunRow, control: RunControl) => Effect.Effect<Job, RunBlocked | HoldLost>
-  readonly execute: (job: Job, control: PlaceControl) => Effect.Effect<Outcome, RunnerFailure>
-  readonly settle: (hold: RunHold, result: JobResult<Outcome>, control: RunControl) => Effect.Effect<void, HoldLost>
+  readonly execute: (job: Job, control: PlaceControl) => Effect.Effect<Outcome, Failure>
+  readonly settle: (
+    hold: RunHold,
+    result: JobResult<Outcome, Failure>,
+    control: RunControl
+  ) => Effect.Effect<void, HoldLost>
   readonly refuse: (run: RunRow, reason: RunBlocked) => Effect.Effect<void, HoldLost>
 }
 
 /** One step after the other, with a kill point in each gap. */
 export const inSteps =
-  <Job, Outcome>(
-    { execute, prepare, refuse, settle }: RunSteps<Job, Outcome>,
+  <Job, Outcome, Failure>(
+    { execute, prepare, refuse, settle }: RunSteps<Job, Outcome, Failure>,
     killPoint: (name: KillPointName) => Effect.Effect<void>
   ): RunExecution =>
   (run, control) =>
