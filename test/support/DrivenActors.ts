@@ -9,6 +9,7 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/capsule/InputAuthority",
     "asks VariableRules and BlueprintPatch, then succeeds"
   ],
+  "actors/capsule/LeftOverAdoption.ts": ["actors/capsule/LeftOverAdoption", "asks AdoptionProblems, then writes"],
   "actors/capsule/LifecycleCommands.ts": ["actors/capsule/AutoUpdate", "writes what CapsuleSettings decides"],
   "actors/capsule/PlanCommands.ts": ["actors/capsule/Reconcile", "which Run a command makes"],
   "actors/capsule/ReAdoption.ts": [
