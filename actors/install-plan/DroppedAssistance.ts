@@ -10,7 +10,11 @@ const listed = (names: ReadonlyArray<string>): string =>
     : `${names.slice(0, namedAtMost).join(", ")} and ${names.length - namedAtMost} more`
 
 /** What an install goes without although the repository offers it, and every reason. */
-export const droppedAssistance = ({ assistance, diagnostics, dropped }: CompiledInstall): ReadonlyArray<Finding> => {
+export const droppedAssistance = ({
+  assistance,
+  diagnostics,
+  dropped
+}: Pick<CompiledInstall, "assistance" | "diagnostics" | "dropped">): ReadonlyArray<Finding> => {
   if (assistance !== "invalid" && assistance !== "rejected") return []
   const message =
     assistance === "invalid"

@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join, normalize } from "node:path"
+
+const filesOf = (root: string, folder: string): ReadonlyArray<string> =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((path) => /\.tsx?$/.test(path))
+    .map((path) => join(folder, path))
+
+/** The modules that a test imports values from; types alone test nothing. */
+const imported = (root: string, file: string): ReadonlyArray<string> =>
+  [...readFileSync(join(root, file), "utf8").matchAll(/^import (?!type\b)(?:[^"]*?from )?"(\.[^"]+)"/gm)].map(
+    ([, path = ""]) => normalize(join(dirname(file), path))
+  )
+
+/** A record that is absent is refused the same everywhere, and a field that is absent is left out: neither decides anything. */
+const isPlain = (line: string): boolean =>
+  /=== undefined\) return(?: undefined| yield\* .*)?$/.test(line) ||
+  /\? (?:\{\}|null|undefined|\[\])(?:\s|$)/.test(line) ||
+  /\? yield\* (?:notFound|Effect\.die)\(/.test(line)
+
+const branchesIn = (text: string): number =>
+  text
+    .replaceAll(/\/\*[\s\S]*?\*\//g, "")
+    .replaceAll(/^\s*\/\/.*$/gm, "")
+    .split("\n")
+    .filter((line) => /\bif \(|\bswitch \(|\s\?\s(?!=)/.test(line) && !isPlain(line)).length
+
+/** The files of `actors/` that no test imports, with the lines on which each branches. */
+export const untestedBranches = (root: string): ReadonlyMap<string, number> => {
+  const tested = new Set(filesOf(root, "test").flatMap((file) => imported(root, file)))
+  return new Map(
+    filesOf(root, "actors")
+      .filter((file) => !tested.has(file))
+      .map((file) => [file, branchesIn(readFileSync(join(root, file), "utf8"))])
+  )
+}

@@ -1,0 +1,98 @@
+/**
+ * Files of `actors/` that branch and that no test imports: what they decide is in pure functions that are tested, what is left orders
+ * and writes. Each with a test that drives it through its actor, and what it branches over.
+ */
+export const drivenActors: Readonly<Record<string, readonly [test: string, why: string]>> = {
+  "actors/capsule/CapsuleRelease.ts": ["actors/capsule/Release", "refusals in the order of a release, then its rows"],
+  "actors/capsule/CapsulesLive.ts": ["actors/capsule/CapsuleGroups", "reads of one record, and pages"],
+  "actors/capsule/ConfigurationPlan.ts": [
+    "actors/capsule/InputAuthority",
+    "asks VariableRules and BlueprintPatch, then succeeds"
+  ],
+  "actors/capsule/LeftOverAdoption.ts": ["actors/capsule/LeftOverAdoption", "asks AdoptionProblems, then writes"],
+  "actors/capsule/LifecycleCommands.ts": ["actors/capsule/AutoUpdate", "writes what CapsuleSettings decides"],
+  "actors/capsule/PlanCommands.ts": ["actors/capsule/Reconcile", "which Run a command makes"],
+  "actors/capsule/ReAdoption.ts": [
+    "actors/capsule/InputAuthority",
+    "asks ReAdoptionProblem and VariableRules, then succeeds"
+  ],
+  "actors/capsule/ReAdoptionTarget.ts": [
+    "actors/configuration/OperatorConfigs",
+    "which snapshot is compiled, by OperatorAuthority"
+  ],
+  "actors/configuration/ModuleVerdicts.ts": ["actors/source/Manifests", "a word for each verdict of the compiler"],
+  "actors/configuration/PublicInstallConfig.ts": ["actors/configuration/OperatorConfigs", "a projection"],
+  "actors/connection/ConnectionBehavior.ts": [
+    "actors/connection/GitOrigins",
+    "asks ConnectionRules and ConnectionOrigins"
+  ],
+  "actors/connection/ConnectionChanges.ts": [
+    "actors/connection/ConnectionChanges",
+    "one change: values, expiry, use, end"
+  ],
+  "actors/connection/FinishAuthorization.ts": ["src/http/OAuthAnswers", "refusals in the order of an answer"],
+  "actors/connection/StartAuthorization.ts": ["src/http/OAuthHelpers", "refusals before the browser leaves"],
+  "actors/connection/TokenRenewal.ts": [
+    "actors/connection/RenewedTokens",
+    "asks TokenLifetime, and what a fault leaves behind"
+  ],
+  "actors/connection/TokenRevocation.ts": ["actors/connection/RenewedTokens", "what is given back, and when again"],
+  "actors/delivery/InterfaceConsumption.ts": ["actors/Hosting", "one Interface or none, and the binding that stands"],
+  "actors/execution/AppliedLane.ts": ["actors/capsule/LaneFollowing", "which lane an apply adopts"],
+  "actors/execution/ApplyConclusion.ts": ["actors/execution/PostApply", "how an apply ends by its checks"],
+  "actors/execution/ApplyPreparation.ts": [
+    "actors/execution/ApplyRefusals",
+    "what is asked again before a tool starts"
+  ],
+  "actors/execution/CapsuleConnections.ts": [
+    "actors/connection/ProviderConnections",
+    "which Connections a Capsule names"
+  ],
+  "actors/execution/ConfigurationFit.ts": [
+    "actors/execution/ConfigurationCheck",
+    "whether a configuration fits a report"
+  ],
+  "actors/execution/PostApplyChecks.ts": ["actors/execution/PostApply", "checks one after the other"],
+  "actors/execution/ProviderResolutions.ts": ["actors/execution/RunPreparation", "why a Connection does not serve"],
+  "actors/execution/RunExecutor.ts": ["actors/queue/RunQueue", "asks QueueDecision, then forks"],
+  "actors/execution/RunRecovery.ts": ["actors/execution/Killed", "what an earlier incarnation left"],
+  "actors/execution/SyncExecution.ts": ["actors/source-commands/Looks", "what a sync leaves of a look"],
+  "actors/git-fetch/LaneFetch.ts": ["actors/source-commands/Looks", "a code for each failure of Git"],
+  "actors/identity/TokenIssuance.ts": ["src/accounts/oidc/Mounted", "what a grant gives, by LiveAuthority"],
+  "actors/install-plan/InitialCommit.ts": [
+    "actors/install-plan/InstallPlans",
+    "refusals, then every record of an install"
+  ],
+  "actors/install-plan/InstallPlanRequest.ts": ["actors/install-plan/InstallPlans", "refusals by field"],
+  "actors/install-plan/InstallPlanSteps.ts": [
+    "actors/install-plan/InstallPlans",
+    "takes the steps of CoordinatorSteps"
+  ],
+  "actors/interface/InterfaceLedger.ts": ["actors/Hosting", "rows of Interfaces, one writer"],
+  "actors/interface/InterfaceMaterialization.ts": ["actors/Hosting", "an intent, its attempts and its end"],
+  "actors/restore/RestoreReview.ts": ["src/operator/RestoreReview", "one decision for each record that waits"],
+  "actors/revision-plan/RevisionPlanSteps.ts": ["actors/capsule/Authority", "takes the steps of CoordinatorSteps"],
+  "actors/run-commands/RunsLive.ts": ["actors/run-commands/RunDecisions", "reads of one record, and pages"],
+  "actors/run-group/GroupMembers.ts": [
+    "actors/run-group/Waves",
+    "asks WaveDecision, and writes what became of a member"
+  ],
+  "actors/run-group/RunGroups.ts": ["actors/run-group/Waves", "takes the steps of WaveDecision"],
+  "actors/run/RunHandoverLive.ts": ["actors/install-plan/InstallPlans", "whom the end of a Run concerns"],
+  "actors/source-commands/SourceBehavior.ts": [
+    "actors/source-commands/Looks",
+    "asks ScheduledLooks and the rules of Sources"
+  ],
+  "actors/source-commands/SourcesLive.ts": [
+    "actors/source-commands/Looks",
+    "reads of one record, and what a webhook may start"
+  ],
+  "actors/source/SnapshotReads.ts": ["actors/source/Manifests", "which file of a snapshot is given out"],
+  "actors/staleness/PathFilters.ts": [
+    "actors/staleness/PathFilters",
+    "which contents are compared, by ModuleFootprint"
+  ],
+  "actors/state/BackupStore.ts": ["actors/execution/RestoreFence", "the archive of a backup and its place"],
+  "actors/vault/DataKeys.ts": ["actors/vault/Rotation", "a cache of keys, and their age"],
+  "actors/workspace/WorkspaceList.ts": ["actors/workspace/Workspaces", "a page and its order"]
+}
