@@ -10,6 +10,7 @@ import { RunList } from "../../app/RunList.tsx"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button, LinkButton } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
+import { FailureReason } from "../../ui/FailureReason.tsx"
 import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
@@ -163,7 +164,7 @@ const Alerts = ({ capsule, runs }: { readonly capsule: Capsule; readonly runs: R
       ) : null}
       {capsule.laneError === undefined ? null : (
         <Notice tone="bad" title={words.laneFailedTitle}>
-          <p>{capsule.laneError.message}</p>
+          <FailureReason error={capsule.laneError} />
           <LinkButton
             small
             to="/w/$workspace/sources/$sourceId"

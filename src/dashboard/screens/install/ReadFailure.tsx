@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router"
 import type { Run } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
+import { FailureReason } from "../../ui/FailureReason.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { installWords } from "./Words.ts"
@@ -12,7 +13,7 @@ export const ReadFailure = ({ run }: { readonly run: Run | undefined }) => {
   if (run?.status !== "failed" && run?.status !== "cancelled") return null
   return (
     <Notice tone="bad" title={words.readFailed}>
-      <p>{run.error?.message}</p>
+      <FailureReason error={run.error} />
       <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: run.id }}>
         {words.openRun}
       </Link>

@@ -1,6 +1,7 @@
 import type { Capsule, Run, RunDiagnostic, RunEvent } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { LinkButton } from "../../ui/Button.tsx"
+import { FailureReason } from "../../ui/FailureReason.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { adviceFor, limitOf } from "./Advice.ts"
@@ -66,15 +67,13 @@ export const Diagnosis = ({ run, capsule, events }: DiagnosisProps) => {
       {failed ? (
         <section className="diagnosis" role="alert">
           <h2>{words.failedTitle}</h2>
-          {errors.length === 0 ? <p className="diagnosis-message">{run.error?.message}</p> : null}
+          {errors.length === 0 ? <FailureReason className="diagnosis-message" error={run.error} /> : null}
           <ul className="diagnostics">
             {errors.map((diagnostic, index) => (
               <Diagnostic key={index} diagnostic={diagnostic} />
             ))}
           </ul>
-          {run.error === undefined || errors.length === 0 ? null : (
-            <p className="diagnosis-code">{run.error.message}</p>
-          )}
+          {errors.length === 0 ? null : <FailureReason className="diagnosis-code" error={run.error} />}
           <div className="diagnosis-next">
             <h3>{words.nextTitle}</h3>
             <p>{limitOf(run, words.limits) ?? words.advice[advice]}</p>

@@ -1,5 +1,6 @@
 import type { SourceLane } from "../../api/Types.ts"
 import { CopyText } from "../../ui/CopyText.tsx"
+import { FailureReason } from "../../ui/FailureReason.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
@@ -43,7 +44,7 @@ const LaneRow = ({ lane, isDefault }: { readonly lane: SourceLane; readonly isDe
         </span>
         {lane.error === undefined ? null : (
           <Notice tone="bad" title={words.laneFailed}>
-            <p>{lane.error.message}</p>
+            <FailureReason error={lane.error} />
             <p className="notice-meta">
               <code>{lane.error.code}</code> · {words.laneFailedSince} <Time at={lane.error.since} />
             </p>

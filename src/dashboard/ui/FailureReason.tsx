@@ -1,0 +1,22 @@
+import { japaneseReason } from "../words/FailureReasons.ts"
+import { useLanguage } from "../words/Words.ts"
+
+interface FailureReasonProps {
+  readonly error: { readonly code: string; readonly message: string } | undefined
+  readonly className?: string
+}
+
+/** Why something failed: in the reader's language where there is a sentence for it, and always in the server's words. */
+export const FailureReason = ({ error, className }: FailureReasonProps) => {
+  const language = useLanguage()
+  if (error === undefined) return null
+  const reason = language === "ja" ? japaneseReason(error.code) : undefined
+  return (
+    <>
+      {reason === undefined ? null : <p className={className}>{reason}</p>}
+      <p className={className} {...(language === "en" ? {} : { lang: "en" })}>
+        {error.message}
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test"
+import { readdirSync, readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { DeliveryRefused } from "../../actors/delivery/DeliveryRefused.ts"
+import { CheckImpossible } from "../../actors/source/CompatibilityCheck.ts"
+import { RunnerFailureReason } from "../../runner/execution/RunnerFailure.ts"
+import { japaneseReason } from "../../src/dashboard/words/FailureReasons.ts"
+
+const actors = fileURLToPath(new URL("../../actors/", import.meta.url))
+const sources = (folder: string) =>
+  readdirSync(`${actors}${folder}`)
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => readFileSync(`${actors}${folder}/${name}`, "utf8"))
+
+/** Codes as the code gives them to the error of a Run or lane: `code: "..."`, `refusal("..."`, `return "source_..."`. */
+const written = [...sources("execution"), ...sources("git-fetch")].flatMap((text) =>
+  [
+    ...text.matchAll(/\b(?:code: |refusal\(|blocked\()"([a-z]+(?:_[a-z]+)*)"/g),
+    ...text.matchAll(/return "(source_[a-z_]+)"/g)
+  ].map(([, code = ""]) => code)
+)
+
+test("every reason of a failed Run or look has a sentence in Japanese", () => {
+  const codes = new Set([
+    ...written,
+    ...RunnerFailureReason.literals,
+    ...DeliveryRefused.fields.code.literals,
+    ...CheckImpossible.fields.code.literals
+  ])
+  expect(codes.size).toBeGreaterThan(50)
+  expect([...codes].filter((code) => japaneseReason(code) === undefined)).toEqual([])
+})
+
+test("a sentence is Japanese, and an unknown code has none", () => {
+  expect(japaneseReason("source_unreachable")).toMatch(/\p{Script=Hiragana}.*。$/u)
+  for (const unknown of ["constructor", "", "new_code"]) expect(japaneseReason(unknown)).toBeUndefined()
+})
