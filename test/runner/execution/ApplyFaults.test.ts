@@ -21,8 +21,8 @@ const start = (address: string) =>
 
 const complete = (address: string) => start(address).replace("apply_start", "apply_complete")
 
-describe("a tool that misbehaves while it applies", () => {
-  live("fails after it changed something: state and open operations are reported", () =>
+describe("a tool that fails while applying", () => {
+  live("fails after a change: state and open operations are reported", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -43,7 +43,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("fails before it changed anything: the base state is what is left", () =>
+  live("fails before any change: the base state remains", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -52,7 +52,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("complains of what it made a moment ago: the state says that it is secret", () =>
+  live("marks a new attribute as sensitive only in its state: the value is treated as secret", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -82,7 +82,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("tears the state that would tell of what it created: that is listed", () =>
+  live("truncates the state that would list what it created: the created resources are listed", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -93,7 +93,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("tears its state file: the last whole checkpoint counts", () =>
+  live("truncates its state file: the last complete checkpoint counts", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -117,7 +117,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("swaps the state for another one, an older one, or a link: rejected", () =>
+  live("replaces the state by another one, an older one, or a link: rejected", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -159,7 +159,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("ignores a cancel: after the grace period the sandbox ends by force and the state is kept", () =>
+  live("ignores a cancel: after the grace period the sandbox is killed and the state is kept", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -182,7 +182,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("finishes although nobody can store what it reports", () =>
+  live("finishes although its reports cannot be stored", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

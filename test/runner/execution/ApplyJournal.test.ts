@@ -25,7 +25,7 @@ const problem = (summary: string, address?: string, severity: "error" | "warning
 
 const died = "Plugin did not respond"
 
-/** What a journal of these messages calls possibly created: asked at once, and read back after a crash. */
+/** What a journal of these messages calls possibly created: read at once, and again after a crash. */
 const listed = Effect.fnUntraced(function* (messages: ReadonlyArray<ToolMessage>) {
   const path = join(yield* temporaryFolder, "journal.ndjson")
   const journal = yield* openJournal(path)
@@ -104,7 +104,7 @@ describe("what an apply may have created", () => {
     possiblyCreated: ["b"]
   })
 
-  it.live("what was completed is, when the state that is left does not tell of it", () =>
+  it.live("completed operations count when the remaining state does not show them", () =>
     Effect.sync(() => {
       const journal = journalOf("demo_note.a", "a-1")
       expect(possiblyCreated(journal, undefined)).toEqual(["b", "demo_note.a"])
@@ -117,7 +117,7 @@ describe("what an apply may have created", () => {
     })
   )
 
-  it.live("the addresses of a state are those that the tool tells", () =>
+  it.live("the addresses of a state match those the tool reports", () =>
     Effect.sync(() => {
       for (const [address, more, inModule] of [
         ["demo_note.a[0]", { index_key: 0 }, {}],
@@ -129,7 +129,7 @@ describe("what an apply may have created", () => {
     })
   )
 
-  it.live("an encrypted state tells nothing of it", () =>
+  it.live("an encrypted state reveals nothing about it", () =>
     Effect.sync(() => {
       const text = JSON.stringify({ serial: 1, lineage: "line", encrypted_data: "x", encryption_version: "v0" })
       const state = Option.getOrUndefined(parseState(new TextEncoder().encode(text)))

@@ -14,7 +14,7 @@ const main = `${required}${note("a")}${note("b", slow)}`
 
 const script = fileURLToPath(new URL("support/ApplyProcess.ts", import.meta.url))
 
-/** Processes that work in a folder, as the kernel tells. */
+/** Processes that work in a folder, according to the kernel. */
 const workingIn = (folder: string) =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -32,7 +32,7 @@ const firstLine = async (stream: ReadableStream<Uint8Array>) => {
   return text.trim()
 }
 
-/** Kills the service in the middle of an apply and looks at what is left. */
+/** Kills the service in the middle of an apply and inspects what is left. */
 const crash = (isolation: "auto" | "off") =>
   Effect.gen(function* () {
     const runner = yield* TestRunner
@@ -63,11 +63,11 @@ const crash = (isolation: "auto" | "off") =>
     expect(left?.stateProblem).toBeUndefined()
     expect(workingIn(runFolder)).toEqual([])
     expect(yield* countCreations(mirror.notesDir)).toBe(1)
-    // Asked again, it tells the same.
+    // A second call returns the same.
     expect(Option.getOrUndefined(yield* runner.recover(runFolder))).toMatchObject({ serial: left?.serial ?? -1 })
   }).pipe(Effect.provide(runnerWith({ isolation })))
 
 describe("after the service was killed in the middle of an apply", () => {
-  it.live("in the sandbox: nothing goes on, and everything is found again", () => crash("auto"), 60_000)
-  it.live("as plain processes: what goes on is ended first", () => crash("off"), 60_000)
+  it.live("in the sandbox: all processes end, and everything is found again", () => crash("auto"), 60_000)
+  it.live("as plain processes: the remaining ones are ended first", () => crash("off"), 60_000)
 })

@@ -40,7 +40,7 @@ const file = (name: string, envName?: string) => ({
 })
 
 describe("deliverCredentials", () => {
-  test("one Connection, also for several configurations, travels by environment", () => {
+  test("one Connection, also for several configurations, is delivered through the environment", () => {
     const values = { DEMO_TOKEN: secret("one") }
     const delivery = delivered([
       tuple({ values, files: [file("key.json", "DEMO_KEY_FILE")], config: { region: "eu" } }),
@@ -57,7 +57,7 @@ describe("deliverCredentials", () => {
     expect(delivery.variables).toEqual({})
   })
 
-  test("several Connections of one provider travel as arguments, files by a path that holds in every run folder", () => {
+  test("several Connections of one provider are delivered as arguments, and files by a path valid in every run folder", () => {
     const delivery = delivered([
       tuple({ values: { DEMO_TOKEN: secret("one") }, argumentNames: { DEMO_TOKEN: "api_token" } }),
       tuple({
@@ -88,7 +88,7 @@ describe("deliverCredentials", () => {
     expect(delivery.blocks).toHaveLength(1)
   })
 
-  test("two providers that read the same name with other values are kept apart", () => {
+  test("two providers that read the same name with different values are kept apart", () => {
     const same = delivered([
       tuple({ values: { SHARED_TOKEN: secret("x") } }),
       tuple({
@@ -155,7 +155,7 @@ describe("deliverCredentials", () => {
 })
 
 describe("environmentNameProblem", () => {
-  test("what configures a provider is allowed", () => {
+  test("variables that configure a provider are allowed", () => {
     for (const name of [
       "AWS_ACCESS_KEY_ID",
       "GITHUB_TOKEN",
@@ -170,7 +170,7 @@ describe("environmentNameProblem", () => {
     }
   })
 
-  test("what steers the tool, the loader, an interpreter or the network is not", () => {
+  test("variables that steer the tool, the loader, an interpreter or the network are not", () => {
     for (const name of [
       "TF_LOG",
       "TF_CLI_ARGS",

@@ -15,7 +15,7 @@ import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 
 const tree = { "main.tf": `${required}${note("a")}` }
 
-/** At every level the same run must work; what it may see differs. */
+/** The same run must work at every level; only what it may see differs. */
 const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
   Effect.gen(function* () {
     const mirror = yield* providerMirror
@@ -23,7 +23,7 @@ const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
     const inside = Effect.gen(function* () {
       const { status } = yield* Sandbox
       if (!status.accepted) return undefined
-      // The run's own user writes them.
+      // Written by the run's own user.
       if (status.level === "user_landlock") chmodSync(mirror.notesDir, 0o777)
       const runner = yield* TestRunner
       const job = planJob(folder, tree, {
@@ -39,7 +39,7 @@ const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
     const seen = { extraReadOnly: [mirror.interpreter], extraWritable: [mirror.notesDir] }
     return yield* Effect.provide(
       inside,
-      // Mirrors and run folders are the service's own, so its users may be let pass.
+      // Mirrors and run folders belong to the service, so its users may be let through.
       runnerWith({ ...settings, ...seen, dataFolder: tmpdir() })
     )
   })
@@ -61,7 +61,7 @@ describe("isolation levels", () => {
     )
 
   for (const isolation of ["auto", "required"] as const)
-    it.live(`${isolation}: where nothing that may be chosen works, the run is refused before anything starts`, () =>
+    it.live(`${isolation}: where no permitted level works, the run is refused before anything starts`, () =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
         const failure = yield* Effect.flip(runner.plan(planJob(yield* temporaryFolder, tree), recorder().sink))
@@ -73,7 +73,7 @@ describe("isolation levels", () => {
   const plain = { "main.tf": 'resource "terraform_data" "a" { input = "a" }\n' }
   const bare = { levels: [], trustedTrees: [treeDigest(plain)] }
 
-  it.live("a module that is known by its digest runs where nothing works; the run says at which level", () =>
+  it.live("a module trusted by its digest runs where no level works; the run records its level", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const plan = yield* runner.plan(planJob(yield* temporaryFolder, plain), recorder().sink)

@@ -79,7 +79,7 @@ describe("ModuleRunner", () => {
         after: {
           password: "(sensitive value)",
           place: plan.sandboxLevel === "bubblewrap" ? "/capsule/source/infra" : expect.any(String),
-          // The module's own tfvars files do not take part.
+          // The module's own tfvars files are ignored.
           size: 1
         }
       })
@@ -93,7 +93,7 @@ describe("ModuleRunner", () => {
         "show",
         "plan.summary"
       ])
-      // Nothing secret stays on the disk.
+      // No secret remains on disk.
       expect(readdirSync(first.runFolder)).toEqual([])
 
       const applied = recorder()
@@ -142,7 +142,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("refuses a plan file that is not the reviewed one, before anything is started", () =>
+  live("refuses a plan file other than the reviewed one, before anything starts", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -156,7 +156,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("gives an ephemeral input to the apply again, and says what the tool misses", () =>
+  live("passes an ephemeral input to the apply again, and reports what the tool lacks", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -184,7 +184,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("refuses files that would win over its own, and a module that is not there", () =>
+  live("refuses files that would override its own, and a missing module", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -218,7 +218,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("tells what is wrong with a module by its diagnostics", () =>
+  live("reports what is wrong with a module by its diagnostics", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -230,7 +230,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("a run that was cancelled before it began changes nothing", () =>
+  live("a run cancelled before it began changes nothing", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -240,7 +240,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("a missing tool is told before anything is laid out", () =>
+  live("a missing tool is reported before any file is written", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -252,7 +252,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("nothing on the disk of the service can be read through the module", () =>
+  live("the module can read nothing from the service's disk", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

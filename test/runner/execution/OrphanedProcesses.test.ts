@@ -5,7 +5,7 @@ import { endProcessesIn } from "../../../runner/execution/OrphanedProcesses.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "./support/RunnerHarness.ts"
 
-/** A process that waits for ever, under a name and with further arguments; it says when it is there. */
+/** A process that waits forever, under a name and with further arguments; it reports when it has started. */
 const waiting = Effect.fnUntraced(function* (cwd: string, name: string, ...args: ReadonlyArray<string>) {
   const script = 'exec -a "$0" sh -c "echo there; read never" "$@"'
   const child = yield* Effect.acquireRelease(
@@ -16,8 +16,8 @@ const waiting = Effect.fnUntraced(function* (cwd: string, name: string, ...args:
   return child
 })
 
-describe("what is left of a run whose service ended", () => {
-  it.live("is ended: what works in its folder, and a sandbox that was being made for it; nothing else", () =>
+describe("the remains of a run whose service ended", () => {
+  it.live("are ended: processes in its folder, and a sandbox being created for it; nothing else", () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder
       const folder = `${root}/run_a-1`
@@ -31,7 +31,7 @@ describe("what is left of a run whose service ended", () => {
       const spared = [
         yield* waiting(other, "terraform"),
         yield* waiting(root, "bwrap", "--bind", `${other}/capsule`, "/work"),
-        // Somebody looks at the folder.
+        // Another process uses the folder.
         yield* waiting(root, "less", `${folder}/journal.ndjson`)
       ]
       yield* endProcessesIn(folder)

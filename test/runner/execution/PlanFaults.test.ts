@@ -11,8 +11,8 @@ import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 const { live, dispose } = suite(runnerWith())
 afterAll(dispose)
 
-describe("a tool that misbehaves while it plans", () => {
-  live("dies with garbage: its last words are told, without secrets", () =>
+describe("a tool that fails while planning", () => {
+  live("dies with garbage: its last output is reported, without secrets", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -40,14 +40,15 @@ describe("a tool that misbehaves while it plans", () => {
     })
   )
 
-  live("hangs, deaf to signals: the phase ends by force", () =>
+  live("hangs and ignores signals: the phase is killed", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const hanging = brokenPlan(
         folder,
         { plan: "trap '' INT TERM; echo deaf; while :; do sleep 1; done" },
-        // The grace is also how long a program may take until its first word; until it is deaf it would hear the signal.
+        // The grace period also limits the time until a program's first output; until it ignores signals it would still
+        // receive one.
         { timing: { ...shortTiming, planGrace: "1 second" } }
       )
       const failure = yield* Effect.flip(runner.plan(hanging, recorder().sink))
@@ -55,7 +56,7 @@ describe("a tool that misbehaves while it plans", () => {
     })
   )
 
-  live("is cancelled while it plans: it gets one signal and ends by itself", () =>
+  live("is cancelled while planning: it gets one signal and ends on its own", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -44,7 +44,7 @@ describe("projectPlan", () => {
     expect(resourceChanges).toHaveLength(9)
   })
 
-  test("shows what changes of each attribute, and nothing of what is sensitive", () => {
+  test("shows what changes of each attribute, and no sensitive value", () => {
     const plan = planOf({
       resource_changes: [
         {
@@ -75,7 +75,7 @@ describe("projectPlan", () => {
     )
   })
 
-  test("a whole object can be sensitive, a moved object is told, a long value is only measured", () => {
+  test("a whole object can be sensitive, a moved object is reported, a long value is only measured", () => {
     const plan = planOf({
       resource_changes: [
         change(["create"], { after: { a: "s" }, after_sensitive: true }),
@@ -89,7 +89,7 @@ describe("projectPlan", () => {
     expect(long?.changedAttributes[0]?.after).toBe("(70002 characters, too long to show)")
   })
 
-  test("outputs: sensitive and unknown ones have no value, unchanged ones are planned but no change", () => {
+  test("outputs: sensitive and unknown ones have no value, unchanged ones are planned but do not count as changes", () => {
     const plan = planOf({
       output_changes: {
         plain: { actions: ["update"], before: 1, after: { a: 1 }, after_unknown: { b: true }, after_sensitive: false },
@@ -116,7 +116,7 @@ describe("projectPlan", () => {
     expect(plannedOutputs.map(({ name }) => name)).toEqual(["plain", "later", "hidden", "same"])
   })
 
-  test("the redactor has the last word", () => {
+  test("the redactor runs last", () => {
     const plan = planOf({
       resource_changes: [
         change(["create"], { after: { url: "postgres://u:p4ssw0rd-canary@h", n: { "p4ssw0rd-canary": 1 } } })
@@ -129,7 +129,7 @@ describe("projectPlan", () => {
 })
 
 describe("maskValue", () => {
-  // Every leaf is unique, so that a leaf that shows up is known to be that one.
+  // Every leaf is unique, so a leaf that shows up can be identified.
   const tree = fc.letrec<{ node: Node }>((tie) => ({
     node: fc.oneof(
       { maxDepth: 4 },
@@ -147,7 +147,7 @@ describe("maskValue", () => {
   }
   type Json = Parameters<typeof maskValue>[0]
 
-  test("no marked leaf is ever shown, every other one is", () => {
+  test("no marked leaf is ever shown, and every other one is", () => {
     fc.assert(
       fc.property(tree, fc.boolean(), (root, asList) => {
         const hidden: Array<string> = []

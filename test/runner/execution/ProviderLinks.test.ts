@@ -21,7 +21,7 @@ const packageIn = (cache: string) => {
   return join(versions, readdirSync(versions)[0] ?? "")
 }
 
-/** Plans on a stage with a provider cache of its own. Each `apply` of the plan is a Run of its own. */
+/** Plans on a stage with its own provider cache. Each `apply` of the plan is a separate Run. */
 const afterPlan = <E>(
   body: (planned: {
     readonly cacheFolder: string
@@ -43,7 +43,7 @@ const afterPlan = <E>(
     true
   )
 
-/** What is told of an apply that started with the packages of the plan and was refused by the tool itself. */
+/** What is reported of an apply that started with the plan's packages and was refused by the tool itself. */
 const refusal = Effect.fnUntraced(function* <E, R>(apply: (sink: RunSink) => Effect.Effect<ApplyOutcome, E, R>) {
   const seen = recorder()
   const refused = yield* apply(seen.sink)
@@ -53,7 +53,7 @@ const refusal = Effect.fnUntraced(function* <E, R>(apply: (sink: RunSink) => Eff
 })
 
 describe("An apply with providers", () => {
-  it.live("takes the packages that its plan installed, without installing again", () =>
+  it.live("uses the packages that its plan installed, without installing again", () =>
     afterPlan(({ apply, cacheFolder, notesDir }) =>
       Effect.gen(function* () {
         const seen = recorder()
@@ -61,7 +61,7 @@ describe("An apply with providers", () => {
         expect(phasesOf(seen)).toEqual(["prepare", "apply", "state", "outputs"])
         expect(yield* countCreations(notesDir)).toBe(1)
 
-        // A package of a registry lies in the cache itself.
+        // A registry package is stored in the cache itself.
         const cached = packageIn(cacheFolder)
         const source = realpathSync(cached)
         rmSync(cached, { recursive: true })
@@ -86,10 +86,10 @@ describe("An apply with providers", () => {
     )
   )
 
-  it.live("is refused with another lock than the one that was reviewed, and changes nothing", () =>
+  it.live("is refused with a lock other than the reviewed one, and changes nothing", () =>
     afterPlan(({ apply, notesDir, plan }) =>
       Effect.gen(function* () {
-        // An additional hash leaves the package valid: only the comparison with the plan's own lock can find it.
+        // An additional hash leaves the package valid: only the comparison with the plan's own lock can detect it.
         const changes = [
           plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA"),
           plan.lockText?.replace("  hashes = [\n", `  hashes = [\n    "h1:${"A".repeat(43)}=",\n`)
@@ -107,7 +107,7 @@ describe("An apply with providers", () => {
     )
   )
 
-  it.live("installs what the cache does not hold, or holds as a link out of what the Run may see", () =>
+  it.live("installs what the cache lacks, or holds as a link to a place outside the sandbox", () =>
     afterPlan(({ apply, cacheFolder }) =>
       Effect.gen(function* () {
         expect(lstatSync(packageIn(cacheFolder)).isSymbolicLink()).toBe(true)
@@ -129,7 +129,7 @@ describe("A lock", () => {
   const one = (body: string) => `# Made by the tool.\n\nprovider "example.test/acme/demo" {\n${body}}\n`
   const hashes = '  hashes = [\n    "h1:AAAA=",\n    "zh:00",\n  ]\n'
 
-  test("is read as the tool writes it, and not at all otherwise", () => {
+  test("is read only in the tool's own format", () => {
     const whole = one(`  version     = "1.2.3-beta.1"\n  constraints = "~> 1.2"\n${hashes}`)
     expect(lockedProviders(whole)).toEqual([{ address: "example.test/acme/demo", version: "1.2.3-beta.1" }])
     expect(lockedProviders(`${whole}\n${whole.replace("acme/demo", "acme/other")}`)).toHaveLength(2)

@@ -18,7 +18,7 @@ const key = [
   "-----END PRIVATE KEY-----"
 ].join("\n")
 
-/** The values are no secrets to the tool, or it would show nothing of the output. */
+/** The values are not secret to the tool, or it would hide the output. */
 const provisioned = (name: string, command: string) => `
 resource "terraform_data" "${name}" {
   provisioner "local-exec" {
@@ -39,7 +39,7 @@ variable "key" {
   sensitive = true
 }
 `
-// Of two that print at once, each waits for the other before its second half.
+// When two print concurrently, each waits for the other before its second half.
 const meet = (own: string, other: string) => `
 printf '%.20s\\n' "$TOKEN"
 : > ../${own}
@@ -71,7 +71,7 @@ const expectNothingOf = (secret: string, shown: string) => {
   const text = JSON.stringify(shown).replaceAll("\\n", "")
   for (let at = 0; at + 6 <= secret.length; at++) {
     const piece = secret.slice(at, at + 6)
-    // The words of a key's first and last line are no secret.
+    // The words of a key's first and last line are not secret.
     if (/^[A-Z -]+$/.test(piece)) continue
     expect({ piece, isShown: text.includes(piece) }).toEqual({ piece, isShown: false })
   }
@@ -80,8 +80,8 @@ const expectNothingOf = (secret: string, shown: string) => {
 const job = (folder: string, files: Readonly<Record<string, string>>): Placed<PlanJob> =>
   planJob(folder, files, { variables: { token: variable(token, true), key: variable(key, true) } })
 
-describe("what a provisioner prints of a secret over several messages", () => {
-  live("is hidden in each form, per resource, and all else is shown in order", () =>
+describe("provisioner output that spreads a secret over several messages", () => {
+  live("is hidden in each form, per resource, and everything else is shown in order", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -115,7 +115,7 @@ describe("what a provisioner prints of a secret over several messages", () => {
       const dump = of("dumped").join("").replaceAll(/\s/g, "")
       for (let at = 0; at + 6 <= cells.length; at++) expect(dump).not.toContain(cells.slice(at, at + 6).join(""))
 
-      // Each resource ends after all that it printed.
+      // Each resource ends after everything it printed.
       for (const name of ["halves", "wrapped", "dumped", "line_by_line", "one", "two"]) {
         const lines = seen.logs.map(({ text }) => text).filter((text) => text.startsWith(`terraform_data.${name}: `))
         expect(lines.at(-1)).toContain("Creation complete")
@@ -123,7 +123,7 @@ describe("what a provisioner prints of a secret over several messages", () => {
     })
   )
 
-  live("is hidden in the log and in the error when the command fails in the middle of it", () =>
+  live("is hidden in the log and in the error when the command fails in the middle", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -152,7 +152,7 @@ const printing = (lines: string) => `cat <<'EOF'\n${lines}\nEOF`
 const first = canary.slice(0, 12)
 
 describe("a line that shows the beginning of a secret", () => {
-  live("keeps back only its own resource, and is given on when a cancel ends the tool", () =>
+  live("holds back only its own resource, and is released when a cancel ends the tool", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -190,7 +190,7 @@ describe("a line that shows the beginning of a secret", () => {
     })
   )
 
-  live("is one text with what a diagnostic says at length, and with the tool's plain lines", () =>
+  live("is matched across a diagnostic's details and the tool's plain lines", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -37,7 +37,7 @@ const signalOn = (
 }
 
 describe("ModuleRunner with a real provider", () => {
-  it.live("delivers one Connection by environment, locks the provider, hides the token that a provider prints", () =>
+  it.live("delivers one Connection by environment, locks the provider, hides the token printed by the provider", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -62,7 +62,7 @@ describe("ModuleRunner with a real provider", () => {
         expect(shown).toContain("token=[redacted env.DEMO_TOKEN]")
         expect(shown).not.toContain(tokenA)
         expect(shown).not.toContain(Buffer.from(`user:${tokenA}`).toString("base64").slice(8, 28))
-        // The file is written before the tool tells that it is done, so at least one look saw it whole.
+        // The file is written before the tool reports completion, so at least one read saw it complete.
         expect(applied.serial).toBeGreaterThan(0)
 
         const { state } = applied
@@ -143,7 +143,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("configures providers that only child modules name, and keeps two of one type apart", () =>
+  it.live("configures providers named only by child modules, and keeps two of one type apart", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -172,13 +172,13 @@ describe("ModuleRunner with a real provider", () => {
         expect(applied.exit).toBe("succeeded")
         const owners = Object.fromEntries(notesOf(notesDir).map(({ name, owner }) => [name, owner]))
         expect(owners).toEqual({ a: ownerOf(tokenA), b: ownerOf(tokenB) })
-        // The child's own version constraint still counts.
+        // The child's own version constraint still applies.
         expect(plan.lockText).toContain('constraints = "1.0.0"')
       })
     )
   )
 
-  it.live("imports the state of an apply that failed half way", () =>
+  it.live("imports the state of an apply that failed half-way", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -201,7 +201,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("a cancel stops gracefully: what was made is in the state", () =>
+  it.live("a cancel stops gracefully: what was created is in the state", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -227,7 +227,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("after a sudden end, the folder still tells what was made and what may have been", () =>
+  it.live("after a sudden end, the folder still shows what was created and what may have been", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -256,14 +256,14 @@ describe("ModuleRunner with a real provider", () => {
           changedAnything: true
         })
         expect(Option.getOrUndefined(left)?.completed.map(({ address }) => address)).toEqual(["demo_note.a"])
-        // The plugin went down with its sandbox: no note appears behind the service's back.
+        // The plugin ended with its sandbox: no note appears later.
         expect(yield* countCreations(notesDir)).toBe(1)
         expect(readdirSync(join(apply.runFolder, "capsule"))).not.toContain("settings")
       })
     )
   )
 
-  it.live("refuses another provider than the reviewed lock names, a lost lock, and what the mirror does not hold", () =>
+  it.live("refuses a provider other than the reviewed lock's, a missing lock, and what the mirror lacks", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner

@@ -64,7 +64,7 @@ describe("a source build", () => {
       ).toEqual(expect.arrayContaining(["CI", "HOME", "LANG", "PATH", "TMPDIR"]))
       expect(log.join("\n")).not.toContain("DEMO_TOKEN")
       expect(log).toContain("/capsule/source")
-      // The loopback device is all there is.
+      // The loopback device is the only one.
       expect(log).toContain("1")
       expect(plan.build?.digest).toMatch(/^sha256:/)
       expect(existsSync(join(first.runFolder, "build"))).toBe(false)
@@ -126,7 +126,8 @@ describe("a source build", () => {
       const absent = yield* Effect.flip(runner.plan(building(folder, [{ argv: ["no-such-program"] }]), recorder().sink))
       expect(absent).toMatchObject({ reason: "build_failed", phase: "build" })
       const hanging = building(folder, [shell("trap '' INT; echo deaf; while :; do sleep 1; done")], {
-        // The grace is also how long a program may take until its first word; until it is deaf it would hear the signal.
+        // The grace period also limits the time until a program's first output; until it ignores signals it would still
+        // receive one.
         timing: { build: "100 millis", planGrace: "1 second" }
       })
       expect(yield* Effect.flip(runner.plan(hanging, recorder().sink))).toMatchObject({

@@ -13,7 +13,7 @@ const linesOf = (chunks: ReadonlyArray<Uint8Array>) => {
 }
 
 describe("MessageLines", () => {
-  test("the lines do not depend on how the output is cut", () => {
+  test("the lines do not depend on how the output is split", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "grapheme" })), fc.array(fc.nat(9)), (texts, sizes) => {
         const whole = bytes(texts.map((text) => text.replaceAll(/[\r\n]/g, "")).join("\n"))
@@ -29,7 +29,7 @@ describe("MessageLines", () => {
     )
   })
 
-  test("a line without end takes bounded memory, and the next line is read again", () => {
+  test("an endless line takes bounded memory, and the next line is read normally", () => {
     const half = bytes("x".repeat(longestMessage - 1))
     const [long, next, ...rest] = linesOf([half, half, bytes("\nnext\r\n")])
     expect(long?.cut).toBe(true)
@@ -38,20 +38,20 @@ describe("MessageLines", () => {
     expect(rest).toEqual([])
   })
 
-  test("only a state that the tool prints may be longer", () => {
+  test("only a state printed by the tool may be longer", () => {
     const dump = `{"@level":"info","@message":"Emergency state dump","state":"${"x".repeat(2 * longestMessage)}"}`
     expect(linesOf([bytes(dump)])).toEqual([{ text: dump, cut: false }])
   })
 })
 
 describe("parseToolMessage", () => {
-  test("what is no message is left to the log", () => {
+  test("text that is not a message goes to the log", () => {
     for (const line of ["", "plain", "{", "[]", "null", '{"type":"version"}', '{"@message":3}']) {
       expect(Option.isNone(parseToolMessage(line))).toBe(true)
     }
   })
 
-  test("a message of an unknown or malformed kind is still a text", () => {
+  test("a message of an unknown or malformed kind is shown as text", () => {
     for (const line of [
       '{"@message":"m","type":"apply_start","hook":{}}',
       '{"@message":"m","type":"diagnostic","diagnostic":null}',
@@ -61,7 +61,7 @@ describe("parseToolMessage", () => {
     }
   })
 
-  test("diagnostics keep their place", () => {
+  test("diagnostics keep their location", () => {
     const line = JSON.stringify({
       "@message": "Error: x",
       type: "diagnostic",
@@ -111,7 +111,7 @@ describe("parseState", () => {
     ])
   })
 
-  test("every cut of a state is refused", () => {
+  test("a state truncated anywhere is refused", () => {
     const whole = JSON.stringify(state)
     for (let length = 0; length < whole.length; length += 7) {
       expect(Option.isNone(parseState(bytes(whole.slice(0, length))))).toBe(true)

@@ -91,7 +91,7 @@ describe("A module with nothing to install", () => {
     })
   )
 
-  live("is initialised all the same when something else may need it", () =>
+  live("is still initialised when something else may need it", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -129,7 +129,7 @@ describe("A module with nothing to install", () => {
     })
   )
 
-  it.live("is told apart from one with a provider, whose plugin keeps its own collector", () =>
+  it.live("is distinguished from one with a provider, whose plugin keeps its own collector", () =>
     onStage(({ job, folder }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner

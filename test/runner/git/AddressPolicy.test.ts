@@ -57,7 +57,7 @@ describe("AddressPolicy", () => {
   ])
     test(`${JSON.stringify(address)} is not public`, () => expect(isPublicAddress(address)).toBe(false))
 
-  test("tells addresses from names", () => {
+  test("distinguishes addresses from names", () => {
     expect(hostAddress("[::1]")).toBe("::1")
     expect(hostAddress("127.0.0.1")).toBe("127.0.0.1")
     expect(hostAddress("localhost")).toBeUndefined()

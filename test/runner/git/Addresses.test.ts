@@ -40,7 +40,7 @@ describe("addresses", () => {
       })
     )
 
-  it.live("a name that is gone is unreachable", () =>
+  it.live("a name that does not resolve is unreachable", () =>
     Effect.gen(function* () {
       const error = yield* refused({ url: "https://git.example/a.git", allow: [] }).pipe(
         Effect.provide(answering().layer)
@@ -49,12 +49,12 @@ describe("addresses", () => {
     })
   )
 
-  it.live("the first answer counts for every connection, whatever the name says later", () =>
+  it.live("the first answer counts for every connection, whatever the name resolves to later", () =>
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const { origin } = yield* serveRepository({ gitdir })
       const port = new URL(origin).port
-      // Nobody listens at the second answer.
+      // Nothing listens at the second answer.
       const resolver = answering(["127.0.0.1"], ["127.0.0.2"])
       const url = `http://git.example:${port}/repository.git`
       const found = yield* resolve({ url }).pipe(Effect.provide(resolver.layer))
@@ -63,7 +63,7 @@ describe("addresses", () => {
     })
   )
 
-  it.live("an address that does not answer is passed over for the next one", () =>
+  it.live("after an unresponsive address the next one is tried", () =>
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const { origin } = yield* serveRepository({ gitdir })

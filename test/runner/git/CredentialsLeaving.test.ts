@@ -21,7 +21,7 @@ const header = `Bearer ${token}`
 const credentialsFor = (...allowed: ReadonlyArray<string>) =>
   GitCredentials.bearer(Redacted.make(token), origins(...allowed))
 
-/** Past the parser: what stands below must not rely on how a Source was written. */
+/** Bypasses the parser: the layers below must not rely on how a Source was written. */
 const unchecked = (url: string) => GitAddress.make(url)
 
 const limits = {
@@ -51,7 +51,7 @@ const newest = (url: string, credentials: GitCredentials) =>
     Effect.provide(services(url))
   )
 
-/** The work of the process that fetches, by one of the two ways. */
+/** The work of the fetching process, by one of the two ways. */
 const fetchBy = (way: "native" | "library") => (url: string, credentials: GitCredentials, commit: string) =>
   Effect.gen(function* () {
     const native = yield* (yield* InstalledGit).usable
@@ -83,7 +83,7 @@ const ways: ReadonlyArray<readonly [string, Way]> = [
   ["the fetch by native git", fetchBy("native")]
 ]
 
-/** Two Git servers: the credentials are for the first one only. */
+/** Two Git servers: the credentials are only for the first one. */
 const servers = Effect.gen(function* () {
   const { gitdir, second } = yield* repository
   const trusted = yield* serveByHttpBackend(gitdir)
@@ -91,7 +91,7 @@ const servers = Effect.gen(function* () {
   return { trusted, foreign, commit: second }
 })
 
-describe("credentials leave for their origins only", () => {
+describe("credentials are sent only to their origins", () => {
   for (const [name, send] of ways.filter(([name]) => name !== "the newest version"))
     it.live(`${name} signs in where it may`, () =>
       Effect.gen(function* () {
@@ -113,11 +113,11 @@ describe("credentials leave for their origins only", () => {
         const elsewhere = [
           [foreign.url, [trusted.origin]],
           [foreign.url, []],
-          // Another host of the same server, another port, another scheme.
+          // Another host on the same server, another port, another scheme.
           [trusted.url, [`http://localhost:${trusted.port}`]],
           [trusted.url, ["http://127.0.0.1"]],
           [trusted.url, [`https://127.0.0.1:${trusted.port}`]],
-          // The trusted origin, or a token, in the place of a user name. isomorphic-git makes a header of its own of these.
+          // The trusted origin, or a token, in place of a user name. isomorphic-git turns these into its own header.
           [`http://127.0.0.1:${trusted.port}@127.0.0.1:${foreign.port}/repository.git`, [trusted.origin]],
           [`http://${token}:x@127.0.0.1:${foreign.port}/repository.git`, [foreign.origin]],
           [`${foreign.origin}/${trusted.origin}/repository.git`, [trusted.origin]]
@@ -135,7 +135,7 @@ describe("credentials leave for their origins only", () => {
     )
 
   for (const [name, send] of ways)
-    it.live(`${name} does not leave a prefix by the spelling of a path`, () =>
+    it.live(`${name} does not leave a prefix through the spelling of a path`, () =>
       Effect.gen(function* () {
         const server = yield* httpServer((_request, response) => void response.writeHead(404).end())
         const credentials = credentialsFor(`${server.origin}/team/`)
@@ -193,8 +193,8 @@ describe("credentials leave for their origins only", () => {
       )
 })
 
-describe("what a process is handed", () => {
-  it.effect("keeps its origins, and shows its secret to nobody else", () =>
+describe("the input of a process", () => {
+  it.effect("keeps its origins, and reveals its secret to no one else", () =>
     Effect.gen(function* () {
       const credentials = credentialsFor("https://git.example.com/team/")
       const encoded = yield* Schema.encodeEffect(GitCredentials.Handed)(credentials)

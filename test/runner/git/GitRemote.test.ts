@@ -9,7 +9,7 @@ import { newest, origins, refused, repository, resolve, tagOf } from "./support/
 
 describe("GitRemote.resolve", () => {
   for (const protocolV2 of [true, false])
-    it.live(`finds what each kind of ref stands for, protocol v2 ${protocolV2 ? "on" : "off"}`, () =>
+    it.live(`finds the commit of each kind of ref, protocol v2 ${protocolV2 ? "on" : "off"}`, () =>
       Effect.gen(function* () {
         const { gitdir, first, second } = yield* repository
         yield* commitFiles({ gitdir, branch: "both", files: { "b.tf": "" } })
@@ -38,7 +38,7 @@ describe("GitRemote.resolve", () => {
       })
     )
 
-  it.live("an empty repository is told as such", () =>
+  it.live("an empty repository is reported as such", () =>
     Effect.gen(function* () {
       const gitdir = `${yield* temporaryFolder}/repository`
       yield* createRepository({ gitdir })
@@ -47,7 +47,7 @@ describe("GitRemote.resolve", () => {
     })
   )
 
-  it.live("signs in, and keeps what it signs in with to itself", () =>
+  it.live("signs in, and does not reveal its credentials", () =>
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const basic = Buffer.from("me:hunter2").toString("base64")
@@ -64,7 +64,7 @@ describe("GitRemote.resolve", () => {
 })
 
 describe("GitRemote.newestStableTag", () => {
-  it.live("answers the newest tag with its peeled commit", () =>
+  it.live("returns the newest tag with its peeled commit", () =>
     Effect.gen(function* () {
       const { gitdir, first, second } = yield* repository
       yield* tagCommit({ gitdir, name: "v1.9.0", target: second })

@@ -71,7 +71,7 @@ describe("hostile Git servers", () => {
       }
     ]
   ] satisfies ReadonlyArray<readonly [string, RequestListener]>)
-    it.live(`${name} is a broken protocol`, () =>
+    it.live(`${name} is a protocol error`, () =>
       Effect.gen(function* () {
         const { url } = yield* httpServer(listener)
         expect(yield* tagOf({ url })).toBe("GitProtocolBroken")
@@ -86,7 +86,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("a connection that ends inside an answer is no answer", () =>
+  it.live("a connection that ends inside a response is an error", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.writeHead(200, {
@@ -100,7 +100,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("an endless answer stops at the limit", () =>
+  it.live("an endless response stops at the limit", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.setHeader("content-type", "application/x-git-upload-pack-advertisement")
@@ -127,7 +127,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("a server that falls silent is left", () =>
+  it.live("a server that falls silent is abandoned", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.setHeader("content-type", "application/x-git-upload-pack-advertisement")

@@ -14,7 +14,7 @@ const usable = (native: GitPolicyShape["native"]) =>
     )
   )
 
-/** Makes these variables of the environment hold while an effect runs. */
+/** Sets these environment variables while an effect runs. */
 const withEnvironment =
   (values: Record<string, string>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -53,7 +53,7 @@ describe("InstalledGit", () => {
     ["1.99.0", false],
     ["what", false]
   ] as const)
-    it.live(`${version} is ${found ? "good enough" : "passed over"}`, () =>
+    it.live(`${version} is ${found ? "accepted" : "skipped"}`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         program(folder, version)
@@ -66,7 +66,7 @@ describe("InstalledGit", () => {
       })
     )
 
-  it.live("leaves certificates that only this runtime knows to this runtime", () =>
+  it.live("leaves certificates known only to this runtime to this runtime", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       program(folder, "2.50.0")

@@ -58,7 +58,7 @@ describe("GitRef", () => {
   ])
     test(`refuses ${JSON.stringify(text.slice(0, 40))}`, () => expect(Result.isFailure(parseGitRef(text))).toBe(true))
 
-  test("says what to ask for", () => {
+  test("returns the ref to ask for", () => {
     const target = (text: string) => Result.map(parseGitRef(text), refTarget)
     expect(target("HEAD")).toEqual(Result.succeed({ _tag: "head" }))
     expect(target(commit)).toEqual(Result.succeed({ _tag: "commit", commit }))

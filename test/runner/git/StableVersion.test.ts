@@ -48,7 +48,7 @@ describe("newest stable version (G17)", () => {
   ] as const)
     test(`${JSON.stringify(tags).slice(0, 90)} -> ${expected}`, () => expect(pick(...tags)).toBe(expected))
 
-  test("a branch is no tag", () =>
+  test("a branch is not a tag", () =>
     expect(Result.isFailure(newestStableVersion([{ name: "refs/heads/v1.0.0", oid: "a", commit: "a" }]))).toBe(true))
 
   test("100,000 tags", () => {

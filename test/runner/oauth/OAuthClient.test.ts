@@ -35,7 +35,7 @@ const client = (allowOrigins: ReadonlyArray<string>, addresses: ReadonlyArray<st
 const startAt = (server: AuthorizationServer) =>
   Effect.flatMap(OAuthClient, ({ authorizationUrl }) => authorizationUrl(server, asked))
 
-/** Why a request at this server is not made. */
+/** Why a request to this server is not sent. */
 const refusal = (server: AuthorizationServer, allowOrigins: ReadonlyArray<string>, addresses?: ReadonlyArray<string>) =>
   Effect.flip(startAt(server)).pipe(
     Effect.map(({ message, reason }) => `${reason}: ${message}`),
@@ -55,7 +55,8 @@ it.live("metadata of another issuer, without PKCE, or behind a redirect is not u
     expect(yield* told({ code_challenge_methods_supported: undefined })).toContain("PKCE")
     expect(yield* told({ authorization_endpoint: "javascript:alert(1)" })).toContain("no https address")
     expect(yield* told({ authorization_endpoint: "http://elsewhere.example/authorize" })).toContain("no https address")
-    // Where the operator knows that the server says nothing of it, a challenge is sent all the same, and never in the clear.
+    // Where the operator knows that the server does not advertise it, a challenge is still sent, and never in the
+    // clear.
     state.metadata = { code_challenge_methods_supported: undefined }
     const url = yield* startAt(at(issuer, { pkce: "sent" })).pipe(Effect.provide(client([issuer])))
     expect(new URL(url).searchParams.get("code_challenge_method")).toBe("S256")
@@ -63,7 +64,7 @@ it.live("metadata of another issuer, without PKCE, or behind a redirect is not u
   })
 )
 
-it.live("plain http and addresses that are not public are for origins that the operator allows", () =>
+it.live("plain http and private addresses are for origins that the operator allows", () =>
   Effect.gen(function* () {
     const { issuer, state } = yield* pliantServer
     expect(yield* refusal(at(issuer), [])).toContain("no https address that is allowed")
@@ -72,7 +73,7 @@ it.live("plain http and addresses that are not public are for origins that the o
       "not public"
     )
     expect(state.reads).toBe(0)
-    // What the metadata names is held to the same rule.
+    // Addresses in the metadata follow the same rule.
     state.metadata = {
       token_endpoint: "http://169.254.169.254/token",
       revocation_endpoint: "http://127.0.0.1:1/revoke"
@@ -93,7 +94,7 @@ it.live("plain http and addresses that are not public are for origins that the o
   })
 )
 
-it.live("a server that is away, or has no way to revoke, is told apart from one that refuses", () =>
+it.live("an unreachable server, or one without revocation, is distinguished from one that refuses", () =>
   Effect.gen(function* () {
     const { issuer, state } = yield* pliantServer
     expect(yield* refusal(at("http://127.0.0.1:1"), ["http://127.0.0.1:1"])).toContain("unreachable")

@@ -15,7 +15,7 @@ const server = (fetch: (request: Request) => Response) =>
     (running) => Effect.promise(() => running.stop(true))
   )
 
-/** Asks once under a policy that allows these origins; every name is this machine. */
+/** Sends one request under a policy that allows these origins; every name resolves to this machine. */
 const asked = (url: string, allowOrigins: ReadonlyArray<string>, text?: string) =>
   Effect.flatMap(HttpProbe, (probe) => probe.ask(new URL(url), text)).pipe(
     Effect.provide(
@@ -27,8 +27,8 @@ const asked = (url: string, allowOrigins: ReadonlyArray<string>, text?: string) 
     Effect.result
   )
 
-describe("an address that is asked after an apply", () => {
-  it.live("is refused where Git would be: no connection is made", () =>
+describe("an address requested after an apply", () => {
+  it.live("is refused by the same rules as for Git: no connection is made", () =>
     Effect.gen(function* () {
       let connections = 0
       const { port } = yield* server(() => {
@@ -56,7 +56,7 @@ describe("an address that is asked after an apply", () => {
   )
 
   it.live(
-    "answers by its status and by whether its body holds a text in the first 64 KiB; a redirect is an answer",
+    "answers by its status and by whether the first 64 KiB of its body contain a text; a redirect counts as an answer",
     () =>
       Effect.gen(function* () {
         const { port } = yield* server((request) => {
@@ -73,7 +73,7 @@ describe("an address that is asked after an apply", () => {
       })
   )
 
-  it.effect("is asked again until it answers as expected, and no longer than its time", () =>
+  it.effect("is retried until it answers as expected, and no longer than its time limit", () =>
     Effect.gen(function* () {
       const awaited = (answers: ReadonlyArray<number>, isFinal = false) => {
         let index = 0
@@ -103,7 +103,7 @@ describe("an address that is asked after an apply", () => {
     })
   )
 
-  it.effect("is http and nothing else, and a path stays on its host", () =>
+  it.effect("must be http, and a path remains on its host", () =>
     Effect.sync(() => {
       expect(checkedUrl("https://site.example.com/a?b=1#c", undefined)?.href).toBe("https://site.example.com/a?b=1")
       expect(checkedUrl("https://site.example.com/a?b=1", "/healthz")?.href).toBe("https://site.example.com/healthz")

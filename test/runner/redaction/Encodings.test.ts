@@ -58,18 +58,18 @@ const spellings: Readonly<Record<string, (text: string) => string>> = {
     Array.from(text, (_, index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, "0")}`).join("")
 }
 
-describe("encodings that can be undone", () => {
+describe("reversible encodings", () => {
   for (const [name, spell] of Object.entries(spellings)) {
     test(name, () => {
       const spelled = spell(secret)
       const shown = target.text(`(${spelled})`)
       expect(shown).toContain("[redacted var.s]")
-      // What is left belongs to the text around it.
+      // The remaining characters belong to the surrounding text.
       expect(shown.replaceAll("[redacted var.s]", "").length).toBeLessThan(Math.max(24, spelled.length / 2))
     })
   }
 
-  test("are found with any cut of the text", () => {
+  test("are found however the text is cut", () => {
     for (const spell of Object.values(spellings)) {
       const text = `<${spell(secret)}>`
       for (const size of [1, 3, 7]) {
@@ -88,7 +88,7 @@ describe("encodings that can be undone", () => {
     expect(short.text(base64("me:kq7zx"))).toContain("[redacted var.s]")
   })
 
-  test("ordinary encoded text stays as it is", () => {
+  test("ordinary encoded text is unchanged", () => {
     const noise = base64("The quick brown fox jumps over the lazy dog. ".repeat(50))
     const digest = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
     const text = `${noise} ${digest} 550e8400-e29b-41d4-a716-446655440000 %2Fhome%2Fme &lt;b&gt; a\\nb`

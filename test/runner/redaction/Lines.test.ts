@@ -10,7 +10,7 @@ const mark = "[redacted var.s]"
 const redactor = (...secrets: ReadonlyArray<string>) =>
   new Redactor(secrets.map((secret) => ({ origin: "var.s", value: Redacted.make(secret) })))
 
-/** What is given on after each line, and at the end. */
+/** The output after each line, and at the end. */
 const shown = (target: Redactor, lines: ReadonlyArray<string>): ReadonlyArray<RedactedLine> => {
   const stream = target.lines()
   return [...lines.flatMap((line) => stream.push([line])), ...stream.end()]
@@ -41,10 +41,10 @@ describe("a secret over several lines", () => {
     )
   }
   for (const [name, lines] of Object.entries(spellings)) {
-    test(`is one mark: ${name}`, () => {
+    test(`becomes one mark: ${name}`, () => {
       const result = visible(shown(target, ["before", ...lines, "after"]))
       expect([result[0], result.at(-1)]).toEqual(["before", "after"])
-      // The padding stays, and so do up to five characters that were shown before the sixth came.
+      // The padding remains, and so do up to five characters that were shown before the sixth arrived.
       const left = result.slice(1, -1).join("").replaceAll(mark, "").replaceAll(/[\s=]/g, "")
       expect(result.join("")).toContain(mark)
       expect(left.length).toBeLessThanOrEqual(name.includes("JSON") ? 35 : name.includes("percent") ? 17 : 5)
@@ -63,7 +63,7 @@ describe("a secret over several lines", () => {
           const left = [visible(shown(target, lines)).join(""), target.text(lines.join("\n"))].map(
             (one) => one.replaceAll(mark, "").replaceAll(/\s/g, "").length
           )
-          // What stands before the secret, up to five characters of it, and the padding.
+          // The text before the secret, up to five characters of it, and the padding.
           expect([before, width, left.every((length) => length <= 32)]).toEqual([before, width, true])
         }
       }
@@ -95,14 +95,14 @@ describe("a secret over several lines", () => {
     ["hexdump", "-c"]
   ]
   for (const [program, ...args] of dumps) {
-    test(`is hidden in what ${[program, ...args].join(" ")} prints`, () => {
+    test(`is hidden in the output of ${[program, ...args].join(" ")}`, () => {
       const { stdout } = spawnSync(program, args, { input: `user ${secret} and so on`, encoding: "utf8" })
       const lines = stdout.split("\n").map((line) => line.trimEnd())
       const result = visible(shown(target, ["before", ...lines.filter((line) => line !== ""), "after"]))
       expect(result[0]).toBe("before")
       expect(result.at(-1)).toBe("after")
       expect(result.join("\n")).toContain(mark)
-      // What is left is the start of the first line, and what stands behind the secret.
+      // Only the start of the first line and the text after the secret remain.
       expect(result.join("").length).toBeLessThan(300)
       expect(target.text(stdout)).toContain(mark)
       const cells = (secret.match(/.{6}/g) ?? []).map((part) => pairsOf(part).join(""))
@@ -111,14 +111,14 @@ describe("a secret over several lines", () => {
     })
   }
 
-  test("does not join what belongs to another text", () => {
+  test("is not joined with another text", () => {
     expect([shown(target, [secret.slice(0, 5)]), shown(target, [secret.slice(5)])]).toEqual([
       [secret.slice(0, 5)],
       [secret.slice(5)]
     ])
   })
 
-  test("a key printed line by line, cut anywhere, is one mark", () => {
+  test("a key printed line by line, cut anywhere, becomes one mark", () => {
     const body = wrapped(Buffer.from("a private key ".repeat(20)).toString("base64"), 64)
     const key = ["-----BEGIN PRIVATE KEY-----", ...body, "-----END PRIVATE KEY-----"].join("\n")
     const printed = [...key.split("\n").flatMap((line) => [line.slice(0, 9), line.slice(9)]), "done"]
@@ -138,7 +138,7 @@ describe("what is held back", () => {
     expect(stream.push(["something else"])).toEqual([`x ${secret.slice(0, 6)}`, "something else"])
   })
 
-  test("goes on being looked at when a shorter beginning was shown", () => {
+  test("is still matched when a shorter beginning was shown", () => {
     const stream = target.lines()
     expect(stream.push([`x ${secret.slice(0, 5)}`])).toEqual([`x ${secret.slice(0, 5)}`])
     expect([...stream.push([secret.slice(5)]), ...stream.push(["after"])]).toEqual([mark, "after"])
@@ -150,7 +150,7 @@ describe("what is held back", () => {
     expect(text.push(`x ${secret.slice(0, 20)}`) + text.end("", true)).toBe(`x ${mark}`)
   })
 
-  test("is bounded: beyond the bound it is hidden, and what follows is shown", () => {
+  test("is bounded: beyond the limit it is hidden, and the following text is shown", () => {
     const stream = redactor(`beginning ${"'".repeat(4)} end-of-it`).lines()
     const flood = Array.from({ length: 40 }, () => "\u001b[31m\u001b[0m".repeat(128))
     const result = [...stream.push(["beginning"]), ...flood.flatMap((line) => stream.push([line]))]
@@ -185,7 +185,7 @@ describe("any secret, cut anywhere, in any encoding", () => {
       .split("")
       .map((_, index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, "0")}`)
       .join("")
-  // With the length from which a piece holds 6 characters of the secret.
+  // With the length from which a piece contains 6 characters of the secret.
   const encodings: ReadonlyArray<readonly [encode: (text: string) => string, piece: number]> = [
     [(text) => text, 6],
     [(text) => Buffer.from(text).toString("base64"), 10],
@@ -200,13 +200,13 @@ describe("any secret, cut anywhere, in any encoding", () => {
   const secrets = fc
     .array(fc.constantFrom(...units), { minLength: 12, maxLength: 90 })
     .map((parts) => `s${parts.join("")}z`)
-    // A line that repeats itself, or is of blanks, has no six characters to look for.
+    // A repetitive or blank line has no six characters to look for.
     .filter((text) => new Set(text.replaceAll(/[\s+]/g, "")).size >= 8)
   const ordinary = fc.array(fc.constantFrom("Creating...", "step 1 of 3", "", "ok", "{", '  "a": 1', "}"), {
     maxLength: 4
   })
 
-  test("leaves no six characters of it, and the lines around it as they are", () => {
+  test("shows no six characters of it, and leaves the surrounding lines unchanged", () => {
     fc.assert(
       fc.property(
         secrets,
@@ -240,7 +240,7 @@ describe("any secret, cut anywhere, in any encoding", () => {
     )
   })
 
-  test("texts without it come out unchanged and in order", () => {
+  test("texts without it are unchanged and in order", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "grapheme", maxLength: 60 }), { maxLength: 30 }), (lines) => {
         const texts = lines.map((line) => line.replaceAll(/[\r\n]/g, " "))

@@ -9,7 +9,7 @@ import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
 import { it } from "../../support/Effect.ts"
 
 describe("logText", () => {
-  test("keeps colours, removes every other command to a terminal", () => {
+  test("keeps colours, removes every other terminal command", () => {
     expect(logText("\u001b[1;31mred\u001b[0m")).toBe("\u001b[1;31mred\u001b[0m")
     expect(logText("\u009b31mred")).toBe("\u001b[31mred")
     expect(logText("a\u001b]0;title\u0007b\u001b]8;;https://evil.test\u001b\\link\u001b]8;;\u001b\\c")).toBe("ablinkc")
@@ -17,7 +17,7 @@ describe("logText", () => {
     expect(plainText("\u001b[1;31mred\u001b[0m\r\n")).toBe("red\n")
   })
 
-  test("shows what would overwrite, hide or reorder", () => {
+  test("shows characters that would overwrite, hide or reorder", () => {
     expect(logText("fine\rforged")).toBe("fine\\x0dforged")
     expect(logText("line\r\nnext\tcell")).toBe("line\nnext\tcell")
     expect(logText("a\u0000b\u0008c\u007f\u0085")).toBe("a\\x00b\\x08c\\x7f\\x85")
@@ -26,7 +26,7 @@ describe("logText", () => {
     expect(logText("\ud800")).toBe("\ufffd")
   })
 
-  test("leaves nothing but text, tabs, line feeds and colours", () => {
+  test("leaves only text, tabs, line feeds and colours", () => {
     const unit = fc.oneof(
       fc.string({ unit: "binary", maxLength: 3 }),
       fc.constantFrom("\u001b", "\u009b", "[", "]", "0m", "\u0007")
@@ -44,7 +44,7 @@ describe("logText", () => {
 })
 
 describe("LogLines", () => {
-  test("cuts at LF, CRLF and CR, wherever the pieces end", () => {
+  test("splits at LF, CRLF and CR, wherever the chunks end", () => {
     const text = "one\ntwo\r\nthree 10%\rthree 20%\r\n\nlast"
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), (size) => {
@@ -57,7 +57,7 @@ describe("LogLines", () => {
     )
   })
 
-  test("cuts a line that is too long, never inside a character", () => {
+  test("splits a line that is too long, but never inside a character", () => {
     const lines = new LogLines()
     const text = `${"x".repeat(longestLine - 1)}😀${"y".repeat(2 * longestLine)}`
     const found = [...lines.push(text), ...lines.push("z\nnext\n"), ...lines.end()]
@@ -69,7 +69,7 @@ describe("LogLines", () => {
 })
 
 describe("redactedLines", () => {
-  it.effect("redacts bytes across chunks, lines and cut characters", () =>
+  it.effect("redacts bytes across chunks, lines and split characters", () =>
     Effect.gen(function* () {
       const secret = "gehäuse-schlüssel"
       const redactor = new Redactor([{ origin: "", value: Redacted.make(secret) }])
@@ -85,7 +85,7 @@ describe("redactedLines", () => {
     })
   )
 
-  it.effect("shows bytes that are no UTF-8 as replacement characters", () =>
+  it.effect("shows bytes that are not UTF-8 as replacement characters", () =>
     Effect.gen(function* () {
       const lines = yield* Stream.runCollect(
         redactedLines(directRedactor(new Redactor()))(Stream.make(Uint8Array.from([0x61, 0xff, 0x0a])))

@@ -14,10 +14,10 @@ interface OrdinaryModule {
 }
 
 const statement = { Effect: "Allow", Action: ["s3:GetObject", "s3:ListBucket"], Resource: "arn:aws:s3:::assets/*" }
-/** Of no secret: shown as it is in every plan below. */
+/** Part of no secret: shown unchanged in every plan below. */
 const policy = JSON.stringify({ Version: "2012-10-17", Statement: [statement] })
 
-/** The values are what people really write; several of them are also words of addresses, types and verbs. */
+/** The values are realistic; several of them are also words in addresses, types and verbs. */
 const modules: Readonly<Record<string, OrdinaryModule>> = {
   "a database": {
     type: "object({ engine = string, username = string, password = string, port = number })",

@@ -8,8 +8,8 @@ import { it } from "../../support/Effect.ts"
 
 const secret = (origin: string, text: string) => ({ origin, value: Redacted.make(text) })
 
-describe("redaction in a thread of its own", () => {
-  it.live("hides texts, values and streams, and follows secrets that are added", () =>
+describe("redaction in a separate thread", () => {
+  it.live("hides texts, values and streams, and learns secrets added later", () =>
     Effect.gen(function* () {
       const redaction = yield* Redaction
       const redactor = yield* redaction.redactor([secret("env.TOKEN", "first-secret")])
@@ -45,7 +45,7 @@ describe("redaction in a thread of its own", () => {
   )
 })
 
-/** The thread ends at `the-thread-ends-here` and cannot take in `a-secret-that-fails`. */
+/** The thread ends at `the-thread-ends-here` and cannot load `a-secret-that-fails`. */
 const breaking = Layer.fresh(Redaction.layer).pipe(
   Layer.provide(Layer.succeed(RedactionWorkerLocation, new URL("./support/BreakingWorker.ts", import.meta.url)))
 )
@@ -59,9 +59,9 @@ const output = (name: string, value: string | number) => ({
   sensitive: false
 })
 
-describe("a redaction thread that breaks", () => {
+describe("a redaction thread that crashes", () => {
   it.live(
-    "takes nothing with it: what its Runs print from then on is hidden as a whole, and their Outputs are private",
+    "affects only its Runs: all their further output is hidden, and their Outputs are private",
     withBreaking(
       Effect.gen(function* () {
         const redaction = yield* Redaction
@@ -87,11 +87,11 @@ describe("a redaction thread that breaks", () => {
             { sensitive: true, origins: [] },
             { sensitive: true, origins: [] }
           ])
-          // A secret that comes later makes nothing visible again.
+          // A secret added later makes nothing visible again.
           yield* redactor.add([secret("state", "another-secret")])
           expect(yield* redacted(redactor, (hide) => hide.text("public"))).toBe("[redacted]")
         }
-        // The next Run has a thread of its own.
+        // The next Run has its own thread.
         const next = yield* redaction.redactor([secret("env.C", "secret-of-next")])
         expect(yield* redacted(next, (hide) => hide.text("secret-of-next, public"))).toBe("[redacted env.C], public")
       })
@@ -99,7 +99,7 @@ describe("a redaction thread that breaks", () => {
   )
 
   it.live(
-    "hides everything of a Run of which it could not take in a secret, and nothing more of the others",
+    "hides all output of a Run whose secret could not be loaded, and nothing more of the others",
     withBreaking(
       Effect.gen(function* () {
         const redaction = yield* Redaction

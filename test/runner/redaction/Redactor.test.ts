@@ -27,7 +27,7 @@ const secretUnit = fc.oneof(
   fc.constantFrom(..."ABCXYZ0189"),
   fc.constantFrom(..."+/=&<>\"'\\$%{}!*() ~.;@:?#é漢😀\n\r\t")
 )
-// Has a part that no neighbour can be mistaken for.
+// Has a part that cannot be mistaken for any neighbour.
 const secretArbitrary = fc
   .tuple(fc.string({ unit: secretUnit, maxLength: 30 }), fc.string({ unit: secretUnit, maxLength: 30 }))
   .map(([head, tail]) => `${head}K7Q2${tail}`.trim())
@@ -71,7 +71,7 @@ describe("Redactor", () => {
           expect(output).toBe(target.text(text))
           expect(output).not.toContain(spelled)
           expect(output).not.toContain("K7Q2")
-          // A secret may begin or end with what also surrounds it; the rest of the text must survive.
+          // A secret may begin or end with characters that also surround it; the rest of the text must survive.
           expect(output.replaceAll(redactionMark, "").length).toBeLessThanOrEqual(before.length + after.length + 2)
         }),
         { numRuns: 60 }
@@ -86,7 +86,7 @@ describe("Redactor", () => {
           const head = Buffer.from(before).length
           const encoded = Buffer.from(before + secret + after).toString(encoding)
           const output = inPieces(redactor(secret), `Basic ${encoded}\n`, sizes)
-          // The characters that only the secret decides.
+          // The characters determined by the secret alone.
           const start = Math.ceil((head * 4) / 3)
           const end = Math.floor(((head + Buffer.from(secret).length) * 4) / 3)
           expect(output).not.toContain(encoded.slice(start, end))
@@ -97,7 +97,7 @@ describe("Redactor", () => {
     })
   }
 
-  test("hides the secret inside base64 of UTF-16, as an encoded command of Windows holds it", () => {
+  test("hides the secret inside base64 of UTF-16, as in an encoded Windows command", () => {
     fc.assert(
       fc.property(secretArbitrary, fc.string(), fc.string(), (secret, before, after) => {
         const head = before.length * 2
@@ -112,7 +112,7 @@ describe("Redactor", () => {
     )
   })
 
-  test("leaves text without secrets as it is", () => {
+  test("leaves text without secrets unchanged", () => {
     const lower = fc.string({ unit: fc.constantFrom(..."abcdefghij -_:/.\n\u001b[;m]\u0007\r"), maxLength: 400 })
     const upper = fc.string({ unit: fc.constantFrom(..."ABCDEFGHJK0123456789"), minLength: 2, maxLength: 40 })
     fc.assert(
@@ -213,7 +213,7 @@ describe("Redactor", () => {
     })
   })
 
-  test("drops what is nested too deeply to look at", () => {
+  test("drops what is nested too deeply to inspect", () => {
     const nested = `${"[".repeat(1000)}"secret-value"${"]".repeat(1000)}`
     expect(JSON.stringify(json(redactor("secret-value"), JSON.parse(nested)))).not.toContain("secret-value")
   })

@@ -30,7 +30,7 @@ describe("the rule about secrets", () => {
     expect(redactor.text("akq7zxb kq7zx_")).toBe("akq7zxb kq7zx_")
   })
 
-  test("a short number is no secret where it is part of a date, a version or an address", () => {
+  test("a short number is not secret where it is part of a date, a version or an address", () => {
     const port = new Redactor(valueSecrets("var.port", [10, 443]))
     expect(port.text("Version 2012-10-17, 10.0.0.10, 1.10.2")).toBe("Version 2012-10-17, 10.0.0.10, 1.10.2")
     expect(port.text("db:443, 10 items")).toBe("db:[redacted var.port.1], [redacted var.port.0] items")
@@ -44,12 +44,12 @@ describe("the rule about secrets", () => {
     ).toEqual(["var.m key 1", "var.m.*.*"])
   })
 
-  test("true, false, null and single characters are no secrets", () => {
+  test("true, false, null and single characters are not secrets", () => {
     const words = new Redactor(valueSecrets("var.x", ["true", "false", "null", "7", "x", "", " "]))
     expect(words.text("true false null 7 x")).toBe("true false null 7 x")
   })
 
-  test("a secret that could not be hidden is told with the reason", () => {
+  test("a secret that could not be hidden is reported with the reason", () => {
     expect(hidingProblem("x")).toContain("a single character")
     expect(hidingProblem(" ")).toContain("blank")
     expect(hidingProblem("''\"\"''")).toContain("quoting characters")
@@ -65,7 +65,7 @@ describe("the rule about secrets", () => {
     expect(target.text("first-leaf 12345678")).toBe("[redacted env.A] [redacted env.A]")
   })
 
-  test("names of the module's code stay as they are, the keys of instances do not", () => {
+  test("names in the module's code are unchanged, the keys of instances are not", () => {
     const names = new Redactor(valueSecrets("var.db", ["postgres", "app", "a-very-long-secret-0123456789"]))
     expect(names.address('postgresql_role.app["postgres"]')).toBe('postgresql_role.app["[redacted var.db.0]"]')
     expect(names.message("postgresql_role.app: Creating... [app]", "postgresql_role.app")).toBe(
@@ -75,14 +75,14 @@ describe("the rule about secrets", () => {
     expect(names.address("x.a-very-long-secret-0123456789")).toBe("x.[redacted var.db.2]")
   })
 
-  test("several sets of values are hidden at once", () => {
+  test("several sets of values are hidden together", () => {
     const set = (text: string) => [{ origin: "env.T", value: Redacted.make(text) }]
     expect(new Redactor(set("old-value"), set("new-value")).text("old-value new-value")).toBe(
       "[redacted env.T] [redacted env.T]"
     )
   })
 
-  test("more than a Run can hide is refused, naming the limit", () => {
+  test("more secrets than a Run can hide are refused, naming the limit", () => {
     const texts = (count: number, length: number) =>
       Array.from({ length: count }, (_, index) => ({
         origin: "",
@@ -90,7 +90,7 @@ describe("the rule about secrets", () => {
       }))
     expect(budgetProblem(texts(1500, 400))).toBeUndefined()
     expect(budgetProblem(texts(2600, 400))).toBeUndefined()
-    // The same one from plan, input and Connection is one.
+    // The same value from plan, input and Connection counts once.
     const twice = { origin: "var.a", value: Redacted.make("x".repeat(secretBudget.bytes - 1)) }
     expect(budgetProblem([twice, { ...twice, origin: "env.A" }])).toBeUndefined()
     expect(budgetProblem(texts(3, secretBudget.bytes / 2))).toContain(String(secretBudget.bytes))
@@ -102,7 +102,7 @@ describe("the rule about secrets", () => {
     ).toContain("hold")
   })
 
-  test("a mark is refused as an input, with an origin and without", () => {
+  test("a mark is refused as an input, with or without an origin", () => {
     expect(isRedactionSentinel(`postgres://u:${redactionMarkOf("var.db.password")}@h`)).toBe(true)
     expect(isRedactionSentinel(redactionMarkOf("file.a-b.json"))).toBe(true)
     expect(redactionMarkOf("x]y[z\n")).toBe("[redacted xyz]")

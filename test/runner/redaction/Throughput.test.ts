@@ -19,8 +19,8 @@ const cost = (task: () => void) => {
 }
 
 /**
- * How often the cost of one task holds that of another. Processor time, not time that passed, and the cheapest of many
- * turns that alternate: what else the machine does is left out.
+ * How many times more one task costs than another. Uses processor time, not elapsed time, and the cheapest of many
+ * alternating turns, to exclude other load on the machine.
  */
 const ratio = (task: () => void, measure: () => void) => {
   const best = { task: Number.POSITIVE_INFINITY, measure: Number.POSITIVE_INFINITY }
@@ -44,8 +44,8 @@ const feed = (pieces: ReadonlyArray<string>) => () => {
   stream.end()
 }
 
-// Every text is read without its escapes, and whatever could be an encoding is decoded at each place that it can begin: about
-// 100 times the parsing of a line, in a thread of its own. It must not depend on how much there is to hide.
+// Every text is read without its escapes, and whatever could be an encoding is decoded from every possible start: about
+// 100 times the cost of parsing a line, in a separate thread. The cost must not depend on the number of secrets.
 test("costs the same for a few secrets and for many", () => {
   const many = new Redactor(
     Array.from({ length: 3_000 }, (_, index) => ({
@@ -62,14 +62,14 @@ test("costs the same for a few secrets and for many", () => {
   expect(ratio(feedMany, feed(lines.slice(0, 500)))).toBeLessThan(6)
 })
 
-test("grows in proportion to the text, also when all of it looks like the start of a secret", () => {
+test("grows in proportion to the text, even when all of it looks like the start of a secret", () => {
   const hostile = "secret-".repeat(4_000)
   expect(ratio(feed([hostile, hostile, hostile, hostile]), feed([hostile]))).toBeLessThan(12)
 })
 
 const large = (words: number) => Array.from({ length: words }, (_, word) => Bun.hash(`${word}`).toString(36)).join("")
 
-test("takes in a large secret in proportion to its size", () => {
+test("loads a large secret in proportion to its size", () => {
   const take = (words: number) => {
     const secret = { origin: "", value: Redacted.make(large(words)) }
     return () => new Redactor([secret])

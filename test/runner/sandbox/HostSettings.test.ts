@@ -53,7 +53,7 @@ describe("The host's settings for sandboxes", () => {
       const { host, kept } = yield* stage
       const settings = yield* keepHostSettings(kept, host)
       yield* settings.current
-      // Replaced with the same length, as a resolver's daemon does it.
+      // Replaced with the same length, as a resolver's daemon would.
       writeFileSync(join(host, "hosts.new"), "127.0.0.2 localhost\n")
       renameSync(join(host, "hosts.new"), join(host, "hosts"))
       writeFileSync(join(host, "resolv.conf"), "nameserver 127.0.0.1\n")
@@ -65,14 +65,14 @@ describe("The host's settings for sandboxes", () => {
       expect(existsSync(join(kept, "localtime"))).toBe(false)
       expect(existsSync(join(kept, "alternatives"))).toBe(true)
 
-      // What somebody cleaned away comes back.
+      // A deleted copy is restored.
       rmSync(kept, { recursive: true })
       yield* settings.current
       expect(readdirSync(kept).sort()).toEqual(["alternatives", "hosts", "resolv.conf", "ssl"])
     })
   )
 
-  it.live("are given up, and not guessed, when they cannot be kept", () =>
+  it.live("are given up rather than guessed when they cannot be kept", () =>
     Effect.gen(function* () {
       const { host, root } = yield* stage
       writeFileSync(join(root, "taken"), "")

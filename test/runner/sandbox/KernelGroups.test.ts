@@ -9,13 +9,13 @@ import { defaultSandboxSettings } from "../../../runner/sandbox/SandboxSettings.
 import { it } from "../../support/Effect.ts"
 import { holdProcesses, processesBelow } from "../../support/ProcessEnd.ts"
 
-// Against the kernel of this machine; ControlGroups.test.ts has what can be said without it.
+// Tests against this machine's kernel; ControlGroups.test.ts covers the rest.
 
 const bounds = { ...defaultSandboxSettings.limits, memoryBytes: 64 * 1024 ** 2, processes: 12 }
 const probed = await Effect.runPromise(probeControlGroups(bounds))
 const longestEnd = 10_000
 
-/** A program in a group, once it has said a line. */
+/** A program in a group, once it has printed a line. */
 const started = (group: ControlGroup, script: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -63,11 +63,12 @@ for (const wanted of [1, 2] as const) {
     test.skip(`control groups of version ${wanted} (${reason(wanted)})`, () => {})
     continue
   }
-  it.live(`version ${wanted}: a program is in its groups from the start, and so is what leaves its session`, () =>
-    endsAll(groups)
+  it.live(
+    `version ${wanted}: a program is in its groups from the start, and so is a process that leaves its session`,
+    () => endsAll(groups)
   )
 
-  it.live(`version ${wanted}: memory beyond the limit ends the program, and the group says so`, () =>
+  it.live(`version ${wanted}: memory beyond the limit ends the program, and the group reports it`, () =>
     Effect.gen(function* () {
       const group = yield* made(groups)
       const child = yield* started(group, "echo up; exec dd if=/dev/zero of=/dev/null bs=200000000 count=1")
@@ -77,7 +78,7 @@ for (const wanted of [1, 2] as const) {
     })
   )
 
-  it.live(`version ${wanted}: no process is started beyond the limit, and the group says so`, () =>
+  it.live(`version ${wanted}: no process starts beyond the limit, and the group reports it`, () =>
     Effect.gen(function* () {
       const group = yield* made(groups)
       const more = Array.from({ length: bounds.processes + 4 }, () => "sleep 1000 &").join(" ")
@@ -89,13 +90,13 @@ for (const wanted of [1, 2] as const) {
   )
 }
 
-/** The one hierarchy of version 2, which may be there without the controllers. */
+/** The single hierarchy of version 2, which may exist without the controllers. */
 const unified = ownGroupFolder("")
 
 if (unified === undefined || process.getuid?.() !== 0 || version === 2) {
   test.skip("version 2 without its controllers (none is mounted here, or it has them)", () => {})
 } else {
-  it.live("version 2 without its controllers: a group is joined, ended by the kernel, and removed", () =>
+  it.live("version 2 without its controllers: a group is joined, killed by the kernel, and removed", () =>
     Effect.gen(function* () {
       const folder = yield* Effect.acquireRelease(
         Effect.sync(() => mkdtempSync(join(unified, "svc-test-"))),

@@ -25,7 +25,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** The stand-in of the service with a `pasta` that announces itself in a file of its own, and what it has said. */
+/** The stand-in for the service with a `pasta` that announces itself in its own file, and its output. */
 const standIn = Effect.fnUntraced(function* (script: string) {
   const folder = yield* temporaryFolder
   const announcement = join(folder, "announcement")
@@ -54,7 +54,7 @@ const standIn = Effect.fnUntraced(function* (script: string) {
   return { child, says, announced }
 })
 
-/** What the stand-in has started by now. */
+/** What the stand-in has started so far. */
 const startedBy = (child: { readonly pid: number }) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -84,7 +84,7 @@ describeIsolated("nothing of a network stays", () => {
     )
   }
 
-  it.live("where the Run is cancelled while it is made", () =>
+  it.live("where the Run is cancelled while it is being created", () =>
     Effect.gen(function* () {
       const { announced, child, says } = yield* standIn(`${pasta} "$@"; ANNOUNCE; exec sleep 1000`)
       yield* announced
@@ -98,7 +98,7 @@ describeIsolated("nothing of a network stays", () => {
     })
   )
 
-  it.live("where the process that looks after it is ended by force", () =>
+  it.live("where the process that supervises it is killed", () =>
     Effect.gen(function* () {
       const { child, says } = yield* standIn(`exec ${pasta} "$@"`)
       yield* says("up")

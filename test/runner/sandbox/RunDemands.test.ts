@@ -6,8 +6,8 @@ import { SandboxLevel } from "../../../schema/records/Run.ts"
 
 const shared = { reach: "host", reason: "pasta was not found.", remedy: "Install the 'passt' package." } as const
 
-describe("what a profile asks of the machine", () => {
-  test("a level below its floor is refused with the remedy, every other is not", () => {
+describe("what a profile requires of the machine", () => {
+  test("a level below its floor is refused with the remedy, and every other is accepted", () => {
     for (const [index, level] of SandboxLevel.literals.entries()) {
       for (const isolation of acceptedLevels) {
         const unmet = unmetDemand({ profile: "strict", isolation }, { level, remedy: "Mend it." }, shared)
@@ -22,7 +22,7 @@ describe("what a profile asks of the machine", () => {
     expect(unmetDemand({ profile: "opentofu-default" }, { level: "process" }, shared)).toBeUndefined()
   })
 
-  test("a shared network is refused where its own is required", () => {
+  test("a shared network is refused where a separate one is required", () => {
     const demands = { profile: "strict", network: "isolated" } as const
     expect(unmetDemand(demands, { level: "bubblewrap" }, shared)).toContain("Install the 'passt' package.")
     expect(unmetDemand(demands, { level: "bubblewrap" }, { ...shared, reach: "isolated" })).toBeUndefined()

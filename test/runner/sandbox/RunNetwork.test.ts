@@ -32,7 +32,7 @@ const runFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** Somebody who listens on an address of this machine; answers the port. */
+/** Listens on an address of this machine; returns the port. */
 const listening = (address: string) =>
   Effect.acquireRelease(
     Effect.promise(
@@ -48,7 +48,7 @@ const listening = (address: string) =>
     ({ close }) => Effect.sync(close)
   )
 
-/** Prints `reached`, or the name of what went wrong. */
+/** Prints `reached`, or the name of the error. */
 const connect = (address: string, port: number) =>
   `const s = require("node:net").connect({ host: "${address}", port: ${port}, timeout: 3000 });
    s.on("data", (d) => { console.log(String(d)); s.destroy() });
@@ -74,7 +74,7 @@ const ownAddress = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === "IPv4" && !internal)?.address
 
-/** A forbidden range that this machine itself is in, so that somebody can be shown to listen there. */
+/** A forbidden range that contains this machine, so that a listener can be placed in it. */
 const added = "198.51.100.77"
 const withAddress = Effect.acquireRelease(
   Effect.sync(() => Bun.spawnSync(["ip", "address", "add", `${added}/32`, "dev", "lo"])),
@@ -83,7 +83,7 @@ const withAddress = Effect.acquireRelease(
 
 const shipped = suite(sandboxWith({ reach: "isolated" }))
 afterAll(() => shipped.dispose())
-// Not of the suite's own layer: what is started before the tests begin is lost to them.
+// Not part of the suite's own layer: the tests would not see what starts before they begin.
 const status = await Effect.runPromise(
   Effect.flatMap(Sandbox, ({ network }) => network).pipe(Effect.provide(sandboxWith({})))
 )
@@ -92,7 +92,7 @@ const isIsolated = status.reach === "isolated"
 const describeIsolated = isIsolated || isRequired ? describe : describe.skip
 
 describeIsolated("a Run with a network of its own", () => {
-  shipped.live("does not reach the host's loopback, which a Run in the host's network reaches", () =>
+  shipped.live("does not reach the host's loopback, which a Run in the host's network does", () =>
     Effect.gen(function* () {
       const { port } = yield* listening("127.0.0.1")
       const script = [node, "-e", connect("127.0.0.1", port)] as const
@@ -101,7 +101,7 @@ describeIsolated("a Run with a network of its own", () => {
     })
   )
 
-  shipped.live("does not reach a service of the host by the address that it has itself, nor by the gateway's", () =>
+  shipped.live("does not reach a service of the host, neither by the host's own address nor by the gateway's", () =>
     Effect.gen(function* () {
       const { port } = yield* listening("0.0.0.0")
       const said = yield* runs([node, "-e", connect(ownAddress ?? "127.0.0.1", port)])
@@ -110,7 +110,7 @@ describeIsolated("a Run with a network of its own", () => {
   )
 
   if (process.getuid?.() === 0) {
-    shipped.live("reaches an address, and not when its range is forbidden", () =>
+    shipped.live("reaches an address, unless its range is forbidden", () =>
       Effect.gen(function* () {
         yield* withAddress
         const { port } = yield* listening(added)
@@ -122,7 +122,7 @@ describeIsolated("a Run with a network of its own", () => {
     )
   }
 
-  shipped.live("does not reach the addresses where clouds hand out credentials, by default", () =>
+  shipped.live("does not reach the addresses where clouds provide credentials, by default", () =>
     Effect.gen(function* () {
       for (const address of ["169.254.169.254", "100.100.100.200", "fd00:ec2::254"]) {
         expect(yield* runs([node, "-e", connect(address, 80)])).toMatch(/^(EACCES|ENETUNREACH|EHOSTUNREACH)$/)
@@ -142,7 +142,7 @@ describeIsolated("a Run with a network of its own", () => {
     })
   )
 
-  shipped.live("has its own loopback, over which a tool speaks to what it started", () =>
+  shipped.live("has its own loopback, over which a tool talks to its child processes", () =>
     Effect.gen(function* () {
       const script = `const s = require("node:net").createServer((c) => c.end("reached"));
         s.listen(0, "127.0.0.1", () => {
@@ -153,7 +153,7 @@ describeIsolated("a Run with a network of its own", () => {
     })
   )
 
-  shipped.live("asks a resolver that it reaches, and is the same user as without a network", () =>
+  shipped.live("uses a resolver that it reaches, and runs as the same user as without a network", () =>
     Effect.gen(function* () {
       const said = yield* runs(["/bin/sh", "-c", "id -u; cat /etc/resolv.conf"])
       expect(said.split("\n")[0]).toBe(String(process.getuid?.()))
@@ -173,7 +173,7 @@ describeIsolated("a Run with a network of its own", () => {
   )
 })
 
-describe("where no Run can have a network of its own", () => {
+describe("where no Run can have its own network", () => {
   it.live("Runs are refused when one is required", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -185,7 +185,7 @@ describe("where no Run can have a network of its own", () => {
     }).pipe(Effect.provide(sandboxWith({ reach: "isolated", pasta: "/nowhere/pasta" })))
   )
 
-  it.live("the status says what Runs reach, and what would change it", () =>
+  it.live("the status reports what Runs reach, and how to change it", () =>
     Effect.gen(function* () {
       const found = yield* (yield* Sandbox).network
       expect(found).toMatchObject({ reach: "host", accepted: true, forbidden: [] })
@@ -195,8 +195,8 @@ describe("where no Run can have a network of its own", () => {
   )
 })
 
-describe("the resolver of a network of its own", () => {
-  it.effect("stands for the host's, and keeps its search list", () =>
+describe("the resolver of a separate network", () => {
+  it.effect("replaces the host's, and keeps its search list", () =>
     Effect.sync(() => {
       expect(resolverFor("nameserver 10.0.0.2\nsearch example.test\noptions ndots:2\n", "")).toEqual({
         upstream: undefined,
@@ -205,14 +205,14 @@ describe("the resolver of a network of its own", () => {
     })
   )
 
-  it.effect("stands for what a resolver on the host's loopback asks itself", () =>
+  it.effect("uses the upstreams of a resolver on the host's loopback", () =>
     Effect.sync(() => {
       const found = resolverFor("nameserver 127.0.0.53\n", "nameserver 192.0.2.53\n")
       expect(found?.upstream).toBe("192.0.2.53")
     })
   )
 
-  it.effect("is the host's own where that is reached by IPv6 only", () =>
+  it.effect("is the host's own where that is reached only by IPv6", () =>
     Effect.sync(() => expect(resolverFor("nameserver 2001:db8::53\n", "")).toBeUndefined())
   )
 })

@@ -50,7 +50,7 @@ const runShell = Effect.fnUntraced(function* (box: OpenSandbox, command: Sandbox
   return { stdout: stdout ?? "", stderr: stderr ?? "", end: yield* child.end }
 })
 
-/** States of the processes that a user still has, dead ones left out. */
+/** States of a user's processes, without dead ones. */
 const living = (userId: string) => {
   const list = Bun.spawnSync(["ps", "-u", userId, "-o", "stat="])
   return list.stdout
@@ -59,7 +59,7 @@ const living = (userId: string) => {
     .filter((state) => state !== "" && !state.startsWith("Z"))
 }
 
-/** The levels that this machine can show. */
+/** The levels this machine supports. */
 const rungs: ReadonlyArray<readonly [SandboxLevel, Partial<SandboxSettingsShape>]> = [
   ["bubblewrap", { levels: ["bubblewrap"] }],
   ["namespaces", { levels: ["namespaces"] }],
@@ -78,7 +78,7 @@ for (const [level, settings] of rungs) {
 }
 
 const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape>) => {
-  it.live(`${level}: the environment is built from nothing and no file of the service is open`, () =>
+  it.live(`${level}: the environment is built from scratch and no file of the service is open`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -95,7 +95,7 @@ const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape
       expect(
         names.filter((name) => name !== "" && name !== "_" && name !== "PWD" && name !== "OLDPWD" && name !== "SHLVL")
       ).toEqual(["ONLY", "PATH"])
-      // Pipes to the runner, /dev/null, and the listing itself: nothing else came along.
+      // Pipes to the runner, /dev/null, and the listing itself: nothing else is inherited.
       const kinds = rest
         .split("\n")
         .filter((line) => line.startsWith("/") && !line.startsWith("/proc") && line !== "/dev/null")
@@ -184,7 +184,7 @@ describe("Sandbox", () => {
   }
 
   if (available.get("bubblewrap")) {
-    it.live("bubblewrap: of the host's settings only the public ones are there, and nobody can change them", () =>
+    it.live("bubblewrap: only the host's public settings are visible, and they are read-only", () =>
       Effect.gen(function* () {
         const folder = yield* runFolder
         const paths = ["/etc/shadow", "/etc/gshadow", "/etc/ssl/private", "/etc/ssh", "/etc/passwd", "/etc/ssl/certs"]
@@ -197,7 +197,7 @@ describe("Sandbox", () => {
         const sum = Bun.spawnSync(["cksum"], { stdin: readFileSync("/etc/passwd") })
           .stdout.toString()
           .trim()
-        // Copies for as long as the service runs, copies that stay, and none because the folder cannot be made.
+        // Copies for as long as the service runs, permanent copies, and none because the folder cannot be created.
         for (const ownFolder of [undefined, join(folder, "own"), "/proc/nowhere"]) {
           const { stdout } = yield* Effect.gen(function* () {
             const box = yield* (yield* Sandbox).open({ root: join(folder, "root"), readOnly: [] })
@@ -210,7 +210,7 @@ describe("Sandbox", () => {
   }
 
   if (available.get("user_landlock")) {
-    it.live("user_landlock: the run has a user id of its own and cannot read what belongs to the service", () =>
+    it.live("user_landlock: the run has its own user id and cannot read the service's files", () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         const folder = yield* runFolder
@@ -228,17 +228,17 @@ describe("Sandbox", () => {
           )
         )
         const [userId = "", ...rest] = stdout.split("\n")
-        // Another service may have the ids that come first.
+        // Another service may have taken the first ids.
         const ranges = rangesFrom(defaultSandboxSettings.userIds)
         expect(ranges.some(({ count, first }) => Number(userId) >= first && Number(userId) < first + count)).toBe(true)
         expect(rest).toEqual(["hidden", ""])
         expect(end).toEqual({ _tag: "exited", code: 3 })
-        // Ended with the program, before anybody closes the sandbox.
+        // Killed with the program, before the sandbox is closed.
         expect(living(userId)).toEqual([])
       }).pipe(Effect.provide(sandboxWith({ levels: ["user_landlock"] })))
     )
 
-    it.live("user_landlock: a folder that nobody else may pass is refused with a remedy", () =>
+    it.live("user_landlock: a folder that other users cannot traverse is refused with a remedy", () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         const folder = yield* runFolder
@@ -267,7 +267,7 @@ describe("Sandbox", () => {
     ["Can't mount proc on /newroot/proc: Operation not permitted", "mounted over a part of /proc"],
     ["No permissions to create new namespace", "make user namespaces"]
   ] as const)
-    it.live(`what bubblewrap says is told, with what mends it: ${said}`, () =>
+    it.live(`bubblewrap's error is reported with its remedy: ${said}`, () =>
       Effect.gen(function* () {
         const folder = yield* runFolder
         const bubblewrap = join(folder, "bwrap")
@@ -279,7 +279,7 @@ describe("Sandbox", () => {
       })
     )
 
-  it.live("off: the status says that nothing is separated", () =>
+  it.live("off: the status says that nothing is isolated", () =>
     Effect.gen(function* () {
       const { status } = yield* Sandbox
       expect(status).toMatchObject({ level: "process", accepted: true })

@@ -8,7 +8,10 @@ const secret = "a secret of the service's environment"
 const isRoot = process.getuid?.() === 0
 const unprivileged = ["setpriv", "--reuid=61001", "--regid=61001", "--clear-groups", "--"]
 
-/** The stand-in of the service at a level: what its sandbox let the attack do; undefined where the machine does not have the level. */
+/**
+ * The stand-in for the service at a level: what its sandbox let the attack do; undefined where the machine lacks the
+ * level.
+ */
 const attackAt = (level: SandboxLevel, network: "network" | "none") =>
   Effect.promise(async () => {
     const command = [process.execPath, harness, level, network]
@@ -43,7 +46,7 @@ describe("what module code can do to the service", () => {
             expect(process.env["SVC_TEST_REQUIRE_ALL"] === "1" && level === "bubblewrap").toBe(false)
             return
           }
-          // With a network, that of the host is the Run's too.
+          // With a network, the Run shares the host's.
           const loopback = network === "network" ? ["connect to the host's loopback"] : []
           expect(could.filter((name) => !loopback.includes(name))).toEqual([...expected])
         })

@@ -4,9 +4,9 @@ import { acceptedLevels, climb, namespacedLevels, type Rung } from "../../../run
 import type { Isolation } from "../../../runner/sandbox/SandboxSettings.ts"
 import { SandboxLevel } from "../../../schema/records/Run.ts"
 
-/** Rungs that work as the table says, each noting that it was tried. */
+/** Levels that work as the table says, each recording that it was tried. */
 const rungsOf = (works: ReadonlySet<SandboxLevel>, tried: Array<SandboxLevel>): ReadonlyArray<Rung<SandboxLevel>> =>
-  // Also one for the level that must never be chosen, and in the wrong order.
+  // Includes one for the level that must never be chosen, and in the wrong order.
   [...SandboxLevel.literals].toReversed().map((level) => ({
     level,
     attempt: Effect.sync(() => {
@@ -22,13 +22,13 @@ const climbing = (isolation: Isolation, works: ReadonlyArray<SandboxLevel>) => {
   return { ...Effect.runSync(climb(isolation, rungsOf(new Set(works), tried))), tried }
 }
 
-/** Every combination of levels that work. */
+/** Every combination of working levels. */
 const tables = Array.from({ length: 2 ** SandboxLevel.literals.length }, (_, bits) =>
   SandboxLevel.literals.filter((_, index) => ((bits >> index) & 1) === 1)
 )
 
 describe("the ladder of isolation", () => {
-  test("ends above the level that separates nothing: only 'off' goes there", () => {
+  test("ends above the level without isolation: only 'off' goes there", () => {
     for (const isolation of ["auto", "required"] as const) {
       const accepted: ReadonlyArray<SandboxLevel> = isolation === "auto" ? acceptedLevels : namespacedLevels
       for (const works of tables) {
@@ -36,7 +36,7 @@ describe("the ladder of isolation", () => {
         const best = accepted.find((candidate) => works.includes(candidate))
         expect({ level, accepted: status.accepted }).toEqual({ level: best, accepted: best !== undefined })
         expect(status.level).toBe(best ?? "process")
-        // Lower levels are not even tried: each takes a start of its own.
+        // Lower levels are not even tried: each try costs a start.
         expect(tried).toEqual(accepted.slice(0, best === undefined ? undefined : accepted.indexOf(best) + 1))
       }
     }

@@ -26,7 +26,7 @@ const temporaryFolder = (owner: number | undefined) =>
     (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
   )
 
-/** The stand-in of the service; read line by line. */
+/** The stand-in for the service; read line by line. */
 const standIn = Effect.fnUntraced(function* (level: SandboxLevel, folder: string, end: "exit" | "crash") {
   const command = [process.execPath, harness, level, folder, end]
   const user = ["setpriv", `--reuid=${anyone}`, `--regid=${anyone}`, "--clear-groups", "--"]
@@ -53,21 +53,21 @@ const standIn = Effect.fnUntraced(function* (level: SandboxLevel, folder: string
   return { child, says }
 })
 
-/** Ends when nobody has the pipe open any more. */
+/** Ends when the pipe is closed on every side. */
 const everyWriterEnded = (folder: string) => Effect.promise(() => Bun.file(join(folder, "run/root/lifeline")).text())
 
 const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock", "process"]
 
-describe("what a program left behind", () => {
+describe("processes that a program left behind", () => {
   for (const level of levels)
     for (const end of ["exit", "crash"] as const)
-      it.live(`${level}: ends with ${end === "exit" ? "the program" : "the service, which was killed"}`, () =>
+      it.live(`${level}: end with ${end === "exit" ? "the program" : "the service, which was killed"}`, () =>
         Effect.gen(function* () {
           const folder = yield* temporaryFolder(isRoot && level === "landlock" ? anyone : undefined)
           const reading = Effect.runPromise(everyWriterEnded(folder))
           const { child, says } = yield* standIn(level, folder, end)
           if (!(yield* says("up"))) {
-            // Nobody will open the other end.
+            // No process will open the other end.
             writeFileSync(join(folder, "run/root/lifeline"), "")
             return yield* Effect.promise(() => reading)
           }
@@ -78,19 +78,20 @@ describe("what a program left behind", () => {
       )
 })
 
-describe("the note of processes", () => {
+describe("the record of processes", () => {
   const waiting = Effect.acquireRelease(
     Effect.sync(() => Bun.spawn(["sleep", "1000"], { stdio: ["ignore", "ignore", "ignore"] })),
     (started) => Effect.sync(() => started.kill("SIGKILL"))
   )
 
-  it.live("names a process by its id and its start, and ends that one with what is below it", () =>
+  it.live("identifies a process by its id and its start, and ends that one with its descendants", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder(undefined)
       const note = join(folder, "run/note")
       const supervisor = yield* Effect.acquireRelease(
         Effect.sync(() =>
-          // Deaf, as one that does not end on its own; nor does it end with what is below it, which is killed first.
+          // It ignores signals, as one that does not end on its own; nor does it end with its descendants, which are
+          // killed first.
           Bun.spawn(["sh", "-c", "trap '' TERM; exec 3> run/root/lifeline; setsid sleep 1000 & read never"], {
             cwd: folder,
             stdio: ["pipe", "ignore", "ignore"]
@@ -107,7 +108,7 @@ describe("the note of processes", () => {
     })
   )
 
-  it.live("spares the process that has got the id since", () =>
+  it.live("spares a process that has since got the id", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder(undefined)
       const note = join(folder, "run/note")

@@ -4,7 +4,7 @@ import { ConfigReader } from "../../../runner/scan/ConfigReader.ts"
 import { HclParser, type HclVerdict } from "../../../runner/scan/HclParser.ts"
 import { it } from "../../support/Effect.ts"
 
-/** A parser that answers as told and counts how often it was asked. */
+/** A parser with given answers that counts its calls. */
 const parserThatSays = (verdict: HclVerdict) => {
   const asked: Array<string> = []
   const parser = Layer.succeed(HclParser, {
@@ -32,7 +32,7 @@ it.effect("parses equal content once", () => {
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("asks again about a file that a slow moment may have cost its verdict", () => {
+it.effect("parses a file again when a slow moment may have cost its verdict", () => {
   const { asked, layer } = parserThatSays({ _tag: "Abandoned", reason: "deadline" })
   return Effect.gen(function* () {
     const { read } = yield* ConfigReader
@@ -43,7 +43,7 @@ it.effect("asks again about a file that a slow moment may have cost its verdict"
   }).pipe(Effect.provide(layer), Effect.timeout(Duration.minutes(1)))
 })
 
-it.effect("believes nothing when the parser sees other blocks than the text shows", () => {
+it.effect("trusts nothing when the parser sees other blocks than the text shows", () => {
   const disagreements = [
     "{}",
     '{"output":{"o":[{},{}]}}',

@@ -7,7 +7,7 @@ const value = (json: string, syntax: "hcl" | "json" = "hcl") =>
   configValue(Result.getOrThrow(readLocatedJson(json, 100)), syntax)
 
 describe("configValue", () => {
-  test("tells literal text from expressions in the parser's output", () => {
+  test("distinguishes literal text from expressions in the parser's output", () => {
     expect(value('"plain { } $ % $$ text"')).toEqual({ kind: "string", value: "plain { } $ % $$ text" })
     expect(value('"$${a} %%{b} $$${c} $$$${d}"')).toEqual({ kind: "string", value: "${a} %{b} $${c} $$${d}" })
     expect(value('"${var.x}"')).toEqual({ kind: "expression", text: "var.x" })
@@ -16,7 +16,7 @@ describe("configValue", () => {
     expect(value('{ "${(a)}": 1 }').kind).toBe("expression")
   })
 
-  test("takes nothing for literal in JSON syntax that could be a template", () => {
+  test("treats nothing in JSON syntax as literal that could be a template", () => {
     expect(value('"$${a}"', "json").kind).toBe("expression")
     expect(value('"a $ {"', "json")).toEqual({ kind: "string", value: "a $ {" })
   })
@@ -32,7 +32,7 @@ describe("configValue", () => {
 })
 
 describe("literalJson", () => {
-  test("keeps the text of every number and knows which ones a double keeps", () => {
+  test("keeps the text of every number and knows which ones a double represents exactly", () => {
     const numbers = [
       "0",
       "-0",
@@ -71,7 +71,7 @@ describe("readLocatedJson", () => {
     expect(list?.kind === "array" && list.items.map(({ line }) => line)).toEqual([3, 4])
   })
 
-  test("refuses repeated keys, half characters and deep nesting", () => {
+  test("refuses repeated keys, lone surrogates and deep nesting", () => {
     const reasonOf = (text: string, depth = 10) => {
       const read = readLocatedJson(text, depth)
       return Result.isFailure(read) ? read.failure.reason : "none"

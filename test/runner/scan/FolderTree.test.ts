@@ -41,7 +41,7 @@ it.live("lists regular files by the bytes of their paths, and what it leaves out
   })
 )
 
-it.live("reads nothing but what it listed, and follows no link that came later", () =>
+it.live("reads only what it listed, and follows no link created later", () =>
   Effect.gen(function* () {
     const root = yield* temporaryFolder
     yield* Effect.promise(() => writeFile(join(root, "a.tf"), ""))
@@ -57,7 +57,7 @@ it.live("reads nothing but what it listed, and follows no link that came later",
   })
 )
 
-it.live("fails for a folder that is not there", () =>
+it.live("fails for a missing folder", () =>
   Effect.gen(function* () {
     const root = yield* temporaryFolder
     const failure = yield* Effect.flip(folderTree(join(root, "missing")))

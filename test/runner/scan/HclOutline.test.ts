@@ -32,7 +32,7 @@ describe("readOutline", () => {
     ["a shift that is no heredoc", "a << b"]
   ]
   for (const [name, value] of valuesToStepOver) {
-    test(`steps over ${name}`, () => {
+    test(`skips ${name}`, () => {
       const read = outline(`v = ${value}\nb "next" {\n}\n`)
       expect([...read.attributes.keys()]).toEqual(["v"])
       expect(read.blocks.map(({ labels }) => labels)).toEqual([["next"]])
@@ -44,7 +44,7 @@ describe("readOutline", () => {
     expect(headers(outline('größe-1 "ß" {\r\n}\r\nb {}\r\n'))).toEqual(["größe-1 ß 1", "b 3"])
   })
 
-  test("says on which line a broken file is broken", () => {
+  test("reports the line of a syntax error", () => {
     expect(faultOf("a = 1\n}\n")).toBe("hcl_syntax 2")
     expect(faultOf("b {\n")).toBe("hcl_syntax 2")
     expect(faultOf("\nb\n{}")).toBe("hcl_syntax 2")
@@ -55,7 +55,7 @@ describe("readOutline", () => {
     expect(faultOf("= 1")).toBe("hcl_syntax 1")
   })
 
-  test("bounds the nesting of brackets, templates and blocks together", () => {
+  test("limits the nesting of brackets, templates and blocks together", () => {
     expect(faultOf(`b {\n a = ${"[".repeat(9)}1${"]".repeat(9)}\n}`, 10)).toBe("none")
     expect(faultOf(`b {\n a = ${"[".repeat(11)}1${"]".repeat(11)}\n}`, 10)).toBe("nesting_too_deep 2")
     expect(faultOf(`a = ${'"${'.repeat(6)}1${'}"'.repeat(6)}`, 10)).toBe("nesting_too_deep 1")

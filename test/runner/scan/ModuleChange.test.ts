@@ -62,7 +62,7 @@ describe("what a commit changes of a module", () => {
     scanner.live(name, () =>
       Effect.gen(function* () {
         expect(yield* changeOf(base, { ...base, ...change })).toEqual(expected)
-        // The other way round is the same change, unless the scan has more to say of one side.
+        // Reversed, it is the same change, unless the scan knows more about one side.
         expect((yield* changeOf({ ...base, ...change }, base)).kind).toBe(expected.kind)
       })
     )
@@ -139,7 +139,7 @@ describe("files that a module reads", () => {
     ["a key in quotes", value('{ "filename" = local.y }')]
   ]
   for (const [name, config] of unproven) {
-    scanner.live(`a path that is computed: ${name}`, () =>
+    scanner.live(`a computed path: ${name}`, () =>
       Effect.gen(function* () {
         const change = yield* reading(config, "README.md")
         expect(change.kind === "touched" ? change.because : "").toMatch(/ \(apps\/a\/read\.tf:\d+\)$/)
@@ -164,7 +164,7 @@ describe("files that a module reads", () => {
     )
   }
 
-  scanner.live("a template that reads, a local module that reads, and a read that is new", () =>
+  scanner.live("a template that reads, a local module that reads, and a new read", () =>
     Effect.gen(function* () {
       const template = { "apps/a/t.tpl": '${file("../../shared/page.html")}' }
       const change = yield* reading(value('templatefile("t.tpl", {})'), "README.md", template)

@@ -82,7 +82,7 @@ describe("module calls that cannot be followed", () => {
 })
 
 describe("reachable modules", () => {
-  scanner.live("are listed once for each way to them, with folders as seen from the root module", () =>
+  scanner.live("are listed once for each path to them, with folders relative to the root module", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles(
         {
@@ -101,7 +101,7 @@ describe("reachable modules", () => {
     })
   )
 
-  scanner.live("may be a folder without configuration, which is pointed out", () =>
+  scanner.live("may be a folder without configuration, which is reported", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({ "a.tf": call("m", "./docs"), "docs/readme.md": "" })
       expect(scan.status).toBe("supported")
@@ -109,7 +109,7 @@ describe("reachable modules", () => {
     })
   )
 
-  scanner.live("hand default provider configurations up, unless they are passed or configured", () =>
+  scanner.live("pass default provider configurations up, unless they are passed or configured", () =>
     Effect.gen(function* () {
       const uses = (provider: string) => `resource "${provider}_x" "y" {\n}\n`
       const scan = yield* scanFiles({
@@ -143,8 +143,8 @@ describe("reachable modules", () => {
   )
 })
 
-describe("providers that only child modules name", () => {
-  scanner.live("have a local name of their own, whatever else has the name of their type", () =>
+describe("providers named only by child modules", () => {
+  scanner.live("have their own local name, whatever else has the name of their type", () =>
     Effect.gen(function* () {
       const requires = (source: string) =>
         `terraform {\n  required_providers {\n    mine = { source = "${source}" }\n  }\n}\n`
@@ -166,7 +166,7 @@ describe("providers that only child modules name", () => {
 })
 
 describe("files of a module", () => {
-  scanner.live("passes over hidden files and backups", () =>
+  scanner.live("skips hidden files and backups", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": "",
@@ -189,7 +189,7 @@ describe("files of a module", () => {
     "~z_override.tf",
     "é_override.tf"
   ]) {
-    scanner.live(`refuses ${name}, which would get in the way of the runner`, () =>
+    scanner.live(`refuses ${name}, which would interfere with the runner`, () =>
       Effect.gen(function* () {
         const scan = yield* scanFiles({ "a.tf": "", [name]: name.endsWith("json") ? "{}" : "" })
         expect(placedCodes(scan).filter((code) => !code.startsWith("opentofu_file"))).toEqual([
@@ -205,7 +205,7 @@ describe("files of a module", () => {
     })
   )
 
-  scanner.live("a configuration file that is a link is missing, so the module is not what its author wrote", () =>
+  scanner.live("a configuration file that is a link is missing, so the module is not as its author wrote it", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles(
         { "a.tf": "" },
@@ -221,7 +221,7 @@ describe("files of a module", () => {
     })
   )
 
-  scanner.live("remarks on what the runner removes or replaces, in the module itself only", () =>
+  scanner.live("warns about what the runner removes or replaces, only in the module itself", () =>
     Effect.gen(function* () {
       const child = { "m/a.tf": 'terraform {\n  backend "s3" {\n  }\n}\n', "m/terraform.tfvars": "" }
       const scan = yield* scanFiles({

@@ -10,7 +10,7 @@ const scanner = suite(ModuleScanner.layer)
 afterAll(scanner.dispose)
 
 describe("scanModule", () => {
-  scanner.live("tells everything about a module with local modules, aliases and inherited providers", () =>
+  scanner.live("reports everything about a module with local modules, aliases and inherited providers", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("landing")
       expect(scan.status).toBe("supported")
@@ -85,7 +85,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("steps over every construct of the language", () =>
+  scanner.live("skips every construct of the language", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("constructs")
       expect(scan.findings).toEqual([])
@@ -157,7 +157,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("reads the JSON syntax like the other one, numbers exact", () =>
+  scanner.live("reads the JSON syntax like the native one, with exact numbers", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("json-syntax")
       expect(scan.findings).toEqual([])
@@ -214,7 +214,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("lets OpenTofu's files take the place of the common ones, and says so", () =>
+  scanner.live("lets OpenTofu's files replace the common ones, and says so", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("opentofu")
       expect(scan.status).toBe("supported")
@@ -228,7 +228,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("publishes nothing of the providers of an unsupported module", () =>
+  scanner.live("publishes no providers of an unsupported module", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("remote-source")
       expect(scan.status).toBe("unsupported")
@@ -237,7 +237,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("can be written as JSON and read again", () =>
+  scanner.live("can be written as JSON and read back", () =>
     Effect.gen(function* () {
       for (const path of ["landing", "json-syntax", "remote-source"]) {
         const scan = yield* scanFixture(path)
@@ -247,7 +247,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("fails for a path that is no module", () =>
+  scanner.live("fails for a path that is not a module", () =>
     Effect.gen(function* () {
       const { scanModule } = yield* ModuleScanner
       const tree = memoryTree({ "main.tf": "", "docs/readme.md": "", ".terraform/modules/x/main.tf": "" })
@@ -304,23 +304,25 @@ describe("scanTree", () => {
     })
   )
 
-  scanner.live("an unsupported module does not hold back the others, nor its error those that do not reach it", () =>
-    Effect.gen(function* () {
-      const { scanTree } = yield* ModuleScanner
-      const scan = yield* scanTree(
-        memoryTree({
-          "broken/main.tf": "variable {",
-          "caller/main.tf": 'module "x" {\n  source = "../broken"\n}\n',
-          "fine/main.tf": ""
-        })
-      )
-      expect(scan.modules.map(({ path, status }) => [path, status])).toEqual([
-        ["broken", "unsupported"],
-        ["caller", "unsupported"],
-        ["fine", "supported"]
-      ])
-      expect(scan.modules[1]?.findings[0]).toMatchObject({ code: "hcl_syntax", path: "broken/main.tf" })
-    })
+  scanner.live(
+    "an unsupported module does not block the others, nor does its error affect modules that do not reach it",
+    () =>
+      Effect.gen(function* () {
+        const { scanTree } = yield* ModuleScanner
+        const scan = yield* scanTree(
+          memoryTree({
+            "broken/main.tf": "variable {",
+            "caller/main.tf": 'module "x" {\n  source = "../broken"\n}\n',
+            "fine/main.tf": ""
+          })
+        )
+        expect(scan.modules.map(({ path, status }) => [path, status])).toEqual([
+          ["broken", "unsupported"],
+          ["caller", "unsupported"],
+          ["fine", "supported"]
+        ])
+        expect(scan.modules[1]?.findings[0]).toMatchObject({ code: "hcl_syntax", path: "broken/main.tf" })
+      })
   )
 })
 

@@ -48,7 +48,7 @@ describe("blocks of the newest tools", () => {
     })
   )
 
-  scanner.live("Terraform's action, which brings its provider along", () =>
+  scanner.live("Terraform's action, which requires its provider", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf":
@@ -62,7 +62,7 @@ describe("blocks of the newest tools", () => {
     })
   )
 
-  scanner.live("the language argument of terraform, and what else has come over the years", () =>
+  scanner.live("the language argument of terraform, and other additions over the years", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf.json": '{ "terraform": { "language": "TF2021", "required_version": ">= 1.5" } }',
@@ -77,7 +77,7 @@ describe("blocks of the newest tools", () => {
     })
   )
 
-  scanner.live("and nothing that nobody knows", () =>
+  scanner.live("and nothing unknown", () =>
     Effect.gen(function* () {
       const refused = [
         ['widget "a" {\n}\n', "unknown_block a.tf:1"],

@@ -1,4 +1,5 @@
-// Plans and applies in a process of its own, so that a test can kill it. Prints the run folder of the apply once it is under way.
+// Plans and applies in a separate process, so that a test can kill it. Prints the run folder of the apply once it has
+// started.
 import { Effect, Schema } from "effect"
 import { credentials } from "./ProviderStage.ts"
 import { applyJob, planJob, recorder } from "./RunnerHarness.ts"

@@ -5,7 +5,7 @@ import { sha256 } from "../../../../runner/execution/Digest.ts"
 import type { ApplyJob, PlanJob } from "../../../../runner/execution/RunJob.ts"
 import { type Placed, planJob, runJob } from "./RunnerHarness.ts"
 
-/** A credential that must never be seen. */
+/** A credential that must never be visible. */
 export const canary = "fault-canary-token-77"
 
 /** A state file with one resource and one Output. */
@@ -42,7 +42,7 @@ const credentials = [
   }
 ]
 
-/** Ends what hangs soon. */
+/** Ends a hanging tool soon. */
 export const shortTiming = {
   init: "10 seconds",
   plan: "200 millis",

@@ -16,7 +16,7 @@ export const terraform = {
   path: Bun.which("terraform") ?? "/usr/local/bin/terraform"
 } as const
 
-/** A folder that lives as long as the test. */
+/** A folder that exists as long as the test. */
 export const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => {
     const folder = mkdtempSync(join(tmpdir(), "runner-"))
@@ -28,7 +28,7 @@ export const temporaryFolder = Effect.acquireRelease(
 
 export type Tree = Readonly<Record<string, string>>
 
-/** Where a job is executed: what its data does not say. */
+/** Where a job is executed: its surroundings, which are not part of its data. */
 export interface Around {
   readonly runFolder: string
   readonly cancel: Effect.Effect<void>
@@ -36,7 +36,7 @@ export interface Around {
   readonly mirror: ProviderMirror | undefined
 }
 
-/** A job with its surroundings; `tool.path` is the program that the place answers with. */
+/** A job with its surroundings; `tool.path` is the program that the place returns. */
 export type Placed<Job extends RunJob> = Omit<Job, "tool" | "timing"> &
   Around & {
     readonly tool: ToolIdentity & { readonly path: string }
@@ -54,7 +54,7 @@ const decodeFact = Schema.decodeUnknownSync(ReportedFact, closed)
 export const recorder = () => {
   const recorded: Recorded = { events: [], logs: [], checkpoints: [] }
   const sink: RunSink = {
-    // Whatever a test makes a runner report is what its kind may say.
+    // Checks that everything a runner reports in a test is allowed for its kind.
     event: (kind, data) => Effect.sync(() => void recorded.events.push(decodeFact({ kind, data }))),
     log: (phase, stream, text) => Effect.sync(() => void recorded.logs.push({ phase, stream, text })),
     checkpoint: (checkpoint) =>
@@ -68,7 +68,7 @@ export const recorder = () => {
 
 let runs = 0
 
-/** A job with everything that a test does not care about. Each call has a run folder of its own below `folder`. */
+/** A job with defaults for everything a test does not care about. Each call has its own run folder below `folder`. */
 export const runJob = (folder: string, tree: Tree, more: Partial<Placed<RunJob>> = {}): Placed<RunJob> => {
   runs += 1
   return {

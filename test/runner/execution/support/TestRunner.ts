@@ -16,7 +16,7 @@ import {
 } from "../../../../runner/sandbox/SandboxSettings.ts"
 import type { Around, Placed, Tree } from "./RunnerHarness.ts"
 
-/** The surroundings of the job that is being executed. */
+/** The surroundings of the running job. */
 const Surroundings = Context.Reference<Omit<Around, "cancel" | "runFolder"> & { readonly program: string }>(
   "svc/test/runner/Surroundings",
   { defaultValue: () => ({ tree: {}, mirror: undefined, program: "/nowhere/tool" }) }
@@ -30,7 +30,7 @@ const extract = (tree: Tree, target: string) =>
     }
   })
 
-/** A place that has what the surroundings of each job say. A build stays where it was made. */
+/** A place that has what the surroundings of each job say. A build remains where it was made. */
 const place = Layer.sync(RunPlace, () => {
   const builds = new Map<string, BuildArchive>()
   return RunPlace.of({
@@ -46,13 +46,13 @@ const place = Layer.sync(RunPlace, () => {
   })
 })
 
-/** A value as the other side of a border gets it: encoded, written as text, read and decoded. */
+/** A value as the other side of a boundary receives it: encoded, written as text, read and decoded. */
 const across = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   const text = Schema.fromJsonString(schema)
   return (value: S["Type"]) => Effect.flatMap(Schema.encodeEffect(text)(value), Schema.decodeEffect(text))
 }
 
-/** A job that is not well formed does not pass the border. */
+/** A malformed job does not cross the boundary. */
 const sent = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   const crossing = across(schema)
   return (job: S["Type"]) =>
@@ -64,7 +64,7 @@ const answered = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   return (outcome: S["Type"]) => Effect.orDie(crossing(outcome))
 }
 
-/** The runner behind a border: jobs, outcomes and failures travel as text, and nothing else does. */
+/** The runner behind a boundary: only jobs, outcomes and failures cross it, as text. */
 export class TestRunner extends Context.Service<
   TestRunner,
   {

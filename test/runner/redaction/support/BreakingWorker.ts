@@ -1,10 +1,10 @@
-// The thread that hides secrets, but for texts at which it breaks.
+// The redaction thread, except for texts at which it crashes.
 import { parentPort } from "node:worker_threads"
 import * as Redacted from "effect/Redacted"
 
-/** Ends the thread as it is asked for a text that holds this. */
+/** Ends the thread when it receives a text that contains this. */
 const endsAt = "the-thread-ends-here"
-/** Cannot take in a secret that holds this. */
+/** Cannot load a secret that contains this. */
 const refuses = "a-secret-that-fails"
 
 // Before the shipped one listens, so that it never answers.

@@ -19,7 +19,7 @@ const temporaryFolder = Effect.acquireRelease(
 )
 
 describe("user ids of a service", () => {
-  it.live("are no other service's for as long as it has them, nor is the id of its group", () =>
+  it.live("belong to no other service while it runs, and neither does the id of its group", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const first = yield* Scope.make()
@@ -31,7 +31,7 @@ describe("user ids of a service", () => {
     })
   )
 
-  it.live("are free again when the service was killed", () =>
+  it.live("are free again after the service was killed", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const other = yield* Effect.acquireRelease(
@@ -47,7 +47,7 @@ describe("user ids of a service", () => {
     })
   )
 
-  it.live("are none where all are taken, or nobody can see who has them", () =>
+  it.live("are refused when all are taken, or their owners cannot be read", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const ranges = rangesFrom(wanted)
@@ -69,7 +69,7 @@ const found = await Effect.runPromise(Effect.map(Sandbox, ({ status }) => status
 const describeUsers = found.accepted ? describe : describe.skip
 
 describeUsers("two services of the user root", () => {
-  it.live("give their Runs users of their own", () =>
+  it.live("give their Runs separate users", () =>
     Effect.gen(function* () {
       const userOf = Effect.gen(function* () {
         const { open } = Context.get(yield* Layer.build(service), Sandbox)

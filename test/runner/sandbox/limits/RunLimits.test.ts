@@ -50,7 +50,7 @@ const shell = (script: string): SandboxedCommand => ({
   network: false
 })
 
-/** Opens a sandbox of its own for a script, and answers how it ended. */
+/** Opens a separate sandbox for a script, and returns how it ended. */
 const ended = Effect.fnUntraced(function* (
   script: string,
   place: typeof runFolder = runFolder,
@@ -68,12 +68,12 @@ const ended = Effect.fnUntraced(function* (
   return { end, stdout, exceeded: yield* child.exceeded }
 }, Effect.scoped)
 
-/** Holds as much memory as it can get, and never ends. */
+/** Takes as much memory as it can get, and never ends. */
 const hungry = "tail /dev/zero"
 const breeding = "(for n in $(seq 100); do sleep 1000 & done); exec sleep 1000"
 const waiting = "; trap 'exit 0' INT; while :; do sleep 0.1; done"
 
-/** Every limit, by a script that hits it and would go on for ever. */
+/** Every limit, with a script that hits it and would otherwise run forever. */
 const scripts = {
   memory_limit: hungry,
   process_limit: breeding,
@@ -84,7 +84,7 @@ const inMemory = {
   shm_limit: `dd if=/dev/zero of=/dev/shm/file bs=1M count=64${waiting}`
 }
 
-/** The levels that this machine can show. */
+/** The levels this machine supports. */
 const rungs: ReadonlyArray<readonly [SandboxLevel, Partial<SandboxSettingsShape>]> = [
   ["bubblewrap", { levels: ["bubblewrap"] }],
   ["namespaces", { levels: ["namespaces"] }],
@@ -104,7 +104,7 @@ for (const [level, settings] of rungs) {
         ...scripts,
         ...(level === "bubblewrap" || level === "namespaces" ? inMemory : {})
       })) {
-        it.live(`ends with ${code}, and another Run goes on`, () =>
+        it.live(`ends with ${code}, and another Run continues`, () =>
           Effect.gen(function* () {
             const sandbox = yield* Sandbox
             const folder = yield* runFolder
@@ -121,7 +121,7 @@ for (const [level, settings] of rungs) {
         )
       }
 
-      it.live("is ended at the lower limit of its profile, while the machine's own is higher", () =>
+      it.live("is killed at the lower limit of its profile, while the machine's own is higher", () =>
         Effect.gen(function* () {
           const own = { profile: "small", limits: { processes: 40, memoryBytes: 96 * mebibyte } }
           const bred = yield* ended("(for n in $(seq 50); do sleep 1000 & done); exec sleep 1000", runFolder, own)
@@ -136,20 +136,21 @@ for (const [level, settings] of rungs) {
 }
 
 for (const [level, settings] of rungs) {
-  it.live(`a program at the level ${level} may not start processes without end, whoever its user is`, () =>
+  it.live(`a program at the level ${level} cannot start unlimited processes, whoever its user is`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       if (sandbox.status.level !== level) return
       const { stdout } = yield* ended("grep 'Max processes' /proc/self/limits")
       const [, limit] = /Max processes +(\d+)/.exec(stdout) ?? []
       expect(Number(limit)).toBeGreaterThanOrEqual(small.processes)
-      // The kernel counts a user's processes: where the user is the service's own, those that it had are allowed on top.
+      // The kernel counts a user's processes: where the user is the service's own, its existing ones are added to the
+      // limit.
       expect(Number(limit)).toBeLessThan(small.processes + 2 * (yield* ownUserThreads) + 100)
     }).pipe(Effect.provide(sandboxWith(settings)))
   )
 }
 
-/** A disk of 64 MiB, which only root can make. */
+/** A disk of 64 MiB, which only root can create. */
 const smallDisk = Effect.tap(
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -166,8 +167,8 @@ const smallDisk = Effect.tap(
   (folder) => Effect.sync(() => mkdirSync(join(folder, "root")))
 )
 
-describe.skipIf(process.getuid?.() !== 0)("a Run that leaves no room on the disk", () => {
-  it.live("is ended when it holds the most of it, although its own folder may be larger", () =>
+describe.skipIf(process.getuid?.() !== 0)("a Run that fills the disk", () => {
+  it.live("is killed when it uses most of it, although its own folder may be larger", () =>
     Effect.gen(function* () {
       const { exceeded } = yield* ended(`dd if=/dev/zero of=big bs=1M count=62${waiting}`, smallDisk)
       expect<string | undefined>(exceeded?.code).toBe("disk_low")

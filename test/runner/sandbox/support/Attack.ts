@@ -1,4 +1,5 @@
-// Runs inside of a sandbox, as module code would, and tries what it must not be able to do. Prints one JSON line: what it could do.
+// Runs inside a sandbox, as module code would, and tries what it must not be able to do. Prints one JSON line: what it
+// could do.
 import { dlopen, ptr } from "bun:ffi"
 import {
   appendFileSync,
@@ -147,7 +148,7 @@ const attempts = {
 } as const
 
 const could = Object.entries(attempts).flatMap(([name, attempt]) => (succeeds(attempt) ? [name] : []))
-// What Landlock has no right for; told apart, since one level cannot withhold it.
+// Landlock has no right for this; listed separately, because one level cannot prevent it.
 const modes = succeeds(() => chmodSync(masterKey, 0o644)) ? ["change the mode of the master key"] : []
 const times = succeeds(() => utimesSync(masterKey, 1, 1)) ? ["change the times of the master key"] : []
 const network = (await connects()) ? ["connect to the host's loopback"] : []

@@ -1,5 +1,5 @@
-// A stand-in for the service in a process of its own, as whatever user it is started by: it holds a data folder and an environment with
-// secrets, opens a sandbox at the level that it is asked for, and lets the attack run inside. Prints one JSON line.
+// A stand-in for the service in a separate process, run as any user: it holds a data folder and an environment with
+// secrets, opens a sandbox at the given level, and runs the attack inside. Prints one JSON line.
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -34,7 +34,7 @@ for (const [path, text] of [
 }
 copyFileSync(join(import.meta.dir, "Attack.ts"), join(root, "Attack.ts"))
 
-// Answers every command that carries the right secret, as the operator's socket does.
+// Accepts every command with the right secret, as the operator's socket does.
 const operatorSocket = join(data, "operator.sock")
 const operator = createServer((socket) =>
   socket.on("data", (bytes) => void socket.end(bytes.includes("the secret") ? "Success" : "Unauthorised"))

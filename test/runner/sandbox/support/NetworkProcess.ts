@@ -1,5 +1,6 @@
-// A stand-in for the service in a process of its own, which makes a network with the `pasta` that it is given. Prints `up` when a program
-// runs in the network. At a line of its input, a Run that waits for its network is cancelled; prints `cancelled` then, and goes on.
+// A stand-in for the service in a separate process, which creates a network with the given `pasta`. Prints `up` when a
+// program runs in the network. On a line of input, a Run that waits for its network is cancelled; it then prints
+// `cancelled`, and continues.
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"

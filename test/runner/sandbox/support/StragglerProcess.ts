@@ -1,5 +1,6 @@
-// A stand-in for the service in a process of its own: it starts a program at the level that it is asked for, and the program starts one
-// that leaves its group and session and keeps `lifeline` open. Prints `up` when that runs, and `ended` when the program has ended.
+// A stand-in for the service in a separate process: it starts a program at the given level, which starts another that
+// leaves its group and session and keeps `lifeline` open. Prints `up` when that runs, and `ended` when the program has
+// ended.
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Stream } from "effect"
@@ -16,7 +17,7 @@ const confinement =
     : Layer.succeed(ConfinementCommand, { program: binary, args: ["internal-confine"] })
 const level = defaultSandboxSettings.levels.find((name): name is SandboxLevel => name === wanted)
 
-// A double fork below a session of its own: no parent, no group and no session lead to it.
+// A double fork below a new session: no parent, no group and no session lead to it.
 const straggler = "exec 3> lifeline; echo > up; exec sleep 1000"
 const script = `(setsid sh -c '(${straggler}) > /dev/null 2>&1 < /dev/null &') ; until [ -e up ]; do :; done; echo up; ${end === "exit" ? "exit 3" : "exec sleep 1000"}`
 
@@ -36,7 +37,7 @@ const program = Effect.gen(function* () {
   )
   yield* child.end
   process.stdout.write("ended\n")
-  // The sandbox stays open, so it is not its closing that ends anything.
+  // The sandbox remains open, so closing it is not what ends the process.
   return yield* Effect.never
 }).pipe(
   Effect.scoped,
