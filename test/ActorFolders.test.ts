@@ -7,7 +7,7 @@ const root = dirname(import.meta.dir)
 const imports = folderImports(root)
 
 describe("the folders of actors/", () => {
-  test("are those of the list", () => {
+  test("match the list", () => {
     const folders = readdirSync(join(root, "actors"), { withFileTypes: true }).filter((entry) => entry.isDirectory())
     expect(folders.map(({ name }) => name).toSorted()).toEqual(
       actorFolders.flatMap(([name]) => (name === "" ? [] : [name])).toSorted()
@@ -15,17 +15,17 @@ describe("the folders of actors/", () => {
     expect(imports.length).toBeGreaterThan(500)
   })
 
-  test("import only from folders that stand before them", () => {
+  test("import only from folders listed before them", () => {
     expect(upwardImports(imports)).toEqual([])
   })
 
-  test("would not go unnoticed", () => {
+  test("a wrong import does not go unnoticed", () => {
     const upward = { from: "run", to: "capsule", file: "run/A.ts", target: "capsule/B.ts" }
     const unknown = { from: "run", to: "misplaced", file: "run/A.ts", target: "misplaced/B.ts" }
     expect(upwardImports([upward, unknown])).toHaveLength(2)
   })
 
-  test("are printed into the documentation", () => {
+  test("are listed in the documentation", () => {
     expect(readFileSync(join(root, "docs", "actors.md"), "utf8")).toBe(actorsPage(imports))
   })
 })

@@ -10,7 +10,7 @@ type Room = (typeof rooms)[number]
 
 const maxLines = 350
 const forbiddenNames = new Set(["utils", "util", "helpers", "helper", "common", "misc", "shared", "lib"])
-// Dictionaries are looked things up in, not read from top to bottom.
+// Dictionaries are for lookup, not for reading from top to bottom.
 const isDictionary = (path: string) => path.startsWith("src/dashboard/words/") || path.endsWith("/Words.ts")
 
 interface SourceFile {
@@ -48,7 +48,7 @@ describe("the house", () => {
     expect(imports.length).toBeGreaterThan(1000)
   })
 
-  test("has arrows one way only: schema <- runner <- actors <- src", () => {
+  test("imports point one way only: schema <- runner <- actors <- src", () => {
     const wrong = imports.filter(({ file, target }) => {
       const reached = target === undefined ? undefined : roomOf(target)
       return reached !== undefined && rooms.indexOf(reached) > rooms.indexOf(file.room)
@@ -56,14 +56,14 @@ describe("the house", () => {
     expect(wrong.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  test("stays inside its rooms: no import of tests, scripts or examples", () => {
+  test("imports nothing from tests, scripts or examples", () => {
     const outside = imports.filter(
       ({ target }) => target !== undefined && roomOf(target) === undefined && target !== "package.json"
     )
     expect(outside.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  test("keeps schema pure: it knows only effect", () => {
+  test("keeps schema pure: it imports only effect", () => {
     const impure = imports.filter(
       ({ file, specifier, target }) =>
         file.room === "schema" && target === undefined && !/^effect(?:\/|$)/.test(specifier)
@@ -71,7 +71,7 @@ describe("the house", () => {
     expect(impure.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  test("keeps the client fit for browsers: schema and effect only", () => {
+  test("keeps the client fit for browsers: it imports only schema and effect", () => {
     const foreign = imports.filter(
       ({ file, specifier, target }) =>
         file.path.startsWith("src/client/") &&
@@ -94,12 +94,12 @@ describe("the house", () => {
     expect(wrong.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  test("has no circle of imports between files, of types neither", () => {
+  test("has no import cycles, not even of types", () => {
     const within = imports.flatMap(({ file, target }) => (target === undefined ? [] : [{ file: file.path, target }]))
     expect(importCircles(within)).toEqual([])
   })
 
-  test("would notice a circle, a long one and one of a single file", () => {
+  test("detects a cycle, whether long or within a single file", () => {
     const arrows = (text: string) =>
       text.split(" ").map((arrow) => ({ file: arrow.charAt(0), target: arrow.charAt(1) }))
     expect(importCircles(arrows("ab bc ad dc"))).toEqual([])
@@ -114,7 +114,7 @@ describe("the house", () => {
     expect(bare.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  test("has no drawer for odds and ends", () => {
+  test("has no folder or file for odds and ends", () => {
     const drawers = files.filter(
       ({ path }) =>
         !isDictionary(path) &&

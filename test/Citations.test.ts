@@ -19,7 +19,7 @@ const isCorpus = (path: string) => path === "test/src/http/raw/Corpus.json"
 const code = files.filter((path) => isCode(path) && path !== "test/Citations.test.ts")
 const pages = files.filter(isPage)
 
-/** A text whose comment lines are joined, so that a citation may run over the end of a line. */
+/** A text with its comment lines joined, so that a citation may span lines. */
 const joined = (text: string) => text.replaceAll(/\s*\n\s*(?:\*|\/\/) /g, " ")
 
 const withoutFences = (text: string) => text.replaceAll(/^```[\s\S]*?^```/gm, "")
@@ -32,7 +32,7 @@ interface Heading {
   readonly body: string
 }
 
-/** A heading's address, as the forges make it: letters, digits, `_` and `-`; the same one again gets a number. */
+/** A heading's anchor, as Git hosts generate it: letters, digits, `_` and `-`; repeated headings get a number. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
@@ -68,7 +68,7 @@ const design = headingsOf("docs/design.md")
 const decisions = files.flatMap((path) => /^docs\/decisions\/(\d{4})-[a-z0-9-]+\.md$/.exec(path)?.[1] ?? [])
 const attacks = new Set([...read("docs/attack-walk.md").matchAll(/^\| ([A-Z]{1,2}\d{0,2}) \|/gm)].map(([, id]) => id))
 
-/** The rules of a section: those of its numbered list, or those in its text: `(1) ... (2) ...`. */
+/** The rules of a section: from its numbered list, or from its text: `(1) ... (2) ...`. */
 const hasRule = (body: string, rule: string) =>
   new RegExp(`^${rule}\\. `, "m").test(body) || body.includes(`(${rule}) `)
 
@@ -103,11 +103,11 @@ const citationsIn = (path: string): ReadonlyArray<Citation> => {
   ]
 }
 
-/** Older spellings and other documents: nobody can look these up. */
+/** Older spellings and other documents: nothing in the tree resolves these. */
 const unresolvable =
   /\(spec: (?!Sandbox)[A-Z]|\bgaps(?:\.md)?,? section|(?<!")\b[Dd]esign section \d|\bdesign card\b|\bspec\.md\b/
 
-/** Attacks that a title, a comment or a table of tests names: `(R2)`, `(G5, G6)`, `["J1", ...]`, `"H3 two bearers"`. */
+/** Attacks named by a title, a comment or a table of tests: `(R2)`, `(G5, G6)`, `["J1", ...]`, `"H3 two bearers"`. */
 const attackIds = (path: string) => {
   const text = read(path)
   const listed = all(text, /\(([A-Z]{1,2}\d{1,2}(?:, [A-Z]{1,2}\d{1,2})*)\)/g).flatMap((ids) => ids.split(", "))
@@ -122,12 +122,12 @@ const unresolved = (citations: ReadonlyArray<Citation>) =>
 describe("every citation resolves", () => {
   const citations = [...code, ...pages].flatMap(citationsIn)
 
-  test("of a section, a rule or a ruling of the specification, of the design, of a decision", () => {
+  test("of a section, a rule or a ruling of the specification, of the design, or of a decision", () => {
     expect(citations.length).toBeGreaterThan(40)
     expect(unresolved(citations)).toEqual([])
   })
 
-  test("and none is of a document that is not in the tree", () => {
+  test("and none cites a document that is not in the tree", () => {
     expect([...code, ...pages].filter((path) => unresolvable.test(joined(read(path))))).toEqual([])
   })
 
@@ -160,7 +160,10 @@ describe("every link of a page resolves", () => {
   })
 })
 
-/** Pages for builders name files of the tree; a file that moved makes the page wrong. What `docs/` says to users is of their machine. */
+/**
+ * Pages for builders name files of the tree, so moving a file breaks the page. Other pages in `docs/` name files of the
+ * user's machine.
+ */
 const builderPages = pages.filter(
   (path) =>
     path.startsWith("docs/decisions/") ||
@@ -175,7 +178,7 @@ const builderPages = pages.filter(
     ].includes(path)
 )
 
-describe("every file that a page for builders names is there", () => {
+describe("every file named by a page for builders exists", () => {
   test.each(builderPages.map((path) => [path] as const))("%s", (path) => {
     const named = all(
       read(path),

@@ -48,7 +48,7 @@ describe("what a configuration requires of the host", () => {
       expect(first["app_url"]).toBe(webOrigin)
       expect(first["key_digest"]).toMatch(/^[0-9a-f]{64}$/)
 
-      // Sealed at rest: neither the secret nor anything else of the sidecar is readable.
+      // Sealed at rest: neither the secret nor anything else in the sidecar is readable.
       const sidecars = yield* sql<{ sealed_values: string }>`SELECT sealed_values FROM run_deliveries`
       expect(sidecars).toHaveLength(1)
       expect(JSON.stringify(sidecars)).not.toContain("web.example.test")
@@ -71,7 +71,7 @@ describe("what a configuration requires of the host", () => {
         { consumer_capsule_id: null, status: "ready", permissions: '["ui.open"]', subject }
       ])
 
-      // Another configuration: the same secret, the same Interface, and no second grant.
+      // With another configuration: the same secret, the same Interface, and no second grant.
       const before = yield* capsules.read(web.capsuleId)
       expect((yield* capsules.backup(context, workspaceId, web.capsuleId)).sizeBytes).toBeGreaterThan(0)
       const planned = yield* capsules.configurationPlan(
@@ -96,7 +96,7 @@ describe("what a configuration requires of the host", () => {
       expect((yield* surfaces).items[0]?.revision).toBe(1)
       expect(yield* bindings).toHaveLength(1)
 
-      // Its destruction ends all of it.
+      // Destroying the Capsule ends all of it.
       const destroy = yield* settled((yield* capsules.destroyPlan(context, web.capsuleId, undefined)).value.id)
       expect(destroy.error).toBeUndefined()
       expect((yield* applied(destroy.id)).status).toBe("succeeded")
@@ -135,7 +135,7 @@ describe("what a configuration requires of the host", () => {
     })
   )
 
-  tests.live("interface.consume: resolved after the plan, bound while reviewed, ready with the apply", () =>
+  tests.live("interface.consume: resolved after the plan, bound during review, ready after the apply", () =>
     Effect.gen(function* () {
       const { context, subject } = yield* Bench
       const capsules = yield* Capsules
@@ -150,7 +150,7 @@ describe("what a configuration requires of the host", () => {
       const interfaces = yield* Interfaces
       const use = { subject, interfaceId: surface?.id ?? "", permission: "mcp.invoke", delivery: "oauth2" }
       expect((yield* Effect.flip(interfaces.authorize(use))).code).toBe("permission_denied")
-      // One that is removed before its apply leaves nothing that could be used.
+      // A binding removed before its apply leaves nothing usable behind.
       const removed = yield* install("removed reader", "reader")
       if (removed.capsuleId === undefined) return yield* Effect.die("no Capsule")
       yield* capsules.remove(context, removed.capsuleId)
@@ -166,7 +166,7 @@ describe("what a configuration requires of the host", () => {
     })
   )
 
-  tests.live("interface.consume: none in the Workspace, none at all", () =>
+  tests.live("interface.consume: no provider in the Workspace, and no provider at all", () =>
     Effect.gen(function* () {
       const { otherWorkspaceId } = yield* Bench
       const plan = yield* install("reader", "reader", { workspaceId: otherWorkspaceId })
@@ -175,7 +175,7 @@ describe("what a configuration requires of the host", () => {
     })
   )
 
-  tests.live("http.endpoint: without an assignment nothing is planned", () =>
+  tests.live("http.endpoint: nothing is planned without an assignment", () =>
     Effect.gen(function* () {
       const plan = yield* install("unassigned", "web")
       expect(plan.phase).toBe("failed")
@@ -183,7 +183,7 @@ describe("what a configuration requires of the host", () => {
     })
   )
 
-  tests.live("identity.oidc: pinned at plan, registered by the apply alone, retired by the destroy", () =>
+  tests.live("identity.oidc: pinned at plan, registered only by the apply, retired by the destroy", () =>
     Effect.gen(function* () {
       const { context } = yield* Bench
       const sql = yield* SqlClient.SqlClient
@@ -210,7 +210,7 @@ describe("what a configuration requires of the host", () => {
     })
   )
 
-  tests.live("refuses the apply before the tool starts when what was delivered has moved", () =>
+  tests.live("refuses the apply before the tool starts when a delivered value has moved", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const capsules = yield* Capsules
@@ -228,19 +228,19 @@ describe("what a configuration requires of the host", () => {
     })
   )
 
-  tests.live("an endpoint that is taken back: no plan, no apply, but drift checks and destruction go on", () =>
+  tests.live("a withdrawn endpoint blocks plan and apply, but not drift checks and destruction", () =>
     Effect.gen(function* () {
       const { context } = yield* Bench
       const capsules = yield* Capsules
       const runs = yield* Runs
       const web = yield* deployed("shop", "web")
       yield* eventually(surfaces, ({ items }) => items.length === 2)
-      // Two Capsules provide it now, so nobody can say which one is meant.
+      // Two Capsules provide it now, so the choice is ambiguous.
       const reader = yield* install("second reader", "reader")
       expect(reader.diagnostics.map(({ code }) => code)).toEqual(["interface_ambiguous"])
       const waiting = yield* settled((yield* capsules.plan(context, web.capsuleId, undefined)).value.id)
       expect(waiting.status).toBe("waiting_approval")
-      // Assignments go by name: under another one the Capsule has none.
+      // Assignments match by name: under another name the Capsule has none.
       yield* capsules.update(context, web.capsuleId, { name: "renamed" })
       yield* runs.approve(context, waiting.id, {})
       const apply = yield* settled((yield* runs.apply(context, waiting.id, undefined)).value.id)
@@ -256,7 +256,7 @@ describe("what a configuration requires of the host", () => {
     })
   )
 
-  tests.live("a configuration plan adds Interfaces: pending with the configuration, resolved with its apply", () =>
+  tests.live("a configuration plan adds Interfaces: pending with the configuration, resolved by its apply", () =>
     Effect.gen(function* () {
       const { context } = yield* Bench
       const capsules = yield* Capsules
@@ -289,7 +289,7 @@ describe("what a configuration requires of the host", () => {
     })
   )
 
-  tests.live("lists what could not be materialised without its value, and retries it under compare-and-set", () =>
+  tests.live("lists failed materialisations without their values, and retries them under compare-and-set", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId, workspaceId } = yield* Bench
       const interfaces = yield* Interfaces
@@ -301,7 +301,7 @@ describe("what a configuration requires of the host", () => {
       const id = failure?.intentId ?? ""
       const stale = interfaces.retry(context, workspaceId, id, { attempt: 2, code: "output_type_mismatch" })
       expect((yield* Effect.flip(stale)).code).toBe("guard_conflict")
-      // The caller was authorised for the Workspace of the address alone (Z4).
+      // The caller was authorised only for the Workspace in the address (Z4).
       const elsewhere = interfaces.retry(context, otherWorkspaceId, id, { attempt: 1, code: "output_type_mismatch" })
       expect((yield* Effect.flip(elsewhere)).code).toBe("not_found")
       const again = yield* interfaces.retry(context, workspaceId, id, { attempt: 1, code: "output_type_mismatch" })

@@ -74,7 +74,7 @@ it.live(
         expect(again.replayed).toBe(true)
         expect(again.value.id).toBe(created.value.id)
 
-        // Nobody asks for a step: the service takes each by itself.
+        // No step is requested: the service takes each one automatically.
         const reviewable = yield* eventually(
           plans.read(created.value.id),
           ({ nextAction }) => nextAction !== "reconcile"
@@ -107,7 +107,7 @@ it.live(
         const outputs = yield* capsules.outputs(active.id)
         expect(outputs.map((output) => [output.name, output.value])).toEqual([["note", "hello world"]])
 
-        // A second commit makes the Capsule stale, and an update plan takes it over.
+        // A second commit makes the Capsule stale, and an update plan adopts it.
         yield* commitFiles({ gitdir, files: { "main.tf": moduleText("goodbye") } })
         const sync = yield* sources.sync(context, active.sourceId, {})
         expect((yield* settled(sync.id)).status).toBe("succeeded")

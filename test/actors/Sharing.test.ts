@@ -15,7 +15,7 @@ afterAll(tests.dispose)
 
 const from = { from: "greeting", to: "greeting", required: true }
 
-/** Plans the Capsule anew and applies it. */
+/** Plans the Capsule again and applies the plan. */
 const renewed = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Service"]["plan"]>[1]) {
   const { context } = yield* Bench
   const plan = yield* settled((yield* (yield* Capsules).plan(context, capsuleId, undefined)).value.id)
@@ -24,7 +24,7 @@ const renewed = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Ser
 })
 
 describe("Outputs of one Capsule as inputs of another", () => {
-  tests.live("within a Workspace: injected, shown in the graph, free of circles", () =>
+  tests.live("within a Workspace: injected, shown in the graph, free of cycles", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const dependencies = yield* Dependencies
@@ -111,7 +111,7 @@ describe("Outputs of one Capsule as inputs of another", () => {
         mode: "variable_injection",
         outputs: [{ from: "hello", to: "greeting", required: true }]
       })
-      // An offer alone gives nothing, not even knowledge of the Capsule.
+      // An offer alone reveals nothing, not even that the Capsule exists.
       expect((yield* Effect.flip(depend)).code).toBe("invalid_request")
       expect((yield* Effect.flip(shares.approve(context, offered.id, workspaceId))).code).toBe("permission_denied")
       expect((yield* shares.approve(context, offered.id, otherWorkspaceId)).status).toBe("active")
@@ -126,7 +126,7 @@ describe("Outputs of one Capsule as inputs of another", () => {
       const capsules = yield* Capsules
       expect((yield* capsules.read(consumer.capsuleId)).staleReasons).toEqual([])
       expect((yield* shares.revoke(context, offered.id, workspaceId)).status).toBe("revoked")
-      // What it was applied with is not given any more: it says so at once, across Workspaces as well.
+      // The value it was applied with is gone: it becomes stale at once, across Workspaces as well.
       const { staleReasons, status } = yield* capsules.read(consumer.capsuleId)
       expect([status, staleReasons]).toEqual([
         "stale",

@@ -7,7 +7,7 @@ import { type Figure, median } from "./support/Figures.ts"
 
 const rounds = 9
 const commands = 200
-// Until then much of the time goes to compiling what is run.
+// Before that, much of the time goes into compiling the code.
 const warmUps = 5
 
 const perSecond = Effect.fnUntraced(function* <E>(work: Effect.Effect<unknown, E>) {
@@ -16,7 +16,7 @@ const perSecond = Effect.fnUntraced(function* <E>(work: Effect.Effect<unknown, E
   return commands / (Number((yield* Clock.currentTimeNanos) - started) / 1e9)
 })
 
-/** The same rows by hand: one immediate transaction that reads, updates, notes and reads again, as durable as ours. */
+/** The same rows by hand: one immediate transaction that reads, updates, notes and reads again, equally durable. */
 const bareTransaction = Effect.fnUntraced(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-bench-bare-" })
@@ -46,7 +46,7 @@ const bareTransaction = Effect.fnUntraced(function* () {
   }
 })
 
-/** A command through an actor and its transaction against the bare transaction, one after the other. */
+/** A command through an actor and its transaction against the bare transaction, alternating. */
 export const commandsFigure = Effect.gen(function* () {
   const { services, workspaceId } = yield* embedded
   const sources = Context.get(services, Sources)

@@ -8,9 +8,9 @@ import { startProduct } from "./support/Product.ts"
 const million = 1_000_000
 const timedLines = 300
 const quietCommands = 60
-// Far enough apart to stay below what an account may change in a minute.
+// Far enough apart to remain below what an account may change in a minute.
 const commandEvery = "150 millis"
-// The parser's thread, which the Run's own scan has started, is gone by then, however soon the lines were through.
+// The parser's thread, started by the Run's own scan, has ended by then, however quickly the lines were processed.
 const settle = "10 seconds"
 
 const Frame = Schema.fromJsonString(
@@ -21,19 +21,19 @@ const decodeWorkspaceId = Schema.decodeEffect(WorkspaceId)
 
 type Product = Effect.Success<ReturnType<typeof startProduct>>
 
-/** A tool whose plan prints what it is told to, and then fails. Everything else it leaves to the real one. */
+/** A tool whose plan prints a given text and then fails. It leaves everything else to the real one. */
 const talkingTool = Effect.fnUntraced(function* (folder: string, tool: string, name: string, plan: string) {
   const files = yield* FileSystem.FileSystem
   const path = `${folder}/${name}`
   yield* files.makeDirectory(path)
-  // Under the real one's name: that is how the service tells which it is.
+  // Under the real one's name: the service identifies the tool by it.
   const program = `${path}/${tool.slice(tool.lastIndexOf("/") + 1)}`
   yield* files.writeFileString(program, `#!/bin/sh\nif [ "$1" = plan ]; then\n${plan}\nexit 1\nfi\nexec ${tool} "$@"\n`)
   yield* files.chmod(program, 0o755)
   return program
 })
 
-/** Starts a Run whose plan talks; answers its id once it runs. */
+/** Starts a Run whose plan prints; returns its id once it runs. */
 const startRun = Effect.fnUntraced(function* (product: Product, url: string) {
   const { installPlan } = yield* product.client.installPlans.create({
     params: { workspaceId: product.workspaceId },
@@ -50,7 +50,7 @@ const startRun = Effect.fnUntraced(function* (product: Product, url: string) {
   return started.installPlan.planRunId ?? ""
 })
 
-/** Milliseconds from the line's own account of when it was printed to its arrival at a subscriber. */
+/** Milliseconds from the time of printing, as recorded in the line, to its arrival at a subscriber. */
 const latency = Effect.fn("latency")(function* (folder: string, tool: string, binary: string) {
   const repository = yield* repositoryOf({ "main.tf": module })
   const program = yield* talkingTool(
@@ -92,7 +92,7 @@ const megabytes = (pid: number) =>
     return Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1]) / 1024
   })
 
-/** Commands of somebody else while a Run prints a million lines, and the memory of the server meanwhile. */
+/** Commands of another person while a Run prints a million lines, and the server's memory meanwhile. */
 const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary: string) {
   const repository = yield* repositoryOf({ "main.tf": module })
   const program = yield* talkingTool(
@@ -144,7 +144,7 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   return {
     slowdown: median(during) / median([...before, ...after]),
     worst: percentile(during, 0.99),
-    // While lines pass, garbage comes and goes; what counts is what stays.
+    // While lines pass, garbage comes and goes; only memory that remains counts.
     growth: (yield* megabytes(product.pid)) - held,
     peak: Math.max(...memory),
     seconds,
@@ -152,7 +152,7 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   }
 }, Effect.scoped)
 
-/** What a Run prints: how soon it is seen, and what it costs everybody else. */
+/** Output of a Run: how soon it is seen, and what it costs other users. */
 export const logs = (binary: string, tool: string) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem

@@ -1,4 +1,4 @@
-// `bun run bench`: every figure beside what it is compared with, in one run. `--only reads` runs one group; it may be repeated.
+// `bun run bench`: every figure beside its comparison, in one run. `--only reads` runs one group; it may be repeated.
 import { NodeRuntime } from "@effect/platform-node"
 import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"
@@ -36,13 +36,13 @@ const groups = (binary: string) => ({
   manifests
 })
 
-/** No such group. */
+/** There is no such group. */
 class UnknownGroup extends Schema.TaggedError<UnknownGroup>()("UnknownGroup", { message: Schema.String }) {}
 
 const { values } = parseArgs({ args: process.argv.slice(2), options: { only: { type: "string", multiple: true } } })
 const wanted = values.only
 
-/** Figures of time mean little on a machine that has other things to do. */
+/** Timings mean little on a busy machine. */
 const tellLoad = Effect.suspend(() =>
   Console.log(`${loadavg()[0]?.toFixed(1)} processes on ${availableParallelism()} cores in the last minute`)
 )

@@ -10,7 +10,7 @@ import { provider, providerModule, selfContainedMirror } from "./support/Provide
 const rounds = 9
 const installs = 5
 
-/** init, plan, show and apply as somebody does them by hand; milliseconds. */
+/** init, plan, show and apply as done by hand; milliseconds. */
 const byHand = Effect.fn("byHand")(function* (
   tool: string,
   text: string,
@@ -46,7 +46,7 @@ const byHand = Effect.fn("byHand")(function* (
   return (yield* Clock.currentTimeMillis) - started
 }, Effect.scoped)
 
-/** Plan and apply of one module, by hand and through the product, again and again. */
+/** Plan and apply of one module, by hand and through the product, repeatedly. */
 const compared = Effect.fn("compared")(function* (request: {
   readonly byHand: ReturnType<typeof byHand>
   readonly install: (name: string) => ReturnType<typeof install>
@@ -72,7 +72,7 @@ const compared = Effect.fn("compared")(function* (request: {
   } as const
 })
 
-/** A module that uses nothing but the tool itself; and what an install costs beside Git, scan and tool. */
+/** A module that uses only the tool itself; and what an install costs beside Git, scan and tool. */
 const withoutProvider = Effect.fn("withoutProvider")(function* (binary: string, tool: string) {
   const small = yield* repositoryOf({ "main.tf": module })
   const large = yield* repositoryOf({ "main.tf": module, ...manyFiles(99) })

@@ -7,11 +7,11 @@ import { startProduct } from "./support/Product.ts"
 
 const rounds = 5
 const shape = { connections: 32, requests: 10_000 }
-// Half a second of load: until then, much of the time goes to compiling what is run, on either side.
+// Half a second of load: before that, much of the time goes into compiling the code, on both sides.
 const warmUp = 20_000
 const bare = fileURLToPath(new URL("support/BareServer.ts", import.meta.url))
 
-// Clock ticks of the kernel, of which every Linux makes a hundred a second.
+// Kernel clock ticks; every Linux has a hundred per second.
 const microsPerTick = 10_000
 
 /** Microseconds of processor time that a process has used. */

@@ -11,13 +11,13 @@ const post = (url: string, body: unknown, from: number) =>
     fetch(url, {
       method: "POST",
       signal,
-      // Each from an address of its own, as far as the trusted proxy says, so that the limit by address does not help.
+      // Each from its own address, according to the trusted proxy, so that the limit per address does not apply.
       headers: { "content-type": "application/json", "x-forwarded-for": `198.51.${from >> 8}.${from & 255}` },
       body: JSON.stringify(body)
     }).then((response) => response.status)
   )
 
-/** What reads take while a crowd tries passwords: hashing must not starve everybody else. */
+/** The latency of reads while many clients try passwords: hashing must not starve the others. */
 export const signInStorm = Effect.gen(function* () {
   const product = yield* startProduct(["--trusted-proxies", "127.0.0.1"])
   const read = Effect.gen(function* () {

@@ -9,12 +9,12 @@ const millisecondsPerTick = 10
 /** Processor time that a process has used, in milliseconds. */
 const processorTime = Effect.fnUntraced(function* (pid: number) {
   const files = yield* FileSystem.FileSystem
-  // After the name in brackets, from the third field on: user and system time are the 14th and the 15th.
+  // After the name in brackets, from the third field on: user and system time are fields 14 and 15.
   const fields = (yield* files.readFileString(`/proc/${pid}/stat`)).split(") ")[1]?.split(" ") ?? []
   return (Number(fields[11]) + Number(fields[12])) * millisecondsPerTick
 })
 
-/** A first start that lasts until the issuer has its keys, which are made while it answers already. */
+/** A first start that lasts until the issuer has its keys; the service already answers while they are generated. */
 const settle = Effect.fn("settle")(function* (binary: string, dataDir: string) {
   const { url } = yield* startServer({ dataDir, program: [binary] })
   yield* Effect.promise(() => fetch(`${url}/oauth/jwks`).then((answer) => answer.json()))
@@ -47,7 +47,7 @@ const figureOf = (name: string, starts: ReadonlyArray<Start>): Figure => {
   }
 }
 
-/** The binary on a new data folder and on one that it knows: time to the first 200, and what it holds when idle. */
+/** The binary on a new data folder and on an existing one: time to the first 200, and idle memory. */
 export const startup = (binary: string) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem

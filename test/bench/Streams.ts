@@ -15,7 +15,7 @@ const Ready = Schema.fromJsonString(
 )
 const Frame = Schema.fromJsonString(
   Schema.Struct({
-    // Absent when the server says farewell.
+    // Absent when the server closes the stream.
     events: Schema.optionalKey(
       Schema.Array(Schema.Struct({ data: Schema.Struct({ elapsedSeconds: Schema.optionalKey(Schema.Finite) }) }))
     )
@@ -26,7 +26,10 @@ const decodeFrame = Schema.decodeSync(Frame)
 
 const now = () => performance.timeOrigin + performance.now()
 
-/** Sockets that count what they get. `expect` completes with the delays, in milliseconds, once every one got that many. */
+/**
+ * Sockets that count what they receive. `expect` completes with the delays, in milliseconds, once each has received
+ * that many.
+ */
 const crowd = Effect.fn("crowd")(function* (url: string, headers: Readonly<Record<string, string>>) {
   let delays: Array<number> = []
   let wanted = Number.POSITIVE_INFINITY
@@ -63,7 +66,7 @@ const crowd = Effect.fn("crowd")(function* (url: string, headers: Readonly<Recor
   return { expect }
 })
 
-/** Many subscribers on one Run: delay and loss at 50 events a second, and a burst against a bare publish. */
+/** Many subscribers on one Run: delay and loss at 50 events per second, and a burst against a bare publish. */
 export const streams = Effect.gen(function* () {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const commands = yield* Queue.unbounded<string>()

@@ -9,7 +9,7 @@ const tool = Bun.which("tofu") ?? Bun.which("terraform")
 const tests = suite(Binary.layer)
 afterAll(tests.dispose)
 
-/** The server in a hostile folder, once it has told its address. */
+/** The server in a hostile folder, once it has printed its address. */
 const serve = Effect.fnUntraced(function* (folder: string, ...flags: ReadonlyArray<string>) {
   const { command, processOf } = yield* Binary
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -21,8 +21,8 @@ const serve = Effect.fnUntraced(function* (folder: string, ...flags: ReadonlyArr
 
 const get = (url: string, init?: RequestInit) => Effect.promise(() => fetch(url, init))
 
-describe("the binary, with nothing beside it but the system, in a hostile folder", () => {
-  tests.live("tells its version", () =>
+describe("the binary, with only the system beside it, in a hostile folder", () => {
+  tests.live("prints its version", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary
       const folder = yield* foreignFolder
@@ -33,7 +33,7 @@ describe("the binary, with nothing beside it but the system, in a hostile folder
     })
   )
 
-  tests.live("prints the licences of what is in it, and has them beside it", () =>
+  tests.live("prints the licences of its contents, and ships them beside it", () =>
     Effect.gen(function* () {
       const { foreignFolder, installed, run, wasSteered } = yield* Binary
       const folder = yield* foreignFolder
@@ -82,7 +82,7 @@ describe("the binary, with nothing beside it but the system, in a hostile folder
     })
   )
 
-  tests.live("scans a module with the parser that it holds", () =>
+  tests.live("scans a module with its embedded parser", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary
       const files = yield* FileSystem.FileSystem
@@ -120,7 +120,7 @@ describe("the binary, with nothing beside it but the system, in a hostile folder
     })
   )
 
-  tests.live("takes an operator's commands beside its server", () =>
+  tests.live("accepts an operator's commands beside its server", () =>
     Effect.gen(function* () {
       const { foreignFolder, run } = yield* Binary
       const folder = yield* foreignFolder
@@ -138,7 +138,7 @@ describe("the binary, with nothing beside it but the system, in a hostile folder
     })
   )
 
-  tests.live("has /metrics, /healthz and /readyz for the operator on an address of its own", () =>
+  tests.live("has /metrics, /healthz and /readyz for the operator on a separate address", () =>
     Effect.gen(function* () {
       const { foreignFolder } = yield* Binary
       const { operatorUrl: operator, url } = yield* serve(yield* foreignFolder, "--operator-listen", "127.0.0.1:0")
@@ -152,7 +152,7 @@ describe("the binary, with nothing beside it but the system, in a hostile folder
 })
 
 describe.skipIf(tool === null)("the whole main job from the binary", () => {
-  tests.live("is done with the repository hidden", () =>
+  tests.live("runs with the repository hidden", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary
       const folder = yield* foreignFolder
@@ -169,7 +169,7 @@ describe.skipIf(tool === null)("the whole main job from the binary", () => {
     ["user_landlock", []],
     ["landlock", ["change the mode of the master key", "change the times of the master key"]]
   ] as const)
-    tests.live(`confines module code at the level ${level}, where the machine has it`, () =>
+    tests.live(`confines module code at the level ${level}, where the machine supports it`, () =>
       Effect.gen(function* () {
         const { program } = yield* Binary
         const files = yield* FileSystem.FileSystem

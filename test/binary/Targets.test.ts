@@ -18,7 +18,7 @@ const machOHeader = 0xfeedfacf
 const machOArm64 = 0x0100000c
 const codeSignatureCommand = 0x1d
 
-/** What the operating system will take the file for. */
+/** How the operating system identifies the file. */
 const platformOf = (bytes: Uint8Array) => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (view.getUint32(0, true) === machOHeader) {
@@ -28,7 +28,7 @@ const platformOf = (bytes: Uint8Array) => {
       isSigned ||= view.getUint32(at, true) === codeSignatureCommand
       at += view.getUint32(at + 4, true)
     }
-    // macOS starts nothing on arm64 that is not signed.
+    // macOS on arm64 starts only signed binaries.
     return `darwin-${view.getUint32(4, true) === machOArm64 && isSigned ? "arm64" : "unknown"}`
   }
   const head = new TextDecoder("latin1").decode(bytes.subarray(0, 4096))

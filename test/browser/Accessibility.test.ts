@@ -17,8 +17,8 @@ const looks = [
 
 const dashboard = new URL("../../src/dashboard/", import.meta.url).pathname
 
-describe("what is walked through here", () => {
-  test("is every route", () => {
+describe("this walk covers", () => {
+  test("every route", () => {
     const routes = [
       ...Object.keys(makeRouter(new QueryClient()).routesByPath),
       ...entrancePages.map((page) => `/${page}`)
@@ -26,7 +26,7 @@ describe("what is walked through here", () => {
     expect([...Object.keys(screensByRoute), ...Object.keys(redirects)].toSorted()).toEqual(routes.toSorted())
   })
 
-  test("is every dialog", async () => {
+  test("every dialog", async () => {
     const drawing: Array<string> = []
     for (const file of new Bun.Glob("**/*.tsx").scanSync(dashboard))
       if (/<(?:(?:Confirm|Form|Removal)?Dialog|dialog)\b/.test(await Bun.file(`${dashboard}${file}`).text()))
@@ -35,7 +35,7 @@ describe("what is walked through here", () => {
     expect([...walked].toSorted()).toEqual(drawing.toSorted())
   })
 
-  test("is every tab", async () => {
+  test("every tab", async () => {
     const { page, go } = await suite.visit()
     const paths = new Set(screens.map(({ path }) => path))
     for (const name of ["capsule", "workspace"]) {
@@ -48,7 +48,7 @@ describe("what is walked through here", () => {
     }
   })
 
-  test("and the other routes lead there", async () => {
+  test("and the other routes redirect to those", async () => {
     const { page, go } = await suite.visit()
     for (const { path, to } of Object.values(redirects)) {
       await go(path)
@@ -57,7 +57,7 @@ describe("what is walked through here", () => {
   })
 })
 
-describe.each(looks)("without barriers in %s", (_name, look) => {
+describe.each(looks)("no accessibility violations in %s", (_name, look) => {
   test(
     "every screen",
     async () => {
@@ -79,7 +79,7 @@ describe.each(looks)("without barriers in %s", (_name, look) => {
   )
 
   test(
-    "every dialog, which Escape closes and which gives the focus back",
+    "every dialog closes with Escape and returns the focus",
     async () => {
       const { page, faults, go } = await suite.visit(look)
       const found: Record<string, ReadonlyArray<string>> = {}
@@ -92,7 +92,7 @@ describe.each(looks)("without barriers in %s", (_name, look) => {
           wrong.push("the focus is not in the dialog")
         await page.keyboard.press("Escape")
         await page.locator("dialog[open]").waitFor({ state: "detached" })
-        // What a key opened had no focus to give back.
+        // When a key opened it, there is no focus to return.
         if (
           !["app/Palette.tsx", "app/ShortcutHelp.tsx"].includes(source) &&
           (await page.evaluate(() => document.activeElement === null || document.activeElement === document.body))
@@ -120,10 +120,10 @@ describe.each(looks)("without barriers in %s", (_name, look) => {
   })
 })
 
-// The short form leaves out what the two looks above have seen at another width.
+// The short run leaves out what the two looks above have covered at another width.
 describe.skipIf(process.env["SVC_TEST_BROWSER"] === "short")("on a phone", () => {
   test(
-    "no screen scrolls sideways or holds a barrier",
+    "no screen scrolls sideways or violates an accessibility rule",
     async () => {
       const { page, faults, go } = await suite.visit(phone)
       const found: Record<string, ReadonlyArray<string>> = {}
@@ -144,7 +144,7 @@ describe.skipIf(process.env["SVC_TEST_BROWSER"] === "short")("on a phone", () =>
     patience
   )
 
-  test("the navigation opens, goes somewhere and closes", async () => {
+  test("the navigation opens, navigates and closes", async () => {
     const { page, go } = await suite.visit(phone)
     await go(`/w/acme/runs/${failedRun}`, ".diagnosis")
     await page.getByRole("button", { name: "Open navigation" }).click()

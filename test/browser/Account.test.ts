@@ -17,7 +17,7 @@ const offering = (page: Page, password: boolean) =>
   )
 
 describe("the ways to sign in", () => {
-  test("are those of the server: its provider, and the way back to the page that was wanted", async () => {
+  test("are the server's: its provider, and the way back to the requested page", async () => {
     const { page, faults, go } = await suite.visit(undefined, visitor())
     await offering(page, true)
     await go(`/sign-in?return=${encodeURIComponent("/new?git=https://x.example/y")}`)
@@ -29,7 +29,7 @@ describe("the ways to sign in", () => {
     expect(faults).toEqual([])
   })
 
-  test("have no password where the server takes none", async () => {
+  test("have no password where the server accepts none", async () => {
     const { page, go } = await suite.visit(undefined, visitor())
     await offering(page, false)
     await go("/sign-in")
@@ -38,7 +38,7 @@ describe("the ways to sign in", () => {
     expect(await page.getByText("reset-password").count()).toBe(0)
   })
 
-  test("lead nowhere but to this server", async () => {
+  test("lead only to this server", async () => {
     const { page, go } = await suite.visit(undefined, visitor())
     await offering(page, true)
     await go(`/sign-in?return=${encodeURIComponent("https://evil.example/")}`)
@@ -65,7 +65,7 @@ describe("the account", () => {
     expect(faults).toEqual([])
   })
 
-  test("keeps the last way in, and says why", async () => {
+  test("keeps the last sign-in method, and says why", async () => {
     const { page, go } = await suite.visit()
     const message = "This is the last way to sign in to this account. Add another one first."
     await page.route("**/auth/upstream/identities/*", (route) =>
@@ -77,7 +77,7 @@ describe("the account", () => {
     await page.getByRole("dialog").getByText(message).waitFor()
   })
 
-  test("withdraws what an application was allowed", async () => {
+  test("revokes an application's access", async () => {
     const { page, api, go } = await suite.visit()
     await go("/account", ".row-static")
     await page.getByText("svc command line").waitFor()
@@ -87,7 +87,7 @@ describe("the account", () => {
     expect(api.changes.map(({ path }) => path)).toEqual(["/auth/grants/grant_1/revoke"])
   })
 
-  test("signs out everywhere after asking, and leads to sign-in", async () => {
+  test("signs out everywhere after confirmation, and leads to sign-in", async () => {
     const { page, go } = await suite.visit()
     const asked: Array<string> = []
     await page.route("**/auth/sign-out-everywhere", async (route) => {
@@ -103,7 +103,7 @@ describe("the account", () => {
     expect(asked).toEqual(["POST"])
   })
 
-  test("has no password to change where the server takes none", async () => {
+  test("has no password to change where the server accepts none", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/dashboard/bootstrap", async (route) => {
       const answer = await route.fetch()

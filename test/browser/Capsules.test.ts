@@ -7,7 +7,7 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("the list of capsules", () => {
-  test("tells the newest run of each, however many runs others had since", async () => {
+  test("shows the newest run of each, however many runs others had since", async () => {
     const world = newWorld()
     const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString()
     const old = baseRun({
@@ -38,7 +38,7 @@ describe("the list of capsules", () => {
     await row.getByText("Failed", { exact: true }).waitFor()
     await row.getByText("Drift check").waitFor()
     expect(await page.locator(".long-row").getByText("None yet", { exact: true }).count()).toBe(6)
-    // One question for all of them, and none for the pages of runs.
+    // One request for all of them, and none for the pages of runs.
     expect(asked.filter((path) => path.endsWith("/dashboard/latest-runs"))).toHaveLength(1)
     expect(asked.filter((path) => path.endsWith("/runs"))).toEqual([])
     expect(faults).toEqual([])
@@ -46,7 +46,7 @@ describe("the list of capsules", () => {
 })
 
 describe("drift of a capsule", () => {
-  test("is put back by a plan of its own, and checked at the interval that was chosen", async () => {
+  test("is reverted by a separate plan, and checked at the chosen interval", async () => {
     const world = newWorld()
     const [capsule, ...others] = world.capsules
     if (capsule === undefined) throw new Error("no capsule")
@@ -72,7 +72,7 @@ describe("drift of a capsule", () => {
 })
 
 describe("a capsule to be released", () => {
-  test("asks for its name, and says afterwards how it ended", async () => {
+  test("requires its name, and afterwards reports how it ended", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel-danger")
     await page.getByRole("button", { name: "Release capsule" }).click()
@@ -97,7 +97,7 @@ describe("a capsule to be released", () => {
 })
 
 describe("a capsule whose check failed after an apply", () => {
-  test("is re-adopted with a reason, and a refusal is said in the form", async () => {
+  test("is re-adopted with a reason, and a refusal shows in the form", async () => {
     const world = newWorld()
     const [capsule, ...others] = world.capsules
     if (capsule === undefined) throw new Error("no capsule")
@@ -142,7 +142,7 @@ describe("a capsule whose check failed after an apply", () => {
       { ...body, expected: { authorityGuard: "guard-1" } },
       { ...body, reviewedUserVariables: { domain: "shop.example" }, expected: { authorityGuard: "guard-2" } }
     ])
-    // The browser reports the refusal by itself.
+    // The browser reports the refusal on its own.
     expect(faults.filter((fault) => !fault.includes("409"))).toEqual([])
   })
 })

@@ -16,7 +16,7 @@ describe("Git connections", () => {
     expect(faults).toEqual([])
   })
 
-  test("are made with their origins", async () => {
+  test("are created with their origins", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(screen, ".row-connection")
     await page.getByRole("button", { name: "New connection" }).click()
@@ -36,7 +36,7 @@ describe("Git connections", () => {
     expect(faults).toEqual([])
   })
 
-  test("are made where a repository is named, with its server filled in", async () => {
+  test("are created where a repository is entered, with its server filled in", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/w/acme/sources", "main")
     await page.getByRole("button", { name: "Add a source" }).first().click()
@@ -49,7 +49,7 @@ describe("Git connections", () => {
     await dialog.getByLabel("Token").fill("hunter2")
     await dialog.getByRole("button", { name: "Save" }).click()
     await dialog.getByLabel("May be sent to").waitFor({ state: "detached" })
-    // The Source itself is not made by it.
+    // This does not create the Source itself.
     expect(api.changes.map(({ path }) => path)).toEqual(["/api/v1/connections"])
     expect(faults).toEqual([])
   })
@@ -112,7 +112,7 @@ describe("a connection", () => {
       expect(faults).toEqual([])
     })
 
-  test("is removed after a question", async () => {
+  test("is removed after confirmation", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(screen, ".row-connection")
     const before = await page.locator(".row-connection").count()
@@ -136,7 +136,7 @@ describe("a helper of the operator", () => {
       await page
         .getByText(english ? /id\.acme\.example for: projects\.write/ : /id\.acme\.example で許可を求めます/)
         .waitFor()
-      // What is wrong with a connection that it made stands there, and the way to heal it.
+      // A problem of the created connection shows there, with the remedy.
       await page.getByText(/refused to renew the access token: invalid_grant/).waitFor()
       const again = page.getByRole("button", { name: english ? "Reconnect" : "再接続" })
       expect(await again.count()).toBe(1)

@@ -11,7 +11,7 @@ import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
 const fire = "__canary=1"
-/** A client and a person who chose their names with care; an override would have the words around them read backwards. */
+/** A client and a person with crafted names; a bidi override would reverse the text around them. */
 const clientName = `</p><img src=x onerror=${fire}><script>${fire}</script>\u202e"`
 const email = `<svg/onload=${fire}>@acme.example`
 const callback = "https://rp.example.com/cb"
@@ -70,7 +70,7 @@ const authorization = (origin: string) =>
     code_challenge_method: "S256"
   }).toString()}`
 
-/** The browser of the person, signed in; the client's own address answers in it too. */
+/** The person's browser, signed in; it also resolves the client's own address. */
 const visitor = Effect.fnUntraced(function* (browser: TestBrowser, origin: string, look: Look) {
   const opened = yield* Effect.promise(() => browser.open({ ...look, width: 400, height: 800 }))
   const { page } = opened
@@ -83,7 +83,7 @@ const visitor = Effect.fnUntraced(function* (browser: TestBrowser, origin: strin
   return { ...opened, words: pageWords[look.language] }
 })
 
-/** What is wrong with the page as it stands: barriers, anything of a name that became more than text, and its policy. */
+/** Problems of the current page: accessibility violations, names interpreted as markup, and its policy. */
 const wrongs = async (page: Page, look: Look): Promise<ReadonlyArray<string>> => {
   const state = await page.evaluate(() => ({
     language: document.documentElement.lang,
@@ -114,9 +114,9 @@ const looks = [
   ["Japanese, dark", darkJapanese]
 ] as const
 
-describe.each(looks)("the pages of the issuer in %s, with names meant to break out of them", (_name, look) => {
+describe.each(looks)("the issuer's pages in %s, with names crafted to break out of them", (_name, look) => {
   it.live(
-    "ask before an application is let in, and lead to nothing but it",
+    "ask before an application gets access, and lead only to it",
     () =>
       Effect.gen(function* () {
         const { browser, origin, send } = yield* issuerWithAccount
@@ -153,7 +153,7 @@ describe.each(looks)("the pages of the issuer in %s, with names meant to break o
   )
 
   it.live(
-    "connect a device by its code, and refuse one that nobody shows",
+    "connect a device by its code, and refuse an unknown code",
     () =>
       Effect.gen(function* () {
         const { browser, origin, send } = yield* issuerWithAccount
@@ -186,7 +186,7 @@ describe.each(looks)("the pages of the issuer in %s, with names meant to break o
           client_id: "careful"
         })
         yield* tokenOf(yield* jsonOf(tokens))
-        // The browser tells that a page came with 400, as it should.
+        // The browser reports the page's 400, as expected.
         expect(faults.filter((fault) => !fault.includes("400"))).toEqual([])
       }),
     120_000
@@ -195,7 +195,7 @@ describe.each(looks)("the pages of the issuer in %s, with names meant to break o
 
 describe("without a script", () => {
   it.live(
-    "somebody sets up, signs in, and lets an application in",
+    "a person sets up, signs in, and authorises an application",
     () =>
       Effect.gen(function* () {
         const { browser, origin, secret } = yield* issuer
@@ -234,7 +234,7 @@ describe("without a script", () => {
         yield* Effect.promise(() => still.waitForURL(`${callback}?*`))
         expect(new URL(still.url()).searchParams.get("code")).not.toBeNull()
 
-        // The consent is remembered, so that signing in leads straight to the application, on another site.
+        // The consent is remembered, so signing in leads straight to the application, on another site.
         yield* Effect.promise(() => plain.clearCookies())
         yield* Effect.promise(() => still.goto(authorization(origin)))
         yield* Effect.promise(() => still.waitForURL("**/sign-in?return=*"))
@@ -251,7 +251,7 @@ describe("without a script", () => {
 
 describe("the policy of the issuer's pages", () => {
   it.live(
-    "runs no script that came in with a name",
+    "runs no script contained in a name",
     () =>
       Effect.gen(function* () {
         const { browser, origin } = yield* issuerWithAccount

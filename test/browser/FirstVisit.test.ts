@@ -22,7 +22,7 @@ const holdCode = async (page: Page) => {
 }
 
 describe("a first visit", () => {
-  test("shows the page's frame, and asks for its data, while the code is still on its way", async () => {
+  test("shows the page's frame and requests its data while the code is still loading", async () => {
     const { page, api, faults } = await suite.visit()
     const asked: Array<string> = []
     page.on("request", (request) => {
@@ -40,12 +40,12 @@ describe("a first visit", () => {
     await code.release()
     await page.locator(".decision").waitFor()
     expect(await page.locator(".first-frame").count()).toBe(0)
-    // What was asked for early is not asked for again.
+    // Data requested early is not requested again.
     expect(asked.filter((path) => path === "/api/v1/dashboard/bootstrap")).toHaveLength(1)
     expect(faults).toEqual([])
   })
 
-  test("of the start page finds its way to the workspace's overview ahead of the code", async () => {
+  test("of the start page finds its way to the workspace's overview before the code arrives", async () => {
     const { page, api, faults } = await suite.visit()
     const code = await holdCode(page)
     const overview = page.waitForRequest(/\/api\/v1\/dashboard\/overview/)

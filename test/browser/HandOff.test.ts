@@ -10,7 +10,7 @@ const returnUri = "https://notes.example/connected"
 const link = `/install?git=${encodeURIComponent("https://git.acme.example/infra/platform.git")}&path=modules%2Fservice&name=Notes&product=notes&return_uri=${encodeURIComponent(returnUri)}`
 const ticket = "canary-setup-ticket"
 
-/** The program that began the flow: whatever it is asked, and what the server is asked for on the way there. */
+/** The program that began the flow: the requests it receives, and those the server receives on the way there. */
 const elsewhere = async (page: Page) => {
   const visits: Array<string> = []
   const asked: Array<unknown> = []
@@ -44,8 +44,8 @@ const applied = (): World => {
   return world
 }
 
-describe("an install that another program began", () => {
-  test("shows where it ends from the plan on, goes there only when asked, and keeps nothing of the ticket", async () => {
+describe("an install started by another program", () => {
+  test("shows its destination from the plan on, goes there only on request, and keeps nothing of the ticket", async () => {
     const { page, api, faults, go } = await suite.visit(undefined, applied())
     const { visits, asked } = await elsewhere(page)
     await nameCapsule(page)
@@ -73,7 +73,7 @@ describe("an install that another program began", () => {
 
     await page.goto(`${api.origin}/w/acme/runs/${applyRun}`)
     await page.locator(".log-line").first().waitFor()
-    // The answer may have been lost on the way: from this very Run one may go again, from another one not.
+    // The answer may have been lost: the same Run may try again, another may not.
     await page.getByRole("button", { name: "Continue to notes" }).waitFor()
     expect(await stored(page)).not.toContain(ticket)
     api.world.runs = api.world.runs.map((run) => (run.id === applyRun ? { ...run, id: "run_later" } : run))
@@ -82,7 +82,7 @@ describe("an install that another program began", () => {
     expect(await page.getByRole("button", { name: "Continue to notes" }).count()).toBe(0)
   })
 
-  test("never follows an address that is not the promised one", async () => {
+  test("never follows an address other than the promised one", async () => {
     const { page, go } = await suite.visit(undefined, applied())
     await page.route("**/install/return", (route) =>
       route.fulfill({ json: { location: `https://evil.example/?setup_ticket=${ticket}` } })
@@ -99,7 +99,7 @@ describe("an install that another program began", () => {
     expect(new URL(page.url()).pathname).toBe(`/w/acme/runs/${applyRun}`)
   })
 
-  test("is nothing to somebody who came without it", async () => {
+  test("is invisible to people who arrived without it", async () => {
     const { page, go } = await suite.visit(undefined, applied())
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     expect(await page.getByRole("heading", { name: "Everything is in place" }).count()).toBe(0)

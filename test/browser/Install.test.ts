@@ -8,7 +8,7 @@ const suite = browserSuite()
 const link = `/install?git=${encodeURIComponent("https://git.acme.example/infra/platform.git")}&ref=main&path=modules%2Fservice&name=Shop`
 
 describe("from a link to a plan", () => {
-  test("takes an input from another capsule, and does not ask for it", async () => {
+  test("takes an input from another capsule without prompting for it", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, "input[type=url]")
     await page.getByRole("button", { name: "Read the repository" }).click()
@@ -35,7 +35,7 @@ describe("from a link to a plan", () => {
     expect(faults).toEqual([])
   })
 
-  test("creates nothing by itself, survives a reload, and sends exactly what was reviewed", async () => {
+  test("creates nothing automatically, survives a reload, and sends exactly what was reviewed", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, "input[type=url]")
     expect(new URL(page.url()).pathname).toBe("/new")
@@ -88,7 +88,7 @@ describe("from a link to a plan", () => {
     expect(faults).toEqual([])
   })
 
-  test("begins with what the operator has prepared", async () => {
+  test("starts with the operator's defaults", async () => {
     const { page, api, go } = await suite.visit()
     const operator = { name: "Web shop", profile: "untrusted", variables: ["region"], postApply: [] }
     const place = { origin: "https://git.acme.example/", path: "infra/platform.git", module: "modules/web" }
@@ -125,7 +125,7 @@ describe("from a link to a plan", () => {
     expect(await barriers(page)).toEqual([])
   })
 
-  test("a link with anything unknown in it is refused as a whole", async () => {
+  test("a link with any unknown part is refused as a whole", async () => {
     const { page, api, go } = await suite.visit()
     await go(`${link.replace("/install?", "/new?")}&var.domain=evil`, ".notice-bad")
     await page.getByText("It has a field that this server does not know.").waitFor()
@@ -135,8 +135,8 @@ describe("from a link to a plan", () => {
     expect(await page.getByLabel("Git address").inputValue()).toBe("")
   })
 
-  // The server reads such a link before any page does, and answers by itself.
-  test.skipIf(compiledBinary() === undefined)("and by the server, in words that need no script", async () => {
+  // The server reads such a link before any page does, and answers itself.
+  test.skipIf(compiledBinary() === undefined)("also by the server, in text that needs no script", async () => {
     const { page, api, go } = await suite.visit()
     await go(`${link}&var.domain=evil`, "h1")
     await page.getByText("var.domain").first().waitFor()
@@ -145,7 +145,7 @@ describe("from a link to a plan", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("a connection is made without leaving, and is chosen then", async () => {
+  test("a connection is created in place, and then selected", async () => {
     const { page, go } = await suite.visit()
     await go(link, "input[type=url]")
     await page.getByRole("button", { name: "Read the repository" }).click()
@@ -162,7 +162,7 @@ describe("from a link to a plan", () => {
 })
 
 describe("signing in", () => {
-  test("keeps the link, its query included, and refuses a wrong password in words", async () => {
+  test("keeps the link and its query, and explains that a password is wrong", async () => {
     const world = newWorld()
     world.signedIn = false
     const { page, go } = await suite.visit(undefined, world)
@@ -178,7 +178,7 @@ describe("signing in", () => {
     expect(await page.getByLabel("Git address").inputValue()).toBe("https://git.acme.example/infra/platform.git")
   })
 
-  test("never follows an address of somebody else", async () => {
+  test("never follows a foreign address", async () => {
     const { page, api, go } = await suite.visit()
     for (const address of ["https://evil.example/", "/.//evil.example/"]) {
       await go(`/sign-in?return=${encodeURIComponent(address)}`, "input[type=password]")
@@ -190,7 +190,7 @@ describe("signing in", () => {
     }
   })
 
-  test("setup works once, and says where a new link comes from", async () => {
+  test("setup works once, and says where to get a new link", async () => {
     const { page, go } = await suite.visit()
     await go("/setup#used-secret", ".notice-bad")
     await page.getByText("svc admin setup-link").waitFor()
@@ -199,7 +199,7 @@ describe("signing in", () => {
     await page.getByText("This link is incomplete").waitFor()
   })
 
-  test("a second setup link opened in the same tab counts, and its secret leaves the address bar too", async () => {
+  test("a second setup link opened in the same tab works, and its secret leaves the address bar too", async () => {
     const { page, api, go } = await suite.visit()
     await go("/setup#used-secret", ".notice-bad")
     await page.evaluate(() => {
@@ -216,7 +216,7 @@ describe("signing in", () => {
     })
   })
 
-  test("pages before it read without a script", async () => {
+  test("pages before sign-in are readable without a script", async () => {
     const { page, api } = await suite.visit()
     const html = await (await page.request.get(`${api.origin}/sign-in`)).text()
     expect(html).toContain("Password")
@@ -234,7 +234,7 @@ describe("signing in", () => {
 })
 
 describe("an empty workspace", () => {
-  test("teaches the first step", async () => {
+  test("shows the first step", async () => {
     const world = newWorld()
     world.empty = true
     const { page, faults, go } = await suite.visit(undefined, world)

@@ -9,7 +9,7 @@ import { connectNotes, personAt, setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { lightEnglish } from "./support/Suite.ts"
 
-/** Three notes, one after the other. */
+/** Three notes, one after another. */
 const module = (notesDir: string) => `${notesProvider(notesDir)}
 resource "demo_note" "first" {
   name    = "first"
@@ -27,7 +27,7 @@ resource "demo_note" "slow" {
 }
 `
 
-/** Files by which the provider waits once a note exists, before it tells the tool so. */
+/** Files that make the provider wait once a note exists, before it reports it to the tool. */
 const holding = Effect.fnUntraced(function* (notesDir: string, note: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -38,14 +38,14 @@ const holding = Effect.fnUntraced(function* (notesDir: string, note: string) {
 
 describe("an apply, with the real server, tool and provider", () => {
   it.live(
-    "is watched over a cut in the network, and its end is told after the server was killed in the middle",
+    "is watched across a network outage, and its end is shown after the server was killed in the middle",
     () =>
       Effect.gen(function* () {
         const mirror = yield* providerMirror
         const repository = yield* notesRepository(module(mirror.notesDir))
         const second = yield* holding(mirror.notesDir, "second")
         yield* holding(mirror.notesDir, "slow")
-        // Without a sandbox, as the provider of this test is a script whose interpreter lies anywhere.
+        // Without a sandbox, because this test's provider is a script whose interpreter may be anywhere.
         const server = yield* realServer(repository.origin, [
           `--provider-mirror=${mirror.path}`,
           "--runner-isolation=off"
@@ -76,7 +76,7 @@ describe("an apply, with the real server, tool and provider", () => {
         yield* see("demo_note.first: Creation complete")
         yield* created(2)
         yield* step(() => page.context().setOffline(true))
-        // What the browser only pretends for new requests happens to the open ones too.
+        // The browser emulates an outage only for new requests; this also drops the open ones.
         yield* server.network.cut
         yield* see("Connection lost. It resumes by itself.")
         yield* second.release

@@ -25,7 +25,7 @@ describe("by keyboard alone", () => {
     expect(await page.locator("dialog[open]").count()).toBe(0)
   })
 
-  test("arrows walk the palette and wrap around", async () => {
+  test("arrows walk through the palette and wrap around", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await page.keyboard.press("Control+k")
@@ -39,7 +39,7 @@ describe("by keyboard alone", () => {
     expect(await selected()).toBe(last)
   })
 
-  test("Escape closes a dialog and gives the focus back", async () => {
+  test("Escape closes a dialog and returns the focus", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".decision")
     const button = page.getByRole("button", { name: "Approve and apply" })
@@ -52,7 +52,7 @@ describe("by keyboard alone", () => {
     expect(await button.evaluate((element) => element === document.activeElement)).toBe(true)
   })
 
-  test("g and a letter go places, and not while typing", async () => {
+  test("g and a letter navigate, but not while typing", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await page.keyboard.press("g")
@@ -86,7 +86,7 @@ describe("by keyboard alone", () => {
     expect(await row.evaluate((element) => element.hasAttribute("open"))).toBe(false)
   })
 
-  test("language and theme change at once and stay", async () => {
+  test("language and theme change at once and persist", async () => {
     const { page, go } = await suite.visit()
     await go("/account", ".row-static")
     await page.getByLabel("Language").selectOption("ja")

@@ -8,7 +8,7 @@ const suite = browserSuite()
 const source = "/w/acme/sources/src_0000000000000001"
 
 describe("the lanes of a source", () => {
-  test("each says where it stands, when it was looked at, and why it cannot be fetched", async () => {
+  test("each shows its commit, when it was observed, and why it cannot be fetched", async () => {
     const { page, faults, go } = await suite.visit()
     await go(source, ".row-static")
     const lanes = page.locator(".panel", { has: page.getByRole("heading", { name: "Followed refs" }) })
@@ -21,8 +21,8 @@ describe("the lanes of a source", () => {
   })
 })
 
-describe("the switch of all automation", () => {
-  test("asks for the reason, and every page says that it is paused and by whom", async () => {
+describe("the switch for all automation", () => {
+  test("asks for a reason, and every page shows that automation is paused and by whom", async () => {
     const world = newWorld()
     const { page, api, faults, go } = await suite.visit(undefined, world)
     await go("/w/acme/settings/settings", ".panel")
@@ -44,7 +44,7 @@ describe("the switch of all automation", () => {
 })
 
 describe("a capsule that a rollback holds", () => {
-  test("says who and why, shows what auto-update did, and is resumed", async () => {
+  test("says who and why, shows what auto-update did, and can be resumed", async () => {
     const world = newWorld()
     const at = "2026-01-01T00:00:00.000Z"
     const pinnedBy = {
@@ -94,7 +94,7 @@ describe("a capsule that a rollback holds", () => {
 })
 
 describe("the path filter of a capsule", () => {
-  test("is a check box with what it does, and sends the choice", async () => {
+  test("is a check box with an explanation, and saves the choice", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel")
     const box = page.getByLabel("Pass over commits that do not touch this module")

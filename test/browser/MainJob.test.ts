@@ -33,7 +33,7 @@ resource "demo_note" "farewell" {
 }
 `
 
-/** Somebody edits the real thing behind the back of its state. */
+/** Edits the real resource without updating its state. */
 const editNote = Effect.fnUntraced(function* (notesDir: string, name: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -42,7 +42,7 @@ const editNote = Effect.fnUntraced(function* (notesDir: string, name: string) {
   yield* files.writeFileString(note, (yield* files.readFileString(note)).replace("Good morning", "Edited by hand"))
 })
 
-/** How many notes there are now. */
+/** The current number of notes. */
 const notesLeft = Effect.fnUntraced(function* (notesDir: string) {
   const files = yield* FileSystem.FileSystem
   return (yield* files.readDirectory(notesDir)).filter((file) => file.endsWith(".json")).length
@@ -55,7 +55,7 @@ describe("the main job, with the real server, tool and provider", () => {
       Effect.gen(function* () {
         const mirror = yield* providerMirror
         const repository = yield* notesRepository(firstRevision(mirror.notesDir))
-        // Without a sandbox, as the provider of this test is a script whose interpreter lies anywhere.
+        // Without a sandbox, because this test's provider is a script whose interpreter may be anywhere.
         const server = yield* realServer(repository.origin, [
           `--provider-mirror=${mirror.path}`,
           "--runner-isolation=off"

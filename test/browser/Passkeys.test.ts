@@ -7,10 +7,10 @@ import { personAt, setUp, signInByPassword, signOut } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { lightEnglish } from "./support/Suite.ts"
 
-/** Nothing listens there: no Git server is read. */
+/** Nothing listens there: the test reads no Git server. */
 const noGit = "http://127.0.0.1:9"
 
-/** The real server, a page with an authenticator of the browser, and what somebody does there. */
+/** The real server, a page with a browser authenticator, and a person's actions there. */
 const visitor = Effect.gen(function* () {
   const { network, setupLink } = yield* realServer(noGit)
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
@@ -23,13 +23,13 @@ const visitor = Effect.gen(function* () {
 
 describe("a setup link", () => {
   it.live(
-    "makes the first account with a passkey, which then signs in; a dismissed ceremony leaves the link good",
+    "creates the first account with a passkey, which then signs in; a dismissed ceremony leaves the link valid",
     () =>
       Effect.gen(function* () {
         const { devtools, faults, page, press, see, setupLink, step, type } = yield* visitor
         const home = step(() => page.locator(".empty").getByRole("link", { name: "Install" }).waitFor())
         yield* step(() => page.goto(setupLink))
-        // Nothing is asked of the server, or the authenticator, for an address that is missing.
+        // Without an address, neither the server nor the authenticator is asked.
         yield* press("Create account with a passkey")
         expect(yield* Effect.promise(() => page.locator("input[type=email]:invalid").count())).toBe(1)
         yield* type("Your name", "Mina")
@@ -47,7 +47,7 @@ describe("a setup link", () => {
         yield* home
         yield* step(() => page.goto(setupLink))
         yield* see("This link was already used")
-        // The refusal of the used link is the one thing that the console may tell.
+        // The refusal of the used link is the only allowed console message.
         expect(faults.filter((fault) => !fault.includes("404"))).toEqual([])
       }),
     120_000

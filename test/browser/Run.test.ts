@@ -8,7 +8,7 @@ const lines = (from: number, count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => `line ${from + index}`)
 
 describe("a Run that hit a limit", () => {
-  test("says which, and what there is to do", async () => {
+  test("says which one, and what to do", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs.map((run) =>
       run.id === safeRun
@@ -26,7 +26,7 @@ describe("a Run that hit a limit", () => {
 })
 
 describe("an apply whose check failed", () => {
-  test("says what was met and what there is to do, under which profile", async () => {
+  test("shows the response, what to do, and under which profile", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs.map((run) =>
       run.id === applyRun
@@ -80,7 +80,7 @@ describe("a plan under review", () => {
     expect(faults).toEqual([])
   })
 
-  test("that takes nothing away needs no name", async () => {
+  test("that destroys nothing needs no name", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     await page.getByRole("button", { name: "Approve and apply" }).click()
@@ -99,7 +99,7 @@ describe("a plan under review", () => {
     expect(api.changes.filter(({ path }) => path.endsWith("/apply"))).toEqual([])
   })
 
-  test("warns when its module was kept apart by less than a sandbox with a network of its own", async () => {
+  test("warns when its module was isolated by less than a sandbox with its own network", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     expect(await page.getByText("with less isolation than svc can give").count()).toBe(0)
@@ -113,7 +113,7 @@ describe("a plan under review", () => {
     await page.getByText("The server's own, with its loopback").waitFor()
   })
 
-  test("once approved by somebody else shows that without a reload", async () => {
+  test("approved by someone else shows that without a reload", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs.filter((run) => run.planRunId !== safeRun)
     await go(`/w/acme/runs/${safeRun}`, ".decision")
@@ -131,7 +131,7 @@ describe("a plan under review", () => {
     await page.getByRole("heading", { name: "Approved, not applied yet" }).waitFor()
   })
 
-  test("once approved shows what the approver said, and its approval can be withdrawn", async () => {
+  test("once approved shows the approver's comment, and its approval can be withdrawn", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs
       .filter((run) => run.planRunId !== safeRun)
@@ -174,7 +174,7 @@ describe("a plan under review", () => {
     ])
   })
 
-  test("is only shown to those who may not approve", async () => {
+  test("is read-only for those who may not approve", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/dashboard/bootstrap", async (route) => {
       const response = await route.fetch()
@@ -193,7 +193,7 @@ describe("a plan under review", () => {
 })
 
 describe("a Run in the queue", () => {
-  test("names how many come first and links to the one that holds it", async () => {
+  test("shows how many come first and links to the one that blocks it", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${queuedRun}`, ".notice-info")
     await page.getByText("One run of this capsule comes first.").waitFor()
@@ -211,7 +211,7 @@ describe("a short address of a Run", () => {
 })
 
 describe("the live log", () => {
-  test("goes on after a cut, from where it was, without a gap or a repetition", async () => {
+  test("continues after an outage where it stopped, without gaps or repetitions", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, lines(1, 50))
@@ -245,7 +245,7 @@ describe("the live log", () => {
     expect(faults).toEqual([])
   })
 
-  test("stops following only when the reader moves up, and a press goes back to the newest", async () => {
+  test("stops following only when the reader scrolls up, and a click returns to the newest", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     const log = page.locator(".log")
@@ -268,7 +268,7 @@ describe("the live log", () => {
     expect(await log.getAttribute("data-following")).toBe("true")
   })
 
-  test("is searched, and Enter goes from match to match", async () => {
+  test("is searched, and Enter moves from match to match", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, [...lines(1, 2000), "needle one", ...lines(2001, 2000), "needle two"])

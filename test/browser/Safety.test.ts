@@ -73,7 +73,7 @@ const poisoned = () => {
   return world
 }
 
-describe("text that somebody else wrote", () => {
+describe("text written by others", () => {
   test.each([
     "/w/acme",
     "/w/acme/capsules",
@@ -135,7 +135,7 @@ describe("secrets", () => {
   })
 })
 
-describe("the size of what is loaded", () => {
+describe("the size of loaded code", () => {
   test("leaves the drawing library to the page that draws", async () => {
     const { page, go } = await suite.visit()
     const asked: Array<string> = []
@@ -148,18 +148,18 @@ describe("the size of what is loaded", () => {
 })
 
 describe("every document", () => {
-  test("comes with the policy that forbids what did not come from the server", async () => {
+  test("comes with the policy that forbids foreign content", async () => {
     const { page, api } = await suite.visit()
     for (const path of ["/sign-in", "/setup", "/new", "/w/acme", "/account"]) {
       const answer = await page.request.get(`${api.origin}${path}`)
       expect(answer.headers()["content-security-policy"]).toBe(contentSecurityPolicy)
       expect(answer.headers()["x-content-type-options"]).toBe("nosniff")
-      // Only a server writes one: the bytes are the binary's whenever there is one.
+      // Only a server sends one: with a binary, the bytes are the binary's.
       if (compiledBinary() !== undefined) expect(answer.headers()["x-request-id"]).toMatch(/^req_/)
     }
   })
 
-  test("that breaks it is noticed here", async () => {
+  test("a violation is detected here", async () => {
     const { page, faults, go } = await suite.visit()
     await go("/sign-in", "input[type=password]")
     await page.evaluate(

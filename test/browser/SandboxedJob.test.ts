@@ -8,9 +8,9 @@ import { personAt, setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { lightEnglish } from "./support/Suite.ts"
 
-describe("an install in the sandbox that the server chooses by itself", () => {
+describe("an install in the server's default sandbox", () => {
   it.live(
-    "is applied, and its output is there",
+    "is applied, and its output is shown",
     () =>
       Effect.gen(function* () {
         const repository = yield* demoRepository.pipe(Effect.provide(NodeServices.layer))

@@ -7,7 +7,7 @@ const suite = browserSuite()
 const ours = `/w/acme/capsules/${storefrontId}/dependencies`
 
 describe("dependencies", () => {
-  test("are added with what flows, and removed after a question", async () => {
+  test("are added with the flow of values, and removed after confirmation", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(ours, ".row-static")
     await page.getByRole("button", { name: "Add a dependency" }).click()
@@ -38,7 +38,7 @@ describe("dependencies", () => {
 })
 
 describe("shared outputs", () => {
-  test("are accepted by the receiving side and ended after a question", async () => {
+  test("are accepted by the receiving side and ended after confirmation", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/w/acme/settings/shares", ".row-static")
     await page.getByRole("button", { name: "Accept" }).click()
@@ -73,7 +73,7 @@ describe("shared outputs", () => {
 })
 
 describe("backups", () => {
-  test("are made on a press", async () => {
+  test("are created on a click", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/settings/backups", ".row-static")
     await page.getByRole("button", { name: "Back up now" }).click()

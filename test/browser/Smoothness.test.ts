@@ -5,21 +5,24 @@ import { capsulePage, fillLog, runPage, searchCapsules, useLog, worldOf } from "
 import { browserSuite } from "./support/Suite.ts"
 import { type Work, workMeter } from "./support/Work.ts"
 
-// Counted as processor time of the page's own thread, and always against the same with a small list in the same run: how
-// fast the machine is, and what else it does, is in neither. `npm run bench:dashboard` prints what a reader would notice.
+// Measured as processor time of the page's own thread, and always against the same with a small list in the same run,
+// so the machine's speed and load cancel out. `npm run bench:dashboard` prints what a reader would notice.
 
 const suite = browserSuite()
 
-/** How much more an action may cost with the big list than with the small one. What grows with the list costs 10 to 100. */
+/**
+ * How much more an action may cost with the big list than with the small one. Anything that grows with the list costs
+ * 10 to 100 times as much.
+ */
 const factor = 3
 const rounds = 3
-/** Below this an action costs nothing that a ratio could be made of. */
+/** Below this an action costs too little for a ratio. */
 const least = 1
 
 const ratio = (small: ReadonlyArray<Work>, big: ReadonlyArray<Work>): number =>
   median(big.map(({ cost }) => cost)) / Math.max(least, median(small.map(({ cost }) => cost)))
 
-/** Tells the most rows that were ever in the page at once, and how many were made. */
+/** Reports the maximum number of rows in the page at once, and how many were created. */
 const watchRows = (page: Page, selector: string) =>
   page.evaluate((wanted) => {
     const rows = { most: document.querySelectorAll(wanted).length, made: 0 }
@@ -38,7 +41,7 @@ const rowsSeen = (page: Page) =>
   })
 
 describe("a list of 1,000 capsules", () => {
-  test("costs a key of its search no more than one of 10", async () => {
+  test("costs no more per key of its search than one of 10", async () => {
     const works = { small: new Array<Work>(), big: new Array<Work>() }
     for (let round = 0; round < rounds; round += 1)
       for (const [name, count] of [
@@ -52,7 +55,7 @@ describe("a list of 1,000 capsules", () => {
         works[name].push(await searchCapsules(page, measure))
         const rows = await rowsSeen(page)
         expect(rows.most).toBeLessThan(60)
-        // Two screens for the whole of it: keys that find the same draw nothing anew.
+        // Two screens for the whole search: keys that find the same rows redraw nothing.
         expect(rows.made).toBeLessThan(120)
         expect(faults).toEqual([])
         await page.close()
@@ -74,7 +77,7 @@ describe("a list of 1,000 capsules", () => {
 })
 
 describe("a log of 100,000 lines", () => {
-  test("costs a screen, an end, a line that arrives and an open search no more than one of 1,000", async () => {
+  test("costs no more per screen, jump to an end, new line or open search than one of 1,000", async () => {
     const works = {
       small: new Array<Awaited<ReturnType<typeof useLog>>>(),
       big: new Array<Awaited<ReturnType<typeof useLog>>>()
@@ -89,7 +92,7 @@ describe("a log of 100,000 lines", () => {
         await watchRows(page, ".log-line")
         await fillLog(page, api, count)
         const { ends, ...work } = await useLog(page, api, await workMeter(page), count)
-        // The browser glides to an end, and draws on the way as often as the machine has time for.
+        // The browser scrolls smoothly to an end, and draws as often as the machine allows.
         works[name].push({ ...work, ends: { ...ends, cost: ends.cost / Math.max(1, ends.layouts) } })
         expect((await rowsSeen(page)).most).toBeLessThan(100)
         expect(faults).toEqual([])

@@ -5,8 +5,8 @@ import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
-describe("what flows between capsules", () => {
-  test("an update shows its waves, what waits for what, and is cancelled after a question", async () => {
+describe("values between capsules", () => {
+  test("an update shows its waves and what they wait for, and is cancelled after confirmation", async () => {
     const { page, faults, go } = await suite.visit()
     let shown: RunGroup = group
     const changes: Array<string> = []

@@ -5,7 +5,7 @@ const suite = browserSuite()
 const source = "/w/acme/sources/src_0000000000000001"
 
 describe("the webhook secret of a source", () => {
-  test("is renewed after a question, shown once, and told nowhere afterwards", async () => {
+  test("is renewed after confirmation, shown once, and nowhere afterwards", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(source, ".row-static")
     await page.getByText("Made with the source").waitFor()
@@ -32,7 +32,7 @@ describe("the webhook secret of a source", () => {
     expect(faults).toEqual([])
   })
 
-  test("that somebody else renewed meanwhile is not renewed over theirs", async () => {
+  test("renewed by someone else meanwhile is not overwritten", async () => {
     const { page, api, go } = await suite.visit()
     await go(source, ".row-static")
     await page.getByRole("button", { name: "Renew secret" }).click()
@@ -54,14 +54,14 @@ describe("the webhook secret of a source", () => {
 })
 
 describe("a source", () => {
-  test("that capsules use is not offered for removal", async () => {
+  test("in use by capsules cannot be removed", async () => {
     const { page, go } = await suite.visit()
     await go(source, ".panel-danger")
     await page.getByText("Capsules use this source.").waitFor()
     expect(await page.getByRole("button", { name: "Remove source" }).count()).toBe(0)
   })
 
-  test("that nothing uses is removed after a question", async () => {
+  test("without users is removed after confirmation", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/w/acme/sources/src_0000000000000003", ".panel-danger")
     await page.getByRole("button", { name: "Remove source" }).click()

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { CrashHost } from "./CrashHost.ts"
 
-/** What a client was told has happened: it must stay so. */
+/** What a client was told has happened, and must not be undone. */
 export interface Acknowledged {
   readonly installPlans: Set<string>
   readonly capsules: Set<string>
@@ -19,7 +19,7 @@ export const nothingAcknowledged = (): Acknowledged => ({
   events: new Map()
 })
 
-/** Reads the events of every known Run as they come, from whatever server there is. */
+/** Reads the events of every known Run as they arrive, from the current server. */
 export const readEvents = Effect.fnUntraced(function* (host: CrashHost, acknowledged: Acknowledged) {
   for (;;) {
     for (const runId of acknowledged.runs) {

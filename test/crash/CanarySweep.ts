@@ -20,7 +20,7 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
-/** The files below the folders whose raw bytes hold one of the texts, plain or encoded. */
+/** The files below the folders whose raw bytes contain one of the texts, plain or encoded. */
 export const sweep = (
   folders: ReadonlyArray<string>,
   texts: ReadonlyArray<string>,

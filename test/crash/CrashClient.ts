@@ -4,13 +4,13 @@ import type { Run } from "../../schema/records/Run.ts"
 import type { CrashHost } from "./CrashHost.ts"
 import type { NeverReady, ServerProcess } from "./ServerProcess.ts"
 
-/** Something the product promises did not hold. */
+/** A promise of the product did not hold. */
 export class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Schema.String }) {}
 
 export const holds = (condition: boolean, message: string): Effect.Effect<void, Broken> =>
   condition ? Effect.void : Effect.fail(new Broken({ message }))
 
-/** What went wrong, in the words of the promise that did not hold. */
+/** What went wrong, in the words of the broken promise. */
 export const brokenBy = (cause: Cause.Cause<unknown>): Broken => {
   const error = Cause.squash(cause)
   return error instanceof Broken ? error : new Broken({ message: Cause.pretty(cause) })
@@ -20,14 +20,14 @@ type Client = ServerProcess["client"]
 
 const mostInVain = 200
 
-/** A client that asks again, with the same key, until it has an answer; servers come and go meanwhile. */
+/** A client that retries with the same key until it has an answer, while servers come and go. */
 export interface CrashClient {
   readonly call: <A, E>(use: (client: Client) => Effect.Effect<A, E>) => Effect.Effect<A, ApiError | NeverReady>
   /** A Run once it is neither queued nor running. */
   readonly settled: (runId: string) => Effect.Effect<Run, ApiError | NeverReady>
 }
 
-/** `patient`: also asks again after `internal_error`, which is what a full disk looks like from outside. */
+/** `patient`: also retries after `internal_error`, which is how a full disk looks from outside. */
 export const crashClient = (host: CrashHost, patient = false): CrashClient => {
   const call: CrashClient["call"] = (use) =>
     Effect.gen(function* () {
@@ -38,7 +38,7 @@ export const crashClient = (host: CrashHost, patient = false): CrashClient => {
         const result = yield* Effect.result(use(server.client))
         if (result._tag === "Success") return result.success
         const { failure } = result
-        // Everything but an answer of the API means that the server went away under the request.
+        // Anything but an answer of the API means that the server went away during the request.
         const mayPass =
           !(failure instanceof ApiError) ||
           failure.code === "verification_unavailable" ||
@@ -46,7 +46,7 @@ export const crashClient = (host: CrashHost, patient = false): CrashClient => {
         if (!mayPass) return yield* failure
         inVain = server === asked ? inVain + 1 : 0
         asked = server
-        // One that lives on and answers what nobody can read is at fault, and not the asking.
+        // If it is still running and its answer is unreadable, the server is at fault, not the request.
         if (inVain >= mostInVain && !patient && !server.hasEnded()) {
           return yield* Effect.die(new Broken({ message: `Asked ${inVain} times in vain: ${String(failure)}` }))
         }

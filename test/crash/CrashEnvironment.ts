@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 
-/** Where a server is to die: at the n-th passing of a named point. */
+/** Where a server dies: the n-th time a named point is reached. */
 export const KillAt = Schema.Struct({ point: Schema.String, passing: Schema.Int })
 export type KillAt = typeof KillAt.Type
 
 const paths = Schema.optionalKey(Schema.Array(Schema.String))
 
-/** What the crash suite tells its server by SVC_TEST_CRASH. The paths are what every sandbox may see besides. */
+/** What the crash suite passes to its server in SVC_TEST_CRASH. `paths` are additionally visible in every sandbox. */
 export const CrashEnvironment = Schema.fromJsonString(
   Schema.Struct({ at: Schema.optionalKey(KillAt), readable: paths, writable: paths })
 )

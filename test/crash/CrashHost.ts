@@ -2,16 +2,16 @@ import { Deferred, Effect } from "effect"
 import type { KillAt } from "./CrashEnvironment.ts"
 import { type NeverReady, type ServeOptions, serve, type ServerProcess } from "./ServerProcess.ts"
 
-/** How one process of a server is to die: at a named point, so many milliseconds after it was ready. */
+/** How one process of a server dies: at a named point, and this many milliseconds after it was ready. */
 export type Kill = { readonly _tag: "at"; readonly at: KillAt } | { readonly _tag: "after"; readonly millis: number }
 
-/** A server that is started again each time it was killed, as a service manager does. */
+/** A server that is restarted each time it is killed, as a service manager would. */
 export interface CrashHost {
-  /** The process that answers now, or the next one. */
+  /** The process that currently answers, or the next one. */
   readonly current: Effect.Effect<ServerProcess, NeverReady>
-  /** Kills that have happened. */
+  /** The number of kills so far. */
   readonly kills: () => number
-  /** Ends the present process with SIGTERM and waits until it has drained. */
+  /** Ends the current process with SIGTERM and waits until it has drained. */
   readonly stop: Effect.Effect<number | null, NeverReady>
 }
 

@@ -1,4 +1,4 @@
-/** Two notes of which the second needs the first, with a secret; `more` is appended. */
+/** Two notes, the second depending on the first, with a secret; `more` is appended. */
 export const crashModule = (notesDir: string, more: string) => `
 terraform {
   required_providers {
@@ -26,12 +26,12 @@ output "hidden" {
 }
 ${more}`
 
-/** The address of a site, for the operator's check to ask. */
+/** The address of a site that the operator's check calls. */
 export const checkedOutput = (site: string) => `
 output "site" { value = ${JSON.stringify(site)} }
 `
 
-/** Has every module at the origin checked after an apply. A Git server has nothing at its root, and says so. */
+/** Checks every module of the origin after an apply. A Git server has nothing at its root, and says so. */
 export const checkPolicy = (gitOrigin: string) =>
   JSON.stringify({
     baseConfigs: [

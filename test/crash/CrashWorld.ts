@@ -7,14 +7,14 @@ import { providerMirror } from "../support/ProviderMirror.ts"
 import { serverBinary } from "./ServerBinary.ts"
 import { serve } from "./ServerProcess.ts"
 
-/** Texts that must be nowhere in the clear. */
+/** Texts that must never appear unencrypted. */
 export const canaries = {
   variable: "canary-variable-4b1d9f6a2c",
   credential: "canary-credential-90e3d7715b",
   password: "a password of the demo"
 }
 
-/** What every journey starts from: a data folder with an account, a token, a Workspace and a Connection. */
+/** The start of every journey: a data folder with an account, a token, a Workspace and a Connection. */
 export interface CrashWorld {
   readonly folder: string
   readonly program: string
@@ -25,7 +25,7 @@ export interface CrashWorld {
   readonly connectionId: ConnectionId
 }
 
-/** Built once by a real server, which is stopped again. */
+/** Built once by a real server, which is then stopped. */
 export const crashWorld = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-crash-" })

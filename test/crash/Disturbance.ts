@@ -6,7 +6,7 @@ import type { Hunt, Strike } from "./Scenario.ts"
 import type { smallDisk } from "./SmallDisk.ts"
 import { killVictim } from "./Victims.ts"
 
-/** Kills the process while its work is held, and lets the work go on. The server's own death is counted by its host. */
+/** Kills the process while its work is held, then lets the work continue. The host counts the server's own deaths. */
 export const hunt = Effect.fnUntraced(function* (
   host: CrashHost,
   { stage, victim }: Hunt,
@@ -18,7 +18,7 @@ export const hunt = Effect.fnUntraced(function* (
   if (victim === "server" || victim === "point") {
     if (victim === "server") yield* first.signal("SIGKILL")
     yield* first.ended
-    // Not before the next one has settled what this one left.
+    // Not before the next process has settled what this one left.
     yield* host.current
   } else {
     while (!(yield* killVictim((yield* host.current).pid, victim, stage))) yield* Effect.sleep("5 millis")
@@ -27,7 +27,7 @@ export const hunt = Effect.fnUntraced(function* (
   yield* hold.release
 })
 
-/** Kills whatever process of that kind there is at its time. */
+/** Kills any running process of that kind at the given time. */
 export const strike = Effect.fnUntraced(function* (host: CrashHost, { millis, victim }: Strike, killed: () => void) {
   yield* Effect.sleep(millis)
   if (yield* killVictim((yield* host.current).pid, victim)) killed()
@@ -42,7 +42,7 @@ export const spoil = Effect.fnUntraced(function* (
   while ((yield* readCloud(notesDir)).created.length === 0) yield* Effect.sleep("2 millis")
   yield* disk.fill
   killed()
-  // Long enough for the tool to end and for its end to be refused.
+  // Long enough for the tool to end and for the recording of its end to fail.
   yield* Effect.sleep("3 seconds")
   yield* disk.free
 })

@@ -6,7 +6,7 @@ import { serve, type ServeOptions } from "./ServerProcess.ts"
 
 type Needs = FileSystem.FileSystem | ChildProcessSpawner.ChildProcessSpawner | Scope.Scope
 
-/** A data folder that cannot be served: what is made of it, and how the refusal has to be. */
+/** A data folder that cannot be served: how it is prepared, and the expected refusal. */
 export interface FolderFault {
   readonly name: string
   readonly check: (program: string, root: string) => Effect.Effect<void, unknown, Needs>
@@ -37,7 +37,7 @@ const used = Effect.fnUntraced(function* (program: string, root: string) {
   return options
 })
 
-/** Refused with exit code 1 and a message that contains each of `expected`. */
+/** Expects a refusal with exit code 1 and a message that contains each of `expected`. */
 const isRefused = Effect.fnUntraced(function* (options: ServeOptions, ...expected: ReadonlyArray<string>) {
   const { code, message } = yield* Effect.flip(serve(options))
   yield* holds(code === 1, `It ended with ${code}: ${message}`)
@@ -56,7 +56,7 @@ const garbage = (length: number) => new Uint8Array(length).map((_, index) => (in
 const pageSize = 4096
 
 const onDisk = Effect.fnUntraced(function* (options: ServeOptions, script: string) {
-  // In a user namespace of its own, a plain user may mount too.
+  // In a separate user namespace, a normal user may mount too.
   const unshare = ["unshare", process.getuid?.() === 0 ? "-m" : "-Urm"] as const
   const [program, flag] = unshare
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

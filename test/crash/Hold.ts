@@ -4,11 +4,11 @@ import { Transform } from "node:stream"
 import { Deferred, Effect } from "effect"
 import type { Stage } from "./Scenario.ts"
 
-/** Work that is held at one place. */
+/** Work held at one place. */
 export interface Hold {
   /** Waits until something is held there. */
   readonly reached: Effect.Effect<void>
-  /** Lets it go on, and everything that comes later. */
+  /** Releases it, and everything that arrives later. */
   readonly release: Effect.Effect<void>
 }
 
@@ -26,10 +26,10 @@ export const holdNote = (notesDir: string, stage: Exclude<Stage, "sync">) =>
     }
   })
 
-/** What a client of the second protocol sends when it asks for objects. */
+/** What a client of protocol version 2 sends to request objects. */
 const fetching = "command=fetch"
 
-/** A way to a Git server of this machine that holds requests for objects. Answers its own origin. */
+/** A proxy to a Git server on this machine that holds requests for objects. Returns its own origin. */
 export const holdOrigin = Effect.fnUntraced(function* (origin: string) {
   const reached = yield* Deferred.make<void>()
   const released = Promise.withResolvers<void>()

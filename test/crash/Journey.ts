@@ -51,7 +51,7 @@ const install = Effect.fnUntraced(function* (traveller: Traveller) {
   return yield* new Broken({ message: "The install never came to a plan" })
 })
 
-/** Plans, approves and applies until an apply succeeds; a plan or apply that a crash ended is made again. */
+/** Plans, approves and applies until an apply succeeds; a plan or apply ended by a crash is made again. */
 const carryThrough = Effect.fnUntraced(function* (
   traveller: Traveller,
   capsuleId: string,
@@ -85,7 +85,7 @@ const carryThrough = Effect.fnUntraced(function* (
   return yield* new Broken({ message: `No ${kind} came through` })
 })
 
-/** Runs `once` until it answers something, as a person does whom a crash has interrupted. */
+/** Repeats `once` until it returns something, like a person interrupted by a crash. */
 const untilThere = Effect.fnUntraced(function* <A, E>(
   what: string,
   once: (attempt: number) => Effect.Effect<A | undefined, E>
@@ -97,7 +97,7 @@ const untilThere = Effect.fnUntraced(function* <A, E>(
   return yield* new Broken({ message: `${what} never came through` })
 })
 
-/** Starts an apply that lasts until it is cancelled; answers its id once it works on the slow resource, or is over. */
+/** Starts an apply that lasts until it is cancelled; returns its id once it works on the slow resource or is over. */
 const startSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsuleId: string, attempt: number) {
   const { client } = traveller
   const plan = yield* planAgain(traveller, capsuleId, "plan", `slow-${attempt}`)
@@ -124,7 +124,7 @@ const cancelSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsu
     })
   )
   const applyId = yield* untilThere("The slow plan", (attempt) => startSlowApply(traveller, capsuleId, attempt))
-  // Refused when the first request was heard and the Run is over by now.
+  // Refused if the first request was received and the Run is over by now.
   yield* Effect.ignore(client.call(({ runs }) => runs.cancel({ params: { runId: applyId }, payload: {} })))
   const cancelled = yield* client.settled(applyId)
   yield* holds(
@@ -139,7 +139,7 @@ export type JourneyName = "install" | "destroy" | "cancel" | "update"
 export interface Commits {
   /** A revision whose apply lasts until it is cancelled. */
   readonly slower: Effect.Effect<unknown>
-  /** Three modules of which each can take the value of another. */
+  /** Three modules, each of which can consume another's value. */
   readonly chain: (revision: string) => Effect.Effect<unknown>
 }
 

@@ -71,7 +71,7 @@ export interface StateRecord {
   readonly notes: ReadonlyArray<string>
 }
 
-/** Everything that a stopped server left, as rows; states are opened with the master key of the folder. */
+/** Everything a stopped server left, as rows; states are decrypted with the folder's master key. */
 export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
   const rows = yield* Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`, { readOnly: true })),

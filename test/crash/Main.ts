@@ -1,5 +1,5 @@
-// `bun run test:crash [--short [--share K]] [--points N] [--seed S] [--only text]`: kills the real server, and the processes
-// that it starts, at every step and at random times, and says what was not as promised. Ends with 1 when anything was not.
+// `bun run test:crash [--short [--share K]] [--points N] [--seed S] [--only text]`: kills the real server and its child
+// processes at every step and at random times, and reports every broken promise. Exits with 1 if there was one.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Duration, Effect, FileSystem, type Layer, Option, Random, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -19,7 +19,7 @@ class CrashesFailed extends Schema.TaggedError<CrashesFailed>()("CrashesFailed",
 const randomByDefault = 8
 const drawnByScenario = 10
 
-/** Everything that is made to go wrong once. `run` answers how many processes were killed. */
+/** A fault that is injected once. `run` returns how many processes were killed. */
 interface Case {
   readonly name: string
   readonly run: (world: CrashWorld, root: string) => Effect.Effect<number, Broken, Layer.Success<typeof platform>>
@@ -89,7 +89,7 @@ const play = Effect.fnUntraced(function* (world: CrashWorld, { name, run }: Case
     return undefined
   }
   yield* Console.log(`ok      ${name}  ${seconds} s`)
-  // What a failed one left is there to be looked at until the suite ends.
+  // The folder of a failed scenario is kept for inspection until the suite ends.
   yield* Effect.ignore(files.remove(root, { recursive: true }))
   return result.success
 })

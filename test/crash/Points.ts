@@ -5,7 +5,7 @@ import type { Hunt, Scenario, Victim } from "./Scenario.ts"
 
 const at = (point: KillPointName, passing: number): Kill => ({ _tag: "at", at: { point, passing } })
 
-/** A state is looked at a few times a second: the tool has to wait until one was seen. */
+/** A state is read a few times per second: the tool has to wait until one was seen. */
 const heldAt = (point: KillPointName): Pick<Scenario, "hunt"> =>
   point === "apply.checkpoint" ? { hunt: { victim: "point", stage: "apply" } } : {}
 
@@ -95,7 +95,10 @@ const points: ReadonlyArray<Scenario> = [
   ])
 ]
 
-/** Between an apply and the end of its checks: after the commit of its state, while a check is made, and before their end is committed. */
+/**
+ * Between an apply and the end of its checks: after its state was committed, during a check, and before their end is
+ * committed.
+ */
 const checks: ReadonlyArray<Scenario> = (
   [
     ["apply.committed", 1],
@@ -110,7 +113,7 @@ const checks: ReadonlyArray<Scenario> = (
   mustKill: true
 }))
 
-/** Recovery is killed too, several times over. */
+/** Recovery is killed too, several times in a row. */
 const recoveries: ReadonlyArray<Scenario> = [
   ...(["recovery.begun", "apply.run.failed", "recovery.settled", "recovery.cleaning"] as const).map((point) =>
     chain(["apply.resource.started", 2], [point, 1])
@@ -128,7 +131,7 @@ const recoveries: ReadonlyArray<Scenario> = [
   chain(["plan.run.phase", 2], ["recovery.settled", 1], ["recovery.cleaning", 1])
 ]
 
-/** Three installs make three plans; the fourth begins the update. Each of its later waves is met as well. */
+/** Three installs make three plans; the fourth begins the update. Each of its later waves is hit as well. */
 const updates: ReadonlyArray<Scenario> = [
   {
     name: "an update in waves: at its start, between two waves, in a plan and in an apply",
@@ -156,7 +159,7 @@ const fullDisks: ReadonlyArray<Scenario> =
     ? [{ name: "the disk is full during an apply", journey: "destroy", kills: [], diskFull: true, mustKill: true }]
     : []
 
-/** Every named point at each of its passings, recovery, the processes that a server starts, and a full disk. */
+/** Every named point each time it is reached, recovery, a server's child processes, and a full disk. */
 export const namedScenarios: ReadonlyArray<Scenario> = [
   ...points,
   ...checks,
@@ -174,7 +177,7 @@ const coreNames = new Set([
   "the tool dies in the apply"
 ])
 
-/** What the short form does every time. */
+/** What the short form always runs. */
 export const coreScenarios: ReadonlyArray<Scenario> = namedScenarios.filter(({ name }) => coreNames.has(name))
 
 const mostKills = 3
@@ -182,8 +185,8 @@ const longestLife = 4000
 const victims: ReadonlyArray<Victim> = ["tool", "plugin", "sandbox", "sync"]
 
 /**
- * Scenarios drawn from `random`, a source of numbers in [0, 1), at most ten for each: servers killed at some times, at a
- * named point and a time after it, or processes that a server started.
+ * Scenarios drawn from `random`, a source of numbers in [0, 1), at most ten of each kind: servers killed at random
+ * times, at a named point and some time later, or processes started by a server.
  */
 export const randomScenarios = (count: number, random: () => number): ReadonlyArray<Scenario> => {
   const below = (limit: number) => Math.floor(random() * limit)

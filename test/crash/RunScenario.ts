@@ -20,7 +20,7 @@ import { smallDisk } from "./SmallDisk.ts"
 import { uncheckedSuccesses, untruths } from "./Truth.ts"
 import { survivors } from "./Victims.ts"
 
-/** Every secret that may stand nowhere in the clear. */
+/** Every secret that must never appear unencrypted. */
 const secretsOf = (world: CrashWorld) => [...Object.values(canaries), Redacted.value(world.token)]
 
 const copyFolder = Effect.fnUntraced(function* (from: string, to: string) {
@@ -28,7 +28,7 @@ const copyFolder = Effect.fnUntraced(function* (from: string, to: string) {
   yield* spawner.exitCode(ChildProcess.make("cp", ["-a", from, to]))
 })
 
-/** Plays one scenario on a data folder below `folder`, which exists and is empty. Fails with what was not as promised. */
+/** Plays one scenario on a data folder below `folder`, which exists and is empty. Fails with the broken promise. */
 export const runScenario = Effect.fn("runScenario")(
   function* (world: CrashWorld, scenario: Scenario, folder: string) {
     const files = yield* FileSystem.FileSystem
@@ -74,7 +74,7 @@ export const runScenario = Effect.fn("runScenario")(
       },
       scenario.kills,
       {
-        // A running tool needs its inputs in the clear; nothing else does at any moment.
+        // A running tool needs its inputs unencrypted; nothing else ever does.
         dead: leaks(true),
         restarted: ({ client }) =>
           Effect.andThen(

@@ -5,7 +5,7 @@ import { withoutImportMeta } from "../../scripts/WithoutImportMeta.ts"
 class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { message: Schema.String }) {}
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-// The first is what the file starts with.
+// The first is the start of the file.
 const entrypoints = [
   "test/crash/server/Main.ts",
   "test/crash/service/Main.ts",
@@ -16,8 +16,8 @@ const entrypoints = [
 ]
 
 /**
- * The server of these suites as one file, gone with the Scope. It starts in less than half the time of the sources, and
- * these suites start it hundreds of times.
+ * The server of these suites as one file, deleted with the Scope. It starts in less than half the time of the sources,
+ * and these suites start it hundreds of times.
  */
 export const serverBinary = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
@@ -31,7 +31,7 @@ export const serverBinary = Effect.gen(function* () {
         format: "cjs",
         bytecode: true,
         plugins: [withoutImportMeta],
-        // No page is asked for.
+        // No test loads a page.
         external: ["../dashboard/Build.ts"],
         compile: { outfile, autoloadDotenv: false, autoloadBunfig: false }
       }),

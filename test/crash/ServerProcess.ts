@@ -18,7 +18,7 @@ export interface ServeOptions {
   readonly policyFile?: string
   readonly token?: Redacted.Redacted | undefined
   readonly killAt?: KillAt | undefined
-  /** Program and arguments to start the server by, e.g. `prlimit`. */
+  /** Program and arguments that start the server, e.g. `prlimit`. */
   readonly wrapper?: ReadonlyArray<string>
 }
 

@@ -13,7 +13,7 @@ const run = Effect.fnUntraced(function* (program: string, ...args: ReadonlyArray
   if (Number(code) !== 0) return yield* new MountFailed({ message: `${program} ${args.join(" ")} ended with ${code}` })
 })
 
-/** A file system of its own on a folder, unmounted with the Scope. Needs root. */
+/** A separate file system on a folder, unmounted with the Scope. Needs root. */
 export const smallDisk = Effect.fn("smallDisk")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   yield* files.makeDirectory(folder, { recursive: true })

@@ -16,7 +16,7 @@ const endings = new Set([
 const isContiguous = (spans: ReadonlyArray<{ readonly from: number; readonly to: number }>) =>
   spans.every(({ from }, index) => from === (spans[index - 1]?.to ?? 0) + 1)
 
-/** Nothing that a client was told is gone. */
+/** Nothing reported to a client is lost. */
 const acknowledgedIsThere = (ledger: Ledger, acknowledged: Acknowledged) => {
   const runs = new Map(ledger.runs.map((run) => [run.id, run]))
   const missing = (kind: string, wanted: Iterable<string>, there: (id: string) => boolean) =>
@@ -29,7 +29,7 @@ const acknowledgedIsThere = (ledger: Ledger, acknowledged: Acknowledged) => {
   ]
 }
 
-/** What was read of a Run's events is told again in the same words. */
+/** Events that were read of a Run read the same again. */
 const eventsStay = (ledger: Ledger, acknowledged: Acknowledged) =>
   [...acknowledged.events].flatMap(([runId, kinds]) => {
     const told = new Map(
@@ -42,7 +42,7 @@ const eventsStay = (ledger: Ledger, acknowledged: Acknowledged) =>
     )
   })
 
-/** Every Run is over, told once, without gaps; what only a running Run needs is gone. */
+/** Every Run is over, reported once, without gaps; what only a running Run needs is deleted. */
 const runsAreOver = (ledger: Ledger) =>
   ledger.runs.flatMap((run) => {
     const events = ledger.events.filter((event) => event.run_id === run.id)
@@ -123,7 +123,7 @@ const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
     ]
   })
 
-/** Nothing sealed stays that nobody needs any more. */
+/** No sealed value remains that is no longer needed. */
 const nothingStays = (ledger: Ledger) => [
   ...ledger.installPlans
     .filter(
@@ -144,7 +144,7 @@ const nothingStays = (ledger: Ledger) => [
     .map(({ id }) => `The saved plan of ${id} stayed`)
 ]
 
-/** No apply of a module that the operator has checked succeeds without its checks, whatever ended in between. */
+/** No apply of a module with operator checks succeeds without them, whatever ended in between. */
 export const uncheckedSuccesses = (ledger: Ledger): ReadonlyArray<string> =>
   ledger.runs
     .filter(({ status, type }) => type === "apply" && status === "succeeded")
@@ -154,7 +154,7 @@ export const uncheckedSuccesses = (ledger: Ledger): ReadonlyArray<string> =>
     )
     .map(({ id }) => `${id} succeeded without the checks after it`)
 
-/** Everything that is not as promised, after a journey. */
+/** Every broken promise, after a journey. */
 export const untruths = (ledger: Ledger, cloud: Cloud, acknowledged: Acknowledged): ReadonlyArray<string> => [
   ...ledger.integrity.map((problem) => `The database is damaged: ${JSON.stringify(problem)}`),
   ...acknowledgedIsThere(ledger, acknowledged),

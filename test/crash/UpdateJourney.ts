@@ -20,13 +20,13 @@ variable "secret" {
 output "value" { value = "${name}-${revision} of \${var.a}" }
 `
 
-/** Three modules without resources, each of which can take the value of another. */
+/** Three modules without resources, each of which can consume another's value. */
 export const chainModules = (revision: string): Readonly<Record<string, string>> =>
   Object.fromEntries(names.map((name) => [`${name}/main.tf`, moduleOf(name, revision)]))
 
 const valueOf = (revision: string) => names.reduce((before, name) => `${name}-${revision} of ${before}`, "nothing")
 
-/** Installs and applies one Capsule of the chain, which takes the value of `producer`. */
+/** Installs and applies one Capsule of the chain, which consumes the value of `producer`. */
 const link = Effect.fnUntraced(function* (
   traveller: Traveller,
   name: (typeof names)[number],
@@ -69,7 +69,7 @@ const link = Effect.fnUntraced(function* (
   }
 })
 
-/** Does what a person does about an update: applies what waits, and plans again what a crash has ended. */
+/** Acts like a person during an update: applies waiting plans, and plans again what a crash has ended. */
 const attend = Effect.fnUntraced(function* (traveller: Traveller, group: RunGroup) {
   for (const member of (group.waves ?? []).flatMap(({ capsules }) => capsules)) {
     if (member.planRunId !== undefined) traveller.acknowledged.runs.add(member.planRunId)
@@ -113,7 +113,7 @@ export const updateJourney = Effect.fn("updateJourney")(function* (
   for (;;) {
     const { runGroup, runs } = yield* client.call((api) => api.runs.group({ params: { runGroupId } }))
     yield* holds(runs.length <= 20, "The update goes round in circles")
-    // A plan that held an old value would have been voided.
+    // A plan with an old value would have been voided.
     yield* holds(
       runs.every(({ status }) => status !== "superseded"),
       "A Capsule was planned before what it takes from was applied"

@@ -17,7 +17,7 @@ describe("a log line", () => {
     ).toEqual(["ansi-green", "ansi-red", "ansi-blue", "ansi-blue ansi-on-green"])
   })
 
-  test("loses cursor moves, clear, title and links, and keeps their text", () => {
+  test("drops cursor moves, clear, title and links, and keeps their text", () => {
     const line = `${esc}[2J${esc}[10;10Ha${esc}]0;owned\u0007b${esc}]8;;javascript:alert(1)${esc}\\link${esc}]8;;${esc}\\c`
     expect(stripAnsi(line)).toBe("ablinkc")
     expect(
@@ -27,7 +27,7 @@ describe("a log line", () => {
     ).toBe("ablinkc")
   })
 
-  test("survives sequences that never end", () => {
+  test("survives unterminated sequences", () => {
     expect(stripAnsi(`a${esc}]0;title without end`)).toBe("a")
     expect(stripAnsi(`a${esc}[31`)).toBe("a31")
     expect(stripAnsi(`a${esc}`)).toBe("a")

@@ -10,7 +10,7 @@ const assets = Effect.promise(() => built)
 const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes)
 
 describe("the dashboard's files", () => {
-  it.live("a page comes under a strict policy and is asked for again each time", () =>
+  it.live("a page has a strict policy and is revalidated each time", () =>
     Effect.gen(function* () {
       const page = assetFor(yield* assets, { path: "/w/acme/runs/run_1" })
       expect(page?.headers["content-security-policy"]).toBe(contentSecurityPolicy)
@@ -20,7 +20,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("no page holds an inline script, style or handler", () =>
+  it.live("no page has an inline script, style or handler", () =>
     Effect.gen(function* () {
       for (const [path, asset] of yield* assets) {
         if (!path.endsWith(".html")) continue
@@ -31,7 +31,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("every file that a page names exists and may be kept for ever", () =>
+  it.live("every file named by a page exists and may be cached forever", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const html = text(assetFor(set, { path: "/" })?.body)
@@ -42,7 +42,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("a page names the parts of the screen at its address, so that they come along with the rest", () =>
+  it.live("a page names the chunks of the screen at its address, so that they load along with the rest", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const scripts = (path: string) =>
@@ -58,8 +58,8 @@ describe("the dashboard's files", () => {
     })
   )
 
-  // Six requests at a time is what a browser makes without HTTP/2; see app/Kit.ts for what keeps the pieces whole.
-  it.live("a page starts with few files, though its parts are loaded on demand", () =>
+  // Without HTTP/2 a browser makes six requests at a time; see app/Kit.ts for what keeps the chunks whole.
+  it.live("a page starts with few files, though its chunks load on demand", () =>
     Effect.gen(function* () {
       const set = yield* assets
       for (const path of ["/", "/runs/run_1", "/w/acme/runs", "/w/acme/capsules", "/new", "/account"]) {
@@ -69,7 +69,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("the first frame is drawn without a script, and what asks early stands before what it would wait for", () =>
+  it.live("the first frame is drawn without a script, and early requests precede what they would wait for", () =>
     Effect.gen(function* () {
       const html = text(assetFor(yield* assets, { path: "/w/acme" })?.body)
       expect(html).toContain('class="side-nav"')
@@ -89,7 +89,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("the coding is the one that the browser accepts", () =>
+  it.live("the coding is one that the browser accepts", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const coding = (acceptEncoding?: string) =>
@@ -103,7 +103,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("a page that did not change is not sent again, in its own coding only", () =>
+  it.live("an unchanged page is not sent again, and only in its own coding", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const first = assetFor(set, { path: "/", acceptEncoding: "br" })
@@ -125,7 +125,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("paths that are not the dashboard's are left to the server", () =>
+  it.live("paths outside the dashboard are left to the server", () =>
     Effect.gen(function* () {
       const set = yield* assets
       for (const path of [
@@ -156,8 +156,8 @@ describe("the dashboard's files", () => {
     })
   )
 
-  // The document of sources is read by the server's own parser, in a part that is loaded when such a link is opened.
-  it.live("nothing that a page loads to start with holds anything of the server's runtime", () =>
+  // The server's own parser reads the document of sources, in a chunk that loads when such a link is opened.
+  it.live("no initial script of a page contains the server's runtime", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const open = [...set].flatMap(([path, asset]) =>

@@ -29,7 +29,7 @@ const connection: Connection = {
 const draft = changeDraft(connection)
 
 describe("the change of a Connection", () => {
-  test("sends nothing that stays as it is", () => {
+  test("sends nothing that is unchanged", () => {
     expect(changeBody(connection, draft)).toEqual({})
   })
 
@@ -44,7 +44,7 @@ describe("the change of a Connection", () => {
     expect(changeBody(connection, { ...draft, refs: "", modules: "" })).toEqual({ use: { roles: ["owner", "admin"] } })
   })
 
-  test("sends new values only when somebody typed some, and ends an expiry with null", () => {
+  test("sends new values only when some were typed, and removes an expiry with null", () => {
     const typed = { values: { CLOUD_TOKEN: "new" }, files: { "key.json": "" } }
     expect(changeBody(connection, { ...draft, ...typed, expiresOn: "" })).toEqual({
       expiresAt: null,

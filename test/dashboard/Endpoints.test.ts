@@ -10,7 +10,7 @@ import { address } from "../../src/dashboard/api/Url.ts"
 const dashboard = fileURLToPath(new URL("../../src/dashboard/", import.meta.url))
 const list = "api/Endpoints.ts"
 
-/** Every declared route by the name that the dashboard's list gives it. */
+/** Every declared route by its name in the dashboard's list. */
 const declared = (): ReadonlyMap<string, string> => {
   const lines = new Map<string, string>()
   HttpApi.reflect(SvcApi, {
@@ -23,7 +23,7 @@ const declared = (): ReadonlyMap<string, string> => {
   return lines
 }
 
-test("the dashboard's list of routes says what the API declares, under the same names", () => {
+test("the dashboard's list of routes matches the API's declarations, under the same names", () => {
   const lines = declared()
   expect(Object.keys(endpoints).length).toBeGreaterThan(70)
   const other = Object.entries(endpoints).filter(([name, line]) => lines.get(name) !== line)
@@ -37,7 +37,7 @@ test("no other file of the dashboard names a path of the API", () => {
   expect(naming).toEqual([list])
 })
 
-test("an address has its parameters encoded, and of its query what has a value", () => {
+test("an address has encoded parameters, and only those of its query that have a value", () => {
   const params = { workspaceId: "ws_1", subject: "a/b c?" }
   expect(address(endpoints.workspacesUpdateMember, { params })).toBe("/api/v1/workspaces/ws_1/members/a%2Fb%20c%3F")
   expect(
@@ -45,7 +45,7 @@ test("an address has its parameters encoded, and of its query what has a value",
   ).toBe("/api/v1/workspaces/ws_1/runs?limit=5")
 })
 
-// Never called: the checker reads it. Each line is an error of types, and an expected error that does not come is one as well.
+// Never called: the type checker reads it. Each line is a type error, and so is an expected error that is missing.
 export const refusedByTypes = async () => {
   // @ts-expect-error: the API has no such route
   await call("GET /api/v1/capsule/:capsuleId", { params: { capsuleId: "cap_1" } })
@@ -59,7 +59,7 @@ export const refusedByTypes = async () => {
   await call(endpoints.capsulesRelease, { params: { capsuleId: "cap_1" } })
   // @ts-expect-error: a field that the body does not have
   await call(endpoints.runsCancel, { params: { runId: "run_1" }, body: { because: "" } })
-  // @ts-expect-error: a key where repetitions are not recognised
+  // @ts-expect-error: a key on a route without idempotency
   await call(endpoints.runsCancel, { params: { runId: "run_1" }, idempotencyKey: "" })
   const { run } = await call(endpoints.runsRead, { params: { runId: "run_1" } })
   // @ts-expect-error: a field that the answer does not have

@@ -5,7 +5,7 @@ import { installConfig, report } from "../browser/support/records/InstallConfigs
 const model = formModel(report.variables, installConfig.variables, installConfig.presentation)
 
 describe("the form of a module", () => {
-  test("asks in the manifest's order, groups features and folds the rest", () => {
+  test("shows questions in the manifest's order, groups features and folds the rest", () => {
     expect(model.groups.map(({ id, fields }) => [id, fields.map(({ name }) => name)])).toEqual([
       ["", ["domain", "replicas", "session_key", "public"]],
       ["mail", ["mail_from"]]
@@ -13,7 +13,7 @@ describe("the form of a module", () => {
     expect(model.advanced.map(({ name }) => name)).toEqual(["allowed_ranges"])
   })
 
-  test("never asks for what is filled in elsewhere", () => {
+  test("never shows a question answered elsewhere", () => {
     expect(model.filled).toEqual([{ name: "name", origin: "capsule_name" }])
     expect(fieldsOf(model).map(({ name }) => name)).not.toContain("name")
   })
@@ -24,7 +24,7 @@ describe("the form of a module", () => {
     expect(keepable(fieldsOf(model), { domain: "a", session_key: "s" })).toEqual({ domain: "a" })
   })
 
-  test("without a manifest asks for what is required and folds what has a default", () => {
+  test("without a manifest shows what is required and folds what has a default", () => {
     const generic = formModel(report.variables)
     expect(generic.groups.flatMap(({ fields }) => fields.map(({ name }) => name))).toEqual([
       "name",
@@ -40,7 +40,7 @@ describe("the form of a module", () => {
     expect(formModel(small, [], { inputs, features: [] }).advanced).toEqual([])
   })
 
-  test("ignores a presentation that is not one", () => {
+  test("ignores an invalid presentation", () => {
     for (const broken of [
       null,
       3,
@@ -61,7 +61,7 @@ describe("an answer", () => {
     expect(parseAnswer({ type: "string", required: false }, " kept ")).toEqual({ kind: "value", value: " kept " })
   })
 
-  test("is unset when empty, and a problem when it was required", () => {
+  test("is unset when empty, and a problem when required", () => {
     expect(parseAnswer({ type: "string", required: false }, "")).toEqual({ kind: "unset" })
     expect(parseAnswer({ type: "string", required: true }, undefined)).toMatchObject({ problem: "required" })
   })
@@ -78,7 +78,7 @@ describe("an answer", () => {
     }
   })
 
-  test("all together, with what is wrong by name", () => {
+  test("all together, with problems by name", () => {
     const { values, problems } = answersOf(fieldsOf(model), { domain: "shop.example", replicas: "x" })
     expect(values).toEqual({ domain: "shop.example" })
     expect([...problems.keys()].sort()).toEqual(["replicas", "session_key"])

@@ -23,13 +23,13 @@ describe("a kept hand-off", () => {
     expect(parseHandOff(text, since)).toBeUndefined()
   })
 
-  test("is over when no plan of that time can still be approved", () => {
+  test("ends when no plan of that time can still be approved", () => {
     const text = JSON.stringify({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs)).toEqual({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs + 1)).toBeUndefined()
   })
 
-  test("leads to the promised address with an answer, and to nothing that only looks like it", () => {
+  test("leads to the promised address with an answer, and to no look-alike", () => {
     expect(leadsTo("https://notes.example/connected?run_id=1", handOff)).toBe(true)
     for (const other of [
       "https://notes.example/connected",

@@ -3,14 +3,14 @@ import { contentKey } from "../../src/dashboard/screens/install/ContentKey.ts"
 import { advance } from "../../src/dashboard/screens/install/Coordinator.ts"
 import { restoreDraft } from "../../src/dashboard/screens/install/Draft.ts"
 
-describe("an install that is being typed", () => {
-  test("comes back as it was kept, its id included", () => {
+describe("an install being typed", () => {
+  test("is restored as it was kept, including its id", () => {
     const kept = restoreDraft(null, { url: "https://a.example/b" })
     const back = restoreDraft(JSON.stringify({ ...kept, name: "Shop", answers: { domain: "x" } }), {})
     expect(back).toEqual({ ...kept, name: "Shop", answers: { domain: "x" } })
   })
 
-  test("starts afresh from what the link says when what was kept is broken", () => {
+  test("starts over from the link when the kept draft is broken", () => {
     for (const broken of ["{", "3", "null", '{"answers":3,"url":5}']) {
       const { id: _id, ...draft } = restoreDraft(broken, { url: "https://a.example/b", ref: "v1" })
       expect(draft).toEqual({
@@ -26,7 +26,7 @@ describe("an install that is being typed", () => {
     }
   })
 
-  test("names the same request the same, and another one otherwise", () => {
+  test("gives equal requests the same name, and other requests another", () => {
     expect(contentKey({ a: 1 })).toBe(contentKey({ a: 1 }))
     expect(contentKey({ a: 1 })).not.toBe(contentKey({ a: 2 }))
     expect(contentKey("日本")).toMatch(/^[0-9a-f]{16}$/)
@@ -34,7 +34,7 @@ describe("an install that is being typed", () => {
 })
 
 describe("a coordinator", () => {
-  test("is taken step by step until there is something to review", async () => {
+  test("goes step by step until there is something to review", async () => {
     const phases: Array<string> = []
     const steps = ["creating", "planning", "reviewable"]
     const next = (phase: string) => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { LogSearch } from "../../src/dashboard/screens/run/LogSearch.ts"
 
-/** Lines that count how often they are looked at. */
+/** Lines that count how often they are read. */
 const linesOf = (texts: Array<string>) => {
   const looked = { count: 0 }
   return {
@@ -37,7 +37,7 @@ describe("a search of the log", () => {
     expect(all(new LogSearch(lines, "nothing"))).toEqual([])
   })
 
-  test("looks at no more lines at once than it is told", () => {
+  test("reads no more lines at once than the limit", () => {
     const { lines, looked } = linesOf(numbered(100_000))
     const search = new LogSearch(lines, "line 9")
     for (let steps = 1; !search.done; steps += 1) {
@@ -47,7 +47,7 @@ describe("a search of the log", () => {
     expect(search.matches.length).toBe(11_111)
   })
 
-  test("looks at lines that arrive, and at none twice", () => {
+  test("reads new lines as they arrive, and none twice", () => {
     const { add, lines, looked } = linesOf(numbered(1000))
     const search = new LogSearch(lines, "line 1")
     all(search)
@@ -61,7 +61,7 @@ describe("a search of the log", () => {
     expect(search.matches.length).toBe(111 + 10)
   })
 
-  test("looks for a longer text only where the shorter one was found", () => {
+  test("searches a longer text only where the shorter one was found", () => {
     const { add, lines, looked } = linesOf(numbered(10_000))
     const shorter = new LogSearch(lines, "Line 77")
     all(shorter)
@@ -75,7 +75,7 @@ describe("a search of the log", () => {
     expect(looked.count).toBe(111 + 1)
   })
 
-  test("goes on where the shorter text was given up half-way", () => {
+  test("continues where the search for the shorter text stopped half-way", () => {
     const { lines } = linesOf(numbered(5000))
     for (const [given, then] of [
       [10, 30],
@@ -90,7 +90,7 @@ describe("a search of the log", () => {
     }
   })
 
-  test("begins anew for another text", () => {
+  test("starts over for another text", () => {
     const { lines } = linesOf(numbered(100))
     const other = new LogSearch(lines, "line 5")
     all(other)

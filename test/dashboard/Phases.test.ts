@@ -14,7 +14,7 @@ const states = (id: string) => {
 }
 
 describe("the timeline of a Run", () => {
-  test("of a plan that waits ends at a person", () => {
+  test("of a waiting plan ends at a person", () => {
     expect(states(reviewRun)).toEqual([
       ["queue", "done"],
       ["prepare", "done"],

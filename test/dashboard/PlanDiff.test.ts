@@ -13,7 +13,7 @@ import { planChanges } from "../browser/support/records/PlanChanges.ts"
 const base = { address: "a.b", mode: "managed", type: "a", name: "b", provider: "p" }
 
 describe("the plan's diff", () => {
-  test("puts what destroys first, then replacements, updates and creations", () => {
+  test("puts destructions first, then replacements, updates and creations", () => {
     expect(diffOf(planChanges).groups.map(({ kind, changes }) => [kind, changes.length])).toEqual([
       ["destroy", 1],
       ["replace", 1],
@@ -22,7 +22,7 @@ describe("the plan's diff", () => {
     ])
   })
 
-  test("shows an Output that stays private although nothing of it changes", () => {
+  test("shows an Output that remains private although it does not change", () => {
     expect(isShownOutput({ actions: ["no-op"] })).toBe(false)
     expect(isShownOutput({ actions: ["update"] })).toBe(true)
     expect(isShownOutput({ actions: ["no-op"], reason: "holds_secret" })).toBe(true)
@@ -77,13 +77,13 @@ describe("the plan's diff", () => {
     expect(diffOf(numbered).groups[0]?.changes.map(({ address }) => address)).toEqual(["a.b[9]", "a.b[10]"])
   })
 
-  test("never shows a hidden value, whatever stands in the record", () => {
+  test("never shows a hidden value, whatever the record contains", () => {
     const sides = sidesOf({ name: "password", sensitive: true, before: "old-secret", after: "new-secret" })
     expect(sides).toEqual({ before: { kind: "hidden" }, after: { kind: "hidden" } })
     expect(JSON.stringify(sides)).not.toContain("secret")
   })
 
-  test("tells null, absent and later apart", () => {
+  test("distinguishes null, absent and later", () => {
     expect(sidesOf({ name: "x", before: null, unknown: true })).toEqual({
       before: { kind: "null" },
       after: { kind: "later" }
@@ -91,7 +91,7 @@ describe("the plan's diff", () => {
     expect(sidesOf({ name: "x", after: 0 })).toEqual({ before: { kind: "absent" }, after: { kind: "text", text: "0" } })
   })
 
-  test("lays JSON inside a string out over lines, and leaves other text alone", () => {
+  test("formats JSON inside a string over lines, and leaves other text alone", () => {
     expect(sidesOf({ name: "policy", after: '{"a":[1]}' }).after).toEqual({
       kind: "text",
       text: '{\n  "a": [\n    1\n  ]\n}'
@@ -99,7 +99,7 @@ describe("the plan's diff", () => {
     expect(sidesOf({ name: "note", after: "{broken" }).after).toEqual({ kind: "text", text: '"{broken"' })
   })
 
-  test("does not lay out what would then say something else", () => {
+  test("does not format what would then mean something else", () => {
     const text = (value: string) => sidesOf({ name: "policy", after: value }).after
     for (const document of ['{"Action":"*","Action":"s3:Get"}', '[{"id":9007199254740993}]'])
       expect(text(document)).toEqual({ kind: "text", text: JSON.stringify(document) })
@@ -107,7 +107,7 @@ describe("the plan's diff", () => {
     expect(text(quoted)).toEqual({ kind: "text", text: JSON.stringify(JSON.parse(quoted), null, 2) })
   })
 
-  test("shows what reorders text or takes no room", () => {
+  test("shows characters that reorder text or take no room", () => {
     const text = (value: string | ReadonlyArray<string>) => sidesOf({ name: "note", after: value }).after
     expect(text("admin\u200b")).toEqual({ kind: "text", text: '"admin\\u{200b}"' })
     expect(text(["10.0.0.0/8\u202e"])).toEqual({ kind: "text", text: '[\n  "10.0.0.0/8\\u{202e}"\n]' })

@@ -41,7 +41,7 @@ describe("a re-adoption of a Capsule in error", () => {
     }
   })
 
-  test("takes the snapshot of the configuration, or the adopted one where it is another", () => {
+  test("takes the snapshot of the configuration, or the adopted one where they differ", () => {
     const [capsule] = capsules
     if (capsule === undefined) throw new Error("no capsule")
     const adopted = capsule.adoptedSourceRevision?.sourceSnapshotId
@@ -50,7 +50,7 @@ describe("a re-adoption of a Capsule in error", () => {
     expect(snapshotChoices({}, {})).toEqual([])
   })
 
-  test("asks for no secret and for nothing that somebody else gives", () => {
+  test("prompts for no secret and for nothing that another source supplies", () => {
     const asked = fieldsOf(reviewedModel(installConfig)).map(({ name }) => name)
     const open = installConfig.variables.filter(({ origin, sensitive }) => origin === "user" && !sensitive)
     expect(asked.toSorted()).toEqual(open.map(({ name }) => name).toSorted())

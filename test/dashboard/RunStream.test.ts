@@ -52,7 +52,7 @@ const harness = () => {
 }
 
 describe("a Run's stream", () => {
-  test("resumes after the last item it saw, and takes no item twice", () => {
+  test("resumes after the last item it saw, and accepts no item twice", () => {
     const { stream, opened, items, waits, last, send } = harness()
     stream.start()
     send(1, 2)
@@ -64,7 +64,7 @@ describe("a Run's stream", () => {
     expect(items).toEqual([1, 2, 3, 4])
   })
 
-  test("waits longer after each failure, and starts afresh once a frame arrived", () => {
+  test("waits longer after each failure, and starts over once a frame arrived", () => {
     const { stream, waits, last, send } = harness()
     stream.start()
     for (let time = 0; time < 4; time += 1) {
@@ -95,7 +95,7 @@ describe("a Run's stream", () => {
     expect(opened).toHaveLength(1)
   })
 
-  test("gives up where asking again cannot help", () => {
+  test("gives up where retrying cannot help", () => {
     const { stream, states, waits, last } = harness()
     stream.start()
     last().onClose(4403)
@@ -117,7 +117,7 @@ describe("a Run's stream", () => {
     expect(opened).toHaveLength(1)
   })
 
-  test("retries at once when told to, and only when it is waiting", () => {
+  test("retries at once on request, and only when it is waiting", () => {
     const { stream, opened, last } = harness()
     stream.start()
     stream.retryNow()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { Turns } from "../../src/dashboard/api/Turns.ts"
 
-/** A page whose clock goes on by what is worked, and whose later tasks run when told. */
+/** A page whose clock advances with the work done, and whose later tasks run on request. */
 const page = () => {
   const tasks: Array<() => void> = []
   let at = 0
@@ -20,7 +20,7 @@ const page = () => {
 }
 
 describe("turns", () => {
-  test("take what arrived in order, and hold up the page for a slice at a time", () => {
+  test("take items in the order of arrival, and hold up the page for a slice at a time", () => {
     const { clock, pass, task } = page()
     const turns = new Turns(clock)
     const done: Array<number> = []
@@ -36,7 +36,7 @@ describe("turns", () => {
     expect(done).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  test("go on with what arrives later, each in its turn", () => {
+  test("continue with items that arrive later, each in its turn", () => {
     const { clock, task } = page()
     const turns = new Turns(clock)
     const done: Array<string> = []
@@ -50,7 +50,7 @@ describe("turns", () => {
     expect(done).toEqual(["first", "from the first", "after a rest"])
   })
 
-  test("do nothing of what was cleared, within a slice too", () => {
+  test("do none of the cleared work, even within a slice", () => {
     const { clock, task } = page()
     const turns = new Turns(clock)
     const done: Array<string> = []

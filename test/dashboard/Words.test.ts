@@ -58,7 +58,7 @@ const leaves = (value: unknown, path: string): ReadonlyArray<readonly [string, s
   return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}.${key}`))
 }
 
-/** Words that are the same in both languages on purpose. */
+/** Words that are intentionally the same in both languages. */
 const shared: ReadonlySet<string> = new Set([
   "appWords.changeLanguage",
   "vocabulary.product",
@@ -71,7 +71,7 @@ const japanese = /[\u3040-\u30ff\u4e00-\u9fff]/
 
 describe("the dictionaries", () => {
   for (const [name, words] of Object.entries(dictionaries)) {
-    test(`${name}: every text exists in both languages and reads as its language`, () => {
+    test(`${name}: every text exists in both languages and is written in its language`, () => {
       const english = new Map(leaves(words.en, name))
       const other = new Map(leaves(words.ja, name))
       expect([...other.keys()]).toEqual([...english.keys()])

@@ -21,7 +21,7 @@ const live = (
 
 const databaseIn = (folder: string) => Layer.fresh(Database.layer.pipe(Layer.provideMerge(DataFolder.layer(folder))))
 
-// A backup that goes in steps and begins again at every write would never end on a database of this size.
+// A backup in steps that starts over at every write would never end on a database of this size.
 const initialPairs = 2000
 
 /** Two rows that belong together, in one transaction. */
@@ -44,7 +44,7 @@ const writePair = (number: number) =>
     )
   )
 
-/** Every row of every table of the service but those in which a restore leaves its note. */
+/** Every row of every table of the service, except those in which a restore leaves its note. */
 const content = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ name: string }>`
@@ -62,7 +62,7 @@ const pairs = Effect.gen(function* () {
   return rows.map(({ count }) => count)
 })
 
-live("a backup beside a server that writes without pause ends, is whole, and restores to the same", () =>
+live("a backup beside a server that writes continuously ends, is complete, and restores the same data", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

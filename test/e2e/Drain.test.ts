@@ -16,7 +16,7 @@ const live = (
 
 type Held = Effect.Success<ReturnType<typeof heldApply>>
 
-/** A live stream of the Run, once its first frame has come: what it was sent, and how it was closed. */
+/** A live stream of the Run, once its first frame has arrived: what it received, and how it was closed. */
 const subscribe = Effect.fnUntraced(function* ({ runId, token, url }: Held) {
   const first = yield* Deferred.make<void>()
   const closed = yield* Deferred.make<{ readonly code: number; readonly reason: string }>()
@@ -48,7 +48,7 @@ const statusOf = (url: string, init?: RequestInit) =>
     )
   )
 
-/** Until the server has heard that it shall stop. */
+/** Until the server has received the request to stop. */
 const stopping = (operatorUrl: string) =>
   Effect.repeat(statusOf(`${operatorUrl}/readyz`), {
     until: ({ status }) => status === 503,
@@ -67,8 +67,8 @@ const rowOf = ({ dataDir, runId }: Held) =>
     (database) => Effect.sync(() => database.close())
   )
 
-describe.skipIf(tool === null)("a server that is told to stop during an apply", () => {
-  live("lets it end within its grace, tells live streams where to resume, and exits with 0", () =>
+describe.skipIf(tool === null)("a server asked to stop during an apply", () => {
+  live("lets it end within its grace period, sends live streams where to resume, and exits with 0", () =>
     Effect.gen(function* () {
       const { everything, origin, spans } = yield* collector
       const held = yield* heldApply({ environment: { SVC_OTLP_URL: origin } })
@@ -84,7 +84,7 @@ describe.skipIf(tool === null)("a server that is told to stop during an apply", 
       expect(yield* held.exitCode).toBe(0)
       expect(yield* rowOf(held)).toEqual({ status: "succeeded", error_code: null, versions: 1 })
 
-      // What was collected of it leads from the request to the tool, and tells no secret.
+      // Its collected trace leads from the request to the tool, and reveals no secret.
       const collected = yield* spans
       const applying = collected.find(({ name }) => name === "Runs.apply")
       const trace = collected.filter(({ traceId }) => traceId === applying?.traceId)
@@ -99,7 +99,7 @@ describe.skipIf(tool === null)("a server that is told to stop during an apply", 
     })
   )
 
-  live("takes no new work meanwhile, and at the second signal interrupts it so that its state is saved", () =>
+  live("accepts no new work meanwhile, and at the second signal interrupts the apply so that its state is saved", () =>
     Effect.gen(function* () {
       const held = yield* heldApply({ flags: ["--drain-delay", "300"] })
       const { closed, received } = yield* subscribe(held)

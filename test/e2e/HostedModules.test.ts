@@ -31,7 +31,7 @@ const noteContent = Schema.decodeUnknownEffect(
   )
 )
 
-/** Asks until the answer holds; the server works by itself and a client has to ask. */
+/** Polls until the condition holds; the server works in the background, and a client has to poll. */
 const until = <A, E, R>(ask: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
   Effect.gen(function* () {
     for (;;) {
@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)(
         })
         const at = { workspaceId: workspace.id, connectionId: connection.id }
 
-        // Nothing provides the Interface yet: the reader's plan is refused, though there is nothing wrong with its module.
+        // Nothing provides the Interface yet: the reader's plan is refused, although its module is correct.
         const reader = yield* install(server, at, "reader")
         expect(reader.plan.diagnostics.map(({ code }) => code)).toEqual(["interface_not_resolved"])
         expect([reader.run.status, reader.run.error?.code]).toEqual(["failed", "interface_not_resolved"])
@@ -125,7 +125,7 @@ describe.skipIf(Bun.which("terraform") === null)(
           .plan({ params: { capsuleId: reader.capsuleId }, headers: {}, payload: {} })
           .pipe(Effect.flatMap((created) => runOver(server, created.run.id)))
 
-        // Plan: everything is disclosed, and nothing secret is.
+        // Plan: everything is disclosed, except secrets.
         const { capsuleId, plan, run } = yield* install(server, at, "app", { title: "An app" })
         expect(run.error).toBeUndefined()
         expect(run.status).toBe("waiting_approval")
@@ -163,7 +163,7 @@ describe.skipIf(Bun.which("terraform") === null)(
           built: "built words"
         })
 
-        // The OpenID client stands: its own redirect address is known, another is not.
+        // The OpenID client exists: its own redirect address is known, another is not.
         const authorize = (redirect: string) =>
           browse(
             `/oauth/authorize?${new URLSearchParams({
@@ -184,12 +184,12 @@ describe.skipIf(Bun.which("terraform") === null)(
         const opened = yield* until(surfaces(server, workspace.id), (items) => items.length === 1)
         expect(opened.map(({ key }) => key)).toEqual(["ui"])
 
-        // Another Capsule of the Workspace consumes it now.
+        // Another Capsule of the Workspace now consumes it.
         const reading = yield* planReader
         expect(reading.error).toBeUndefined()
         expect((yield* apply(server, reading.id)).status).toBe("succeeded")
 
-        // The way back: for this person, from these pages, with a ticket that works once.
+        // The way back: for this person, from these pages, with a single-use ticket.
         const target = { runId: applied.id, product: "acme.app", returnUri: "acme-app://connected" }
         const elsewhere = yield* browse("/install/return", {
           body: target,
@@ -229,7 +229,7 @@ describe.skipIf(Bun.which("terraform") === null)(
         ])
         expect((yield* redeem).status).toBe(401)
 
-        // A configuration plan changes a user input alone, and the secret stays the same.
+        // A configuration plan changes only a user input, and the secret remains the same.
         const { capsule } = yield* client.capsules.read({ params: { capsuleId } })
         const { planRunId } = yield* client.capsules.configurationPlan({
           params: { capsuleId },

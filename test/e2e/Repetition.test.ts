@@ -21,7 +21,7 @@ output "greeting" {
 `
 }
 
-/** Asks twice, as somebody does whose first answer was lost on its way, and holds both answers against each other. */
+/** Sends a request twice, like a client whose first answer was lost, and compares both answers. */
 const twice = Effect.fnUntraced(function* <A, E, R>(ask: Effect.Effect<A, E, R>, id: (answer: A) => string) {
   const first = yield* ask
   const again = yield* ask
@@ -30,7 +30,7 @@ const twice = Effect.fnUntraced(function* <A, E, R>(ask: Effect.Effect<A, E, R>,
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a request under an idempotency key", () => {
-  it.live("is answered again to whoever speaks to the API by its definition, at every route that takes a key", () =>
+  it.live("every route that takes a key repeats its answer to clients that follow the API's definition", () =>
     Effect.gen(function* () {
       const { client, repositoryUrl } = yield* hostedServer(files)
       const { workspace } = yield* client.workspaces.create({ payload: { handle: "acme" } })

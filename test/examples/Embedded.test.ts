@@ -6,11 +6,11 @@ import { demoRepository } from "../../src/cli/demo/DemoRepository.ts"
 import { platform } from "../../src/composition/Platform.ts"
 import { it } from "../support/Effect.ts"
 
-/** Processes that this one started and that have not ended. */
+/** Processes started by this one that have not ended. */
 const children = Effect.promise(async () => {
   const listed = (await readFile(`/proc/self/task/${process.pid}/children`, "utf8")).trim().split(/\s+/)
   const states = await Promise.all(listed.map((pid) => readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")))
-  // Behind the name in brackets stands the state; Z has ended and waits for the runtime to take note.
+  // The state follows the name in brackets; Z has ended and waits to be reaped by the runtime.
   return listed.filter((_, index) => /\) [^Z]/.test(states[index] ?? ""))
 })
 
@@ -43,7 +43,7 @@ describe.skipIf(tool === null)("the embedded example", () => {
       expect(events).toContain("plan.summary")
       expect(events.filter((event) => event === "run.waiting_approval")).toHaveLength(1)
       expect(events.at(-1)).toBe("run.succeeded")
-      // It executed tools and held databases; all of them went with its Scope.
+      // It executed tools and held databases; all of them ended with its Scope.
       expect(yield* openFiles(dataDir)).toEqual([])
       expect((yield* children).filter((pid) => !before.has(pid))).toEqual([])
     }).pipe(Effect.provide(platform))

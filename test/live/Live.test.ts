@@ -25,7 +25,7 @@ const kills: ReadonlyArray<Kill> = [
   { _tag: "at", at: { point: "plan.settled", passing: 1 } }
 ]
 
-/** One command of the operator, on a data folder that no server has. Answers its JSON. */
+/** One operator command, on a data folder without a server. Returns its JSON. */
 const operate = <S extends Schema.Top>(program: string, schema: S, stdin: string, ...args: ReadonlyArray<string>) =>
   Effect.promise(async () => {
     const child = Bun.spawn([program, "admin", ...args, "--json"], {
@@ -36,7 +36,7 @@ const operate = <S extends Schema.Top>(program: string, schema: S, stdin: string
     return (await new Response(child.stdout).text()).trim()
   }).pipe(Effect.flatMap((text) => Schema.decodeUnknownEffect(Schema.fromJsonString(schema))(text)))
 
-/** A second person with a token of their own. */
+/** A second person with their own token. */
 const secondPerson = Effect.fnUntraced(function* (program: string, dataDir: string) {
   const at = ["--data-dir", dataDir]
   const person = Schema.Struct({ subject: Schema.String })
@@ -67,7 +67,7 @@ const secondPerson = Effect.fnUntraced(function* (program: string, dataDir: stri
   return { subject, token: Redacted.make(token) }
 })
 
-/** Opens a socket, waits for its first frame, and tells how it is closed; a refused upgrade is its status. */
+/** Opens a socket, waits for its first frame, and returns how it closes; for a refused upgrade, its status. */
 const watch = Effect.fnUntraced(function* (url: string, headers: Readonly<Record<string, string>>) {
   const opened = yield* Deferred.make<void>()
   const closed = yield* Deferred.make<number>()
@@ -93,7 +93,7 @@ const bearer = (token: Redacted.Redacted) => ({ authorization: `Bearer ${Redacte
 
 describe("live sequences of a real server", () => {
   it.live(
-    "reach clients that drop, stall and reconnect across two crashes: in order, without gap, without duplicate",
+    "reach clients that drop, stall and reconnect across two crashes: in order, without gaps or duplicates",
     () =>
       Effect.gen(function* () {
         const { client, host, planRunId, world } = yield* livePlane({ lines: 1500, kills, prepare: () => Effect.void })
@@ -101,7 +101,7 @@ describe("live sequences of a real server", () => {
           readToTheEnd({ ...reader, server: host.current, token: world.token, runId: planRunId })
         const logs = readers.filter(({ sequence }) => sequence === "logs")
         const events = readers.filter(({ sequence }) => sequence === "events")
-        // Events of a plan go on until it is decided, so it is cancelled once its log is complete.
+        // A plan's events continue until it is decided, so it is cancelled once its log is complete.
         const [ofLogs, ofEvents] = yield* Effect.all(
           [
             Effect.forEach(logs, read, { concurrency: "unbounded" }).pipe(
@@ -125,7 +125,7 @@ describe("live sequences of a real server", () => {
         }
         for (const { received } of ofEvents) expect(received).toEqual(upTo(kinds.length))
         const lines = ofLogs[0]?.received.length ?? 0
-        // Two attempts, each with the chatter of the provider.
+        // Two attempts, each with the provider's output.
         expect(lines).toBeGreaterThan(3000)
         for (const { connections, received } of ofLogs) {
           expect(received).toEqual(upTo(lines))

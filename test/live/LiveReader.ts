@@ -15,7 +15,7 @@ const decode = Schema.decodeUnknownSync(Frame)
 export type Transport = "websocket" | "sse"
 export type Sequence = "events" | "logs"
 
-/** What one connection brought, whatever ended it. */
+/** What one connection delivered, however it ended. */
 interface Reading {
   readonly seqs: ReadonlyArray<number>
   readonly done: boolean
@@ -27,7 +27,7 @@ interface Connection {
   readonly runId: string
   readonly sequence: Sequence
   readonly after: number
-  /** Frames to take before the client goes away by itself. */
+  /** Frames to read before the client disconnects. */
   readonly frames: number
   /** Milliseconds during which nothing is read after the first frame. */
   readonly stall: number
@@ -56,7 +56,7 @@ const readSocket = ({ after, frames, runId, sequence, stall, token, url }: Conne
         socket.pause()
         setTimeout(() => socket.resume(), stall)
       }
-      // Gone without a farewell, as a network that fails.
+      // Disconnects without closing, like a network failure.
       if (taken >= frames && !done) socket.terminate()
     })
     socket.on("error", () => {})
@@ -99,8 +99,8 @@ const readEventSource = ({ after, frames, runId, sequence, stall, token, url }: 
   })
 
 /**
- * Reads one sequence to its end by connections that drop, stall and resume at random, on whatever server there is. Answers
- * every sequence number in the order of arrival.
+ * Reads one sequence to its end through connections that drop, stall and resume at random, on the current server.
+ * Returns every sequence number in the order of arrival.
  */
 export const readToTheEnd = Effect.fn("readToTheEnd")(function* <E>(options: {
   readonly server: Effect.Effect<{ readonly url: string }, E>

@@ -47,7 +47,7 @@ const guardColumn = (column: string): Mutant => ({
   test: guard
 })
 
-/** What carries the authority of a Capsule: fence, guard, what an apply is created under, and when a Capsule is re-adopted. */
+/** What makes up a Capsule's authority: fence, guard, the conditions for creating an apply, and re-adoption. */
 export const authorityMutants: ReadonlyArray<Mutant> = [
   ...(["id", "status", "execution_authority_epoch", "install_config_id"] as const).map(fenceColumn),
   ...(["current_state_version_id", "current_state_generation"] as const).map(fenceColumn),

@@ -18,7 +18,7 @@ const receiptsFile = "actors/idempotency/Receipts.ts"
 const originFile = "schema/records/CredentialOrigin.ts"
 const useFile = "actors/connection/ConnectionUse.ts"
 
-/** What a bearer, a cursor, a key or a Connection is good for, how often, and until when. */
+/** What a bearer, a cursor, a key or a Connection allows, how often, and until when. */
 export const credentialMutants: ReadonlyArray<Mutant> = [
   {
     name: "code: single use",

@@ -1,13 +1,13 @@
 import type { Mutant } from "./Mutant.ts"
 
-/** Guards of one file that one test notices, by what each is about. */
+/** Guards of one file that one test detects, by what each is about. */
 const guardsOf = (
   file: string,
   test: string,
   guards: Readonly<Record<string, readonly [text: string, broken: string]>>
 ): ReadonlyArray<Mutant> => Object.entries(guards).map(([name, [text, broken]]) => ({ name, file, text, broken, test }))
 
-/** Decisions that are pure functions: each noticed by a table of its own, without a database. */
+/** Decisions that are pure functions: each has its own table test, without a database. */
 export const decisionMutants: ReadonlyArray<Mutant> = [
   ...guardsOf("actors/authority/ApplyObstacle.ts", "test/actors/authority/ApplyObstacle.test.ts", {
     "obstacle: only plans": ["if (!isPlan(plan.type)) return", "if (plan.type === null) return"],

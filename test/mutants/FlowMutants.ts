@@ -14,7 +14,7 @@ const wavesFile = "actors/run-group/WaveDecision.ts"
 const queueFile = "actors/queue/QueueDecision.ts"
 const demandsFile = "runner/sandbox/RunDemands.ts"
 
-/** What starts without a person, in which order, and under which demands. */
+/** What starts without a person, in which order, and under which conditions. */
 export const flowMutants: ReadonlyArray<Mutant> = [
   {
     name: "lane: who opted in",

@@ -1,5 +1,6 @@
-// `npm run test:mutants`: breaks each guard of the lists in a copy of the code, and expects its test to fail. With
-// `-- --short` one guard of each list, without a run of the tests on sound code; with `-- --only NAME` those whose name has NAME.
+// `npm run test:mutants`: breaks each guard of the lists in a copy of the code, and expects its test to fail. With `--
+// --short` one guard of each list, without running the tests on intact code; with `-- --only NAME` those whose name
+// contains NAME.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"

@@ -8,7 +8,7 @@ import { redactionMutants } from "./RedactionMutants.ts"
 import { runMutants } from "./RunMutants.ts"
 import { toolchainMutants } from "./ToolchainMutants.ts"
 
-/** `npm run test:mutants` breaks them one by one; `Mutants.test.ts` keeps the lists true to the code. */
+/** `npm run test:mutants` breaks them one by one; `Mutants.test.ts` keeps the lists in step with the code. */
 export const mutants: ReadonlyArray<Mutant> = [
   ...accessMutants,
   ...authorityMutants,

@@ -3,7 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const redactionLines = "test/runner/redaction/Lines.test.ts"
 const provisionerOutput = "test/runner/execution/ProvisionerOutput.test.ts"
 
-/** What hides secrets that are cut, wrapped or joined. */
+/** Hiding secrets that are cut, wrapped or joined. */
 export const redactionMutants: ReadonlyArray<Mutant> = [
   {
     name: "redaction: a line that shows six characters of a secret waits",

@@ -19,7 +19,10 @@ const runLedgerFile = "actors/run/RunLedger.ts"
 const preparationFile = "actors/execution/RunPreparation.ts"
 const providersFile = "actors/execution/ProviderResolutions.ts"
 
-/** What a Run may do: its hold and its sequences, the plan that it applies, and everything that is asked again before its tool starts. */
+/**
+ * What a Run may do: its hold and its sequences, the plan it applies, and everything checked again before its tool
+ * starts.
+ */
 export const runMutants: ReadonlyArray<Mutant> = [
   {
     name: "record: the hold",

@@ -11,7 +11,7 @@ import { as, newPerson, newWorkspace, testAccounts, text } from "../../support/A
 import { it } from "../../support/Effect.ts"
 import { dump, fresh, newToken } from "./support/Tokens.ts"
 
-it.effect("the secret is given once and stored as its digest only", () =>
+it.effect("the secret is returned once and stored only as its digest", () =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
     const { subject } = yield* newPerson("ann")
@@ -38,7 +38,7 @@ it.effect("the secret is given once and stored as its digest only", () =>
   }).pipe(fresh)
 )
 
-it.effect("a token ends by expiry, revocation or a locked account, and never by accident", () =>
+it.effect("a token ends only by expiry, revocation or a locked account", () =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
     const tokens = yield* AccessTokens
@@ -53,7 +53,7 @@ it.effect("a token ends by expiry, revocation or a locked account, and never by 
     const expired = yield* Effect.flip(accounts.authenticateBearer(short.secret))
     const first = yield* tokens.revoke(as(subject), subject, revoked.token.token_id)
     yield* TestClock.adjust("1 hour")
-    // Revoking again changes nothing, not even the time.
+    // Revoking again changes nothing, not even the timestamp.
     expect(yield* tokens.revoke(as(subject), subject, revoked.token.token_id)).toEqual(first)
     const gone = yield* Effect.flip(accounts.authenticateBearer(revoked.secret))
     yield* users.setStatus(serviceContext, subject, "disabled")
@@ -63,7 +63,7 @@ it.effect("a token ends by expiry, revocation or a locked account, and never by 
   }).pipe(fresh)
 )
 
-it.effect("nobody revokes a token of somebody else", () =>
+it.effect("a caller cannot revoke another account's token", () =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
     const tokens = yield* AccessTokens
@@ -76,7 +76,7 @@ it.effect("nobody revokes a token of somebody else", () =>
   }).pipe(fresh)
 )
 
-it.effect("scopes outside the catalogue are refused, whoever asks", () =>
+it.effect("scopes outside the catalogue are refused for every caller", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const wrong = [
@@ -135,20 +135,20 @@ it.effect("a declared scope that acts inside a Workspace needs a token bound to 
   )
 )
 
-it.effect("a token is bound to a Workspace of its owner only", () =>
+it.effect("a token is bound only to a Workspace its owner belongs to", () =>
   Effect.gen(function* () {
     const ann = yield* newPerson("ann")
     const bob = yield* newPerson("bob")
     const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })
     const refused = yield* Effect.flip(newToken(bob.subject, { workspaceId: workspace.id }))
     const unknown = yield* Effect.flip(newToken(bob.subject, { workspaceId: "ws_aaaaaaaaaaaaaaaaaaaaaaaa" }))
-    // A foreign Workspace and none at all look the same.
+    // A foreign Workspace and a missing one look the same.
     expect({ ...refused }).toEqual({ ...unknown })
     expect(refused.code).toBe("permission_denied")
   }).pipe(fresh)
 )
 
-it.effect("nobody but an active account gets a token", () =>
+it.effect("only an active account gets a token", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const { subject } = yield* newPerson("ann")
@@ -170,7 +170,7 @@ it.effect("an expiry lies in the future and at most 366 days ahead", () =>
   }).pipe(fresh)
 )
 
-it.effect("the use of a token is written at most once a minute, and a burst in one go", () =>
+it.effect("token use is recorded at most once a minute, and a burst in one write", () =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
     const tokens = yield* AccessTokens

@@ -14,7 +14,7 @@ const count = (table: string) =>
     Effect.map(sql<{ n: number }>`SELECT COUNT(*) AS n FROM ${sql(table)}`, ([row]) => row?.n)
   )
 
-it.effect("forgets what ended long ago, and nothing that is alive or counted", () =>
+it.effect("deletes what ended long ago, and nothing that is active or still counted", () =>
   Effect.gen(function* () {
     const cleanup = yield* AccountCleanup
     const sessions = yield* Sessions
@@ -35,7 +35,7 @@ it.effect("forgets what ended long ago, and nothing that is alive or counted", (
     expect([yield* count("account_sessions"), yield* count("setup_links"), yield* count("access_tokens")]).toEqual([
       1, 0, 1
     ])
-    // The other session ended by itself on day 30, and is kept for 30 more.
+    // The other session expired on day 30, and is kept for 30 more.
     yield* TestClock.adjust("30 days")
     expect(yield* count("account_sessions")).toBe(0)
   }).pipe(Effect.provide(Layer.fresh(testAccounts)))

@@ -9,7 +9,7 @@ test("an answer claims the challenge that it names", () => {
   expect(claimedChallenge(answer({ challenge, crossOrigin: false }))).toBe(challenge)
 })
 
-test("an answer from a frame of another site claims none, and neither does what cannot be read", () => {
+test("an answer from another site's frame claims no challenge, and neither does an unreadable one", () => {
   expect(claimedChallenge(answer({ challenge, crossOrigin: true }))).toBe("")
   expect(claimedChallenge(answer({ challenge, topOrigin: "https://other.example.com" }))).toBe("")
   expect(claimedChallenge(answer({}))).toBe("")

@@ -21,7 +21,7 @@ it.live("hashes with argon2id at the set cost and verifies only the same passwor
   })
 )
 
-it.live("an unknown account has a hash of the same cost to compare with, and no password opens it", () =>
+it.live("an unknown account compares against a hash of the same cost, and no password matches it", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     expect(yield* passwords.verify(secret("anything at all"), undefined)).toBe(false)
@@ -29,7 +29,7 @@ it.live("an unknown account has a hash of the same cost to compare with, and no 
   })
 )
 
-it.live("Unicode forms of one password are one password", () =>
+it.live("Unicode forms of one password are equivalent", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     const hash = yield* passwords.hash(secret("caf\u00e9 caf\u00e9 caf\u00e9"))
@@ -37,7 +37,7 @@ it.live("Unicode forms of one password are one password", () =>
   })
 )
 
-it.live("refuses short, long, common and NUL, and quotes none of them", () =>
+it.live("refuses short and long passwords, common ones and NUL, and quotes none of them", () =>
   Effect.sync(() => {
     for (const wrong of [
       "",
@@ -58,7 +58,7 @@ it.live("refuses short, long, common and NUL, and quotes none of them", () =>
   })
 )
 
-it.live("beyond eighteen in work and waiting, the next ones are told to come back", () =>
+it.live("beyond eighteen running and waiting, further requests are asked to retry later", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     const outcomes = yield* Effect.forEach(

@@ -19,7 +19,7 @@ const firstLink = Effect.flatMap(SetupLinks, (links) => links.issueFirst).pipe(E
 const redeem = (secret: Redacted.Redacted, email = "admin@example.com") =>
   Effect.flatMap(SetupLinks, (links) => links.redeem({ secret, password, email, displayName: "Admin" }))
 
-it.effect("the first link makes the first account, an operator, and signs it in; then there are no more links", () =>
+it.effect("the first link creates the first account, an operator, and signs it in; then there are no more links", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const accounts = yield* Accounts
@@ -38,7 +38,7 @@ it.effect("the first link makes the first account, an operator, and signs it in;
   }).pipe(fresh)
 )
 
-it.effect("a link ends after 30 minutes, with the next one, and when somebody has an account", () =>
+it.effect("a link ends after 30 minutes, when the next one is issued, and once an account exists", () =>
   Effect.gen(function* () {
     const old = yield* firstLink
     const next = yield* firstLink
@@ -55,7 +55,7 @@ it.effect("a link ends after 30 minutes, with the next one, and when somebody ha
   }).pipe(fresh)
 )
 
-it.effect("two browsers racing for one link make exactly one account", () =>
+it.effect("two browsers racing for one link create exactly one account", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { secret } = yield* firstLink
@@ -99,7 +99,7 @@ it.effect("a reset link sets a new password and ends every session", () =>
   }).pipe(fresh)
 )
 
-it.effect("sign-in finds the address in any case, and says the same of every failure", () =>
+it.effect("sign-in ignores the case of the address, and every failure reads the same", () =>
   Effect.gen(function* () {
     const signIn = yield* PasswordSignIn
     const users = yield* Users
@@ -136,7 +136,7 @@ it.effect("an outdated hash is renewed at the next sign-in", () =>
   }).pipe(fresh)
 )
 
-it.effect("a session slides for 30 days, and its secret is stored nowhere", () =>
+it.effect("a session slides for 30 days, and its secret is not stored", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const sql = yield* SqlClient.SqlClient
@@ -147,7 +147,7 @@ it.effect("a session slides for 30 days, and its secret is stored nowhere", () =
     expect(dump).not.toContain(text(secret))
     yield* TestClock.adjust(Duration.days(29))
     expect((yield* sessions.authenticate(secret)).subject).toBe(subject)
-    // The slide is written beside the request; what it wrote is seen from the list.
+    // The session is extended beside the request; the list shows the new expiry.
     while ((yield* sessions.list(subject))[0]?.expiresAt === session.expiresAt) yield* Effect.yieldNow
     yield* TestClock.adjust(Duration.days(29))
     expect((yield* sessions.authenticate(secret)).subject).toBe(subject)
@@ -156,7 +156,7 @@ it.effect("a session slides for 30 days, and its secret is stored nowhere", () =
   }).pipe(fresh)
 )
 
-it.effect("sign-in replaces the browser's session; people list and end their own only", () =>
+it.effect("sign-in replaces the browser's session; people list and end only their own", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const ann = yield* newPerson("ann")

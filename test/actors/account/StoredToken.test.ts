@@ -5,7 +5,7 @@ import { StoredToken, usableToken } from "../../../actors/account/StoredToken.ts
 const at = "2026-01-01T00:00:00.000Z"
 const workspaceId = "ws_00000000000000000000000a"
 
-/** As the database gives it. */
+/** The row as the database returns it. */
 const row = (different: object = {}) =>
   Schema.decodeUnknownSync(StoredToken)({
     token_id: "pat_00000000000000000000000a",
@@ -23,7 +23,7 @@ const row = (different: object = {}) =>
     ...different
   })
 
-test("a token of an open account acts for its subject, within its scopes and its Workspace", () => {
+test("a token of an active account acts for its subject, within its scopes and its Workspace", () => {
   expect(usableToken(row())).toEqual(
     Option.some({
       principal: { credential: "token", credentialId: row().token_id, subject: row().subject, scopes: ["read"] },

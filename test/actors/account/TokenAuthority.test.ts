@@ -16,7 +16,7 @@ import { as, newPerson, newWorkspace } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import { dump, fresh, newToken } from "./support/Tokens.ts"
 
-it.effect("the current authority tells what the presented token may do, and changes nothing", () =>
+it.effect("the current authority reports what the presented token may do, and changes nothing", () =>
   Effect.gen(function* () {
     const authority = yield* TokenAuthority
     const use = yield* TokenUse
@@ -44,7 +44,7 @@ it.effect("the current authority tells what the presented token may do, and chan
   }).pipe(fresh)
 )
 
-it.effect("the current authority refuses what is no token, and a secret that two stores know", () =>
+it.effect("the current authority refuses what is not a token, and a secret known to two stores", () =>
   Effect.gen(function* () {
     const authority = yield* TokenAuthority
     const accounts = yield* Accounts
@@ -80,7 +80,7 @@ it.effect("the current authority refuses what is no token, and a secret that two
   }).pipe(fresh)
 )
 
-it.effect("a bound token loses its authority with the membership, and gets it back with it", () =>
+it.effect("a bound token loses its authority with the membership, and regains it with it", () =>
   Effect.gen(function* () {
     const authority = yield* TokenAuthority
     const members = yield* Members

@@ -9,13 +9,13 @@ import { as, newPerson, testAccounts } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import { fresh, newToken } from "./support/Tokens.ts"
 
-it.effect("the inventory counts all, pages by time then id, and names its last page", () =>
+it.effect("the inventory counts all tokens, pages by time then id, and marks its last page", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     const ann = yield* newPerson("ann")
     const bob = yield* newPerson("bob")
     yield* newToken(bob.subject)
-    // Several of one moment: the id decides.
+    // Several tokens created at the same moment: the id decides.
     for (let n = 0; n < 7; n++) {
       const { token } = yield* newToken(ann.subject, { name: `t${n}` })
       if (n % 3 === 0) yield* tokens.revoke(as(ann.subject), ann.subject, token.token_id)
@@ -52,7 +52,7 @@ it.effect("the inventory counts all, pages by time then id, and names its last p
   }).pipe(fresh)
 )
 
-it.effect("a cursor is refused when malformed, foreign, of another list, or when its token is gone", () =>
+it.effect("a cursor is refused when malformed, foreign, from another list, or when its token is gone", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     const sql = yield* SqlClient.SqlClient
@@ -76,7 +76,7 @@ it.effect("a cursor is refused when malformed, foreign, of another list, or when
   }).pipe(fresh)
 )
 
-it.effect("an inventory page is one storage statement", () => {
+it.effect("an inventory page is one SQL statement", () => {
   const statements: Array<string> = []
   const counting = Layer.effect(
     ReadSql,

@@ -6,14 +6,14 @@ const password = { kind: "password", issuer: "" } as const
 const passkey = { kind: "passkey", issuer: "" } as const
 const upstream = { kind: "upstream", issuer: "https://id.example.com/" } as const
 
-test("a way in counts as long as the installation offers it", () => {
+test("a sign-in method counts as long as the installation offers it", () => {
   expect([password, passkey, upstream].filter((way) => isOffered(way, none))).toEqual([])
   expect(isOffered(password, { ...none, password: true })).toBe(true)
   expect(isOffered(passkey, { ...none, passkeys: true })).toBe(true)
   expect(isOffered(passkey, { ...none, password: true })).toBe(false)
 })
 
-test("an identity counts at the provider that people sign in with, with a closing slash or without", () => {
+test("an identity counts at the provider used for sign-in, with or without a trailing slash", () => {
   expect(isOffered(upstream, { ...none, upstreamIssuer: "https://id.example.com" })).toBe(true)
   expect(
     isOffered({ ...upstream, issuer: "https://id.example.com" }, { ...none, upstreamIssuer: upstream.issuer })

@@ -20,7 +20,7 @@ const entry = (letter: string, id: string, capsuleId?: string) => ({
   requestId: "req_1"
 })
 
-it.live("keeps what was appended in a committed transaction, and only that", () =>
+it.live("keeps what a committed transaction appended, and only that", () =>
   Effect.gen(function* () {
     const audit = yield* Audit
     const sql = yield* SqlClient.SqlClient

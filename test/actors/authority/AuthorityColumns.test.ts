@@ -21,15 +21,15 @@ const capsule = {
 
 const run = { execution_authority_epoch: 2, install_config_id: "icfg_a", base_state_generation: 3 }
 
-test("the guard is a digest of this text, which guards that clients hold were made from", () => {
+test("the guard is a digest of this text, so guards held by clients remain valid", () => {
   expect(guardText(capsule)).toBe('["cap_a","active","safe",2,"icfg_a","sha256:a","sv_a",3]')
 })
 
-test.each(authorityColumns.map(({ column }) => [column] as const))("the guard tells another %s", (column) => {
+test.each(authorityColumns.map(({ column }) => [column] as const))("a changed %s changes the guard", (column) => {
   expect(guardText({ ...capsule, [column]: "another" })).not.toBe(guardText(capsule))
 })
 
-test("the fence compares every column of authority that the table has", () => {
+test("the fence compares every authority column of the table", () => {
   const ofTable = authorityColumns.filter(({ fenced }) => fenced).map(({ column }) => column)
   expect<ReadonlyArray<string>>(fenceColumns).toEqual(ofTable)
   expect(authorityColumns.filter(({ fenced }) => !fenced).map(({ column }) => column)).toEqual([
@@ -38,7 +38,7 @@ test("the fence compares every column of authority that the table has", () => {
   ])
 })
 
-test("a Capsule has moved once anything that its Run records is another", () => {
+test("a Capsule has moved once any value recorded by its Run differs", () => {
   expect(authorityMoved(run, capsule)).toBe(false)
   const recorded = authorityColumns.flatMap((listed) => ("ofRun" in listed ? [listed] : []))
   expect<ReadonlyArray<string>>(recorded.map(({ ofRun }) => ofRun).sort()).toEqual(Object.keys(run).sort())
@@ -48,7 +48,7 @@ test("a Capsule has moved once anything that its Run records is another", () => 
   }
 })
 
-test("phases of coordinators, and the Run that is in the way, are said in one place", () => {
+test("coordinator phases and the blocking Run are defined in one place", () => {
   const root = join(import.meta.dir, "../../../actors")
   const texts = readdirSync(root, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts"))

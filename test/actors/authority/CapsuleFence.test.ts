@@ -12,7 +12,7 @@ import { CapsuleId, InstallConfigId } from "../../../schema/records/Ids.ts"
 const tests = suite(ledgers)
 afterAll(tests.dispose)
 
-/** What a caller may have read that is no longer so, by the column of the fence that has to notice it. */
+/** What has changed since the caller read it, by the fence column that detects it. */
 const stale: Readonly<Record<(typeof fenceColumns)[number], Partial<GuardedCapsuleRow>>> = {
   id: { id: CapsuleId.make("cap_bbbbbbbbbbbbbbbbbbbbbbbb") },
   status: { status: "stale" },
@@ -27,12 +27,12 @@ const present = Effect.gen(function* () {
   return capsule ?? (yield* Effect.die("no Capsule"))
 })
 
-tests.live("the fence compares the six columns that carry authority", () =>
+tests.live("the fence compares the six authority columns", () =>
   Effect.sync(() => expect(new Set<string>(fenceColumns)).toEqual(new Set(Object.keys(stale))))
 )
 
 for (const [column, change] of Object.entries(stale)) {
-  tests.live(`a row that is stale in ${column} alone is refused, and nothing is written`, () =>
+  tests.live(`a row that is stale only in ${column} is refused, and nothing is written`, () =>
     Effect.gen(function* () {
       const before = yield* present
       expect(yield* (yield* CapsuleLedger).fence({ ...before, ...change }, { status: "error" })).toBe(false)
@@ -41,7 +41,7 @@ for (const [column, change] of Object.entries(stale)) {
   )
 }
 
-tests.live("a state version that is gone is not taken for the one that was read", () =>
+tests.live("a missing state version is not taken for the one that was read", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const point = (id: string | null) =>
@@ -56,7 +56,7 @@ tests.live("a state version that is gone is not taken for the one that was read"
   })
 )
 
-tests.live("a row that is still what was read moves", () =>
+tests.live("a row that is unchanged since the read moves", () =>
   Effect.gen(function* () {
     expect(yield* (yield* CapsuleLedger).fence(yield* present, { execution_authority_epoch: 2 })).toBe(true)
     expect((yield* present).execution_authority_epoch).toBe(2)

@@ -45,7 +45,7 @@ const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId, connection
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a credential", () => {
-  tests.live("says what is missing and whose turn it is, until a Run has what it needs", () =>
+  tests.live("names what is missing and whose turn it is, until a Run has what it needs", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -63,7 +63,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
       })
       expect(yield* attention).toMatchObject([{ capsuleId, capsuleName: "waits", turn: "admin", runId: planRunId }])
 
-      // Another one is bound, which has expired.
+      // Another Connection is bound, but it has expired.
       const connection = yield* demoConnection("credential-wait-canary-1f07")
       yield* sql`UPDATE connections SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${connection.id}`
       expect((yield* configured(capsuleId, connection.id)).status).toBe("failed")
@@ -73,7 +73,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
         next: "An owner or admin renews the Connection, or binds another one with a configuration plan."
       })
 
-      // It is prolonged: whoever may plan goes on.
+      // It is renewed: anyone who may plan can continue.
       yield* (yield* Connections).update(context, connection.id, { expiresAt: null })
       const renewed = {
         connectionId: connection.id,
@@ -98,7 +98,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
     envNames: []
   }
 
-  tests.live("waits for the operator where the operator forbids the provider, for an admin where a rule does", () =>
+  tests.live("waits for the operator where the operator forbids the provider, and for an admin where a rule does", () =>
     Effect.sync(() => {
       const connection = undefined
       expect(credentialWaitOf(run, blocked, { isDenied: true, connection }).turn).toBe("operator")
@@ -106,7 +106,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
     })
   )
 
-  tests.live("does not ask for what cannot be done with the Connection that is bound", () =>
+  tests.live("does not offer what is impossible with the bound Connection", () =>
     Effect.sync(() => {
       const missing: ProviderResolution = {
         ...blocked,

@@ -42,7 +42,7 @@ const outputOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return (yield* (yield* Capsules).outputs(capsuleId)).map((output) => output.value)
 })
 
-/** The code that a configuration plan is refused with. */
+/** The code a configuration plan is refused with. */
 const configureRefused = Effect.fnUntraced(function* (
   capsuleId: CapsuleId,
   request: Omit<ConfigurationPlanRequest, "expected"> & Partial<Pick<ConfigurationPlanRequest, "expected">>
@@ -67,7 +67,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         const before = yield* guardOf(capsule.id)
         const old = yield* replanned(capsule.id)
         yield* runs.approve(context, old.id, {})
-        // A guard is of the authority, not of the time.
+        // A guard depends on the authority, not on the time.
         expect(yield* guardOf(capsule.id)).toEqual(before)
 
         const request = { variablePatch: { set: { name: "two" }, remove: [] }, expected: before }
@@ -118,7 +118,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         ])
         expect(JSON.stringify(shown)).not.toContain(secret)
 
-        // Every refusal, none of which moves the authority.
+        // Every refusal; none of them moves the authority.
         const id = capsule.id
         expect(yield* configureRefused(id, { variablePatch: { set: { name: "x" } }, expected: before })).toBe(
           "guard_conflict"
@@ -156,7 +156,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
   )
 
   tests.live(
-    "a Capsule that was never applied is configured at the commit that was reviewed",
+    "a Capsule that was never applied is configured at the reviewed commit",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -171,7 +171,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         expect(again.resolvedCommit).toBe(plan.resolvedCommit)
         expect((yield* applied(again)).status).toBe("succeeded")
         expect(yield* outputOf(capsuleId)).toEqual(["one 3"])
-        // The newer commit is there already, so what was just applied is stale at once.
+        // The newer commit already exists, so the Capsule is stale right after the apply.
         expect((yield* capsules.read(capsuleId)).status).toBe("stale")
       }),
     120_000
@@ -228,7 +228,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         expect(
           (yield* Effect.flip(capsules.reAdopt(context, capsule.id, request, { ...key, requestDigest: "x" }))).code
         ).toBe("idempotency_conflict")
-        // The secret input is kept though nobody reviewed it here, and an optional input that is left out is unset.
+        // The secret input is kept although it was not reviewed here, and an omitted optional input is unset.
         const plan = yield* replanned(capsule.id)
         expect((yield* applied(plan)).status).toBe("succeeded")
         expect(yield* outputOf(capsule.id)).toEqual(["three 1"])
@@ -299,7 +299,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         yield* sql`UPDATE state_versions SET partial = 1 WHERE id = ${first.id}`
         expect((yield* Effect.flip(runs.rollbackPlan(context, first.id))).code).toBe("failed_precondition")
 
-        // What was applied is not removed without a destroy plan, and a destroyed Capsule takes no command any more.
+        // What was applied is removed only by a destroy plan, and a destroyed Capsule accepts no further command.
         const removal = yield* capsules.remove(context, capsule.id)
         if (!("run" in removal)) return yield* Effect.die("removed without a Run")
         const destroy = yield* settled(removal.run.id)

@@ -17,7 +17,7 @@ import { greeting, greetingsOf } from "../support/GreetingModule.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** Hand-overs are delivered after the sender's commit; a later command of the same mailbox comes after them. */
+/** Messages are delivered after the sender's commit; a later command to the same mailbox follows them. */
 const delivered = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { context } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -28,7 +28,7 @@ const delivered = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   yield* (yield* Capsules).update(context, capsuleId, {})
 })
 
-/** What the service started for the Capsule automatically, newest first, each at its end. */
+/** What the service started automatically for the Capsule, newest first, each at its end. */
 const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { workspaceId } = yield* TestPlane
   const { items } = yield* (yield* Runs).list(workspaceId, { capsuleId }, { limit: 50 })
@@ -36,7 +36,7 @@ const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return yield* Effect.forEach(own, ({ id }) => settled(id))
 })
 
-/** What came of a sync, with the applies of the plans that it led to. */
+/** The outcome of a sync, with the applies of the plans it led to. */
 const looked = Effect.fnUntraced(function* ({ id, sourceId }: { readonly id: CapsuleId; readonly sourceId: SourceId }) {
   const { context } = yield* TestPlane
   yield* settled((yield* (yield* Sources).sync(context, sourceId, {})).id)
@@ -52,7 +52,7 @@ const decisions = Effect.fnUntraced(function* (id: CapsuleId) {
 })
 const last = (id: CapsuleId) => Effect.map(decisions(id), ([first]) => [first?.decision, first?.reason])
 
-/** Back to the first state of the Capsule, reviewed and applied. */
+/** Rolls back to the first state of the Capsule, reviewed and applied. */
 const rolledBack = Effect.fnUntraced(function* (
   capsule: Capsule,
   request: { readonly reason?: string; readonly resumeOnNewCommit?: boolean }
@@ -68,7 +68,7 @@ const rolledBack = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
   tests.live(
-    "a reviewed rollback holds the Capsule until a person resumes it, or a newer commit where they chose so",
+    "a reviewed rollback holds the Capsule until a person resumes it, or, if they chose so, until a newer commit",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -91,7 +91,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
             resumeOnNewCommit: false
           }
         })
-        // Neither the commit it came from nor a newer one is followed.
+        // Neither the commit it was rolled back from nor a newer one is followed.
         expect(yield* looked(capsule)).toHaveLength(2)
         yield* commit("pin", greeting("three"))
         expect(yield* looked(capsule)).toHaveLength(2)
@@ -99,7 +99,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
         expect((yield* decisions(capsule.id))[0]?.message).toContain("two breaks the login")
         expect(yield* greetingsOf(capsule.id)).toEqual(["one"])
 
-        // A person resumes: what the lane stands at is followed at once.
+        // A person resumes: the commit at the head of the lane is followed at once.
         const resumed = yield* capsules.update(context, capsule.id, { autoUpdate: { resume: true } })
         expect(resumed.autoUpdate).toEqual({ enabled: true, apply: true })
         yield* followed(capsule.id)
@@ -124,7 +124,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
   )
 
   tests.live(
-    "says of each snapshot what it did, and starts nothing while automation of the Workspace is paused",
+    "reports its decision about each snapshot, and starts nothing while the Workspace's automation is paused",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -145,7 +145,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
           { decision: "skipped", reason: "already_applied" }
         ])
 
-        // Paused: the look is taken and the Capsule is stale, and nothing is planned until somebody resumes.
+        // Paused: the observation is recorded and the Capsule is stale, but nothing is planned until someone resumes.
         yield* capsules.update(context, capsule.id, { autoUpdate: { apply: true } })
         yield* automation(true)
         yield* commit("say", greeting("three"))
@@ -162,7 +162,8 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
         expect((yield* followed(capsule.id)).map(({ type }) => type)).toEqual(["apply", "plan", "plan"])
         expect(yield* greetingsOf(capsule.id)).toEqual(["three"])
 
-        // Paused while the plan was made: it waits for a person. Paused while its apply was queued: that is cancelled.
+        // Paused while planning: the plan waits for a person. Paused while its apply was queued: the apply is
+        // cancelled.
         const pausesAt = (name: string, event: string, condition: string) =>
           sql`CREATE TRIGGER ${sql.literal(name)} AFTER ${sql.literal(event)} ON runs WHEN ${sql.literal(condition)}
             BEGIN UPDATE workspaces SET automation_paused_at = '2026-01-01T00:00:00.000Z', automation_paused_by = 'me'; END`
@@ -180,7 +181,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
         expect([late?.type, late?.status]).toEqual(["apply", "cancelled"])
         expect(yield* greetingsOf(capsule.id)).toEqual(["three"])
 
-        // What would destroy something waits for a person.
+        // A plan that would destroy something waits for a person.
         yield* commit("say", { "main.tf": `output "a" { value = "gone" }` })
         yield* looked(capsule)
         expect(yield* last(capsule.id)).toEqual(["waiting", "destroys"])

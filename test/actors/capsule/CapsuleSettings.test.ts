@@ -7,7 +7,7 @@ import { CapsuleStatus } from "../../../schema/records/Capsule.ts"
 const state = StateVersionId.make("sv_00000000000000000000000a")
 const disabled = { status: "disabled", runtime_safety: "safe", current_state_version_id: state } as const
 
-test("enabling returns to what the evidence says", () => {
+test("enabling restores the status that the evidence supports", () => {
   expect(wantedStatus(disabled, "active")).toEqual(Result.succeed("active"))
   expect(wantedStatus({ ...disabled, current_state_version_id: null }, "active")).toEqual(Result.succeed("pending"))
   for (const current_state_version_id of [state, null]) {
@@ -16,7 +16,7 @@ test("enabling returns to what the evidence says", () => {
   }
 })
 
-test("what is not asked for, or is so already, moves nothing", () => {
+test("a setting that is omitted or unchanged moves nothing", () => {
   for (const status of CapsuleStatus.literals) {
     const capsule = { ...disabled, status }
     expect(wantedStatus(capsule, undefined)).toEqual(Result.succeed(undefined))
@@ -27,7 +27,7 @@ test("what is not asked for, or is so already, moves nothing", () => {
   expect(wantedStatus({ ...disabled, status: "active" }, "active")).toEqual(Result.succeed(undefined))
 })
 
-test("off means off for applies too, and applies alone are refused", () => {
+test("off also disables automatic applies, and applies alone are refused", () => {
   const on = { auto_update_enabled: 1, auto_update_apply: 1 } as const
   const off = { auto_update_enabled: 0, auto_update_apply: 0 } as const
   expect(wantedAutoUpdate(on)).toEqual(Result.succeed({ enabled: true, apply: true }))
@@ -39,7 +39,7 @@ test("off means off for applies too, and applies alone are refused", () => {
   expect(Result.isFailure(wantedAutoUpdate(on, { enabled: false, apply: true }))).toBe(true)
 })
 
-test("a choice of drift checks is stored with who made it, and the next check is counted anew", () => {
+test("a choice of drift checks is stored with its author, and the next check is rescheduled", () => {
   const by = Subject.make("usr_00000000000000000000000a")
   expect(driftCheckChoice({ mode: "inherit" }, by)).toEqual({
     drift_check_hours: null,

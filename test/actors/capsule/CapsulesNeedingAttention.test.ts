@@ -16,7 +16,7 @@ const at = "2026-01-01T00:00:00.000Z"
 const sound = { status: "active", runtime_safety: "safe", drift_status: "none", updated_at: at }
 const id = (index: number) => `cap_${String(index).padStart(24, "0")}`
 
-/** More Capsules than a page holds, all sound but for those that `states` says something else of. */
+/** More Capsules than fit on a page, all healthy except those changed by `states`. */
 const seed = Effect.fnUntraced(function* (
   workspaceId: string,
   count: number,
@@ -43,7 +43,7 @@ const seed = Effect.fnUntraced(function* (
   }
 })
 
-tests.live("whoever needs somebody is found in the whole Workspace, and nobody else", () =>
+tests.live("every Capsule that needs attention is found in the whole Workspace, and no others", () =>
   Effect.gen(function* () {
     const { workspaceId } = yield* TestPlane
     const capsules = yield* Capsules

@@ -18,7 +18,7 @@ import { world } from "../../src/http/support/World.ts"
 import { it } from "../../support/Effect.ts"
 import { anybody, ledgers, unmovedOperator } from "../support/GuardedPlane.ts"
 
-/** Another connection used every plan since it was read. */
+/** Another connection has used every plan since it was read. */
 const readBefore = Layer.effect(
   RunLedger,
   Effect.map(RunLedger, (ledger) =>
@@ -50,7 +50,7 @@ const at = "2026-01-01T00:00:00.000Z"
 const planRunId = world.runId
 const applyRunId = "run_bbbbbbbbbbbbbbbbbbbbbbbb"
 
-/** A plan that may be applied, but for what the test changes of it. */
+/** An applicable plan, except for what the test changes. */
 const approvedPlan: Partial<RunRow> = {
   status: "succeeded",
   install_config_id: world.capsuleConfigId,
@@ -79,14 +79,14 @@ const apply = Effect.gen(function* () {
 
 const run = (id: string) => Effect.flatMap(RunLedger, (ledger) => ledger.find(id))
 
-/** The refusal of the apply, of which nothing was written. */
+/** The refusal of the apply; nothing of it was written. */
 const refused = Effect.gen(function* () {
   const error = yield* Effect.flip(apply)
   expect(yield* run(applyRunId)).toBeUndefined()
   return error.code
 })
 
-it.live("an approved plan of the present authority is leased to exactly one apply", () =>
+it.live("an approved plan of the current authority is leased to exactly one apply", () =>
   Effect.gen(function* () {
     yield* setPlan({})
     yield* apply
@@ -103,7 +103,7 @@ it.live("an approved plan of the present authority is leased to exactly one appl
   }).pipe(Effect.provide(plane))
 )
 
-/** Everything that makes a plan unusable, and what the apply is refused with. */
+/** Everything that makes a plan unusable, and the code its apply is refused with. */
 const unusable: ReadonlyArray<readonly [why: string, plan: Partial<RunRow>, code: ErrorCode]> = [
   ["was used by another apply", { used_by_run_id: "run_cccccccccccccccccccccccc" }, "run_conflict"],
   ["waits for its approval", { status: "waiting_approval", approved_at: null }, "failed_precondition"],
@@ -128,7 +128,7 @@ for (const [why, plan, code] of unusable) {
   )
 }
 
-it.live("a plan that was used since it was read is refused by the lease itself", () =>
+it.live("a plan used since it was read is refused by the lease itself", () =>
   Effect.gen(function* () {
     yield* setPlan({ used_by_run_id: "run_cccccccccccccccccccccccc" })
     expect(yield* refused).toBe("run_conflict")

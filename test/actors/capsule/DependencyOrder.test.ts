@@ -3,22 +3,22 @@ import { dependencyOrder } from "../../../actors/capsule/DependencyOrder.ts"
 
 const edge = (producer: string, consumer: string) => ({ producer, consumer })
 
-test("producers come before their consumers, and what is independent keeps its order", () => {
+test("producers come before their consumers, and independent Capsules keep their order", () => {
   expect(dependencyOrder(["c", "b", "a"], [])).toEqual(["c", "b", "a"])
   expect(dependencyOrder(["c", "b", "a"], [edge("a", "b"), edge("b", "c")])).toEqual(["a", "b", "c"])
   expect(dependencyOrder(["d", "c", "b", "a"], [edge("b", "c"), edge("a", "c")])).toEqual(["d", "b", "a", "c"])
 })
 
-test("a producer that is not asked for is left out, and orders what depends over it", () => {
+test("a producer outside the selection is left out, but still orders its dependants", () => {
   expect(dependencyOrder(["c", "a"], [edge("a", "b"), edge("b", "c")])).toEqual(["a", "c"])
 })
 
-test("each is there once, in a circle as well", () => {
+test("each appears once, even in a cycle", () => {
   expect(dependencyOrder(["a", "b"], [edge("a", "b"), edge("b", "a")]).toSorted()).toEqual(["a", "b"])
   expect(dependencyOrder(["a", "a"], [])).toEqual(["a"])
 })
 
-/** All graphs without circles over four Capsules: an edge may lead from a lower letter to a higher one. */
+/** All acyclic graphs over four Capsules: an edge may lead from a lower letter to a higher one. */
 test("no consumer ever comes before its producer", () => {
   const ids = ["d", "b", "c", "a"]
   const possible = ["a", "b", "c", "d"].flatMap((one, at, all) => all.slice(at + 1).map((two) => edge(one, two)))

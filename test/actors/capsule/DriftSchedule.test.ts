@@ -25,7 +25,7 @@ const nextOf = (id: CapsuleId) =>
     return nextAt === undefined ? undefined : Date.parse(nextAt)
   })
 
-/** As if the time until the next check had passed. */
+/** Pretends that the time until the next check has passed. */
 const elapse = (id: CapsuleId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE capsules SET drift_check_due_at = ${long} WHERE id = ${id}`)
 
@@ -56,7 +56,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         yield* turn
         expect(yield* nextOf(own.id)).toBeUndefined()
 
-        // The first one comes at some time within the interval.
+        // The first check falls at some time within the interval.
         yield* capsules.update(context, own.id, { driftChecks: { mode: "every", hours: 2 } })
         const before = Date.now()
         yield* turn
@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBe(first)
         expect(yield* checksOf(own.id)).toEqual([])
 
-        // What is due is checked once, on the authority of who chose it, and is due again an interval later.
+        // A due check runs once, on the authority of the person who chose it, and is due again an interval later.
         yield* elapse(own.id)
         yield* turn
         yield* turn
@@ -78,7 +78,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBeGreaterThanOrEqual(before + 2 * hour)
         expect((yield* capsules.read(own.id)).driftStatus).toBe("none")
 
-        // One that gives way to another Run does not wait for the whole interval.
+        // A check that yields to another Run does not wait for the whole interval.
         yield* elapse(own.id)
         yield* turn
         const [yielding = yield* Effect.die("no check")] = yield* checksOf(own.id)
@@ -88,7 +88,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBeGreaterThan(before)
         expect(yield* nextOf(own.id)).toBeLessThan(Date.now() + hour)
 
-        // The Workspace's interval holds for who makes no choice, and for what is deployed.
+        // The Workspace's interval applies to deployed Capsules without a choice of their own.
         yield* workspaces.update(context, subject, workspaceId, { driftChecks: { mode: "every", hours: 24 } })
         yield* turn
         expect(yield* nextOf(inheriting.id)).toBeGreaterThan(0)
@@ -97,7 +97,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         yield* turn
         expect(yield* nextOf(own.id)).toBeUndefined()
 
-        // While automation is paused nothing starts; what was due is made up for afterwards.
+        // While automation is paused nothing starts; overdue checks run afterwards.
         yield* workspaces.setAutomation(context, subject, workspaceId, { paused: true })
         yield* elapse(inheriting.id)
         yield* turn

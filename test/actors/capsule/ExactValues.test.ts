@@ -11,7 +11,7 @@ import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-// A double makes 12345678901234567000 of it.
+// A double turns this into 12345678901234567000.
 const id = "12345678901234567891"
 
 const consumer = {
@@ -46,7 +46,7 @@ describe.skipIf(Bun.which("terraform") === null)("whole numbers that a double ca
     })
   )
 
-  tests.live("are refused as JSON numbers, which nobody can read back, and taken as digits", () =>
+  tests.live("are refused as JSON numbers, which lose digits, and accepted as strings", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       yield* commit("exact-input", consumer)

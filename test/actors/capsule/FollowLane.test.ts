@@ -51,7 +51,7 @@ const behind = Effect.gen(function* () {
   yield* change("source_lanes", { resolved_commit: snapshot.resolved_commit })
 })
 
-/** What was decided about the commit; `undefined` when nothing was. */
+/** The decision about the commit; `undefined` when there is none. */
 const decision = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* followLane(world.capsuleId, snapshot.id)
@@ -61,7 +61,7 @@ const decision = Effect.gen(function* () {
 
 beforeEach(() => void planned.splice(0))
 
-tests.live("a newer commit of the lane is planned, once", () =>
+tests.live("a newer commit of the lane is planned once", () =>
   Effect.gen(function* () {
     yield* behind
     expect(yield* decision).toBe("planned")

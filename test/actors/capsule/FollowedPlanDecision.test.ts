@@ -38,13 +38,13 @@ const waits: ReadonlyArray<readonly [reason: string, different: Partial<Followed
 ]
 
 test.each(waits.map(([reason, different]) => [reason, JSON.stringify(different), different] as const))(
-  "%s: it waits for a person with %s",
+  "%s: the plan waits for a person with %s",
   (reason, _shown, different) => {
     expect(personNeeded({ ...followed, ...different })?.[0]).toBe(reason)
   }
 )
 
-test("the words count what would go", () => {
+test("the text counts what would be destroyed", () => {
   const summary = { ...nothing, destroy: 1, replace: 2, forget: 3 }
   expect(personNeeded({ ...followed, summary })?.[1]).toContain(": 6 of them")
 })

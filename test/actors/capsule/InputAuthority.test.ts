@@ -52,7 +52,7 @@ const files = {
 }
 const given: Values = { title: "one", needed: "must", key: "input-authority-key-30" }
 
-/** What no door takes, and the words that say whose each is. */
+/** Inputs that no endpoint accepts, and the message that names the owner of each. */
 const others = [
   ["capsule", "mine", "the service fills this input itself"],
   ["size", 2, "the manifest does not offer this input"],
@@ -67,7 +67,7 @@ const guardOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 
 describe.skipIf(Bun.which("terraform") === null)("who may give a value to an input", () => {
   tests.live(
-    "install, configuration plan and re-adoption take the manifest's user inputs and required ones beside it, and no other",
+    "install, configuration plan and re-adoption accept the manifest's user inputs and required ones beside it, and no others",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -80,7 +80,7 @@ describe.skipIf(Bun.which("terraform") === null)("who may give a value to an inp
 
         const { capsule } = yield* active("inputs", files, { variables: given })
         const configure = Effect.fnUntraced(function* (set: Values) {
-          // A whole body, as the specification shows it: no Interfaces are added.
+          // A whole body, as in the specification: no Interfaces are added.
           const request = { variablePatch: { set }, interfaceBlueprints: [], expected: yield* guardOf(capsule.id) }
           return yield* capsules.configurationPlan(context, capsule.id, request, freshKey())
         })

@@ -28,7 +28,7 @@ const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   )
 })
 
-/** Hand-overs are delivered after the sender's commit; a later command of the same mailbox comes after them. */
+/** Messages are delivered after the sender's commit; a later command to the same mailbox follows them. */
 const delivered = (capsuleId: CapsuleId) =>
   Effect.gen(function* () {
     const { context } = yield* TestPlane
@@ -40,7 +40,7 @@ const delivered = (capsuleId: CapsuleId) =>
     yield* (yield* Capsules).update(context, capsuleId, {})
   })
 
-/** What the Capsule planned automatically until the newest commit of its lane was seen. */
+/** What the Capsule had planned automatically by the time it saw the newest commit of its lane. */
 const afterSync = Effect.fnUntraced(function* ({ id, sourceId }: Capsule) {
   const { context } = yield* TestPlane
   const sync = yield* (yield* Sources).sync(context, sourceId, {})
@@ -49,7 +49,7 @@ const afterSync = Effect.fnUntraced(function* ({ id, sourceId }: Capsule) {
   return yield* followed(id)
 })
 
-/** The same after one more commit, with the applies that came of the plans. */
+/** The same after one more commit, with the applies of the resulting plans. */
 const afterCommit = Effect.fnUntraced(function* (capsule: Capsule, branch: string, files: CommitFiles) {
   yield* (yield* TestPlane).commit(branch, files)
   yield* afterSync(capsule)
@@ -59,7 +59,7 @@ const afterCommit = Effect.fnUntraced(function* (capsule: Capsule, branch: strin
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lane", () => {
   tests.live(
-    "a Capsule that opted in follows its lane: planned once a commit, applied where its owner said so",
+    "an opted-in Capsule follows its lane: one plan per commit, applied where its owner chose so",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -80,14 +80,14 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
         const [plan, ...more] = yield* afterSync(capsule)
         expect(more).toEqual([])
         expect([plan?.type, plan?.status, plan?.createdBy]).toEqual(["plan", "waiting_approval", undefined])
-        // The same commit again is not planned again, and a plan that somebody cancelled does not come back.
+        // The same commit is not planned again, and a cancelled plan does not come back.
         expect(yield* afterSync(capsule)).toHaveLength(1)
         yield* runs.cancel(context, plan?.id ?? (yield* Effect.die("no plan")), undefined)
         expect(yield* afterSync(capsule)).toHaveLength(1)
         expect(yield* greetingsOf(capsule.id)).toEqual(["one"])
 
         yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
-        // A Workspace that is archived between the plan and its apply keeps the plan waiting.
+        // If its Workspace is archived between plan and apply, the plan remains waiting.
         const sql = yield* SqlClient.SqlClient
         yield* sql`CREATE TRIGGER archives AFTER UPDATE OF status ON runs WHEN NEW.status = 'waiting_approval'
           BEGIN UPDATE workspaces SET archived_at = '2026-01-01T00:00:00.000Z' WHERE id = NEW.workspace_id; END`
@@ -112,7 +112,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
         expect(yield* greetingsOf(capsule.id)).toEqual(["three"])
         expect((yield* capsules.read(capsule.id)).status).toBe("active")
 
-        // What would destroy something waits for a person all the same.
+        // A plan that would destroy something still waits for a person.
         const gone = { "main.tf": `output "a" { value = "gone" }` }
         const [newest] = yield* afterCommit(capsule, "follow", gone)
         expect([newest?.type, newest?.status, newest?.planSummary?.destroy]).toEqual(["plan", "waiting_approval", 1])
@@ -122,7 +122,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
   )
 
   tests.live(
-    "an opted-in Capsule does not automatically apply a configuration that nobody approved",
+    "an opted-in Capsule does not automatically apply an unapproved configuration",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -151,7 +151,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
         expect([plan?.type, plan?.status]).toEqual(["plan", "waiting_approval"])
         expect(yield* greetingsOf(capsule.id)).toEqual(["one everybody"])
 
-        // From the apply that a person approved on, commits are followed again.
+        // After an apply approved by a person, commits are followed again.
         if (plan !== undefined) expect((yield* applied(plan)).status).toBe("succeeded")
         expect(yield* greetingsOf(capsule.id)).toEqual(["two nobody"])
         expect((yield* follow("three")).map(({ type }) => type)[0]).toBe("apply")

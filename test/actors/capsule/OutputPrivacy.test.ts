@@ -48,7 +48,7 @@ const outputsOf = Effect.fnUntraced(function* (id: Parameters<Capsules["Service"
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret", () => {
-  tests.live("stay private, and the review says so and why before it is approved", () =>
+  tests.live("stay private, and the review says so and why before approval", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("output-privacy", repeating(), { variables })
       const change = (name: string, origin: string) => ({
@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
       expect((yield* applied(plan)).status).toBe("succeeded")
       expect(yield* outputsOf(capsuleId)).toEqual(["plain"])
 
-      // Nothing changes, and the review says it all the same.
+      // Nothing changes, but the review still says it.
       const again = yield* replanned(capsuleId)
       expect(again.outputChanges?.map(({ actions, name, reason }) => [name, actions[0], reason]).toSorted()).toEqual([
         ["names", "no-op", "holds_secret"],
@@ -79,10 +79,10 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
     })
   )
 
-  tests.live("are told to a Capsule that needs them, with the reason", () =>
+  tests.live("are withheld from a Capsule that needs them, with the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      // Nothing of its Outputs is known before its first apply.
+      // Before its first apply nothing is known about its Outputs.
       const producer = yield* planned("output-producer", repeating(), { variables })
       const consumer = yield* active("output-consumer", consuming)
       yield* (yield* Dependencies).create(context, consumer.capsule.id, {
@@ -97,7 +97,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
     })
   )
 
-  tests.live("are not given to another Capsule as published, with the reason", () =>
+  tests.live("are not delivered to another Capsule as published, with the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const dependencies = yield* Dependencies
@@ -116,13 +116,13 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
       ])
       const { id } = yield* from("plain", "published_output")
       yield* dependencies.remove(context, id)
-      // As a secret of the same Workspace it may go on, like any sensitive one.
+      // Within the same Workspace it may be passed on as a secret, like any sensitive Output.
       yield* from("short", "variable_injection")
       expect((yield* replanned(consumer.capsule.id)).status).toBe("waiting_approval")
     })
   )
 
-  tests.live("are shared with no other Workspace, with the reason, and a previous share gives them no more", () =>
+  tests.live("are shared with no other Workspace, with the reason, and an existing share stops delivering them", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -143,7 +143,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
         "invalid_request",
         "outputs[0].name: The Output url is private: it repeats var.db.port."
       ])
-      // One that is private for another reason than a secret that is known.
+      // An Output that is private for a reason other than a known secret.
       yield* sql`UPDATE outputs SET private_origins = NULL WHERE name = 'url'
         AND capsule_id = ${producer.capsuleId}`
       const unknown = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
@@ -151,13 +151,13 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
       expect(yield* sql`SELECT id FROM output_shares`).toHaveLength(1)
       yield* share(producer.capsuleId, "plain", "plain")
 
-      // The other Workspace is told that it is a secret, not which; a previous offer is not taken up.
+      // The other Workspace learns that it is a secret, not which; an existing offer is not accepted.
       const late = yield* Effect.flip(shares.approve(receiver.context, early.id, receiver.workspaceId))
       expect(late.code).toBe("failed_precondition")
       expect(late.message).toBe(
         "outputs[0]: The Output word is private: it repeats a secret. It was public when it was offered. Ask the other Workspace for a new share."
       )
-      // As if it had been approved while the Output was public.
+      // Pretends that it was approved while the Output was public.
       const hide = (sensitive: number) =>
         sql`UPDATE outputs SET sensitive = ${sensitive} WHERE name = 'short' AND capsule_id = ${producer.capsuleId}`
       yield* hide(0)
@@ -180,7 +180,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
       expect((yield* Effect.flip(dependency)).message).toBe(
         "outputs[0].from: The Output word is private: it repeats a secret."
       )
-      // As if it had been taken while the Output was public.
+      // Pretends that it was read while the Output was public.
       yield* hide(0)
       yield* dependency
       yield* hide(1)
@@ -190,7 +190,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
     })
   )
 
-  tests.live("are reviewed anew: a plan of an earlier rule is superseded when the service starts", () =>
+  tests.live("are reviewed again: a plan of an earlier rule is superseded when the service starts", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, plan } = yield* planned("output-earlier", repeating(), { variables })

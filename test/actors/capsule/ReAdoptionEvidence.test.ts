@@ -20,7 +20,7 @@ const change = (table: string, id: string, columns: Columns) =>
 
 const checks = (status: string) => ({ postApply: [{ name: "health", status, attempts: 1 }] })
 
-/** An apply whose tool succeeded, whose check failed, and that everything was written down of. */
+/** An apply whose tool succeeded, whose check failed, and whose evidence is complete. */
 const recoverable = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const run = { workspace_id: world.workspaceA, capsule_id: world.capsuleId, requires_approval: 0, spec: "{}" }
@@ -71,20 +71,22 @@ const refusal = Effect.gen(function* () {
   )
 })
 
-tests.live("an apply that only failed its check may be re-adopted, and so may what is safe or was never applied", () =>
-  Effect.gen(function* () {
-    yield* recoverable
-    expect(yield* refusal).toBeUndefined()
-    yield* change("runs", applyId, { type: "drift_check" })
-    expect(yield* refusal).toBeUndefined()
-    yield* recoverable
-    yield* change("runs", applyId, { status: "cancelled" })
-    yield* change("capsules", world.capsuleId, { runtime_safety: "safe" })
-    expect(yield* refusal).toBeUndefined()
-  })
+tests.live(
+  "an apply that failed only its check may be re-adopted, and so may a safe failure or a Capsule never applied",
+  () =>
+    Effect.gen(function* () {
+      yield* recoverable
+      expect(yield* refusal).toBeUndefined()
+      yield* change("runs", applyId, { type: "drift_check" })
+      expect(yield* refusal).toBeUndefined()
+      yield* recoverable
+      yield* change("runs", applyId, { status: "cancelled" })
+      yield* change("capsules", world.capsuleId, { runtime_safety: "safe" })
+      expect(yield* refusal).toBeUndefined()
+    })
 )
 
-/** What is different from the one case, and a word of the refusal. */
+/** What differs from the one case, and a word of the refusal. */
 const others: ReadonlyArray<readonly [refusal: string, table: string, id: string, columns: Columns]> = [
   ["the Capsule is active", "capsules", world.capsuleId, { status: "active" }],
   ["is a destroy_apply", "runs", applyId, { type: "destroy_apply" }],
@@ -115,7 +117,7 @@ const others: ReadonlyArray<readonly [refusal: string, table: string, id: string
 ]
 
 for (const [words, table, id, columns] of others) {
-  tests.live(`what differs is refused: ${JSON.stringify(columns)}`, () =>
+  tests.live(`re-adoption is refused: ${JSON.stringify(columns)}`, () =>
     Effect.gen(function* () {
       yield* recoverable
       yield* change(table, id, columns)
@@ -124,7 +126,7 @@ for (const [words, table, id, columns] of others) {
   )
 }
 
-tests.live("what was applied before the installation was restored is refused", () =>
+tests.live("an apply from before the installation was restored is refused", () =>
   Effect.gen(function* () {
     yield* recoverable
     const sql = yield* SqlClient.SqlClient

@@ -8,7 +8,7 @@ const config = InstallConfigId.make("icfg_00000000000000000000000a")
 const otherConfig = InstallConfigId.make("icfg_00000000000000000000000b")
 const version = StateVersionId.make("sv_00000000000000000000000a")
 
-/** An apply whose tool succeeded and whose check failed, with a configuration that was succeeded twice since. */
+/** An apply whose tool succeeded and whose check failed, with a configuration replaced twice since. */
 const recoverable: DecisiveRecords = {
   capsule: { status: "error", current_state_generation: 4, execution_authority_epoch: 5 },
   run: {
@@ -41,7 +41,7 @@ test("the one case in which a Capsule in error is re-adopted", () => {
   expect(reAdoptionProblem({ ...recoverable, evidence: { postApply: [passed, ...failed] } })).toBeUndefined()
 })
 
-/** What is different from the one case, and a word of the refusal. */
+/** What differs from the one case, and a word of the refusal. */
 const others: ReadonlyArray<readonly [words: string, different: Partial<DecisiveRecords>]> = [
   ["the Capsule is active", { capsule: { ...capsule, status: "active" } }],
   ["is a destroy_apply", { run: { ...run, type: "destroy_apply" } }],

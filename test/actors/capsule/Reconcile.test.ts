@@ -21,7 +21,7 @@ import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** The one note of the demo provider's cloud, and how somebody edits it beside the service. */
+/** The only note in the demo provider's cloud, and how someone edits it outside the service. */
 const noteIn = (folder: string) => {
   const [name] = readdirSync(folder).filter((entry) => entry.endsWith(".json"))
   const file = join(folder, name ?? "")
@@ -34,7 +34,7 @@ const noteIn = (folder: string) => {
 
 describe.skipIf(Bun.which("terraform") === null)("a reconcile plan", () => {
   tests.live(
-    "puts back what was changed outside, at the deployed revision, and is reviewed like every plan",
+    "reverts external changes, at the deployed revision, and is reviewed like every plan",
     () =>
       Effect.gen(function* () {
         const { commit, context, notesDir } = yield* TestPlane
@@ -42,7 +42,7 @@ describe.skipIf(Bun.which("terraform") === null)("a reconcile plan", () => {
         const connection = yield* demoConnection("reconcile-token-71c0")
         const bindings = { options: { providerBindings: [bound(connection.id)] } }
         const { capsule } = yield* active("reconcile", { "main.tf": demoModule(note("kept")) }, bindings)
-        // Nobody has compared anything yet.
+        // Nothing has been compared yet.
         expect(capsule.driftStatus).toBe("unknown")
 
         const cloud = noteIn(notesDir)
@@ -50,7 +50,7 @@ describe.skipIf(Bun.which("terraform") === null)("a reconcile plan", () => {
         const drift = yield* settled((yield* capsules.driftCheck(context, capsule.id)).id)
         expect([drift.drifted, (yield* capsules.read(capsule.id)).driftStatus]).toEqual([true, "drifted"])
 
-        // A newer commit lies there; it is not what is put back.
+        // A newer commit exists; it is not the one restored.
         yield* commit("reconcile", { "main.tf": demoModule(`${note("kept")}${note("newer")}`) })
         yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
         const key = freshKey("reconcile")

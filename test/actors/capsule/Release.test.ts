@@ -86,7 +86,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
       expect(answer.capsule.publicEndpoint).toBeUndefined()
       expect(answer.retiredInterfaceIds).toHaveLength(1)
 
-      // No Run of any kind came of it, and the plan that waited is void.
+      // It created no Run of any kind, and the waiting plan is void.
       const { items } = yield* runs.list(workspaceId, { capsuleId: web.capsuleId }, { limit: 100 })
       expect(items.map(({ type }) => type).toSorted()).toEqual(["apply", "plan", "plan"])
       expect((yield* runs.read(waiting.id)).status).toBe("superseded")
@@ -94,7 +94,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
       expect(yield* surfaces).toEqual([])
       expect(yield* sql`SELECT DISTINCT status FROM interface_bindings`).toEqual([{ status: "revoked" }])
 
-      // The evidence: state, Outputs, Runs, logs, history; and the secret that the infrastructure goes on with.
+      // The evidence: state, Outputs, Runs, logs, history, and the secret that the infrastructure still uses.
       expect(
         (yield* capsules.stateVersions(web.capsuleId, { limit: 10 })).items.map(({ generation }) => generation)
       ).toEqual([1])
@@ -158,7 +158,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
       expect((yield* capsules.inNeed(workspaceId)).map(({ id }) => id)).not.toContain(web.capsuleId)
       expect((yield* readWorkspaceGraph(workspaceId)).nodes.map(({ id }) => id)).not.toContain(web.capsuleId)
 
-      // Its name is free, also of the operator's endpoint.
+      // Its name is free again, including its endpoint from the operator.
       const heir = yield* install("web", "web")
       expect(heir.diagnostics).toEqual([])
       expect(heir.capsuleId).not.toBe(web.capsuleId)
@@ -191,7 +191,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
     })
   )
 
-  tests.live("leaves its consumers with the reason, in its Workspace and in others", () =>
+  tests.live("reports the reason to its consumers, in its Workspace and in others", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId, workspaceId } = yield* Bench
       const runs = yield* Runs
@@ -240,7 +240,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
     })
   )
 
-  tests.live("is refused while anything of it is under way, and of release and plan at once one wins", () =>
+  tests.live("is refused while a Run is active; when release and plan race, one wins", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient

@@ -44,7 +44,7 @@ const report: StagedReport = {
 const given = { names: [] }
 
 describe("a configuration", () => {
-  tests.live("is compiled from what was reviewed, and from nothing else", () =>
+  tests.live("is compiled only from what was reviewed", () =>
     Effect.gen(function* () {
       const compilation = yield* InstallConfigCompilation
       const made = compilation.annotate(report, snapshot)
@@ -55,7 +55,7 @@ describe("a configuration", () => {
         [made, snapshot, { ...pins, sourceSnapshotId: "snap_2" }, "sourceSnapshotId"],
         [made, snapshot, { ...pins, compatibilityReportId: "rep_2" }, "compatibilityReportId"],
         [made, snapshot, { ...pins, modulePath: "other" }, "modulePath"],
-        // The report was made beside another manifest, or beside none.
+        // The report was made for another manifest, or for none.
         [
           {
             ...made,
@@ -75,23 +75,23 @@ describe("a configuration", () => {
     })
   )
 
-  tests.live("tells why a manifest was refused, and installs generically", () =>
+  tests.live("reports why a manifest was refused, and installs generically", () =>
     Effect.gen(function* () {
       const compilation = yield* InstallConfigCompilation
       const refused = [
-        // Parsed and refused: the same diagnostics again.
+        // Parsed and refused: the same diagnostics as before.
         {
           ...snapshot,
           repositoryManifest: { status: "invalid" as const, digest, reason: "r" },
           manifestDocument: "{}"
         },
-        // No text, so no document was kept: the reason of the sync.
+        // No text, so no document was kept: only the reason of the sync.
         {
           ...place,
           id: "snap_1",
           repositoryManifest: { status: "invalid" as const, digest, reason: "It is not UTF-8." }
         },
-        // Too large or no file: not even a digest.
+        // Too large or not a file: not even a digest.
         { ...place, id: "snap_1", repositoryManifest: { status: "invalid" as const, reason: "It is a symlink." } }
       ]
       const seen = refused.map((from) => {

@@ -18,7 +18,7 @@ const compiled = {
 }
 const narrow = { profile: "narrow", profile_digest: profileOf(operator, "narrow")?.digest ?? "" }
 
-test("a configuration stands as long as the base configuration of its module says the same", () => {
+test("a configuration remains valid as long as its module's base configuration is unchanged", () => {
   expect(baseMoved(operator, compiled, snapshot, ".")).toBe(false)
   expect(baseMoved(nothing, {}, snapshot, ".")).toBe(false)
   expect(baseMoved(nothing, compiled, snapshot, ".")).toBe(true)
@@ -28,7 +28,7 @@ test("a configuration stands as long as the base configuration of its module say
   expect(baseMoved(operator, compiled, { ...snapshot, url: "https://other.example.com/team/app" }, ".")).toBe(true)
 })
 
-test("a plan stands as long as its profile says the same", () => {
+test("a plan remains valid as long as its profile is unchanged", () => {
   expect(operatorMoved(operator, narrow, compiled, snapshot, ".")).toBeUndefined()
   const wider: OperatorConfigsShape = { ...operator, profiles: { narrow: {} } }
   expect(operatorMoved(wider, narrow, compiled, snapshot, ".")).toContain("execution profile narrow")
@@ -37,13 +37,13 @@ test("a plan stands as long as its profile says the same", () => {
   expect(operatorMoved(nothing, narrow, compiled, snapshot, ".")).toContain("base configuration")
 })
 
-test("a plan of a release that knew no profiles was made under the default one", () => {
+test("a plan from a release without profiles was made under the default one", () => {
   const old = { profile: null, profile_digest: null }
   expect(operatorMoved(nothing, old, {}, snapshot, ".")).toBeUndefined()
   expect(operatorMoved(operator, old, compiled, snapshot, ".")).toContain("execution profile narrow")
 })
 
-test("a value of another type is an error, and one that nothing declares a warning where the entry names the module", () => {
+test("a value of the wrong type is an error; an undeclared one is a warning if the entry names the module", () => {
   expect(operatorFindings(undefined, [])).toEqual([])
   expect(operatorFindings(base, [declared("region")])).toEqual([])
   expect(operatorFindings(base, [])).toEqual([])

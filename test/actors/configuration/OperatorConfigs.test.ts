@@ -31,7 +31,7 @@ const outputOf = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Se
 })
 
 describe.skipIf(Bun.which("terraform") === null)("the operator's base configuration of a module", () => {
-  tests.live("sets inputs that nobody else can, chooses the profile, and is recorded on every Run", () =>
+  tests.live("sets inputs that no one else can, chooses the profile, and is recorded on every Run", () =>
     Effect.gen(function* () {
       const operator = yield* Operator
       const { context, workspaceId } = yield* TestPlane
@@ -62,7 +62,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
       const error = yield* Effect.flip(capsules.configurationPlan(context, capsule.id, change, freshKey()))
       expect(error.message).toContain("the operator sets this input")
 
-      // A re-adoption under the same base configuration keeps what the operator sets.
+      // A re-adoption under the same base configuration keeps the operator's values.
       const adopted = yield* capsules.reAdopt(
         context,
         capsule.id,
@@ -82,64 +82,67 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
     })
   )
 
-  tests.live("a plan that waits under another one is never applied, and the next plan follows the operator", () =>
-    Effect.gen(function* () {
-      const operator = yield* Operator
-      const { context } = yield* TestPlane
-      const capsules = yield* Capsules
-      const runs = yield* Runs
-      const base = (region: string, profile = "one") => ({
-        profiles: { one: { limits: { processes: 3000 } }, two: { limits: { processes: 2500 } } },
-        baseConfigs: [{ origin: operator.gitOrigin, profile, variables: { region } }]
+  tests.live(
+    "a plan waiting under another base configuration is never applied, and the next plan follows the operator",
+    () =>
+      Effect.gen(function* () {
+        const operator = yield* Operator
+        const { context } = yield* TestPlane
+        const capsules = yield* Capsules
+        const runs = yield* Runs
+        const base = (region: string, profile = "one") => ({
+          profiles: { one: { limits: { processes: 3000 } }, two: { limits: { processes: 2500 } } },
+          baseConfigs: [{ origin: operator.gitOrigin, profile, variables: { region } }]
+        })
+        yield* operator.set(base("eu-1"))
+        const { capsule } = yield* active("follow", main)
+        const waiting = yield* replanned(capsule.id)
+        yield* runs.approve(context, waiting.id, {})
+
+        // Another value, another profile, another definition of the profile, or none at all: each voids what was
+        // reviewed.
+        const others = [
+          base("eu-2"),
+          base("eu-1", "two"),
+          { ...base("eu-1"), profiles: { one: { limits: { processes: 2999 } } } },
+          {}
+        ]
+        for (const policy of others) {
+          yield* operator.set(policy)
+          const error = yield* Effect.flip(runs.apply(context, waiting.id, undefined))
+          expect([error.code, error.message.includes("The operator has changed")]).toEqual(["guard_conflict", true])
+        }
+        yield* operator.set(base("eu-1"))
+        expect(yield* (yield* OperatorSuccession).supersedeMoved).toBe(0)
+        yield* operator.set(base("eu-2"))
+        expect(yield* (yield* OperatorSuccession).supersedeMoved).toBe(1)
+        expect((yield* runs.read(waiting.id)).status).toBe("superseded")
+
+        const before = yield* capsules.read(capsule.id)
+        const next = yield* replanned(capsule.id)
+        const after = yield* capsules.read(capsule.id)
+        expect(after.installConfigId).not.toBe(before.installConfigId)
+        expect(after.executionAuthorityEpoch).toBe(before.executionAuthorityEpoch + 1)
+        expect(next).toMatchObject({ installConfigId: after.installConfigId, executionAuthorityEpoch: 2 })
+        expect((yield* applied(next)).status).toBe("succeeded")
+        expect(yield* outputOf(capsule.id)).toEqual(["eu-2 plain"])
+
+        // The operator removes the value: the required input has none again, and a person supplies it.
+        yield* operator.set({})
+        const without = yield* replanned(capsule.id)
+        expect(without.error).toMatchObject({ code: "missing_input" })
+        const free = yield* capsules.read(capsule.id)
+        const set = {
+          variablePatch: { set: { region: "mine" } },
+          expected: { authorityGuard: free.installConfigReAdoption.authorityGuard }
+        }
+        const configured = yield* capsules.configurationPlan(context, capsule.id, set, freshKey())
+        expect((yield* applied(yield* settled(configured.value.planRunId))).status).toBe("succeeded")
+        expect(yield* outputOf(capsule.id)).toEqual(["mine plain"])
       })
-      yield* operator.set(base("eu-1"))
-      const { capsule } = yield* active("follow", main)
-      const waiting = yield* replanned(capsule.id)
-      yield* runs.approve(context, waiting.id, {})
-
-      // Another value, another profile, another definition of the profile, none at all: each voids what was reviewed.
-      const others = [
-        base("eu-2"),
-        base("eu-1", "two"),
-        { ...base("eu-1"), profiles: { one: { limits: { processes: 2999 } } } },
-        {}
-      ]
-      for (const policy of others) {
-        yield* operator.set(policy)
-        const error = yield* Effect.flip(runs.apply(context, waiting.id, undefined))
-        expect([error.code, error.message.includes("The operator has changed")]).toEqual(["guard_conflict", true])
-      }
-      yield* operator.set(base("eu-1"))
-      expect(yield* (yield* OperatorSuccession).supersedeMoved).toBe(0)
-      yield* operator.set(base("eu-2"))
-      expect(yield* (yield* OperatorSuccession).supersedeMoved).toBe(1)
-      expect((yield* runs.read(waiting.id)).status).toBe("superseded")
-
-      const before = yield* capsules.read(capsule.id)
-      const next = yield* replanned(capsule.id)
-      const after = yield* capsules.read(capsule.id)
-      expect(after.installConfigId).not.toBe(before.installConfigId)
-      expect(after.executionAuthorityEpoch).toBe(before.executionAuthorityEpoch + 1)
-      expect(next).toMatchObject({ installConfigId: after.installConfigId, executionAuthorityEpoch: 2 })
-      expect((yield* applied(next)).status).toBe("succeeded")
-      expect(yield* outputOf(capsule.id)).toEqual(["eu-2 plain"])
-
-      // The operator takes its word back: the required input has no value again, and a person gives it.
-      yield* operator.set({})
-      const without = yield* replanned(capsule.id)
-      expect(without.error).toMatchObject({ code: "missing_input" })
-      const free = yield* capsules.read(capsule.id)
-      const set = {
-        variablePatch: { set: { region: "mine" } },
-        expected: { authorityGuard: free.installConfigReAdoption.authorityGuard }
-      }
-      const configured = yield* capsules.configurationPlan(context, capsule.id, set, freshKey())
-      expect((yield* applied(yield* settled(configured.value.planRunId))).status).toBe("succeeded")
-      expect(yield* outputOf(capsule.id)).toEqual(["mine plain"])
-    })
   )
 
-  tests.live("a profile that the machine cannot give refuses the Run with the remedy, and says which", () =>
+  tests.live("a profile that the machine cannot provide refuses the Run, naming the profile and the remedy", () =>
     Effect.gen(function* () {
       const operator = yield* Operator
       const use = (profile: Readonly<Record<string, unknown>>) =>
@@ -147,7 +150,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
           profiles: { strict: profile },
           baseConfigs: [{ origin: operator.gitOrigin, profile: "strict", variables: { region: "eu-1" } }]
         })
-      // The plane's Runs share the network of the machine.
+      // The service's Runs share the machine's network.
       yield* use({ network: "isolated" })
       const network = yield* install("network", main)
       expect(network.diagnostics[0]).toMatchObject({ code: "profile_unavailable" })
@@ -158,12 +161,12 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
       expect(tool.diagnostics[0]?.message).toContain("0.0.1")
       const run = yield* (yield* Runs).read(tool.planRunId ?? (yield* Effect.die("no plan")))
       expect(run).toMatchObject({ status: "failed", profile: "strict" })
-      // Nothing of the module was executed.
+      // Nothing from the module was executed.
       expect(run.isolation).toBeUndefined()
     })
   )
 
-  tests.live("are listed before every record, page by page, without their values", () =>
+  tests.live("are listed before any records exist, page by page, without their values", () =>
     Effect.gen(function* () {
       const operator = yield* Operator
       const { context, workspaceId } = yield* TestPlane
@@ -205,7 +208,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
     })
   )
 
-  tests.live("a value of another type is found before a Capsule exists", () =>
+  tests.live("a value of the wrong type is found before a Capsule exists", () =>
     Effect.gen(function* () {
       const operator = yield* Operator
       yield* operator.set({ baseConfigs: [{ origin: operator.gitOrigin, variables: { region: ["eu-1"] } }] })

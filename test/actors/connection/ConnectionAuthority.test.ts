@@ -36,7 +36,7 @@ beforeEach(() => points.at.clear())
 
 const files = (name: string) => ({ "main.tf": demoModule(note(name)) })
 
-/** An applied Capsule of the owner with a Connection of its own. */
+/** An applied Capsule with its own Connection, created by the owner. */
 const deployed = Effect.fnUntraced(function* (name: string, use?: ConnectionUse) {
   const connection = yield* demoConnection(`authority-canary-${name}`, use)
   const { capsule } = yield* active(name, files(name), { options: { providerBindings: [bound(connection.id)] } })
@@ -46,7 +46,7 @@ const deployed = Effect.fnUntraced(function* (name: string, use?: ConnectionUse)
 const ownerContext = Effect.map(TestPlane, ({ context }) => context)
 const aMember = Effect.flatMap(TestPlane, ({ context, workspaceId }) => newMember(workspaceId, context, "member"))
 
-/** How much there is of everything that a refused request could have written. */
+/** Row counts of everything that a refused request could have written. */
 const written = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return yield* sql`SELECT (SELECT COUNT(*) FROM runs) AS runs, (SELECT COUNT(*) FROM install_plans) AS installs,
@@ -83,7 +83,7 @@ const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom its rule names", () => {
-  tests.live("a member is refused at every door that would use it, before anything is written", () =>
+  tests.live("a member is refused at every endpoint that would use it, before anything is written", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const member = yield* aMember
@@ -102,13 +102,13 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
       yield* refused((yield* RevisionPlans).create(member, capsule.id, { ref: "doors" }, freshKey()), "use.roles")
       const change = { ...(yield* configured(capsule.id)), providerBindings: [bound(connection.id)] }
       yield* refused(capsules.configurationPlan(member, capsule.id, change, freshKey()), "use.roles")
-      // A token is its person.
+      // A token acts as its person.
       const token = { ...member, actor: { ...member.actor, kind: "token" as const, tokenId: "pat_x" } }
       yield* refused(capsules.plan(token, capsule.id, undefined), "use.roles")
     })
   )
 
-  tests.live("a member to whom it is granted plans the adopted lane; the review names Connection, rule and role", () =>
+  tests.live("a member covered by the rule plans the adopted lane; the review names Connection, rule and role", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext
@@ -128,7 +128,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
         automatic: false
       })
 
-      // A ref that nobody adopted takes an owner or admin, and the review says that one did.
+      // A ref that was never adopted requires an owner or admin, and the review says that one did.
       yield* commit("topic", files("granted"))
       yield* refused(revisions.create(member, capsule.id, { ref: "topic" }, freshKey()), "use.refs")
       const created = yield* revisions.create(owner, capsule.id, { ref: "topic" }, freshKey())
@@ -138,7 +138,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
       const reviewed = yield* (yield* Runs).read(revision.planRunId)
       expect(reviewed.providerResolutions?.[0]?.use).toMatchObject({ basis: "other_ref", role: "owner", ref: "topic" })
 
-      // A rule that names the ref lets the member.
+      // A rule that names the ref admits the member.
       yield* (yield* Connections).update(owner, connection.id, { use: { ...members, refs: ["topic"] } })
       yield* refused(capsules.plan(member, capsule.id, undefined), "use.refs")
       const allowed = yield* revisions.create(member, capsule.id, { ref: "topic" }, freshKey())
@@ -146,7 +146,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
     })
   )
 
-  tests.live("a default ref that a member chose widens no rule", () =>
+  tests.live("a default ref chosen by a member widens no rule", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext
@@ -163,7 +163,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
         options: { modulePath: RelativePath.make("."), providerBindings: [bound(connection.id)] }
       }
       yield* refused((yield* InstallPlans).create(member, workspaceId, request, freshKey()), "use.refs")
-      // As the choice of an owner it counts.
+      // An owner's choice counts.
       yield* sources.update(owner, capsule.sourceId, { defaultRef: "hostile" })
       yield* revisions.create(member, capsule.id, { ref: "hostile" }, freshKey())
     })
@@ -193,7 +193,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
     })
   )
 
-  tests.live("a rule that was narrowed meanwhile stops the Run where it would take effect", () =>
+  tests.live("a rule narrowed in the meantime stops the Run where it would take effect", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext
@@ -223,7 +223,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
     })
   )
 
-  tests.live("an automation has the authority of the person who enabled it, while that person has it", () =>
+  tests.live("an automation has the authority of the person who enabled it, as long as that person has it", () =>
     Effect.gen(function* () {
       const owner = yield* ownerContext
       const { commit, workspaceId } = yield* TestPlane
@@ -252,7 +252,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
     })
   )
 
-  tests.live("a Git Connection is attached, synced and followed by whom its rule names", () =>
+  tests.live("a Git Connection is attached, synced and followed by those its rule names", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext
@@ -280,7 +280,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
       yield* refused(sources.update(member, source.id, { autoSync: true }), "use.roles", "forge")
       yield* connections.update(owner, git.id, { use: members })
       expect((yield* settled((yield* sources.sync(member, source.id, {})).id)).status).toBe("succeeded")
-      // What members choose to fetch is not what the rule means by the default ref.
+      // A ref that members choose to fetch does not count as the rule's default ref.
       const hostile = { defaultRef: "hostile" }
       yield* refused(sources.update(member, source.id, hostile), "use.refs", "forge")
       yield* refused(sources.create(member, { ...mine, ...hostile }), "use.refs", "forge")
@@ -301,7 +301,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
         expect((yield* Effect.flip(update)).code).toBe("invalid_request")
       }
 
-      // Of what comes by itself nobody is asked; the one who attached it answers for it.
+      // Automatic fetches are not checked again; the person who attached the Connection answers for them.
       const sql = yield* SqlClient.SqlClient
       yield* connections.update(owner, git.id, { use: { roles: ["owner"] } })
       yield* sql`UPDATE sources SET auth_connection_by = ${member.actor.subject ?? null} WHERE id = ${source.id}`

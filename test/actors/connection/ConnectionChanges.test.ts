@@ -46,7 +46,7 @@ const rotate = Effect.fnUntraced(function* (id: ConnectionId, token: string) {
   return yield* (yield* Connections).update(context, id, { values: { DEMO_TOKEN: token, DEMO_DIR: notesDir } })
 })
 
-/** Rotates when a kill point is passed, as somebody else would meanwhile. */
+/** Rotates when a kill point is reached, as a concurrent caller would. */
 const rotatedAt = Effect.fnUntraced(function* (point: KillPointName, id: ConnectionId, token: string) {
   const services = yield* Effect.context<TestPlane | Connections>()
   points.at.set(point, Effect.asVoid(Effect.orDie(rotate(id, token))).pipe(Effect.provideContext(services)))
@@ -65,7 +65,7 @@ const reasonOf = Effect.fnUntraced(function* (id: RunId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated", () => {
-  tests.live("keeps its id, tells no value, and voids the plans that were made with the old ones and only those", () =>
+  tests.live("keeps its id, reveals no value, and voids only the plans made with the old values", () =>
     Effect.gen(function* () {
       const { context, dataDir, workspaceId } = yield* TestPlane
       const runs = yield* Runs
@@ -78,7 +78,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
 
       const answer = yield* rotate(connection.id, after)
       expect(answer.connection).toMatchObject({ id: connection.id, version: 2, status: "verified" })
-      // A provider is not asked: no more is claimed than that everything is there.
+      // The provider is not contacted: the test only confirms that every value is present.
       expect(answer.tested).toBe("completeness")
       expect([...answer.supersededRunIds].sort()).toEqual([waiting.plan.id, approved.plan.id].sort())
       for (const { plan } of [waiting, approved]) {
@@ -101,7 +101,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
     })
   )
 
-  tests.live("lets no plan become reviewable that was being computed, and no apply start that was waiting", () =>
+  tests.live("lets no plan in progress become reviewable, and no waiting apply start", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -121,14 +121,14 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
     })
   )
 
-  tests.live("hides the old values as well as the new ones of an apply that runs with the old", () =>
+  tests.live("hides both old and new values for an apply that runs with the old ones", () =>
     Effect.gen(function* () {
       const { context, notesDir } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const runs = yield* Runs
       const held = yield* HeldValues
       const connection = yield* demoConnection(before)
-      // Both tokens come out of the module at its end, where nothing of the provider marks them.
+      // The module outputs both tokens at its end, where nothing from the provider marks them.
       const outputs = `
         output "old" { value = join("-", ["rotation", "canary", "before", "5f20"]) }
         output "new" { value = join("-", ["rotation", "canary", "after", "81ce"]) }
@@ -150,7 +150,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       )
       const apply = yield* settled((yield* runs.apply(context, plan.id, undefined)).value.id)
       expect(apply.status).toBe("succeeded")
-      // What starts meanwhile with the new values hides the old ones too.
+      // A Run that starts meanwhile with the new values hides the old ones too.
       expect(former.sort()).toEqual([before, notesDir].sort())
       const { text } = yield* toldOf(apply.id)
       expect(text).toContain("Echo")
@@ -158,7 +158,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       const published = (yield* (yield* Capsules).outputs(capsuleId)).map(({ name }) => name)
       expect(published).toEqual(["plain"])
 
-      // Nothing holds them any more.
+      // No Run holds them.
       yield* held.release
       expect(yield* held.former(connection.id)).toEqual([])
       expect(yield* sql`SELECT * FROM connection_holds WHERE connection_id = ${connection.id}`).toEqual([])
@@ -167,7 +167,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
 })
 
 describe("a Connection that is changed", () => {
-  tests.live("takes new values only when they are what its recipe asks for, and an expiry only in the future", () =>
+  tests.live("accepts new values only when they fit its recipe, and an expiry only in the future", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const connections = yield* Connections
@@ -211,7 +211,7 @@ describe("a Connection that is changed", () => {
     })
   )
 
-  tests.live("is asked for attention before it expires and after", () =>
+  tests.live("needs attention before it expires and afterwards", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const connections = yield* Connections
@@ -235,7 +235,7 @@ describe("a Connection that is changed", () => {
     })
   )
 
-  tests.live("is changed by one of two who read the same, and never half", () =>
+  tests.live("accepts one of two changes based on the same read, and never half of one", () =>
     Effect.gen(function* () {
       const connection = yield* demoConnection("concurrent-canary-0")
       const store = yield* ConnectionStore
@@ -255,7 +255,7 @@ describe("a Connection that is changed", () => {
     })
   )
 
-  tests.live("is removed when nothing living uses it, and names what does", () =>
+  tests.live("is removed only when nothing active uses it; the refusal names the users", () =>
     Effect.gen(function* () {
       const { context, dataDir, url, workspaceId } = yield* TestPlane
       const connections = yield* Connections
@@ -272,7 +272,7 @@ describe("a Connection that is changed", () => {
       const { source } = yield* sources.create(context, { workspaceId, name: "kept", url, authConnectionId: git.id })
       const refused = yield* Effect.flip(connections.remove(context, git.id))
       expect([refused.code, refused.message.includes("the Source kept")]).toEqual(["failed_precondition", true])
-      // Two of one name are one name, with how many they are.
+      // Two users of the same name appear once, with a count.
       const twin = yield* sources.create(context, {
         workspaceId,
         name: "kept",
@@ -288,7 +288,7 @@ describe("a Connection that is changed", () => {
 
       yield* sources.update(context, twin.source.id, { authConnectionId: null })
       yield* sources.update(context, source.id, { authConnectionId: null })
-      // Removed and attached at once: one of them is refused, whichever comes second.
+      // Remove and attach race: the second one is refused, whichever it is.
       const [removal, binding] = yield* Effect.all(
         [
           Effect.exit(connections.remove(context, git.id)),
@@ -309,7 +309,7 @@ describe("a Connection that is changed", () => {
     })
   )
 
-  tests.live("of Git is tested against the server of its Sources before its values are replaced", () =>
+  tests.live("for Git is tested against the server of its Sources before its values are replaced", () =>
     Effect.gen(function* () {
       const { context, url, workspaceId } = yield* TestPlane
       const connections = yield* Connections

@@ -19,7 +19,7 @@ const event = (id: string, action: string, target_id: string, subject: string, d
   created_at: at(day)
 })
 
-/** Brings the rows back to the tables of the previous release, then to this one's by its own migration. */
+/** Reverts the rows to the tables of the previous release, then runs this release's migration. */
 const upgradedFromBefore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const statement of [
@@ -44,7 +44,7 @@ const authority = Effect.gen(function* () {
   return row
 })
 
-it.live("existing Connections are for owners and admins, and automation keeps the person the history names", () =>
+it.live("existing Connections are for owners and admins, and automation keeps the person named in the history", () =>
   Effect.gen(function* () {
     yield* seed
     const sql = yield* SqlClient.SqlClient
@@ -68,7 +68,7 @@ it.live("existing Connections are for owners and admins, and automation keeps th
       default_ref_by_manager: 0
     })
 
-    // Whoever chose the Connection last counts, and a ref that the repository itself names.
+    // The last person to choose the Connection counts, and so does a ref that the repository itself names.
     const chosen = event("act_5", "source.update", world.sourceId, world.ada, { fields: ["authConnectionId"] }, 4)
     yield* sql`INSERT INTO audit_events ${sql.insert(chosen)}`
     yield* sql`UPDATE sources SET default_ref = 'HEAD'`

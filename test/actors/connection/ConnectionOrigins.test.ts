@@ -14,7 +14,7 @@ const team = CredentialOrigin.make("https://git.example.com/team/")
 const elsewhere = CredentialOrigin.make("https://other.example.com")
 const ssh = CredentialOrigin.make("ssh://git.example.com")
 
-test("a Git Connection has origins of its own scheme, and a provider's none", () => {
+test("a Git Connection has origins with its own scheme, and a provider Connection has none", () => {
   expect(originsProblem("provider", undefined, defaultGitPolicy)).toBeUndefined()
   expect(originsProblem("git_https", [origin, team], defaultGitPolicy)).toBeUndefined()
   expect(originsProblem("git_ssh", [ssh], defaultGitPolicy)).toBeUndefined()
@@ -32,7 +32,7 @@ const row = {
   display_name: "deploy"
 } as const
 
-test("a Workspace uses a Connection of its own, for the servers that were confirmed", () => {
+test("a Workspace uses its own Connections, for the servers that were confirmed", () => {
   expect(gitConnectionProblem(row, workspaceId, "https://git.example.com/team/app")).toBeUndefined()
   expect(gitConnectionProblem(row, workspaceId, "https://git.example.com/other/app")?.message).toContain("elsewhere")
   expect(gitConnectionProblem(row, workspaceId, "https://git.example.com:8443/team/app")?.code).toBe("invalid_request")
@@ -69,7 +69,7 @@ const confirmed = (
   return Result.isFailure(outcome) ? outcome.failure.code : outcome.success
 }
 
-test("origins are confirmed once, and no other than were proposed", () => {
+test("origins are confirmed once, and only those that were proposed", () => {
   expect(confirmed({}, [team])).toBe(true)
   expect(confirmed({}, [elsewhere])).toBe("invalid_request")
   expect(confirmed({}, [team, origin])).toBe("invalid_request")

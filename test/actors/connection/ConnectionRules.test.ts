@@ -18,7 +18,7 @@ const told = (given: { readonly values?: Record<string, string>; readonly files?
 }
 
 describe("what a Connection may hold", () => {
-  test("values and files that could not be hidden are refused with the reason", () => {
+  test("values and files that cannot be hidden are refused with the reason", () => {
     expect(told({ values: { DEMO_TOKEN: "x" } })).toBe(
       "values.DEMO_TOKEN: has a single character, too short to be hidden in logs and plans; a secret needs at least 2."
     )
@@ -32,14 +32,14 @@ describe("what a Connection may hold", () => {
     expect(told({ files: [{ name: "key", content: "a [redacted file.key] b" }] })).toContain("holds the redaction mark")
   })
 
-  test("more than a Run can hide is refused, naming the limit", () => {
+  test("more values than a Run can hide are refused, naming the limit", () => {
     const files = (count: number) =>
       Array.from({ length: count }, (_, index) => ({ name: `f${index}`, content: `${index}`.padEnd(300_000, "x") }))
     expect(told({ files: files(3) })).toBeUndefined()
     expect(told({ files: files(4) })).toContain("1048576 bytes")
   })
 
-  test("a variable that is called like something that every object has is not taken for one that is given", () => {
+  test("a variable named like a property of every object does not count as given", () => {
     const file = { name: "key", content: "kq7zx-9d2m", envName: "constructor" }
     expect(told({ values: { DEMO_TOKEN: "kq7zx-1f0p" }, files: [file] })).toBeUndefined()
     expect(told({ values: { constructor: "kq7zx-1f0p" }, files: [file] })).toContain("given as a value too")

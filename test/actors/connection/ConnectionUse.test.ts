@@ -54,7 +54,7 @@ const always = (property: (rule: ConnectionUse, attempt: UseAttempt) => void) =>
   fc.assert(fc.property(rules, attempts, property), { numRuns: 3000 })
 
 describe("who may use a Connection", () => {
-  test("whatever the rule, a stranger and a viewer may not, and a member only where members may", () => {
+  test("under every rule, strangers and viewers are refused, and members are allowed only where the rule says", () => {
     always((rule, attempt) => {
       const { allowed } = decideUse(rule, attempt)
       if (attempt.role === undefined || attempt.role === "viewer") expect(allowed).toBe(false)
@@ -63,7 +63,7 @@ describe("who may use a Connection", () => {
     })
   })
 
-  test("what confines it holds for everybody", () => {
+  test("its confinements apply to everyone", () => {
     always((rule, attempt) => {
       if (!decideUse(rule, attempt).allowed) return
       if (rule.projectIds !== undefined) expect(rule.projectIds.map(String)).toContain(attempt.projectId ?? "")
@@ -77,7 +77,7 @@ describe("who may use a Connection", () => {
     })
   })
 
-  test("another ref takes an owner or admin in person, and is never passed off as one of the rule's", () => {
+  test("another ref requires an owner or admin in person, and never counts as one of the rule's", () => {
     always((rule, attempt) => {
       const decision = decideUse(rule, attempt)
       if (!decision.allowed) return
@@ -89,14 +89,14 @@ describe("who may use a Connection", () => {
     })
   })
 
-  test("nothing automatic may do what the person behind it may not", () => {
+  test("an automation may do only what the person behind it may do", () => {
     always((rule, attempt) => {
       if (!decideUse(rule, { ...attempt, automatic: true }).allowed) return
       expect(decideUse(rule, { ...attempt, automatic: false })).toMatchObject({ allowed: true, basis: "rule" })
     })
   })
 
-  test("a confinement that is added never lets more through, and a higher role never less", () => {
+  test("adding a confinement never allows more, and a higher role never less", () => {
     fc.assert(
       fc.property(rules, rules, attempts, (rule, other, attempt) => {
         const narrowed: ConnectionUse = {
@@ -139,7 +139,7 @@ describe("who may use a Connection", () => {
     expect(decideUse(rule, attempt).allowed).toBe(allowed)
   })
 
-  test("without a rule of its own it is for owners and admins", () => {
+  test("without its own rule it is for owners and admins", () => {
     const attempt = { automatic: false, ref: "main", defaultRefs: ["main"] } as const
     const mayUse = (role: Role) => decideUse(defaultConnectionUse, { ...attempt, role }).allowed
     expect([mayUse("owner"), mayUse("admin"), mayUse("member"), mayUse("viewer")]).toEqual([true, true, false, false])

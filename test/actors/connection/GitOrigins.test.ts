@@ -22,7 +22,7 @@ import { newOwner, TestPlane, testPlane } from "../../support/TestPlane.ts"
 const token = "svc-canary-git-77ac"
 const header = `Basic ${Buffer.from(`git:${token}`).toString("base64")}`
 
-/** Two Git servers that keep the headers they got: the admin's own, and one that a member chose. */
+/** Two Git servers that record the headers they receive: the admin's own, and one chosen by a member. */
 class Servers extends Context.Service<
   Servers,
   {
@@ -97,7 +97,7 @@ const countOf = Effect.fnUntraced(function* (table: string) {
   return rows[0]?.n
 })
 
-/** A Source of a release that kept addresses as they were written. */
+/** A Source from a release that stored addresses as written. */
 const sourceOfBefore = Effect.fn(function* (url: string) {
   const sql = yield* SqlClient.SqlClient
   const source = yield* sourceAt("https://git.example.com/app.git")
@@ -105,7 +105,7 @@ const sourceOfBefore = Effect.fn(function* (url: string) {
   return { ...source, url }
 })
 
-/** What a check where a Source is written cannot prevent: rows that were there before, or came by another way. */
+/** Rows that the check on writing a Source cannot prevent: older ones, or ones written another way. */
 const chosenBehindTheCheck = Effect.fnUntraced(function* (source: SourceId, connection: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE sources SET auth_connection_id = ${connection} WHERE id = ${source}`
@@ -117,7 +117,7 @@ const connectionNow = Effect.fnUntraced(function* (id: ConnectionId) {
   return Option.getOrThrow(Option.fromUndefinedOr(items.find((each) => each.id === id)))
 })
 
-/** Brings the rows back to the tables of the previous release, then to this one's by its own migration. */
+/** Reverts the rows to the tables of the previous release, then runs this release's migration. */
 const upgradedFromBefore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE connections DROP COLUMN origins`
@@ -126,7 +126,7 @@ const upgradedFromBefore = Effect.gen(function* () {
 })
 
 describe("a Git Connection and its origins", () => {
-  tests.live("are named when it is made, and shown in their one spelling", () =>
+  tests.live("are named on creation, and shown in canonical spelling", () =>
     Effect.gen(function* () {
       const { trusted } = yield* Servers
       const made = yield* connectionFor(
@@ -160,7 +160,7 @@ describe("a Git Connection and its origins", () => {
   )
 
   tests.live(
-    "a Source, a change of one and an install plan elsewhere are refused before anything is written",
+    "a new Source, a changed one and an install plan elsewhere are refused before anything is written",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -199,7 +199,7 @@ describe("a Git Connection and its origins", () => {
   )
 
   tests.live(
-    "what leaves is checked again: a Source that is elsewhere all the same gets nothing",
+    "requests are checked again on sending: a Source elsewhere receives nothing",
     () =>
       Effect.gen(function* () {
         const { foreign, trusted } = yield* Servers
@@ -215,7 +215,7 @@ describe("a Git Connection and its origins", () => {
   )
 
   tests.live(
-    "of an earlier release are proposed with who chose them, and count only once they are confirmed",
+    "from an earlier release are proposed with the person who chose them, and count only once confirmed",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -257,7 +257,7 @@ describe("a Git Connection and its origins", () => {
         )
         expect((yield* connectionNow(unused.id)).proposedOrigins).toEqual([])
 
-        // Nothing is sent meanwhile, wherever to, and no new Source may choose it.
+        // Until then nothing is sent anywhere, and no new Source may choose it.
         for (const id of [own.id, attack.id]) {
           const run = yield* synced(id)
           expect([run.status, run.error?.code]).toEqual(["failed", "connection_origins_unconfirmed"])
@@ -274,7 +274,7 @@ describe("a Git Connection and its origins", () => {
         })
         expect(waiting.map(({ id }) => id)).not.toContain(unused.id)
 
-        // Only what was proposed, or less of it, can be confirmed.
+        // Only the proposed origins, or fewer of them, can be confirmed.
         const confirm = (...origins: ReadonlyArray<string>) =>
           connections.confirmOrigins(context, connection.id, given(origins))
         expect((yield* Effect.flip(confirm(trusted.origin, "https://git.example.org"))).code).toBe("invalid_request")

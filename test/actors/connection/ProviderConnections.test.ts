@@ -99,7 +99,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
           (yield* (yield* Connections).list(a.workspaceId ?? capsule.workspaceId, { limit: 10 })).items[0] ?? {}
         expect(lastUsedAt).toBeDefined()
 
-        // Something outside changes a note: the drift check says so on the Capsule, and changes nothing.
+        // A note changes outside: the drift check reports it on the Capsule, and changes nothing.
         const [outer] = notesIn(notesDir).filter((entry) => entry.name === "outer")
         const { file, ...stored } = outer ?? { file: "" }
         writeFileSync(file, JSON.stringify({ ...stored, content: "edited by hand" }))
@@ -111,17 +111,17 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         expect((yield* capsuleOf(capsule.id)).driftStatus).toBe("drifted")
         expect((yield* capsuleOf(capsule.id)).currentStateGeneration).toBe(1)
 
-        // The plugin echoed its tokens in every Run; no stored byte holds them, in any form.
+        // The plugin echoed its tokens in every Run; no stored byte contains them, in any form.
         for (const run of [plan, apply, drift]) {
           const told = yield* everythingOf(run.id)
           for (const token of [tokenA, tokenB]) expect(told).not.toContain(token)
         }
         expect(yield* everythingOf(apply.id)).toContain("Echo")
         expect(canarySweep(dataDir, [tokenA, tokenB])).toEqual([])
-        // The cleanup itself can find something.
+        // The check itself can find something.
         expect(canarySweep(notesDir, ["edited by hand"])).toHaveLength(1)
 
-        // A lock that is not the reviewed one is refused before the tool is started.
+        // A lock other than the reviewed one is refused before the tool starts.
         const again = yield* replanned(capsule.id)
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE run_plans SET lock_text = replace(lock_text, 'h1:', 'h1:A') WHERE run_id = ${again.id}`
@@ -134,7 +134,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
   )
 
   tests.live(
-    "are evidence of the Run when they are missing, revoked, expired or not allowed",
+    "are recorded as evidence of the Run when missing, revoked, expired or not allowed",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -149,7 +149,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
           ["blocked_missing_connection", "No Connection is bound to demo."]
         ])
 
-        // Bound afterwards by a configuration plan, it goes on.
+        // Once a configuration plan binds it, the Capsule can continue.
         const connection = yield* demoConnection("demo-token-canary-late-77aa")
         const capsules = yield* Capsules
         const configured = yield* capsules.configurationPlan(
@@ -166,11 +166,11 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         const plan = yield* settled(configured.value.planRunId)
         expect(plan.status).toBe("waiting_approval")
 
-        // Revoked between review and apply: the plan is void, and nothing was started.
+        // Revoked between review and apply: the plan is void, and nothing started.
         yield* connections.revoke(context, connection.id)
         expect((yield* Effect.flip(connections.test(context, connection.id))).code).toBe("failed_precondition")
         expect((yield* (yield* Runs).read(plan.id)).status).toBe("superseded")
-        // As if it had been revoked past everything that voids plans.
+        // Pretends that it was revoked without voiding any plan.
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE runs SET status = 'waiting_approval' WHERE id = ${plan.id}`
         const refused = yield* Effect.flip(applied(plan))
@@ -179,7 +179,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         const rows = yield* sql`SELECT sealed_values FROM connections WHERE id = ${connection.id}`
         expect(rows).toEqual([{ sealed_values: null }])
 
-        // An expiry is never given in the past; it comes.
+        // An expiry in the past cannot be set, so the test moves it there.
         const expired = yield* demoConnection("demo-token-canary-old-90bb")
         yield* sql`UPDATE connections SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${expired.id}`
         expect((yield* connections.read(expired.id)).status).toBe("expired")
@@ -192,7 +192,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         )
         expect(late.diagnostics.map((finding) => finding.code)).toEqual(["blocked_missing_connection"])
 
-        // What the operator forbids, and a Connection for another provider, are matters of policy.
+        // A provider forbidden by the operator, and a Connection for another provider, are policy violations.
         const denied = yield* connections.create(context, {
           workspaceId,
           provider: forbidden,
@@ -214,7 +214,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         )
         expect(other.diagnostics.map((finding) => finding.code)).toEqual(["blocked_policy"])
 
-        // Another Workspace's Connection does not exist as far as this one is told.
+        // Another Workspace's Connection looks like a missing one.
         const stranger = yield* newOwner("stranger")
         const foreign = yield* connections.create(stranger.context, {
           workspaceId: stranger.workspaceId,
@@ -235,7 +235,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
   )
 
   tests.live(
-    "leave a partial state behind a resource that fails, and a good apply makes the Capsule safe again",
+    "leave a partial state when a resource fails, and a good apply makes the Capsule safe again",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -281,7 +281,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         const runs = yield* Runs
         const apply = yield* applying(plan)
         yield* eventOf(apply.id, "resource.started")
-        // The queue behind it is visible, and can be left.
+        // The queue behind it is visible, and a Run can leave it.
         const capsules = yield* Capsules
         const waiting = (yield* capsules.plan(context, capsuleId, undefined)).value
         expect(waiting.queue).toMatchObject({ position: 2, reason: "capsule_busy", heldByRunId: apply.id })

@@ -29,10 +29,10 @@ setDefaultTimeout(120_000)
 class Pliant extends Context.Service<Pliant, PliantServer>()("test/Pliant") {}
 
 const points = killPoints()
-// Filled once the plane knows where the demo provider keeps its notes.
+// Set once the service knows where the demo provider keeps its notes.
 const helpers: Array<DeclaredHelper> = []
 
-/** A Git server that keeps the credentials it got. */
+/** A Git server that records the credentials it receives. */
 class Forge extends Context.Service<Forge, Effect.Success<ReturnType<typeof serveByHttpBackend>>>()("test/Forge") {}
 
 const tests = suite(
@@ -104,7 +104,7 @@ const declare = Effect.gen(function* () {
   })
 })
 
-/** Goes to the server and back, for a new Connection or one that is there. */
+/** Walks through the server's sign-in and back, for a new Connection or an existing one. */
 const connect = Effect.fnUntraced(function* (connectionId?: ConnectionId, helper = helperId) {
   yield* declare
   const { context, workspaceId } = yield* TestPlane
@@ -151,7 +151,7 @@ const files = (name: string) => ({ "main.tf": demoModule(note(name)) })
 const using = (id: ConnectionId) => ({ options: { providerBindings: [bound(id)] } })
 
 describe.skipIf(Bun.which("terraform") === null)("the access token of a Connection", () => {
-  tests.live("is renewed once before two Runs that need it, and what was reviewed stays reviewed", () =>
+  tests.live("is renewed once before two Runs that need it, and what was reviewed remains reviewed", () =>
     Effect.gen(function* () {
       const { context, dataDir } = yield* TestPlane
       const connection = yield* connect()
@@ -162,7 +162,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
       const former = yield* tokensOf(connection.id)
 
       yield* expire(connection.id)
-      // Both at once: the server rotates, and would take a second use of the refresh token for a theft.
+      // Both run concurrently: the server rotates, and would treat a reused refresh token as theft.
       const capsules = yield* Capsules
       const runs = yield* Effect.all(
         [one, two].map(({ capsuleId }) => capsules.plan(context, capsuleId, undefined)),
@@ -173,7 +173,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
       const present = yield* tokensOf(connection.id)
       expect(present.refreshToken).not.toBe(former.refreshToken)
 
-      // Renewed between review and apply: the same authority, so the plan stands.
+      // Renewed between review and apply: the same authority, so the plan remains valid.
       yield* expire(connection.id)
       const plan = yield* (yield* Runs).read(runs[0]?.value.id ?? one.plan.id)
       expect((yield* applied(plan)).status).toBe("succeeded")
@@ -186,7 +186,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
         accessToken,
         refreshToken ?? "-"
       ])
-      // Folders of Runs that are over go away meanwhile.
+      // Folders of finished Runs are removed meanwhile.
       const swept = yield* eventually(Effect.option(Effect.try(() => canarySweep(dataDir, secrets))), Option.isSome)
       expect(swept).toEqual(Option.some([]))
     })
@@ -218,7 +218,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
     })
   )
 
-  tests.live("serves until its end while the server cannot renew it", () =>
+  tests.live("serves until it expires while the server cannot renew it", () =>
     Effect.gen(function* () {
       const { state } = yield* Pliant
       const sql = yield* SqlClient.SqlClient
@@ -239,7 +239,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
     })
   )
 
-  tests.live("that was renewed in the moment of a crash is renewed again, or said to be lost", () =>
+  tests.live("renewed at the moment of a crash is renewed again, or reported as lost", () =>
     Effect.gen(function* () {
       const { state } = yield* Pliant
       const connections = yield* Connections
@@ -252,7 +252,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
         expect(Exit.isFailure(yield* Effect.exit(renewals.renew([connection.id])))).toBe(true)
       })
 
-      // A server that does not rotate takes the refresh token again.
+      // A server that does not rotate accepts the refresh token again.
       state.rotates = false
       const before = yield* tokensOf(connection.id)
       yield* crashed
@@ -260,7 +260,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
       expect((yield* replanned(capsuleId)).status).toBe("waiting_approval")
       expect((yield* tokensOf(connection.id)).accessToken).not.toBe(before.accessToken)
 
-      // One that does takes it for a theft, and ends the whole grant.
+      // One that rotates treats it as theft, and ends the whole grant.
       state.rotates = true
       yield* expire(connection.id)
       yield* renewals.renew([connection.id])
@@ -272,7 +272,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
       const { workspaceId } = yield* TestPlane
       expect((yield* connections.failing(workspaceId)).map(({ id }) => id)).toContain(connection.id)
 
-      // Connecting again is a rotation: another grant, perhaps of another account.
+      // Connecting again is a rotation: a new grant, perhaps for another account.
       const again = yield* connect(connection.id)
       expect([again.id, again.version, again.status]).toEqual([connection.id, 2, "verified"])
       expect((yield* replanned(capsuleId)).status).toBe("waiting_approval")
@@ -280,7 +280,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
   )
 })
 
-describe("the tokens of a Connection, beside Runs of the tool,", () => {
+describe("the tokens of a Connection, outside Runs of the tool,", () => {
   tests.live("are renewed before a sync that reads with them", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
@@ -301,7 +301,7 @@ describe("the tokens of a Connection, beside Runs of the tool,", () => {
       expect(accessToken).not.toBe(before.accessToken)
       const sent = new Set(forge.authorizations.filter((header) => header !== undefined))
       expect([...sent].map((header) => atob(header.slice("Basic ".length)).split(":")[1])).toEqual([accessToken])
-      // One that cannot be renewed and has ended goes nowhere.
+      // One that has expired and cannot be renewed is not sent.
       const { state } = yield* Pliant
       yield* expire(connection.id)
       state.refusesRefresh = true
@@ -314,7 +314,7 @@ describe("the tokens of a Connection, beside Runs of the tool,", () => {
     })
   )
 
-  tests.live("are given back an hour after that failed, then hour by hour for a week, whatever becomes of others", () =>
+  tests.live("are revoked again an hour after a failure, then hourly for a week, independently of each other", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { state } = yield* Pliant
@@ -338,7 +338,7 @@ describe("the tokens of a Connection, beside Runs of the tool,", () => {
       yield* sql`UPDATE connections SET sealed_tokens = ${"x"} WHERE id = ${broken}`
       for (const id of [broken, first, second]) yield* backdate(id, 1.1)
 
-      // Refused again: from now on another hour counts.
+      // Refused again: another hour starts.
       yield* renewals.revokeEnded
       state.refusesRevocation = false
       const before = state.revoked.length
@@ -349,7 +349,7 @@ describe("the tokens of a Connection, beside Runs of the tool,", () => {
       expect(yield* fault(first)).toEqual({ code: undefined, isKept: false })
       expect(state.revoked.length).toBe(before + 2)
 
-      // After a week nobody asks any more, and nothing is kept.
+      // After a week there are no more attempts, and nothing is kept.
       state.refusesRevocation = true
       yield* backdate(second, 1.1)
       yield* sql`UPDATE connections SET updated_at = ${new Date(Date.now() - 8 * 86_400_000).toISOString()} WHERE id = ${second}`

@@ -46,7 +46,7 @@ const sealedOf = Effect.fnUntraced(function* (id: ConnectionId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked", () => {
-  tests.live("loses its values at once, and voids every plan that was made with it", () =>
+  tests.live("loses its values at once, and voids every plan made with it", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* Runs
@@ -81,7 +81,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
     })
   )
 
-  tests.live("stops a plan that is being computed with it", () =>
+  tests.live("stops a plan being computed with it", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* TestPlane
       const connection = yield* demoConnection(before)
@@ -108,14 +108,14 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
     })
   )
 
-  tests.live("lets an apply that runs go on, which hides its values and those of every rotation to its end", () =>
+  tests.live("lets a running apply continue, which hides its values and those of every rotation until it ends", () =>
     Effect.gen(function* () {
       const { context, notesDir } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const runs = yield* Runs
       const held = yield* HeldValues
       const connection = yield* demoConnection(before)
-      // Both tokens come out of the module at its end, where nothing of the provider marks them.
+      // The module outputs both tokens at its end, where nothing from the provider marks them.
       const outputs = `
         output "old" { value = join("-", ["revocation", "canary", "before", "5f20"]) }
         output "new" { value = join("-", ["revocation", "canary", "after", "81ce"]) }
@@ -138,7 +138,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
           const values = { DEMO_TOKEN: after, DEMO_DIR: notesDir }
           yield* (yield* Connections).update(context, connection.id, { values })
           seen.going = (yield* revoke(connection.id)).runningApplyIds
-          // The minute's cleanup comes by while the apply runs.
+          // The minute's cleanup runs during the apply.
           yield* held.release
           seen.sealed = yield* sealedOf(connection.id)
           seen.former = (yield* held.former(connection.id)).map(({ value }) => Redacted.value(value))

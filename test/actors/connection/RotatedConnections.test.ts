@@ -4,19 +4,19 @@ import { connectionRevoked, connectionRotated, rotationProblem } from "../../../
 const use = { connectionVersion: 2 }
 const row = { status: "verified", version: 2 } as const
 
-test("a plan has its credentials as long as the Connection has the same values", () => {
+test("a plan has its credentials as long as the Connection's values are unchanged", () => {
   expect(rotationProblem(use, row)).toBeUndefined()
   expect(rotationProblem(use, { ...row, status: "expired" })).toBeUndefined()
   expect(rotationProblem(use, { ...row, version: 3 })).toBe(connectionRotated)
   expect(rotationProblem(use, { ...row, version: 1 })).toBe(connectionRotated)
 })
 
-test("a plan that recorded no version was made with the first values", () => {
+test("a plan without a recorded version was made with the first values", () => {
   expect(rotationProblem(undefined, { ...row, version: 1 })).toBeUndefined()
   expect(rotationProblem(undefined, row)).toBe(connectionRotated)
 })
 
-test("a revoked Connection is revoked before it is rotated, and one that was removed is missed elsewhere", () => {
+test("a revoked Connection is reported as revoked, not rotated, and a removed one is reported elsewhere", () => {
   expect(rotationProblem(use, { ...row, status: "revoked", version: 3 })).toBe(connectionRevoked)
   expect(rotationProblem(use, undefined)).toBeUndefined()
 })

@@ -9,7 +9,7 @@ import {
 const taken: ConsumedOutput = { dependencyId: "dep_a", producerCapsuleId: "cap_a", input: "region", output: "region" }
 const offer = { dependencyId: "dep_a", input: "region" }
 
-test("an offer is compared with what the plan took of the same dependency for the same input", () => {
+test("an offer is compared with what the plan used of the same dependency for the same input", () => {
   const other = { ...taken, input: "zone" }
   expect(takenOf([other, taken], offer)).toEqual(taken)
   expect(takenOf([other, { ...taken, dependencyId: "dep_b" }], offer)).toBe(dependencyAdded)
@@ -22,7 +22,7 @@ test("a dependency on the state itself has no input", () => {
   expect(takenOf([everything], offer)).toBe(dependencyAdded)
 })
 
-test("a plan of a release that did not record what was given is void", () => {
+test("a plan from a release that did not record what was delivered is void", () => {
   const old: ConsumedOutput = { dependencyId: "dep_a" }
   expect(takenOf([old], offer)).toBe(unrecorded)
   expect(takenOf([{ ...old, input: "region" }], offer)).toBe(unrecorded)

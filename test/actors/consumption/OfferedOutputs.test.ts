@@ -45,12 +45,12 @@ const given = (
 }
 const names = (offers: ReturnType<typeof given>) => offers.map((offer) => offer.given.map(({ name }) => name).join())
 
-test("within one Workspace an input gets secrets too, and a published Output never is one", () => {
+test("within one Workspace an input may also receive secrets, but a published Output is never one", () => {
   expect(names(given("variable_injection"))).toEqual(["a", "b", "c", ""])
   expect(names(given("published_output"))).toEqual(["a", "", "", ""])
 })
 
-test("what is withheld is said where the producer has it: with the secrets at home, without them elsewhere", () => {
+test("the reason for withholding shows on the producer's side: with the secrets at home, without them elsewhere", () => {
   expect(given("published_output").map(({ withheld }) => withheld)).toEqual([
     undefined,
     undefined,
@@ -61,7 +61,7 @@ test("what is withheld is said where the producer has it: with the secrets at ho
   expect(given("variable_injection", { shared })[2]?.withheld).toBe("The Output c is private: it repeats a secret.")
 })
 
-test("another Workspace gets what is shared with it, by the name of the share, and no secret", () => {
+test("another Workspace receives what is shared with it, under the share's name, and no secret", () => {
   const shared = new Map([
     ["alias", { shareId: "oshare_a", name: "a" }],
     ["b", { shareId: "oshare_b", name: "b" }]
@@ -93,7 +93,7 @@ test.each([
   expect(offer?.ended).toStartWith(words)
 })
 
-test("a producer that is gone without a trace, or was never applied, gives nothing and has not ended", () => {
+test("a producer that was deleted or never applied offers nothing and has not ended", () => {
   const [gone] = given("variable_injection", { found: undefined, outputs: [] })
   expect([gone?.given, gone?.ended, gone?.stateVersionId]).toEqual([[], undefined, undefined])
   const unapplied = produced.found === undefined ? undefined : { ...produced.found, current_state_version_id: null }

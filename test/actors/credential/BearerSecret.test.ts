@@ -27,7 +27,7 @@ const slowChecksum = (text: string) => {
   return digits
 }
 
-it.live("a minted secret has its prefix, 30 characters and the checksum of both", () =>
+it.live("a new secret has its prefix, 30 characters and the checksum of both", () =>
   Effect.gen(function* () {
     const seen = new Set<string>()
     for (let n = 0; n < 300; n++) {
@@ -38,12 +38,12 @@ it.live("a minted secret has its prefix, 30 characters and the checksum of both"
       seen.add(token)
     }
     expect(seen.size).toBe(300)
-    // Every character of the alphabet turns up: none was lost to the sampling.
+    // Every character of the alphabet occurs: sampling lost none.
     expect(new Set([...seen].flatMap((token) => token.slice(5, 35).split(""))).size).toBe(62)
   }).pipe(Effect.provide(NodeCrypto.layer))
 )
 
-it.live("any single typo, truncation or other kind is noticed without a look-up", () =>
+it.live("any single typo, truncation or other kind is detected without a look-up", () =>
   Effect.gen(function* () {
     const token = Redacted.value(yield* mintSecret("personalToken"))
     for (let at = 0; at < token.length; at++) {

@@ -52,7 +52,7 @@ test("every table has exactly one model", () => {
 })
 
 for (const { constant, model } of models) {
-  test(`${constant} says what the table ${model.name} says`, () => {
+  test(`${constant} matches the table ${model.name}`, () => {
     const said = Object.entries(model.columns).map(([name, column]) => {
       const storage = storageOf(Schema.toEncoded(column).ast)
       return [name, storage.filter((kind) => kind !== "NULL").join(" "), storage.includes("NULL") ? "NULL" : "NOT NULL"]
@@ -63,7 +63,7 @@ for (const { constant, model } of models) {
     expect(said.sort()).toEqual(stored.sort())
   })
 
-  test(`an insert of ${constant} may leave out what the database fills in`, () => {
+  test(`an insert of ${constant} may omit what the database fills in`, () => {
     const filled = columns.filter(
       ({ dflt_value, name, notnull, pk, table, type }) =>
         table === model.name &&

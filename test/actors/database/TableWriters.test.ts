@@ -12,19 +12,19 @@ const ownerOf = new Map([
 ])
 const tableOf = new Map(models.map(({ constant, model }) => [constant, model.name]))
 
-/** Writes of another folder's table. The list only gets shorter. */
+/** Writes to another folder's table. The list only gets shorter. */
 const exceptions: ReadonlyArray<string> = [
-  // Roles are read by everybody, changed by their own commands.
+  // Any room may read roles; only their own commands change them.
   "actors/member/Members.ts writes memberships of actors/workspace",
-  // What a Run consumes stands below the commands that make a dependency.
+  // What a Run consumes lies below the commands that create a dependency.
   "actors/dependency/Dependencies.ts writes dependencies of actors/consumption",
   "actors/dependency/DependencyRules.ts writes dependencies of actors/consumption",
-  // A Source goes with what was found in it.
+  // A Source is deleted together with what was found in it.
   "actors/source-commands/SourceRemoval.ts writes compatibility_reports of actors/source",
   "actors/source-commands/SourceRemoval.ts writes source_snapshots of actors/source",
-  // The end of a Run voids the plan that its execution saved.
+  // The end of a Run voids the plan saved by its execution.
   "actors/run/RunLifecycle.ts writes run_plans of actors/execution",
-  // The incarnation is counted where Runs get their owner.
+  // The incarnation is counted where Runs are assigned an owner.
   "actors/run/RunOwner.ts writes installation of src/database"
 ]
 
@@ -35,11 +35,11 @@ const writes = sourceFiles.flatMap(({ file, folder, text }) =>
   })
 )
 
-test("only the folder that owns a table writes it", () => {
+test("only the folder that owns a table writes to it", () => {
   expect([...new Set(writes)].sort()).toEqual([...exceptions].sort())
 })
 
-test("values and changes are those of the table that the statement names", () => {
+test("values and changes belong to the table named by the statement", () => {
   const differing = sourceFiles.flatMap(({ file, text }) =>
     [
       ...text.matchAll(
@@ -52,7 +52,7 @@ test("values and changes are those of the table that the statement names", () =>
   expect(differing).toEqual([])
 })
 
-test("whole rows are read with every column, and parts with the columns that are named", () => {
+test("whole rows are read with every column, and parts with the named columns", () => {
   const differing = sourceFiles.flatMap(({ file, text }) => [
     ...[...text.matchAll(/\b(\w+)\.rows\(\s*\w+\s*\)`([^`]*)/g)].flatMap(([, constant, statement]) =>
       tableOf.has(constant ?? "") && !/^\s*SELECT (?:\w+\.)?\* FROM|RETURNING \*$/.test(statement ?? "")
@@ -72,7 +72,7 @@ test("whole rows are read with every column, and parts with the columns that are
 
 const count = (pattern: RegExp) => sourceFiles.reduce((sum, { text }) => sum + [...text.matchAll(pattern)].length, 0)
 
-// Both numbers only go down.
+// Both numbers may only decrease.
 test("rows are typed by models, not by hand", () => {
   expect(count(/\b(?:sql|read|write|client)<[^`]*?>`/g)).toBeLessThanOrEqual(95)
   expect(count(/\bsql\.(?:insert|update)\(/g)).toBeLessThanOrEqual(12)

@@ -10,7 +10,7 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule on which others depend", () => {
-  tests.live("names them to whoever reviews its destruction", () =>
+  tests.live("are listed in the review of its destruction", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules

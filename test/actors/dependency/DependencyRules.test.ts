@@ -17,7 +17,7 @@ const checked = (taken: Set<string>, ...names: ReadonlyArray<string>) => {
   return Result.isFailure(outcome) ? [outcome.failure.code, outcome.failure.message] : [...taken]
 }
 
-test("a dependency takes inputs that the module declares, each once", () => {
+test("a dependency fills inputs that the module declares, each once", () => {
   expect(checked(new Set(), "region", "zone")).toEqual(["region", "zone"])
   expect(checked(new Set(["zone"]), "region")).toEqual(["zone", "region"])
 })

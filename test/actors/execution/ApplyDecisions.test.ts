@@ -37,8 +37,8 @@ const output = (name: string, value: string, sensitive = false): StateOutput => 
 
 const capsule = { current_state_generation: 4, drift_checked_at: null, tool_name: null }
 
-describe("what an apply changes of its Capsule", () => {
-  test("a success moves the state, and takes tool and lock from what was prepared", () => {
+describe("what an apply changes on its Capsule", () => {
+  test("a success moves the state, and keeps the tool and lock of the preparation", () => {
     expect(capsuleAfter("apply", capsule, result(), prepared, "sv_new")).toEqual({
       current_state_version_id: "sv_new",
       current_state_generation: 5,
@@ -51,7 +51,7 @@ describe("what an apply changes of its Capsule", () => {
     })
   })
 
-  test("an apply puts back what a drift check has found", () => {
+  test("an apply resolves the drift that a check found", () => {
     const checked = { ...capsule, drift_checked_at: "2026-01-01T00:00:00.000Z" }
     expect(capsuleAfter("apply", checked, result(), prepared, "sv_new")).toMatchObject({ drift_status: "none" })
   })
@@ -83,7 +83,7 @@ describe("what an apply changes of its Capsule", () => {
   })
 
   const nothing = { exit: "failed", changedAnything: false } as const
-  test("a failure that touched nothing leaves the Capsule as it is", () => {
+  test("a failure that touched nothing leaves the Capsule unchanged", () => {
     expect(capsuleAfter("apply", capsule, result(nothing), prepared, undefined)).toEqual({})
   })
 
@@ -93,7 +93,7 @@ describe("what an apply changes of its Capsule", () => {
     { sandboxKilled: true },
     { stateProblem: "unreadable" as const }
   ]) {
-    test(`a failure with ${Object.keys(doubt).join()} leaves it in doubt`, () => {
+    test(`a failure with ${Object.keys(doubt).join()} is recorded as uncertain`, () => {
       expect(capsuleAfter("apply", capsule, result({ ...nothing, ...doubt }), prepared, undefined)).toEqual({
         status: "error",
         runtime_safety: "unknown"
@@ -102,7 +102,7 @@ describe("what an apply changes of its Capsule", () => {
   }
 })
 
-test("a state counts once something was changed, and needs a lineage", () => {
+test("a state counts once something has changed, and needs a lineage", () => {
   expect(isNewState(result())).toBe(true)
   expect(isNewState(result({ changedAnything: false }))).toBe(true)
   expect(isNewState(result({ exit: "failed" }))).toBe(true)
@@ -111,7 +111,7 @@ test("a state counts once something was changed, and needs a lineage", () => {
   expect(isNewState(result({ state: undefined }))).toBe(false)
 })
 
-test("evidence is what was prepared and what was seen; the latter is newer", () => {
+test("evidence combines what was prepared and what was observed; the latter is newer", () => {
   const seen = { severity: "error" as const, summary: "seen" }
   const noted = { severity: "warning" as const, summary: "noted" }
   const newer = { name: "opentofu", version: "1.10.1" } as const
@@ -122,7 +122,7 @@ test("evidence is what was prepared and what was seen; the latter is newer", () 
     diagnostics: [seen, noted],
     possiblyCreated: ["a.b"]
   })
-  // An apply that nobody saw end has what was prepared.
+  // An apply whose end was not observed has what was prepared.
   expect(appliedEvidence(prepared, { evidence: {}, possiblyCreated: [] }, [])).toMatchObject(prepared.evidence)
   expect(appliedEvidence(undefined, { evidence: {}, possiblyCreated: [] }, [])).toEqual({
     diagnostics: [],
@@ -130,7 +130,7 @@ test("evidence is what was prepared and what was seen; the latter is newer", () 
   })
 })
 
-test("earlier secrets stay known behind the newer ones, each once and up to a bound", () => {
+test("earlier secrets remain known after the newer ones, each once and up to a limit", () => {
   const secret = (text: string, origin: string) => ({ origin, value: Redacted.make(text) })
   const kept = rememberedSecrets([secret("b", "var.new")], [secret("b", "var.old"), secret("a", "var.old")])
   expect(kept.map(({ origin, value }) => [Redacted.value(value), origin])).toEqual([
@@ -160,7 +160,7 @@ describe("the result of an apply", () => {
     limit: { code: "memory_limit", message: "Too much memory." }
   }
 
-  test("is what the runner saw, with the Outputs as they may be published", () => {
+  test("is what the runner observed, with the Outputs as they may be published", () => {
     const outputs = allPrivate(outcome.outputs)
     expect(outputs.map(({ sensitive }) => sensitive)).toEqual([true])
     const { envNames: _, limit, outputs: __, sandboxLevel: ___, tool: used, diagnostics, ...seen } = outcome
@@ -172,7 +172,7 @@ describe("the result of an apply", () => {
     })
   })
 
-  test("has an error of its own, or that of its end", () => {
+  test("has its own error, or the one it ended with", () => {
     expect(errorOf({ exit: "failed", error: outcome.limit })).toEqual({
       code: "memory_limit",
       message: "Too much memory."

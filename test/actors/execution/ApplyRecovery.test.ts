@@ -21,7 +21,7 @@ const module = { "main.tf": `resource "terraform_data" "a" { input = "a" }` }
 const untouched = { code: "apply_interrupted", message: "nothing was changed" }
 const interrupted = { code: "apply_interrupted", message: "something may have been changed" }
 
-/** An apply that the ledger shows as running, and of which neither run folder nor checkpoint is left. */
+/** An apply recorded as running, with neither run folder nor checkpoint left. */
 const forgotten = Effect.fnUntraced(function* (branch: string, phase: "prepare" | "apply") {
   const sql = yield* SqlClient.SqlClient
   const { capsuleId, plan } = yield* planned(branch, module)
@@ -53,7 +53,7 @@ const recovered = Effect.fnUntraced(function* (applyId: RunId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("an apply without its notes", () => {
-  tests.live("is not called harmless once its tool was about to start", () =>
+  tests.live("is not considered harmless once its tool was about to start", () =>
     Effect.gen(function* () {
       const { applyId, capsuleId } = yield* forgotten("lostfolder", "apply")
       yield* recovered(applyId)
@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("an apply without its notes", (
     })
   )
 
-  tests.live("changed nothing when it had not come that far", () =>
+  tests.live("changed nothing if it had not reached that point", () =>
     Effect.gen(function* () {
       const { applyId, capsuleId } = yield* forgotten("neverbegun", "prepare")
       yield* recovered(applyId)
@@ -79,7 +79,7 @@ describe.skipIf(Bun.which("terraform") === null)("an apply without its notes", (
     })
   )
 
-  tests.live("is refused when its Workspace was archived before its turn came", () =>
+  tests.live("is refused when its Workspace was archived while it was queued", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const subject = context.actor.subject ?? ""

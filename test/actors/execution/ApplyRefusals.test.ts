@@ -63,7 +63,7 @@ const refusals: ReadonlyArray<Case> = [
   }
 ]
 
-/** Executes the apply of a plan that may be applied, but for what the case changes; answers the Run and what was started. */
+/** Executes the apply of an applicable plan, changed as the case says; returns the Run and the started processes. */
 const executed = Effect.fnUntraced(function* ({ around, operator = {}, plan }: Partial<Case>) {
   const started: Array<string> = []
   const run = yield* Effect.gen(function* () {

@@ -30,7 +30,7 @@ const leaking = (end: string) => ({
     output "plain" { value = "nothing secret" }`
 })
 
-/** The module does not mark what it puts into its state. */
+/** The module does not mark what it stores in its state. */
 const unmarked = {
   "main.tf": `
     variable "secret" {
@@ -41,16 +41,16 @@ const unmarked = {
     output "a" { value = terraform_data.a.output }`
 }
 
-/** Everything that is told of a Run. */
+/** Everything reported about a Run. */
 const toldOf = Effect.fnUntraced(function* (runId: Parameters<Runs["Service"]["read"]>[0]) {
   const streams = yield* RunStreams
-  // The last lines may come after the end.
+  // The last lines may arrive after the end.
   const logs = yield* eventually(streams.logs(runId, 0, 1000), ({ done }) => done)
   return JSON.stringify([yield* (yield* Runs).read(runId), (yield* streams.events(runId, 0, 1000)).items, logs.items])
 })
 
 describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is applied", () => {
-  tests.live("are hidden in everything that the tool prints, also when it fails", () =>
+  tests.live("are hidden in everything the tool prints, even when it fails", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* TestPlane
       for (const [branch, end, status] of [
@@ -64,14 +64,14 @@ describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is 
         expect(told).toContain("local-exec")
         expect([told.includes(secret), told.includes(encoded)]).toEqual([false, false])
       }
-      // The run folders go away once their Runs are settled.
+      // The run folders are removed once their Runs are settled.
       const files = yield* FileSystem.FileSystem
       yield* eventually(files.readDirectory(`${dataDir}/runs`), (names) => names.length === 0)
       expect(canarySweep(dataDir, [secret])).toEqual([])
     })
   )
 
-  tests.live("are as many in an apply as its plan was admitted with", () =>
+  tests.live("number the same in an apply as when its plan was admitted", () =>
     Effect.gen(function* () {
       const module = {
         "main.tf": `
@@ -87,7 +87,7 @@ describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is 
     })
   )
 
-  tests.live("do not come back as an Output that repeats them", () =>
+  tests.live("do not reappear in an Output that repeats them", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("output-repeats", leaking("true"), { variables: { secret } })
       expect((yield* applied(plan)).status).toBe("succeeded")
@@ -96,7 +96,7 @@ describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is 
     })
   )
 
-  tests.live("are hidden after they were changed: the state holds the earlier one", () =>
+  tests.live("are hidden after they change: the state holds the previous one", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules

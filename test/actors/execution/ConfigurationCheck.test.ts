@@ -48,7 +48,7 @@ const before = demoModule(
   ].join("")
 )
 
-/** The same provider by another name only: the binding covers nothing of it. */
+/** The same provider under another name: the binding does not cover it. */
 const after = `
 terraform {
   required_providers {
@@ -77,7 +77,7 @@ resource "demo_note" "a" {
 
 const producer = { "main.tf": `output "a" { value = "a" }` }
 
-/** Brings a new commit of the branch in, as a snapshot of the Source. */
+/** Adds a new commit to the branch, as a snapshot of the Source. */
 const synced = Effect.fnUntraced(function* (branch: string, sourceId: SourceId, main: string) {
   const { commit, context } = yield* TestPlane
   yield* commit(branch, { "main.tf": main })
@@ -97,7 +97,7 @@ const manyFindings = [
 
 describe.skipIf(Bun.which("terraform") === null)("a check for whoever brings a configuration along", () => {
   tests.live(
-    "tells what its plan would meet, and no value",
+    "reports what its plan would need, and no value",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -115,7 +115,7 @@ describe.skipIf(Bun.which("terraform") === null)("a check for whoever brings a c
 
         const same = yield* check(plan.sourceSnapshotId ?? (yield* Effect.die("no snapshot")))
         expect([same.compatibilityReport.status, same.compatibilityReport.findings]).toEqual(["ready", []])
-        // What the check compiled, and not what it was compared with.
+        // What the check compiled, without what it was compared with.
         expect(same.compatibilityReport.installConfigId).toBeDefined()
         expect(same.compatibilityReport.installConfigId).not.toBe(installConfigId)
 
@@ -144,7 +144,7 @@ describe.skipIf(Bun.which("terraform") === null)("a check for whoever brings a c
   )
 
   tests.live(
-    "takes configurations of its own Workspace only, and tells of no other",
+    "accepts configurations of its own Workspace only, and reveals no other",
     () =>
       Effect.gen(function* () {
         const { commit, context, url, workspaceId } = yield* TestPlane
@@ -191,7 +191,7 @@ describe.skipIf(Bun.which("terraform") === null)("a check for whoever brings a c
 
 describe.skipIf(Bun.which("terraform") === null)("a revision plan", () => {
   tests.live(
-    "is checked for the configuration that its Capsule brings along",
+    "is checked for the configuration that its Capsule supplies",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -211,7 +211,7 @@ describe.skipIf(Bun.which("terraform") === null)("a revision plan", () => {
   )
 })
 
-describe("a check that an older release stored", () => {
+describe("a check stored by an older release", () => {
   it.effect("is one of the module alone", () =>
     Effect.gen(function* () {
       const spec = `{"sourceId":"src_1","snapshot":{"id":"snap_1","url":"https://git.example.test/a","ref":"main","path":".",

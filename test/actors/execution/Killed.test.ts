@@ -29,7 +29,7 @@ const Told = Schema.fromJsonString(
   })
 )
 
-/** Runs the script until it has told where it is, and kills it there. */
+/** Runs the script until it reports its position, and kills it there. */
 const killedAt = Effect.fnUntraced(function* (given: object) {
   const child = Bun.spawn([process.execPath, script, JSON.stringify(given)], { stdout: "pipe", stderr: "inherit" })
   yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
@@ -47,13 +47,13 @@ const killedAt = Effect.fnUntraced(function* (given: object) {
 })
 
 it.live(
-  "a control plane that is killed while it applies loses no state, applies nothing again, and plans once more",
+  "a service killed during an apply loses no state, repeats no apply, and plans once more",
   () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const mirror = yield* providerMirror
       const { commit, moveBranch, origin, url } = yield* servedRepository(`${folder}/repository.git`)
-      // One note is there when the other has begun.
+      // One note exists when the other begins.
       const slow = note("slow", "delay_after_ms = 600000\n depends_on = [demo_note.quick]")
       yield* commit("killed", { "main.tf": demoModule(note("quick") + slow) })
       yield* commit("building", { "main.tf": `resource "terraform_data" "a" { input = "a" }` })
@@ -91,7 +91,7 @@ it.live(
         const created = yield* countCreations(mirror.notesDir)
         expect(created).toBeGreaterThan(0)
 
-        // The plan is under way a second time, and only that.
+        // Only the plan runs a second time.
         const started = (yield* (yield* RunStreams).events(buildingId, 0, 100)).items.filter(
           ({ kind }) => kind === "run.queued"
         )
@@ -101,12 +101,12 @@ it.live(
         const plan = yield* settled(buildingId)
         expect([plan.status, plan.attempt]).toEqual(["cancelled", 2])
 
-        // Nothing was applied again by itself, and the used plan cannot be.
+        // Nothing was applied again automatically, and the used plan cannot be.
         expect(yield* countCreations(mirror.notesDir)).toBe(created)
         expect((yield* Effect.flip(runs.apply(context, told.planId, undefined))).code).toBe("run_conflict")
         expect(canarySweep(dataDir, [token])).toEqual([])
 
-        // What is there is known, what is not is created, and the Capsule is safe again.
+        // Existing notes are adopted, missing ones are created, and the Capsule is safe again.
         yield* commit("killed", { "main.tf": demoModule(note("quick") + note("slow")) })
         yield* settled((yield* (yield* Sources).sync(context, told.sourceId, {})).id)
         const repair = yield* replanned(capsuleId)

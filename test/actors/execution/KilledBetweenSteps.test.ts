@@ -40,7 +40,7 @@ type Gap = (typeof gaps)[number]
 const types = ["plan", "apply", "drift_check", "destroy_plan", "destroy_apply"] as const
 type Type = (typeof types)[number]
 
-/** What a process that is killed at one point leaves: its data folder, and the run folders of its machine. */
+/** What a process killed at one point leaves: its data folder, and the run folders of its machine. */
 interface Left {
   readonly dataDir: string
   readonly folders: LeftFolders
@@ -61,7 +61,7 @@ const storedIn = ({ dataDir }: Left): ReadonlyArray<Stored> => {
 
 const notCopied = /^(svc\.sqlite.*|instance\.(lock|holder).*)$/
 
-/** Copies the data folder as a kill at this moment leaves it; the process itself goes on. */
+/** Copies the data folder as a kill at this moment would leave it; the process itself continues. */
 const copied = Effect.fnUntraced(function* (from: string, to: string) {
   yield* Effect.promise(async () => {
     await mkdir(to, { mode: 0o700 })
@@ -70,7 +70,7 @@ const copied = Effect.fnUntraced(function* (from: string, to: string) {
   yield* Effect.orDie((yield* DatabaseFile).backup(join(to, "svc.sqlite")))
 })
 
-/** How a Run ended after a kill, and what became of its Capsule. */
+/** How a Run ended after a kill, and the resulting state of its Capsule. */
 interface Ending {
   readonly status: RunStatus
   readonly attempt: number
@@ -82,7 +82,7 @@ const repeated = (status: RunStatus, capsule: Ending["capsule"]): Readonly<Recor
   return { claimed: again, prepared: again, executed: again, settled: { ...again, attempt: 1 } }
 }
 
-/** What changes nothing is done once more; an apply is never repeated. */
+/** A step without effects runs again; an apply is never repeated. */
 const endings: Readonly<Record<Type, Readonly<Record<Gap, Ending>>>> = {
   plan: repeated("waiting_approval", ["pending", "safe", 0]),
   apply: {
@@ -102,7 +102,7 @@ const endings: Readonly<Record<Type, Readonly<Record<Gap, Ending>>>> = {
 }
 
 it.live(
-  "a process that is killed between two steps leaves in the database what its Run is settled from, and no secret",
+  "a process killed between two steps leaves in the database everything needed to settle its Run, and no secret",
   () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder
@@ -128,7 +128,7 @@ it.live(
           moveBranch
         }
 
-        /** Keeps what a kill at each gap of the next Run of this type would leave, until the Run is over. */
+        /** Keeps what a kill at each gap of the next Run of this type would leave, until the Run ends. */
         const kept = Effect.fnUntraced(function* <E, R>(type: Type, started: Effect.Effect<RunId, E, R>) {
           const isOver = yield* Deferred.make<void>()
           for (const gap of gaps) {
@@ -191,7 +191,7 @@ it.live(
             name,
             ...(isPrepared ? [type.replace("destroy_", "")] : [])
           ])
-          // Who reads the row learns which Connection was used, and nothing that it holds.
+          // The row shows which Connection was used, and none of its values.
           for (const { data } of stored) expect(data).toContain(connectionId)
           expect(canarySweep(folder.dataDir, Object.values(secrets))).toEqual([])
 
@@ -209,7 +209,7 @@ it.live(
             if (status === "failed") expect(run.error?.code).toBe("apply_interrupted")
             expect(yield* Effect.orDie((yield* SqlClient.SqlClient)`SELECT kind FROM run_preparations`)).toEqual([])
             if (gap !== "executed") return
-            // Nothing is in the way of the next plan and its apply.
+            // Nothing blocks the next plan and its apply.
             const next = status === "waiting_approval" ? run : yield* replanned(capsuleId)
             expect({ name, status: (yield* applied(next)).status }).toEqual({ name, status: "succeeded" })
           }).pipe(

@@ -13,8 +13,8 @@ import { testPlane } from "../../support/TestPlane.ts"
 const terraform = Bun.which("terraform") ?? "/usr/local/bin/terraform"
 const folder = mkdtempSync(join(tmpdir(), "svc-hungry-"))
 const tool = join(folder, "terraform")
-// A module that names a command in `hungry` has a provider, as it were, that takes all memory while that command runs, and the
-// command fails with it.
+// For a module that names a command in `hungry`, a simulated provider takes all memory while that command runs, and the
+// command fails.
 writeFileSync(
   tool,
   `#!/bin/sh\nif [ -e hungry ] && [ "$1" = "$(cat hungry)" ]; then ${terraform} version; tail /dev/zero; exit 1; fi\nexec ${terraform} "$@"\n`
@@ -42,7 +42,7 @@ const main = `resource "terraform_data" "a" { input = "a" }`
 
 describe.skipIf(Bun.which("terraform") === null)("a Run that takes all memory", () => {
   tests.live(
-    "fails with a plain reason while it plans, and a Run beside it does not",
+    "fails with a plain reason while planning, and a concurrent Run does not",
     () =>
       Effect.gen(function* () {
         const [hungry, other] = yield* Effect.all(
@@ -58,7 +58,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Run that takes all memory", 
   )
 
   tests.live(
-    "fails with a plain reason while it applies, and nobody trusts what it left blindly",
+    "fails with a plain reason while applying, and its result is not trusted blindly",
     () =>
       Effect.gen(function* () {
         const { capsuleId, plan } = yield* planned("hungry-apply", { "main.tf": main, hungry: "apply" })
@@ -73,7 +73,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Run that takes all memory", 
 
 describe.skipIf(Bun.which("terraform") === null)("a Run", () => {
   tests.live(
-    "records how its module was kept apart and what it reached, however it ended",
+    "records how its module was isolated and what it reached, however it ended",
     () =>
       Effect.gen(function* () {
         const confinement = yield* (yield* ModuleRunner).confinement(undefined)

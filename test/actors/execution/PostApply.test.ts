@@ -43,7 +43,7 @@ const check = (more: Readonly<Record<string, unknown>> = {}) => ({
 
 const canary = "answer-canary-7f3a"
 
-/** The operator's policy with these checks, and a site that answers so. */
+/** The operator's policy with these checks, and a site that answers like this. */
 const arranged = Effect.fnUntraced(function* (
   checks: ReadonlyArray<Readonly<Record<string, unknown>>>,
   answer: { readonly status: number; readonly location?: string }
@@ -57,7 +57,7 @@ const arranged = Effect.fnUntraced(function* (
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** What a re-adoption asks of a Capsule as it is now. */
+/** What a re-adoption requires of a Capsule in its current state. */
 const adoption = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const capsule = yield* (yield* Capsules).read(capsuleId)
   return {
@@ -74,7 +74,7 @@ const rowOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => {
-  tests.live("an apply succeeds when its check is answered as expected, and is asked without credentials", () =>
+  tests.live("an apply succeeds when its check gets the expected answer, and the check sends no credentials", () =>
     Effect.gen(function* () {
       const { answers, site } = yield* arranged([check({ contains: canary, timeout: 600 })], { status: 200 })
       const { apply, capsule, plan } = yield* active("healthy", main, { variables: { site } })
@@ -86,7 +86,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       const [asked] = answers.asked
       expect(asked?.path).toBe("/healthz")
       expect(asked?.headers.toSorted()).toEqual(["accept", "accept-encoding", "connection", "host", "user-agent"])
-      // Nothing of the answer is kept.
+      // Nothing of the response is kept.
       const sql = yield* SqlClient.SqlClient
       const { items } = yield* (yield* RunStreams).logs(apply.id, 0, 1000)
       const kept = [yield* sql`SELECT * FROM runs`, yield* sql`SELECT * FROM run_events`, items]
@@ -94,12 +94,12 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
     })
   )
 
-  tests.live("a failed check commits state and Outputs, and leads through the narrow recovery to active again", () =>
+  tests.live("a failed check commits state and Outputs, and the narrow recovery leads back to active", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
       const sql = yield* SqlClient.SqlClient
-      // A redirect is an answer that nobody follows.
+      // A redirect is a response; it is not followed.
       const { answers, site } = yield* arranged([check(), check({ name: "later" })], { status: 503 })
       const { capsuleId, plan } = yield* planned("ill", main, { variables: { site } })
       const apply = yield* applied(plan)
@@ -115,7 +115,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       expect((yield* capsules.outputs(capsuleId)).map(({ name }) => name)).toEqual(["site", "size"])
       const old = yield* replanned(capsuleId)
 
-      // Every condition of the table, broken by itself.
+      // Every condition of the table, broken one at a time.
       const attempt = adoption(capsuleId).pipe(
         Effect.flatMap((request) => capsules.reAdopt(context, capsuleId, request, freshKey()))
       )
@@ -158,7 +158,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       expect((yield* Effect.flip(attempt)).code).toBe("failed_precondition")
       yield* sql`DELETE FROM runs WHERE id = ${later}`
 
-      // The operator corrects the check; the re-adoption takes it over and changes nothing but the authority.
+      // The operator corrects the check; the re-adoption adopts it and changes only the authority.
       yield* arranged([check({ status: [503] })], { status: 503 })
       const before = yield* rowOf(capsuleId)
       const done = yield* attempt
@@ -177,7 +177,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
     })
   )
 
-  tests.live("a redirect is an answer that nobody follows, and a private address is not asked", () =>
+  tests.live("a redirect is a response that is not followed, and no request goes to a private address", () =>
     Effect.gen(function* () {
       const { answers, site } = yield* arranged([check()], { status: 302, location: "/elsewhere" })
       const { capsuleId, plan } = yield* planned("redirect", main, { variables: { site } })
@@ -190,13 +190,13 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
     })
   )
 
-  tests.live("a service that ends while it checks leaves a committed state and a Capsule in error", () =>
+  tests.live("a service that stops during a check leaves a committed state and a Capsule in error", () =>
     Effect.gen(function* () {
       const { site } = yield* arranged([check({ timeout: 600, interval: 300 })], { status: 503 })
       const { capsuleId, plan } = yield* planned("ended", main, { variables: { site } })
       const apply = yield* applying(plan)
       const ledger = yield* RunLedger
-      // The state is committed before anything is asked.
+      // The state is committed before any check is sent.
       for (let times = 1; ; times += 1) {
         const event = yield* eventOf(apply.id, "run.phase", times)
         if (event.kind === "run.phase" && event.data["phase"] === "check") break
@@ -212,7 +212,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       expect(ended.postApply).toEqual([{ name: "health", status: "not_run", attempts: 0 }])
       const capsule = yield* (yield* Capsules).read(capsuleId)
       expect(capsule).toMatchObject({ status: "error", runtimeSafety: "unknown", currentStateGeneration: 1 })
-      // Whoever comes second finds it ended.
+      // The second reader finds it settled.
       const second = yield* Effect.flip((yield* ApplySettlement).conclude(holdOf(row), { results: [] }))
       expect(second._tag).toBe("HoldLost")
       expect((yield* (yield* Capsules).read(capsuleId)).status).toBe("error")

@@ -24,7 +24,7 @@ const apply = {
   lifecycle: { postApply: [{ name: "health", kind: "http" as const, target: { endpoint: true as const } }] }
 }
 
-test("a preparation is read as it was written", () => {
+test("a preparation is read back as it was written", () => {
   expect(Schema.decodeSync(planForm.json)(Schema.encodeSync(planForm.json)(plan))).toEqual(plan)
   expect(Schema.decodeSync(applyForm.json)(Schema.encodeSync(applyForm.json)(apply))).toEqual(apply)
   const least = { evidence: {}, tool: apply.tool }
@@ -34,7 +34,7 @@ test("a preparation is read as it was written", () => {
   })
 })
 
-test("nothing is written but what the form names", () => {
+test("only the fields of the form are written", () => {
   const value = "forms-canary-91d2"
   const more = { value, variables: { key: value } }
   const consumed = plan.consumed.map((output) => ({ ...output, ...more }))

@@ -51,7 +51,7 @@ const stateOf = (left: Left) =>
     )
   )
 
-/** The apply of a plan, as the ledger shows it when the service is killed while the tool works. */
+/** The apply of a plan, as stored when the service is killed while the tool runs. */
 const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
   const { context } = yield* TestPlane
   const ledger = yield* RunLedger
@@ -73,7 +73,7 @@ const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
   return applyId
 })
 
-/** Recovers the apply from a state that holds these Outputs; answers each one as it is stored, public ones first. */
+/** Recovers the apply from a state that holds these Outputs; returns each one as stored, public ones first. */
 const recovered = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: RunId, left: Left) {
   const ledger = yield* RunLedger
   const row = yield* ledger.find(applyId)
@@ -96,7 +96,7 @@ const storedOf = Effect.fnUntraced(function* (capsuleId: CapsuleId, stateVersion
   }
 })
 
-/** The sealed value of one row, put where that of another belongs. */
+/** The sealed value of one row, moved to another row. */
 const sealedElsewhere = Effect.fnUntraced(function* (planId: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE run_plans SET sealed_secrets = plan_file WHERE run_id = ${planId}`
@@ -107,7 +107,7 @@ const rotate = Effect.fnUntraced(function* (id: ConnectionId, token: string) {
   yield* (yield* Connections).update(context, id, { values: { DEMO_TOKEN: token, DEMO_DIR: notesDir } })
 })
 
-/** An apply that was given the values of a Connection, which are replaced while it works. */
+/** An apply that received a Connection's values, which are replaced while it runs. */
 const rotatedUnderWay = Effect.fnUntraced(function* (branch: string, before: string, after: string) {
   const connection = yield* demoConnection(before)
   const files = { "main.tf": demoModule(note(branch)) }
@@ -125,7 +125,7 @@ const rotatedUnderWay = Effect.fnUntraced(function* (branch: string, before: str
 const plain = { plain: "nothing secret" }
 
 describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply left", () => {
-  tests.live("stay private when they repeat a secret of the plan, with its origin, in whatever form", () =>
+  tests.live("remain private when they repeat a secret of the plan, with its origin, in any form", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("left-plan", module, given(secret))
       const applyId = yield* underWay(capsuleId, plan)
@@ -137,7 +137,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
     })
   )
 
-  tests.live("stay private when they repeat a secret that only the state before them held", () =>
+  tests.live("remain private when they repeat a secret that only the previous state held", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -158,7 +158,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
     })
   )
 
-  tests.live("stay private when they repeat what a Connection held at its start, or holds since it was rotated", () =>
+  tests.live("remain private when they repeat what a Connection held at its start, or holds since its rotation", () =>
     Effect.gen(function* () {
       const before = "recovery-canary-before-17be"
       const after = "recovery-canary-after-3c4d"
@@ -189,7 +189,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
         WHERE id = ${connectionId}`
       expect(yield* recovered(capsuleId, applyId, plain)).toEqual(withheld)
 
-      // Plans of earlier releases: without their secrets, with fewer of them, and gone.
+      // Plans of earlier releases: without their secrets, with fewer of them, and deleted.
       for (const [branch, lose] of [
         ["left-unkept", (id: string) => sql`UPDATE run_plans SET sealed_secrets = NULL WHERE run_id = ${id}`],
         ["left-earlier", (id: string) => sql`UPDATE run_plans SET secret_rule = NULL WHERE run_id = ${id}`],
@@ -205,7 +205,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Outputs of an apply that ended", () => {
-  tests.live("are all private when the secrets of its plan or of the state before it do not open", () =>
+  tests.live("are all private when the secrets of its plan or of the previous state cannot be decrypted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ended = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: RunId) {

@@ -16,7 +16,7 @@ const breaking = new URL("../../runner/redaction/support/BreakingWorker.ts", imp
 const tests = suite(testPlane().pipe(Layer.provide(Layer.succeed(RedactionWorkerLocation, breaking))))
 afterAll(tests.dispose)
 
-/** The tool shows what a command prints, not what the shell made it from. `first` is done before it prints. */
+/** The tool shows what a command prints, not its source. `first` exists before it prints. */
 const printing = (text: string, first = "true") => ({
   "main.tf": `
     variable "secret" {
@@ -37,10 +37,11 @@ const told = Effect.fnUntraced(function* (runId: Parameters<RunStreams["Service"
 })
 
 describe.skipIf(Bun.which("terraform") === null)("an apply whose redaction thread breaks", () => {
-  tests.live("goes on, shows and publishes nothing more, and leaves the next Run alone", () =>
+  tests.live("continues, shows and publishes nothing more, and does not affect the next Run", () =>
     Effect.gen(function* () {
       const capsules = yield* Capsules
-      // The command prints once its resource was shown: what is read together with the end of the thread is lost with it.
+      // The command prints after its resource was shown: output read together with the end of the thread is lost with
+      // it.
       const gate = `${(yield* TestPlane).notesDir}/gate`
       Bun.spawnSync(["mkfifo", gate])
       const module = printing("the-thread-$(echo ends)-here", `read -r go < ${gate}`)
@@ -55,7 +56,7 @@ describe.skipIf(Bun.which("terraform") === null)("an apply whose redaction threa
       const lines = yield* told(apply.id)
       const lost = lines.findIndex((line) => line.includes("[redacted]"))
       expect(lines.slice(0, lost).join("\n")).toContain("terraform_data.a: Creating...")
-      // What the thread had looked at when it ended is shown; nothing that it never saw.
+      // What the thread had checked when it ended is shown, and nothing else.
       expect(lines.slice(lost).filter((line) => /after-it|the-thread|ends-here/.test(line))).toEqual([])
       expect(lines.slice(lost).filter((line) => line.includes("[redacted]")).length).toBeGreaterThan(1)
       expect(yield* capsules.outputs(capsuleId)).toEqual([])

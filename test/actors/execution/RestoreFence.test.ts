@@ -17,7 +17,7 @@ import { newOwner, planeAt, servedRepository, TestPlane } from "../../support/Te
 const module = (input: string) => ({ "main.tf": `resource "terraform_data" "a" { input = "${input}" }` })
 
 it.live(
-  "what may have been applied after a backup is not applied again by what was restored from it",
+  "an apply that may have run after a backup is not repeated by the restored service",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
@@ -53,15 +53,15 @@ it.live(
           const runningApply = yield* applying(running.plan)
           yield* settled(queuedApply.id)
           yield* settled(runningApply.id)
-          // As an older release wrote it: what nothing authenticates can be edited below.
+          // As an older release wrote it: without authentication, the test can edit it below.
           yield* (yield* DatabaseFile).backup(file)
-          // After the backup: both are used up, as far as anybody else knows.
+          // After the backup: from the outside both are used up.
           expect((yield* applied(waiting.plan)).status).toBe("succeeded")
           return { plane, waiting, approved, steady, queued, running, queuedApply, runningApply }
         }).pipe(Effect.provideService(TestPlane, TestPlane.of(plane)))
       }).pipe(Effect.provide(planeIn(`${folder}/a`)))
 
-      // As if the backup had been written a moment earlier.
+      // Pretends that the backup was written a moment earlier.
       yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE runs SET status = 'queued', started_at = NULL, finished_at = NULL, state_version_id = NULL

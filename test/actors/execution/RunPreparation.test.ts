@@ -10,7 +10,7 @@ import { connection, ordinary, preparation, provider, type Surroundings } from "
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** A refused start: what differs from a Run that may start, and the code it ends with. */
+/** A refused start: how the Run differs from one that may start, and the code it ends with. */
 interface Refusal {
   readonly why: string
   readonly code: string
@@ -85,7 +85,7 @@ const ofEveryRun: ReadonlyArray<Refusal> = [
   }
 ]
 
-/** What only an apply is refused for: a plan takes the authority of now instead. */
+/** What only an apply is refused for: a plan adopts the current authority instead. */
 const ofApplies: ReadonlyArray<Refusal> = [
   { why: "whose Capsule has a newer epoch", code: "superseded", capsule: { execution_authority_epoch: 2 } },
   { why: "whose Capsule has a newer state", code: "superseded", capsule: { current_state_generation: 1 } },
@@ -117,7 +117,7 @@ const preparing = Effect.fnUntraced(function* (type: "plan" | "apply", given: Pa
 const prepared = (type: "plan" | "apply", given: Partial<Refusal>) =>
   preparing(type, given).pipe(Effect.provide(Layer.fresh(preparation({ ...ordinary, ...given.around }))))
 
-/** How a Run is refused, and whether its Capsule says that it waits for a credential. */
+/** How a Run is refused, and whether its Capsule shows that it waits for a credential. */
 const refused = (type: "plan" | "apply", given: Refusal) =>
   Effect.gen(function* () {
     const blocked = yield* Effect.flip(preparing(type, given))
@@ -134,13 +134,13 @@ for (const type of ["plan", "apply"] as const) {
         const { blocked, waits } = yield* refused(type, refusal)
         expect(blocked).toMatchObject({ _tag: "RunBlocked", code: refusal.code })
         expect(blocked.message).not.toContain("a-cloud-token")
-        // Whose turn it is stands on the Capsule, whatever it is about the credential.
+        // For every credential problem, the Capsule shows whose turn it is.
         expect(waits).toBe(refusal.code.startsWith("blocked_"))
       })
     )
   }
 
-  it.live(`${type === "plan" ? "a plan" : "an apply"} with all that it needs starts with its Connection`, () =>
+  it.live(`${type === "plan" ? "a plan" : "an apply"} that has everything it needs starts with its Connection`, () =>
     Effect.gen(function* () {
       const { job } = yield* prepared(type, { around: { ...needsCloud, bound: connection() } })
       expect(job.tool).toMatchObject({ name: "opentofu", version: "1.10.0" })
@@ -149,7 +149,7 @@ for (const type of ["plan", "apply"] as const) {
   )
 }
 
-it.live("an apply is refused when an Output that its plan used is not given any more", () =>
+it.live("an apply is refused when an Output used by its plan is no longer offered", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const planRunId = "run_pppppppppppppppppppppppp"
@@ -163,7 +163,7 @@ it.live("an apply is refused when an Output that its plan used is not given any 
   }).pipe(Effect.provide(Layer.fresh(preparation(ordinary))))
 )
 
-it.live("a plan that waited takes the authority of now, and records it", () =>
+it.live("a waiting plan adopts the current authority, and records it", () =>
   Effect.gen(function* () {
     const run = yield* runOf("plan", { capsule: { execution_authority_epoch: 7, current_state_generation: 3 } })
     yield* (yield* RunPreparation).prepare(run)

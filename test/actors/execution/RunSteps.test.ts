@@ -12,7 +12,7 @@ import { ledgers } from "../support/GuardedPlane.ts"
 
 const hold = { runId: world.runId, owner: "inst_test#1", fence: 3 }
 
-/** Goes through steps that note what they are given; answers the notes. */
+/** Runs steps that record what they receive; returns the records. */
 const walked = Effect.fnUntraced(function* (changes: Partial<RunSteps<string, string>>) {
   const found = (yield* (yield* RunLedger).find(world.runId)) ?? (yield* Effect.die("no Run"))
   const run: RunRow = { ...found, type: "plan", status: "running", owner: hold.owner, fence: hold.fence }
@@ -42,7 +42,7 @@ const walked = Effect.fnUntraced(function* (changes: Partial<RunSteps<string, st
   return { notes, exit: Result.isSuccess(exit) ? "over" : exit.failure._tag }
 }, Effect.provide(ledgers))
 
-it.live("each step is followed by the next, and a process may die in every gap", () =>
+it.live("each step follows the previous one, and a process may die in every gap", () =>
   Effect.gen(function* () {
     expect(yield* walked({})).toEqual({
       notes: ["prepare", "plan.prepared", "execute the job", "plan.executed", "settle 3 the outcome"],
@@ -51,21 +51,21 @@ it.live("each step is followed by the next, and a process may die in every gap",
   })
 )
 
-it.live("a job that fails is settled like one that has an outcome", () =>
+it.live("a failing job is settled like one with an outcome", () =>
   Effect.gen(function* () {
     const { notes } = yield* walked({ execute: () => runnerFailure("plan_failed", "plan", "It failed.") })
     expect(notes).toEqual(["prepare", "plan.prepared", "plan.executed", "settle 3 plan_failed"])
   })
 )
 
-it.live("a Run that is blocked says why and is refused; nothing is executed", () =>
+it.live("a blocked Run reports why and is refused; nothing is executed", () =>
   Effect.gen(function* () {
     const { notes } = yield* walked({ prepare: () => blocked("missing_input", "A value is missing.") })
     expect(notes).toEqual(["log A value is missing.", "refuse missing_input"])
   })
 )
 
-it.live("an execution whose hold is lost while it prepares ends without a word", () =>
+it.live("an execution that loses its hold during preparation ends silently", () =>
   Effect.gen(function* () {
     expect(yield* walked({ prepare: () => holdLost(hold) })).toEqual({ notes: [], exit: "HoldLost" })
   })

@@ -62,7 +62,7 @@ const applyOutcome: ApplyOutcome = {
 
 const driftOutcome: DriftOutcome = { ...seen, drifted: true, resourceDrift: [] }
 
-/** A Run like an earlier one, in the hands of a process that prepared it and is gone. */
+/** A Run like an earlier one, held by a process that prepared it and died. */
 const held = Effect.fnUntraced(function* (type: Run["type"], like: Run, more: { readonly planRunId?: string } = {}) {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
@@ -90,7 +90,7 @@ const held = Effect.fnUntraced(function* (type: Run["type"], like: Run, more: { 
   }).pipe(transaction(sql))
 })
 
-/** Everything that a settlement may write. */
+/** Everything a settlement may write. */
 const written = Effect.fnUntraced(function* (capsuleId: CapsuleId, runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.orDie(
@@ -105,7 +105,7 @@ const written = Effect.fnUntraced(function* (capsuleId: CapsuleId, runId: RunId)
   )
 })
 
-/** Settles twice under the same hold; what the first wrote is all that is written. */
+/** Settles twice under the same hold; only the first settlement writes. */
 const settledTwice = Effect.fnUntraced(function* <A, E, R>(
   capsuleId: CapsuleId,
   { hold, id }: { readonly hold: RunHold; readonly id: RunId },
@@ -119,7 +119,7 @@ const settledTwice = Effect.fnUntraced(function* <A, E, R>(
 })
 
 describe("a settlement is a function of the hold, the rows and the result", () => {
-  tests.live("a plan is parked from what was prepared, once", () =>
+  tests.live("a plan is parked once, from what was prepared", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-plan", pureModule)
       const run = yield* held("plan", plan)
@@ -140,12 +140,12 @@ describe("a settlement is a function of the hold, the rows and the result", () =
         providerResolutions: [],
         compatibilityReportId: plan.compatibilityReportId
       })
-      // The newer plan took the place of the older one.
+      // The newer plan replaced the older one.
       expect((yield* (yield* Runs).read(plan.id)).status).toBe("superseded")
     })
   )
 
-  tests.live("a plan for an earlier state is void, and nothing of it is kept", () =>
+  tests.live("a plan for an earlier state is void, and none of it is kept", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { plan } = yield* planned("settle-moved", pureModule)
@@ -175,7 +175,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live("an apply is committed with the tool, the lock and the evidence that were prepared, once", () =>
+  tests.live("an apply is committed once, with the tool, the lock and the evidence that were prepared", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-apply", pureModule)
       const run = yield* held("apply", plan, { planRunId: plan.id })
@@ -196,7 +196,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live("an apply whose checks are under way is not committed a second time", () =>
+  tests.live("an apply whose checks are running is not committed a second time", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-checked", pureModule)
       const run = yield* held("apply", plan, { planRunId: plan.id })
@@ -213,7 +213,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
       expect(second).toBe("nothing")
       const row = (yield* (yield* RunLedger).find(run.id)) ?? (yield* Effect.die("no Run"))
       expect([row.status, row.provider_apply_succeeded]).toEqual(["running", 1])
-      // Recovery knows from the same row which checks were not made.
+      // Recovery learns from the same row which checks were not made.
       const error = { code: "apply_interrupted", message: "interrupted" }
       const errors = { untouched: error, interrupted: error }
       yield* (yield* ApplyRecovery).settle(row, { kind: "nothing" }, errors)
@@ -244,7 +244,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live("an apply that nobody saw end keeps its evidence; one that cannot be read is settled without", () =>
+  tests.live("an apply whose end was not observed keeps its evidence; an unreadable one is settled without it", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const error = { code: "apply_interrupted", message: "interrupted" }
@@ -263,7 +263,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live("a drift check is recorded on its Capsule, once", () =>
+  tests.live("a drift check is recorded once on its Capsule", () =>
     Effect.gen(function* () {
       const { capsule, plan } = yield* active("settle-drift", pureModule)
       const run = yield* held("drift_check", plan)
@@ -278,7 +278,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
   )
 })
 
-test("the evidence of a plan is what was prepared, and what was computed", () => {
+test("the evidence of a plan combines what was prepared and what was computed", () => {
   const evidence = {
     tool: { name: "opentofu", version: "0.9.0" },
     diagnostics: [warning],
@@ -303,7 +303,7 @@ test("the evidence of a plan is what was prepared, and what was computed", () =>
   })
 })
 
-test("the approver of a destroy learns the names of the own Workspace's Capsules, and counts the others", () => {
+test("the approver of a destroy sees the names of Capsules in the same Workspace, and a count of the others", () => {
   const own = { name: "shop", workspace_id: "ws_own" }
   const other = { name: "hidden", workspace_id: "ws_other" }
   expect(dependantsWarning("ws_own", [])).toEqual([])
@@ -311,7 +311,7 @@ test("the approver of a destroy learns the names of the own Workspace's Capsules
   expect(told?.detail).toBe("Their next plan has no Outputs to read: shop, 2 of other Workspaces.")
 })
 
-test("only a scheduled check that gave way is made again soon", () => {
+test("only a scheduled check that yielded is retried soon", () => {
   expect(isMadeAgain({ trigger_kind: "schedule", cancel_reason: goesFirst })).toBe(true)
   expect(isMadeAgain({ trigger_kind: "user", cancel_reason: goesFirst })).toBe(false)
   expect(isMadeAgain({ trigger_kind: "schedule", cancel_reason: "enough" })).toBe(false)

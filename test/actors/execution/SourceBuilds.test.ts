@@ -24,14 +24,14 @@ const files = {
     output "made" { value = terraform_data.a.output }`
 }
 
-/** Every archive is old enough to be swept. */
+/** Makes every archive old enough to be swept. */
 const age = (folder: string) => {
   for (const name of readdirSync(folder)) utimesSync(join(folder, name), 0, 0)
 }
 
 describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
   tests.live(
-    "are made once for a plan, reviewed with it, and are what its apply and later drift checks work on",
+    "are made once per plan, reviewed with it, and used by its apply and later drift checks",
     () =>
       Effect.gen(function* () {
         const { context, dataDir } = yield* TestPlane
@@ -45,7 +45,7 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         const made = /built words (\d+)/.exec(readFileSync(join(folder, first ?? "")).toString("latin1"))?.[1]
         expect(made).toBeDefined()
 
-        // The apply builds nothing: what it applies is what the plan was made with.
+        // The apply builds nothing: it applies the build of the plan.
         const apply = yield* applied(plan)
         expect(apply.error).toBeUndefined()
         expect(apply.sourceBuild).toEqual(build)
@@ -54,7 +54,7 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         const drift = yield* settled((yield* capsules.driftCheck(context, capsuleId)).id)
         expect([drift.status, drift.drifted]).toEqual(["succeeded", false])
 
-        // A plan that lost its place takes its build along; the build of the current state stays.
+        // A superseded plan takes its build along; the build of the current state remains.
         const lost = yield* replanned(capsuleId)
         expect(readdirSync(folder)).toHaveLength(2)
         yield* runs.cancel(context, lost.id, undefined)
@@ -62,7 +62,7 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         yield* cleanUpBuilds
         expect(readdirSync(folder)).toEqual([first ?? ""])
 
-        // Without its build an approved plan is not applied, and a drift check says why it cannot be made.
+        // Without its build an approved plan is not applied, and a drift check reports why it is impossible.
         const next = yield* replanned(capsuleId)
         expect(next.status).toBe("waiting_approval")
         age(folder)
@@ -75,7 +75,7 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         expect([missing.status, missing.error?.code]).toEqual(["failed", "build_missing"])
         expect((yield* capsules.read(capsuleId)).status).toBe("active")
 
-        // Another archive under the same name is not what was reviewed.
+        // Another archive under the same name is not the reviewed one.
         renameSync(join(dataDir, first ?? ""), join(folder, first ?? ""))
         const later = yield* replanned(capsuleId)
         const [second] = readdirSync(folder).filter((name) => name !== first)

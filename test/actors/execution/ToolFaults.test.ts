@@ -41,7 +41,7 @@ const behave = (command: string, fault: keyof typeof faults) => {
 }
 behave("none", "none")
 
-/** Read anew for every Run. */
+/** Read again for every Run. */
 const timing: { -readonly [K in keyof RunTiming]?: Duration.Input } = {}
 const impatient = (part: typeof timing) => Object.assign(timing, part)
 const patient = () => {
@@ -65,7 +65,7 @@ const authorityOf = Effect.fnUntraced(function* (id: Parameters<Capsules["Servic
 
 describe.skipIf(Bun.which("terraform") === null)("a tool that misbehaves", () => {
   without.live(
-    "or is not there: the Run says so and nothing else happens",
+    "or is missing: the Run says so and nothing else happens",
     () =>
       Effect.gen(function* () {
         const plan = yield* install("absent", main)
@@ -76,7 +76,7 @@ describe.skipIf(Bun.which("terraform") === null)("a tool that misbehaves", () =>
   )
 
   tests.live(
-    "while it plans leaves no plan to approve",
+    "while planning leaves no plan to approve",
     () =>
       Effect.gen(function* () {
         const { dataDir } = yield* TestPlane
@@ -102,12 +102,12 @@ describe.skipIf(Bun.which("terraform") === null)("a tool that misbehaves", () =>
   )
 
   tests.live(
-    "while it applies never loses what it did",
+    "while applying never loses what it did",
     () =>
       Effect.gen(function* () {
         const connection = yield* demoConnection("tool-fault-canary-token-2b7d")
         const bindings = { options: { providerBindings: [bound(connection.id)] } }
-        // It ends with an error after everything was created: the state is there, and nobody trusts it blindly.
+        // It fails after everything was created: the state exists, but is not trusted blindly.
         const changed = yield* planned("afterwards", { "main.tf": demoModule(note("afterwards")) }, bindings)
         behave("apply", "failsAfterwards")
         const failed = yield* applied(changed.plan)
@@ -119,7 +119,7 @@ describe.skipIf(Bun.which("terraform") === null)("a tool that misbehaves", () =>
         expect((yield* applied(again)).status).toBe("succeeded")
         expect(yield* authorityOf(changed.capsuleId)).toEqual(["active", "safe", 2])
 
-        // It ends before it did anything: there is no state, but nobody knows either.
+        // It stops before doing anything: there is no state, but that is not certain.
         for (const fault of ["dies", "hang"] as const) {
           const { capsuleId, plan } = yield* planned(`apply-${fault}`, main)
           behave("apply", fault)

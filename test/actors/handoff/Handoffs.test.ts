@@ -29,7 +29,7 @@ const service = "https://svc.example.test"
 const at = "2026-01-01T00:00:00.000Z"
 const id = (prefix: string, name: string) => `${prefix}_${name.padEnd(24, "a")}`
 
-/** A Workspace with a Capsule and an apply of it, as far as a hand-off looks at them. */
+/** A Workspace with a Capsule and an apply of it, as far as a hand-off needs them. */
 const world = Effect.fnUntraced(function* (name: string, more: { endpoint?: string | null; status?: string } = {}) {
   const sql = yield* SqlClient.SqlClient
   const owner = yield* newPerson(`${name}-owner`)
@@ -71,7 +71,7 @@ const world = Effect.fnUntraced(function* (name: string, more: { endpoint?: stri
 })
 
 describe("a hand-off", () => {
-  tests.live("ends at the client with what was created and a ticket that works once", () =>
+  tests.live("returns to the client with what was created and a single-use ticket", () =>
     Effect.gen(function* () {
       const { capsule, complete, owner, run, workspaceId } = yield* world("returns")
       const location = new URL(Redacted.value(yield* complete(owner)))
@@ -99,7 +99,7 @@ describe("a hand-off", () => {
     })
   )
 
-  tests.live("names the assigned endpoint where no Output has one, and ends well with neither", () =>
+  tests.live("uses the assigned endpoint where no Output has an address, and succeeds with neither", () =>
     Effect.gen(function* () {
       const fields = (location: Redacted.Redacted<string>) => new URL(Redacted.value(location)).searchParams
       const own = yield* world("assigned", { endpoint: null })
@@ -117,7 +117,7 @@ describe("a hand-off", () => {
   const ticketOf = (location: Redacted.Redacted<string>) =>
     Redacted.make(new URL(Redacted.value(location)).searchParams.get("setup_ticket") ?? "")
 
-  tests.live("has a ticket for ten minutes less a millisecond, and not for ten", () =>
+  tests.live("has a ticket that is valid for ten minutes less a millisecond, and not for ten", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.parse("2026-02-03T04:05:06.000Z"))
       const { complete, owner } = yield* world("expires")
@@ -131,7 +131,7 @@ describe("a hand-off", () => {
     }).pipe(Effect.provide(TestClock.layer()))
   )
 
-  tests.live("may be asked for again: the newest answer is good, and the ticket of an earlier one is void", () =>
+  tests.live("may be requested again: the newest answer is valid, and the earlier ticket is void", () =>
     Effect.gen(function* () {
       const { complete, owner, workspaceId } = yield* world("again")
       const tickets = yield* SetupTickets
@@ -140,37 +140,39 @@ describe("a hand-off", () => {
       const newest = ticketOf(yield* complete(owner))
       expect((yield* Effect.flip(tickets.redeem(lost, "r"))).code).toBe("invalid_token")
       expect((yield* tickets.redeem(newest, "r")).workspaceId).toBe(workspaceId)
-      // Another product's flow is its own affair; and what was used can be had anew.
+      // Another product's flow is its own; a used ticket can be replaced.
       expect((yield* tickets.redeem(other, "r")).product).toBe("acme.other")
       const afterUse = ticketOf(yield* complete(owner))
       expect((yield* tickets.redeem(afterUse, "r")).product).toBe("acme.app")
     })
   )
 
-  tests.live("is finished by whoever may apply, for themselves: another person's ticket names that person (R4)", () =>
-    Effect.gen(function* () {
-      const { complete, owner, workspaceId } = yield* world("finisher")
-      const sql = yield* SqlClient.SqlClient
-      const tickets = yield* SetupTickets
-      const people: Array<string> = []
-      for (const role of ["admin", "member"]) {
-        const { subject } = yield* newPerson(`finisher-${role}`)
-        yield* sql`INSERT INTO memberships ${sql.insert({ id: id("mbr", `finisher-${role}`), workspace_id: workspaceId, subject, role, status: "active", created_at: at, updated_at: at })}`
-        people.push(subject)
-      }
-      const [admin = "", member = ""] = people
-      const ofOwner = ticketOf(yield* complete(owner))
-      const ofAdmin = ticketOf(yield* complete(admin))
-      expect((yield* Effect.flip(complete(member))).code).toBe("permission_denied")
-      expect((yield* tickets.redeem(ofAdmin, "r")).subject).toBe(admin)
-      expect((yield* tickets.redeem(ofOwner, "r")).subject).toBe(owner)
-      // An address that was changed on the way is judged as any other, whatever the link said at first.
-      const tampered = { ...target, returnUri: "https://app.example.com@evil.example/x" }
-      expect((yield* Effect.flip(complete(owner, tampered))).code).toBe("invalid_request")
-    })
+  tests.live(
+    "is completed by anyone who may apply, for themselves: another person's ticket names that person (R4)",
+    () =>
+      Effect.gen(function* () {
+        const { complete, owner, workspaceId } = yield* world("finisher")
+        const sql = yield* SqlClient.SqlClient
+        const tickets = yield* SetupTickets
+        const people: Array<string> = []
+        for (const role of ["admin", "member"]) {
+          const { subject } = yield* newPerson(`finisher-${role}`)
+          yield* sql`INSERT INTO memberships ${sql.insert({ id: id("mbr", `finisher-${role}`), workspace_id: workspaceId, subject, role, status: "active", created_at: at, updated_at: at })}`
+          people.push(subject)
+        }
+        const [admin = "", member = ""] = people
+        const ofOwner = ticketOf(yield* complete(owner))
+        const ofAdmin = ticketOf(yield* complete(admin))
+        expect((yield* Effect.flip(complete(member))).code).toBe("permission_denied")
+        expect((yield* tickets.redeem(ofAdmin, "r")).subject).toBe(admin)
+        expect((yield* tickets.redeem(ofOwner, "r")).subject).toBe(owner)
+        // A changed address is judged like any other, whatever the link said at first.
+        const tampered = { ...target, returnUri: "https://app.example.com@evil.example/x" }
+        expect((yield* Effect.flip(complete(owner, tampered))).code).toBe("invalid_request")
+      })
   )
 
-  tests.live("gives its ticket to one of many that redeem it at once", () =>
+  tests.live("accepts its ticket exactly once when many redeem it concurrently", () =>
     Effect.gen(function* () {
       const { complete, owner } = yield* world("race")
       const tickets = yield* SetupTickets
@@ -183,25 +185,23 @@ describe("a hand-off", () => {
     })
   )
 
-  tests.live(
-    "is refused for strangers, unfinished applies, Capsules without an address, and links that would be refused",
-    () =>
-      Effect.gen(function* () {
-        const stranger = yield* newPerson("stranger")
-        const good = yield* world("refused")
-        const failed = yield* world("unfinished", { status: "failed" })
-        const code = <A>(asked: Effect.Effect<A, { readonly code: string }>) =>
-          Effect.map(Effect.flip(asked), (error) => error.code)
-        expect(yield* code(good.complete(stranger.subject))).toBe("permission_denied")
-        expect(yield* code(failed.complete(failed.owner))).toBe("failed_precondition")
-        for (const bad of [
-          { ...target, product: "Not A Key" },
-          { ...target, returnUri: "javascript://x" },
-          { ...target, returnUri: `${service}/auth` },
-          { ...target, returnUri: "https://a.example.com/?x=1" }
-        ]) {
-          expect(yield* code(good.complete(good.owner, bad))).toBe("invalid_request")
-        }
-      })
+  tests.live("is refused for strangers, unfinished applies, Capsules without an address, and invalid links", () =>
+    Effect.gen(function* () {
+      const stranger = yield* newPerson("stranger")
+      const good = yield* world("refused")
+      const failed = yield* world("unfinished", { status: "failed" })
+      const code = <A>(asked: Effect.Effect<A, { readonly code: string }>) =>
+        Effect.map(Effect.flip(asked), (error) => error.code)
+      expect(yield* code(good.complete(stranger.subject))).toBe("permission_denied")
+      expect(yield* code(failed.complete(failed.owner))).toBe("failed_precondition")
+      for (const bad of [
+        { ...target, product: "Not A Key" },
+        { ...target, returnUri: "javascript://x" },
+        { ...target, returnUri: `${service}/auth` },
+        { ...target, returnUri: "https://a.example.com/?x=1" }
+      ]) {
+        expect(yield* code(good.complete(good.owner, bad))).toBe("invalid_request")
+      }
+    })
   )
 })

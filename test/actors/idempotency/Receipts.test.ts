@@ -21,7 +21,7 @@ const createThing = Effect.fnUntraced(function* (id: string) {
 
 const things = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ n: number }>`SELECT COUNT(*) AS n FROM things`)
 
-it.live("fifty concurrent creates with one key make one record", () =>
+it.live("fifty concurrent creates with one key create one record", () =>
   Effect.gen(function* () {
     const receipts = yield* Receipts
     const outcomes = yield* Effect.forEach(
@@ -39,7 +39,7 @@ it.live("fifty concurrent creates with one key make one record", () =>
   })
 )
 
-it.live("the same key is another one for another actor, Workspace or route, and a conflict for another request", () =>
+it.live("the same key is distinct for another actor, Workspace or route, and a conflict for another request", () =>
   Effect.gen(function* () {
     const receipts = yield* Receipts
     const once = (where: typeof scope, body: string, id: string) =>
@@ -57,7 +57,7 @@ it.live("the same key is another one for another actor, Workspace or route, and 
   })
 )
 
-it.live("a create that fails leaves neither its writes nor a receipt", () =>
+it.live("a failing create leaves neither its writes nor a receipt", () =>
   Effect.gen(function* () {
     const receipts = yield* Receipts
     const before = (yield* things)[0]?.n
@@ -77,7 +77,7 @@ it.live("a create that fails leaves neither its writes nor a receipt", () =>
   })
 )
 
-it.live("old receipts go, young ones stay", () =>
+it.live("old receipts are deleted, recent ones remain", () =>
   Effect.gen(function* () {
     const receipts = yield* Receipts
     yield* receipts.record(scope, request("purged"), { resultId: "x", firstStatus: 201 })
@@ -88,7 +88,7 @@ it.live("old receipts go, young ones stay", () =>
   })
 )
 
-it.live("reads a key, or says what is wrong with it", () =>
+it.live("reads a key, or reports why it is invalid", () =>
   Effect.gen(function* () {
     expect(yield* parseIdempotencyKey("aZ09._~:-")).toBe("aZ09._~:-")
     expect(yield* parseIdempotencyKey("k".repeat(128))).toBe("k".repeat(128))
@@ -99,7 +99,7 @@ it.live("reads a key, or says what is wrong with it", () =>
   })
 )
 
-it.live("the digest is of the meaning, not of the spelling", () =>
+it.live("the digest depends on the meaning, not on the spelling", () =>
   Effect.sync(() => {
     const same = ['{"b":[1,2.0,1e1],"a":{"y":null,"x":true}}', ' { "a" : {"x":true,"y":null}, "b":[1.0,2,10] } ']
     expect(new Set(same.map((text) => requestDigest(JSON.parse(text)))).size).toBe(1)

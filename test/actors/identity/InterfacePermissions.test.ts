@@ -20,7 +20,7 @@ const policy = {
   allowedPermissions: ["own", "consume", "read", "write"].map((permission) => ({ permission, delivery: "oauth2" }))
 }
 
-test("an application of the operator has every binding of the person, in the order of the policy", () => {
+test("an operator application has every binding of the person, in policy order", () => {
   expect(boundPermissions({ owner: undefined }, use, policy)).toEqual(["own", "consume", "read"])
 })
 
@@ -30,7 +30,7 @@ test("a Capsule's application has what its own Capsule declared, and its Capsule
   expect(boundPermissions(ownerOf(other), use, policy)).toEqual([])
 })
 
-test("the operator's policy of today bounds them, by way of delivery", () => {
+test("the current operator policy limits them, even after delivery", () => {
   expect(boundPermissions({ owner: undefined }, use, { allowedPermissions: [] })).toEqual([])
   const elsewhere = [{ permission: "read", delivery: "header" }]
   expect(boundPermissions({ owner: undefined }, use, { allowedPermissions: elsewhere })).toEqual([])

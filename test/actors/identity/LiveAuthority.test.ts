@@ -22,7 +22,7 @@ const owner = {
 
 test("a Capsule's client acts under the exact activation of its Capsule", () => {
   expect(capsuleDenial(owner, authority)).toBeUndefined()
-  // What is compiled is covered by the digest of the configuration.
+  // The digest of the configuration covers what is compiled.
   expect(capsuleDenial(owner, { ...authority, config: "[]" })).toBeUndefined()
 })
 
@@ -36,7 +36,7 @@ const stale: ReadonlyArray<Partial<CapsuleAuthority>> = [
 ]
 
 test.each(stale.map((different) => [JSON.stringify(different), different] as const))(
-  "with %s it has to wait for the next apply",
+  "with %s it waits for the next apply",
   (_shown, different) => {
     expect(capsuleDenial(owner, { ...authority, ...different })).toEqual({ reason: "capsule_stale", lasting: false })
   }
@@ -46,7 +46,7 @@ test("a client that was never activated waits as well", () => {
   expect(capsuleDenial({ ...owner, activationDigest: undefined }, authority)?.reason).toBe("capsule_stale")
 })
 
-test("what was granted on a Capsule that is gone, or stands in another Workspace, goes for good", () => {
+test("a grant is permanently lost when its Capsule is gone or moves to another Workspace", () => {
   const gone = { reason: "capsule_gone", lasting: true } as const
   expect(capsuleDenial(owner, undefined)).toEqual(gone)
   expect(capsuleDenial({ ...owner, workspaceId: "ws_00000000000000000000000b" }, authority)).toEqual(gone)

@@ -10,7 +10,7 @@ test.each([
   expect([redirectUriFault(uri, "web"), redirectUriFault(uri, "native")]).toEqual([undefined, undefined])
 })
 
-test("a scheme of its own is for native clients", () => {
+test("a custom scheme is for native clients", () => {
   expect(redirectUriFault("com.example.app:/callback", "native")).toBeUndefined()
   expect(redirectUriFault("com.example.app:/callback", "web")).toContain("only native clients")
 })
@@ -53,7 +53,7 @@ test("an address is compared character for character", () => {
   }
 })
 
-test("the port of a native client's loopback address is free, and nothing else of it", () => {
+test("a native client's loopback address may vary in its port, and in nothing else", () => {
   const registered = ["http://127.0.0.1/callback", "http://[::1]:1/callback"]
   expect(isRegisteredRedirect("http://127.0.0.1:50000/callback", registered, "native")).toBe(true)
   expect(isRegisteredRedirect("http://[::1]:50000/callback", registered, "native")).toBe(true)

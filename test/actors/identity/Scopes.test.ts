@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { isSubset, parseScopes } from "../../../actors/identity/Scopes.ts"
 
-test("a list is its distinct scopes, in their order", () => {
+test("a list holds its distinct scopes, in order", () => {
   expect(parseScopes("openid read openid")).toEqual(["openid", "read"])
   expect(parseScopes("  openid   read ")).toEqual(["openid", "read"])
   expect(parseScopes("")).toEqual([])
@@ -12,7 +12,7 @@ test.each(["a\tb", "a\nb", 'a"b', "a\\b", "é", "a".repeat(129), "openid a\u007f
   expect(parseScopes(text)).toBeUndefined()
 })
 
-test("a part has nothing that the whole does not have", () => {
+test("a subset contains only scopes of the whole", () => {
   expect(isSubset([], [])).toBe(true)
   expect(isSubset(["read"], ["write", "read"])).toBe(true)
   expect(isSubset(["read", "write"], ["read"])).toBe(false)

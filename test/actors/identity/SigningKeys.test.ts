@@ -25,7 +25,7 @@ const storage = (folder: string) =>
     Layer.provideMerge(platform)
   )
 
-/** One life of the issuer's keys in a folder. */
+/** One lifetime of the issuer's keys in a folder. */
 const life = <A, E, R>(folder: string, use: Effect.Effect<A, E, R>, generation: Layer.Layer<never> = Layer.empty) =>
   Effect.scoped(
     Effect.provide(use, SigningKeys.layer.pipe(Layer.provide(generation), Layer.provideMerge(storage(folder))))
@@ -45,7 +45,7 @@ const stored = Effect.gen(function* () {
   return rows.map(({ status }) => status)
 })
 
-/** Keys that are made when the test says so; `begun` once somebody has asked for one. */
+/** Keys generated when the test says so; `begun` resolves at the first request for one. */
 const held = Effect.gen(function* () {
   const { generate } = yield* KeyGeneration
   const made = yield* Latch.make()
@@ -59,42 +59,40 @@ const held = Effect.gen(function* () {
 
 const claims = { sub: "somebody" }
 
-it.live(
-  "a new installation starts while its keys are made; who asks for the key set or a rotation waits for them",
-  () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const keys = yield* held
-      const first = yield* life(
-        folder,
-        Effect.gen(function* () {
-          const signing = yield* SigningKeys
-          yield* keys.begun
-          const since = yield* Effect.forkChild(signing.activeSince, { startImmediately: true })
-          const asked = yield* Effect.forkChild(keyIds, { startImmediately: true })
-          const rotation = yield* Effect.forkChild(signing.rotate(serviceContext, { compromised: true }), {
-            startImmediately: true
-          })
-          expect(yield* stored).toEqual([])
-          expect([since, asked, rotation].map((fiber) => fiber.pollUnsafe())).toEqual([undefined, undefined, undefined])
-          yield* keys.release
-          expect((yield* Fiber.join(asked)).length).toBe(4)
-          expect(yield* Fiber.join(since)).toMatch(/^\d{4}-/)
-          expect((yield* Fiber.join(rotation)).activeKeyIds.length).toBe(2)
-          return yield* keyIds
-        }),
-        keys.layer
-      )
-      expect(first.length).toBe(4)
-      // An installation that has its keys makes none.
-      const again = yield* held
-      expect(yield* life(folder, keyIds, again.layer)).toEqual(first)
-    }).pipe(Effect.scoped)
+it.live("a new installation starts while its keys are generated; reading the key set or rotating waits for them", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporaryFolder
+    const keys = yield* held
+    const first = yield* life(
+      folder,
+      Effect.gen(function* () {
+        const signing = yield* SigningKeys
+        yield* keys.begun
+        const since = yield* Effect.forkChild(signing.activeSince, { startImmediately: true })
+        const asked = yield* Effect.forkChild(keyIds, { startImmediately: true })
+        const rotation = yield* Effect.forkChild(signing.rotate(serviceContext, { compromised: true }), {
+          startImmediately: true
+        })
+        expect(yield* stored).toEqual([])
+        expect([since, asked, rotation].map((fiber) => fiber.pollUnsafe())).toEqual([undefined, undefined, undefined])
+        yield* keys.release
+        expect((yield* Fiber.join(asked)).length).toBe(4)
+        expect(yield* Fiber.join(since)).toMatch(/^\d{4}-/)
+        expect((yield* Fiber.join(rotation)).activeKeyIds.length).toBe(2)
+        return yield* keyIds
+      }),
+      keys.layer
+    )
+    expect(first.length).toBe(4)
+    // An installation with keys generates none.
+    const again = yield* held
+    expect(yield* life(folder, keyIds, again.layer)).toEqual(first)
+  }).pipe(Effect.scoped)
 )
 
 /**
- * In a new installation, a transaction signs while no key is made yet, and does `end` with the JWT: it has the database, so
- * that nobody else can store the keys before it ends. `afterwards` is told how it ended.
+ * In a new installation, a transaction signs before any key exists, then runs `end` with the JWT. It holds the
+ * database, so the keys cannot be stored before it ends. `afterwards` receives its result.
  */
 const signedAhead = <A, E, R>(
   end: (jwt: string) => Effect.Effect<A, E>,
@@ -120,7 +118,7 @@ const signedAhead = <A, E, R>(
     yield* life(folder, use, keys.layer)
   }).pipe(Effect.scoped)
 
-it.live("what a transaction signs before the keys are stored can be verified once it is committed", () =>
+it.live("what a transaction signs before the keys are stored can be verified after the commit", () =>
   signedAhead(
     Effect.succeed,
     Effect.fnUntraced(function* (ended) {
@@ -135,7 +133,7 @@ it.live("what a transaction signs before the keys are stored can be verified onc
   )
 )
 
-it.live("keys that a transaction stored and took back are stored all the same", () =>
+it.live("keys stored by a transaction that rolls back are stored in the end", () =>
   signedAhead(
     () => Effect.fail("refused"),
     Effect.fnUntraced(function* (ended) {
@@ -147,7 +145,7 @@ it.live("keys that a transaction stored and took back are stored all the same", 
   )
 )
 
-it.live("a start that ended before its keys were stored, or between them, is made up for by the next one", () =>
+it.live("the next start completes one that ended before all its keys were stored", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const keys = yield* held

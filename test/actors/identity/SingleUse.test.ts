@@ -66,7 +66,7 @@ const newCode = Effect.gen(function* () {
   return { clientId, code, redirectUri, verifier: undefined }
 })
 
-tests.live("a code is redeemed once, and its second use is told from an unknown one", () =>
+tests.live("a code is redeemed once, and its second use is distinguished from an unknown code", () =>
   Effect.gen(function* () {
     const codes = yield* AuthorizationCodes
     const presented = yield* newCode
@@ -79,7 +79,7 @@ tests.live("a code is redeemed once, and its second use is told from an unknown 
   })
 )
 
-tests.live("a code that has expired is refused", () =>
+tests.live("an expired code is refused", () =>
   Effect.gen(function* () {
     const presented = yield* newCode
     yield* expire("oidc_codes")
@@ -103,7 +103,7 @@ tests.live("a refresh token is used once, and only by its client", () =>
   })
 )
 
-tests.live("a refresh token that has expired is unknown", () =>
+tests.live("an expired refresh token is unknown", () =>
   Effect.gen(function* () {
     const tokens = yield* RefreshTokens
     const token = yield* tokens.begin(yield* newGrant)
@@ -123,7 +123,7 @@ const newDevice = Effect.gen(function* () {
   return { deviceCode, userCode, id: (yield* devices.waiting(userCode))?.id ?? "" }
 })
 
-tests.live("the request of a device is settled once and gives its tokens once", () =>
+tests.live("a device request is settled once and yields its tokens once", () =>
   Effect.gen(function* () {
     const devices = yield* DeviceCodes
     const { deviceCode, id, userCode } = yield* newDevice
@@ -138,7 +138,7 @@ tests.live("the request of a device is settled once and gives its tokens once", 
   })
 )
 
-tests.live("the request of a device that has expired is neither shown, settled nor answered", () =>
+tests.live("an expired device request is neither shown, settled nor answered", () =>
   Effect.gen(function* () {
     const devices = yield* DeviceCodes
     const { deviceCode, id, userCode } = yield* newDevice

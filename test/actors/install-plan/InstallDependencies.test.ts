@@ -47,12 +47,12 @@ describe.skipIf(Bun.which("terraform") === null)("dependencies of an install", (
         const refusal = (dependencies: ReadonlyArray<NewDependency>, by = context) =>
           Effect.map(Effect.flip(create(dependencies, by)), ({ code, message }) => `${code} ${message}`)
 
-        // Nothing that was never applied is ready.
+        // A Capsule that was never applied is not ready.
         expect(yield* refusal([dependency])).toBe(
           "failed_precondition dependencies[0].producerCapsuleId: the Capsule producer was never applied. Apply it first."
         )
         expect((yield* applied(plan)).status).toBe("succeeded")
-        // Code that nobody has reviewed gets the values of others from those alone who may give them.
+        // Unreviewed code receives other Capsules' values only from callers who may share them.
         const member = yield* newMember(workspaceId, context, "member")
         expect(yield* refusal([dependency], member)).toStartWith("permission_denied dependencies:")
         for (const [changed, words] of [
@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("dependencies of an install", (
         }
         expect(yield* sql`SELECT 1 AS one FROM install_plans WHERE capsule_id IS NULL`).toEqual([])
 
-        // What only the module can say fails the install, and leaves no Capsule.
+        // What only the module can reveal fails the install, and leaves no Capsule.
         for (const [dependencies, words] of [
           [
             [{ ...dependency, outputs: [{ ...network, to: "none" }] }],
@@ -89,7 +89,7 @@ describe.skipIf(Bun.which("terraform") === null)("dependencies of an install", (
         expect(twice.diagnostics[0]?.message).toStartWith("variables.network: a dependency fills this input.")
         expect(yield* sql`SELECT 1 AS one FROM dependencies`).toEqual([])
 
-        // The same key with other dependencies is another request.
+        // The same key with other dependencies is a different request.
         const key = freshKey()
         const whole = { ...(yield* requestOf("consumer")), dependencies: [dependency] }
         const installed = yield* driven((yield* installs.create(context, workspaceId, whole, key)).value.id)
@@ -105,7 +105,7 @@ describe.skipIf(Bun.which("terraform") === null)("dependencies of an install", (
   )
 
   tests.live(
-    "take what another Workspace shares, and know of nothing else there",
+    "use what another Workspace shares, and learn nothing else about it",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

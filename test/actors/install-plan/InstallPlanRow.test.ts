@@ -35,7 +35,7 @@ const shown = (fields: Partial<PlanEnd>, isCapsuleOpen = true) => {
   return [nextAction, ...diagnostics.map(({ code, message }) => `${code}: ${message}`)]
 }
 
-test("an install plan whose plan is void says to plan the Capsule again, and nothing once there is no need", () => {
+test("an install plan with a void plan says to plan the Capsule again, until that is no longer needed", () => {
   expect(shown({})).toEqual(["review_run"])
   expect(shown({ status: "succeeded" })).toEqual(["review_run"])
   expect(shown({ status: "superseded", reason: "The configuration has changed." })).toEqual([
@@ -47,6 +47,6 @@ test("an install plan whose plan is void says to plan the Capsule again, and not
     "none",
     "plan_expired: The plan run_0000000000000001 is expired."
   ])
-  // An apply that used it decides, whatever became of the record of the plan since.
+  // An apply that used it decides, whatever happened to the plan's record since.
   expect(shown({ status: "superseded", used_by_run_id: RunId.make("run_0000000000000002") })).toEqual(["review_run"])
 })

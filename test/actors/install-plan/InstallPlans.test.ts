@@ -66,7 +66,7 @@ const refusedCreate = Effect.fnUntraced(function* (request: CreateInstallPlan) {
 
 describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
   tests.live(
-    "make one record of concurrent equal requests, and forget the private values",
+    "make one record of concurrent equal requests, and discard the private values",
     () =>
       Effect.gen(function* () {
         const { commit, context, dataDir, workspaceId } = yield* TestPlane
@@ -86,7 +86,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
           (yield* Effect.flip(plans.create(context, workspaceId, request, { ...key, requestDigest: "other" }))).code
         ).toBe("idempotency_conflict")
 
-        // Several people press the button while the service advances by itself.
+        // Several people press the button while the service advances automatically.
         const [plan] = yield* Effect.all(
           Array.from({ length: 4 }, () => driven(id)),
           { concurrency: "unbounded" }
@@ -107,7 +107,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
         expect(row?.request).not.toContain(canary)
         expect(JSON.stringify(plan)).not.toContain(canary)
         expect(canarySweep(dataDir, [canary])).toEqual([])
-        // Another person may use the same key for a request of their own.
+        // Another person may use the same key for another request.
         const stranger = yield* newOwner("equal-stranger")
         const other = yield* plans.create(stranger.context, stranger.workspaceId, request, key)
         expect(other.replayed).toBe(false)
@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
   )
 
   tests.live(
-    "choose the only module, ask when there are several, and say what is wrong with a module",
+    "choose the only module, ask when there are several, and report what is wrong with a module",
     () =>
       Effect.gen(function* () {
         const failed = Effect.fnUntraced(function* (
@@ -185,7 +185,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
         expect(yield* failed("twice", demoFiles, twice)).toEqual(["invalid_request"])
         expect(yield* failed("empty", { "README.md": "no module" })).toEqual(["module_not_found"])
         const sql = yield* SqlClient.SqlClient
-        // Nothing of a failed install is left but the coordinator and its Runs.
+        // Only the coordinator and its Runs remain of a failed install.
         expect(
           yield* sql`SELECT name FROM capsules WHERE name IN ('several', 'unknown', 'remote', 'typed', 'twice')`
         ).toEqual([])
@@ -194,7 +194,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
   )
 
   tests.live(
-    "take exactly the check that was reviewed",
+    "use exactly the check that was reviewed",
     () =>
       Effect.gen(function* () {
         const { commit, context, url, workspaceId } = yield* TestPlane
@@ -273,7 +273,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
   )
 
   tests.live(
-    "refuse names that are taken and records of others before anything is fetched",
+    "refuse taken names and foreign records before anything is fetched",
     () =>
       Effect.gen(function* () {
         const { capsuleId } = yield* planned("taken", { "main.tf": greeting }, { variables: { greeting: canary } })
@@ -298,7 +298,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
           (yield* refusedCreate({ ...free, source: { ...free.source, url: "https://user:pw@example.com/x.git" } }))[1]
         ).toBe("source.url")
         expect((yield* refusedCreate({ ...free, variables: { greeting: "[REDACTED]" } }))[0]).toBe("invalid_request")
-        // A build that somebody reviewed is held to what a manifest may propose: no credential, not even in two arguments.
+        // A reviewed build is held to what a manifest may propose: no credential, not even split over two arguments.
         for (const argv of [
           ["sh", "-c", "curl -u me:x https://u:hunter22@h/"],
           ["deploy", "--token", "hunter22"]
@@ -319,7 +319,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
           expect(error.message).not.toContain("hunter22")
         }
 
-        // A name is free again once its Capsule is gone; it was never applied, so it goes without a Run.
+        // A name is free again once its Capsule is gone; it was never applied, so its removal needs no Run.
         const removed = yield* (yield* Capsules).remove(context, capsuleId)
         expect("capsule" in removed && removed.capsule.status).toBe("destroyed")
         const again = yield* (yield* InstallPlans).create(context, (yield* TestPlane).workspaceId, request, freshKey())

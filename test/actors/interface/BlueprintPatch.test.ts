@@ -41,7 +41,7 @@ const patched = (...proposed: ReadonlyArray<Schema.Json>) =>
   })
 
 describe("a proposal of Interfaces", () => {
-  test("adds beside what is there, and an equal one is no other one", () => {
+  test("adds to what exists, and an equal Interface is the same one", () => {
     const read = { address: { source: "output", outputName: "open", outputType: "url" } }
     expect(patched(blueprint("new", read), blueprint("present"))).toEqual(["present", "new"])
   })
@@ -79,7 +79,7 @@ describe("a proposal of Interfaces", () => {
     expect(String(patched(proposal))).toContain(reason)
   })
 
-  test("never repeats what it refuses", () => {
+  test("never repeats the refused value", () => {
     const leaky = {
       ...blueprint("n"),
       spec: {

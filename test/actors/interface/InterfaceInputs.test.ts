@@ -47,7 +47,7 @@ describe("the inputs of an Interface", () => {
     expect(told(typed(type), value)).toEqual(accepted ? { address: value } : "output_type_mismatch")
   })
 
-  test("an Output that is private for a secret it repeats is not public, and the reason is given on", () => {
+  test("an Output that repeats a secret is not public, and the reason is reported", () => {
     const privacy = "The Output out is private: it repeats var.db.password."
     const result = resolveInputs(typed("string"), new Map([["out", { name: "out", value: undefined, privacy }]]))
     expect(Result.isFailure(result) ? result.failure.message : "").toContain(privacy)
@@ -58,7 +58,7 @@ describe("the inputs of an Interface", () => {
     expect(told(typed("string"), undefined)).toBe("output_not_public")
   })
 
-  test("literals pass as they are", () => {
+  test("literals pass through unchanged", () => {
     expect(told(blueprint({ a: { source: "literal", value: { b: null } } }), undefined)).toEqual({ a: { b: null } })
   })
 
@@ -69,7 +69,7 @@ describe("the inputs of an Interface", () => {
     expect(told(blueprint({}, "at"), undefined)).toBe("resource_uri_invalid")
   })
 
-  test("64 KiB of inputs are the most", () => {
+  test("inputs are limited to 64 KiB", () => {
     const around = JSON.stringify({ address: "" }).length
     expect(told(typed("string"), "a".repeat(65_536 - around))).toBeObject()
     expect(told(typed("string"), "a".repeat(65_537 - around))).toBe("inputs_too_large")

@@ -16,7 +16,7 @@ afterAll(tests.dispose)
 const at = (n: number) => `2026-01-01T00:00:00.00${n}Z`
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(24, "0")}`
 
-/** Writes what applies would have left. */
+/** Writes what applies would have written. */
 const rows = Effect.gen(function* () {
   const { context, subject, workspaceId, otherWorkspaceId } = yield* Bench
   const sql = yield* SqlClient.SqlClient
@@ -79,7 +79,7 @@ const rows = Effect.gen(function* () {
 })
 
 describe("ui-surfaces", () => {
-  tests.live("lists what exactly this person may open, and lets the owner filter only narrow", () =>
+  tests.live("lists exactly what this person may open, and the owner filter only narrows it", () =>
     Effect.gen(function* () {
       const { capsuleId, context, elsewhere, stranger, subject, workspaceId } = yield* rows
       const interfaces = yield* Interfaces
@@ -93,7 +93,7 @@ describe("ui-surfaces", () => {
       expect(yield* keys(subject, { capsuleId: elsewhere })).toEqual([])
       expect(yield* keys(subject, { capsuleId: "cap_unknown" })).toEqual([])
 
-      // Page by page, with a cursor that nobody else can use.
+      // Page by page, with a cursor that only this reader can use.
       const first = yield* interfaces.uiSurfaces(workspaceId, subject, {}, { limit: 1 })
       const cursor = first.nextCursor ?? ""
       const second = yield* interfaces.uiSurfaces(workspaceId, subject, {}, { limit: 1, cursor })
@@ -102,7 +102,7 @@ describe("ui-surfaces", () => {
       const stolen = interfaces.uiSurfaces(workspaceId, stranger, {}, { limit: 1, cursor })
       expect((yield* Effect.flip(stolen)).code).toBe("invalid_request")
 
-      // A stranger to the Workspace has a binding and still no use of it; asked at each use.
+      // A stranger to the Workspace has a binding but still no use of it; each use is checked.
       const use = { interfaceId: id("ifc", 7), permission: "ui.open", delivery: "none" }
       expect((yield* Effect.flip(interfaces.authorize({ ...use, subject: stranger }))).code).toBe("permission_denied")
       const own = { ...use, subject, interfaceId: id("ifc", 1) }

@@ -12,7 +12,7 @@ import { it } from "../../support/Effect.ts"
 
 const fresh = Effect.provide(Layer.fresh(testAccounts))
 
-/** A Workspace with one person of each role, and one outside. */
+/** A Workspace with one person of each role, and an outsider. */
 const team = Effect.gen(function* () {
   const members = yield* Members
   const owner = (yield* newPerson("owner")).subject
@@ -88,13 +88,13 @@ it.effect("only owners change roles, add owners, or touch an owner's membership"
     expect(yield* code(add(of, of.admin, { subject: of.outsider, role: "owner" }))).toBe("permission_denied")
     expect(yield* code(update(of, of.admin, of.owner, { status: "suspended" }))).toBe("permission_denied")
     expect(yield* code(remove(of, of.admin, of.owner))).toBe("permission_denied")
-    // Naming the present role changes nothing, so nothing is refused.
+    // Naming the current role changes nothing, so nothing is refused.
     expect(yield* code(update(of, of.admin, of.viewer, { role: "viewer", status: "suspended" }))).toBe("ok")
     expect((yield* update(of, of.owner, of.member, { role: "owner" })).role).toBe("owner")
   }).pipe(fresh)
 )
 
-it.effect("the last owner stays owner, active and present", () =>
+it.effect("the last owner remains owner, active and present", () =>
   Effect.gen(function* () {
     const of = yield* team
     const users = yield* Users
@@ -102,7 +102,7 @@ it.effect("the last owner stays owner, active and present", () =>
     expect(yield* code(update(of, of.owner, of.owner, { status: "suspended" }))).toBe("failed_precondition")
     expect(yield* code(remove(of, of.owner, of.owner))).toBe("failed_precondition")
     yield* update(of, of.owner, of.admin, { role: "owner" })
-    // A locked account cannot act, so it is no second owner.
+    // A locked account cannot act, so it does not count as a second owner.
     yield* users.setStatus(serviceContext, of.admin, "disabled")
     expect(yield* code(remove(of, of.owner, of.owner))).toBe("failed_precondition")
     yield* users.setStatus(serviceContext, of.admin, "active")
@@ -111,7 +111,7 @@ it.effect("the last owner stays owner, active and present", () =>
   }).pipe(fresh)
 )
 
-it.effect("two owners who leave at the same moment cannot both leave", () =>
+it.effect("two owners who leave at the same moment cannot both succeed", () =>
   Effect.gen(function* () {
     const of = yield* team
     yield* update(of, of.owner, of.admin, { role: "owner" })
@@ -122,7 +122,7 @@ it.effect("two owners who leave at the same moment cannot both leave", () =>
   }).pipe(fresh)
 )
 
-it.effect("removal suspends at once: the role is gone, and so is what the removed one is just doing", () =>
+it.effect("removal suspends at once: it revokes the role and stops the member's running requests", () =>
   Effect.gen(function* () {
     const of = yield* team
     const memberships = yield* Memberships
@@ -133,7 +133,7 @@ it.effect("removal suspends at once: the role is gone, and so is what the remove
     expect(yield* sql`SELECT status FROM memberships WHERE subject = ${of.admin}`).toMatchObject([
       { status: "suspended" }
     ])
-    // Added again, with the role given now.
+    // Added again, with the newly assigned role.
     expect(yield* add(of, of.owner, { subject: of.admin, role: "viewer" })).toMatchObject({
       role: "viewer",
       status: "active"
@@ -142,7 +142,7 @@ it.effect("removal suspends at once: the role is gone, and so is what the remove
   }).pipe(fresh)
 )
 
-it.effect("a role counts only while membership and account are active, in that very Workspace", () =>
+it.effect("a role counts only while membership and account are active, and only in its own Workspace", () =>
   Effect.gen(function* () {
     const of = yield* team
     const memberships = yield* Memberships
@@ -167,7 +167,7 @@ it.effect("an empty change, an invitation by status and an unknown member are re
   }).pipe(fresh)
 )
 
-it.effect("members are listed oldest first, suspended ones too, and each change is in the history", () =>
+it.effect("members are listed oldest first, including suspended ones, and the history records each change", () =>
   Effect.gen(function* () {
     const of = yield* team
     const members = yield* Members

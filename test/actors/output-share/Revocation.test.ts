@@ -21,7 +21,7 @@ beforeEach(() => points.at.clear())
 
 const outputs = [{ from: "hello", to: "greeting", required: false }]
 
-/** A Capsule of one Workspace, and one of another that takes its greeting by an approved share. */
+/** A Capsule of one Workspace, and one in another that reads its greeting through an approved share. */
 const sharing = Effect.fnUntraced(function* (name: string) {
   const { context, otherWorkspaceId, workspaceId } = yield* Bench
   const shares = yield* OutputShares
@@ -66,7 +66,7 @@ const auditOf = Effect.fnUntraced(function* (targetId: string, action: string) {
   return Object.fromEntries(rows.map((row) => [row.workspace_id, JSON.parse(row.data).supersededRunIds]))
 })
 
-/** As if it happened past everything that voids plans. */
+/** Pretends that it happened without voiding any plan. */
 const revokeSilently = (id: OutputShareId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.orDie(sql`UPDATE output_shares SET status = 'revoked' WHERE id = ${id}`)
@@ -74,7 +74,7 @@ const revokeSilently = (id: OutputShareId) =>
 
 const shareRevoked = "A share of Outputs that this plan used was revoked. Plan again."
 
-describe("what a plan was given by others, taken back before its apply", () => {
+describe("values delivered to a plan, revoked before its apply", () => {
   tests.live("voids the plan with its share, approved or not, and only that plan", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId, workspaceId } = yield* Bench
@@ -89,7 +89,7 @@ describe("what a plan was given by others, taken back before its apply", () => {
       expect((yield* runs.read(waiting.id)).status).toBe("superseded")
       expect(yield* reasonOf(waiting.id)).toBe(shareRevoked)
       expect((yield* Effect.flip(runs.approve(context, waiting.id, {}))).code).toBe("failed_precondition")
-      // Whom a share serves is told to the side that it serves.
+      // A share's consumers are shown to its own side.
       expect(yield* auditOf(one.shareId, "output_share.revoke")).toEqual({ [otherWorkspaceId]: [waiting.id] })
 
       expect((yield* runs.read(untouched.id)).status).toBe("succeeded")
@@ -97,7 +97,7 @@ describe("what a plan was given by others, taken back before its apply", () => {
       expect((yield* runs.read(untouched.id)).status).toBe("superseded")
       expect((yield* Effect.flip(runs.apply(context, untouched.id, undefined))).code).toBe("failed_precondition")
 
-      // What is planned from then on uses nothing of it.
+      // Later plans use nothing of it.
       const after = yield* planOf(one.capsuleId)
       expect((yield* applied(after.id)).status).toBe("succeeded")
       expect((yield* outputsOf(one.capsuleId))["greeting"]).toBe("from the default")
@@ -116,7 +116,7 @@ describe("what a plan was given by others, taken back before its apply", () => {
     })
   )
 
-  tests.live("refuses the apply should the plan not have been voided, when it is asked for and when it starts", () =>
+  tests.live("refuses the apply of a plan that was not voided, both on request and on start", () =>
     Effect.gen(function* () {
       const { context } = yield* Bench
       const runs = yield* Runs
@@ -129,7 +129,7 @@ describe("what a plan was given by others, taken back before its apply", () => {
 
       const starting = yield* sharing("starting")
       const second = yield* approved(starting.capsuleId)
-      // In the transaction that admits the apply, after it has looked.
+      // In the transaction that admits the apply, after its check.
       points.at.set(
         "apply.run.queued",
         Effect.provideService(revokeSilently(starting.shareId), SqlClient.SqlClient, sql)
@@ -140,7 +140,7 @@ describe("what a plan was given by others, taken back before its apply", () => {
     })
   )
 
-  tests.live("leaves no plan to review that was computed meanwhile", () =>
+  tests.live("leaves a plan computed meanwhile unreviewable", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const shares = yield* OutputShares
@@ -152,7 +152,7 @@ describe("what a plan was given by others, taken back before its apply", () => {
     })
   )
 
-  tests.live("does not touch an apply that runs", () =>
+  tests.live("does not touch a running apply", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const shares = yield* OutputShares
@@ -170,7 +170,7 @@ describe("what a plan was given by others, taken back before its apply", () => {
     })
   )
 
-  tests.live("refuses a plan of an older release, which does not say what it used", () =>
+  tests.live("refuses a plan of an older release, which does not record what it used", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient

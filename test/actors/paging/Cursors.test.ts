@@ -9,7 +9,7 @@ afterAll(it.dispose)
 
 const mine = { route: "a.list", subject: "usr_1", filter: ["x", undefined] }
 
-it.live("gives back the anchor on the list it was made for, and on no other", () =>
+it.live("returns the anchor on the list it was made for, and on no other", () =>
   Effect.gen(function* () {
     const cursors = yield* Cursors
     const cursor = yield* cursors.encode(mine, ["2026-01-01T00:00:00.000Z", "id_é"])
@@ -29,7 +29,7 @@ it.live("gives back the anchor on the list it was made for, and on no other", ()
   })
 )
 
-it.live("refuses whatever is not a cursor, and whatever was changed", () =>
+it.live("refuses anything that is not a cursor, and anything altered", () =>
   Effect.gen(function* () {
     const cursors = yield* Cursors
     const cursor = yield* cursors.encode(mine, ["a", "b"])

@@ -35,9 +35,9 @@ const running = (id: string, more: Partial<RunningRun> = {}): RunningRun => ({
 const of = (state: Partial<QueueState>) => decide({ limits, running: [], queued: [], ...state })
 
 describe("which Run starts next", () => {
-  test("nothing when nothing is queued", () => expect(of({}).next).toBeUndefined())
+  test("none when nothing is queued", () => expect(of({}).next).toBeUndefined())
 
-  test("the Workspace whose last Run started longest ago, whatever the others queued before", () => {
+  test("the Workspace whose last Run started longest ago, whatever the others queued first", () => {
     const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
     const late = queued("b1", { workspaceId: "ws_b", workspaceTurn: 6, queuedAt: "2026-01-02T00:00:00.000Z" })
     expect(of({ queued: [...many, late] }).next?.id).toBe("b1")
@@ -80,7 +80,7 @@ describe("which Run starts next", () => {
     })
   })
 
-  test("an apply while every place for builds is taken, and the other way round", () => {
+  test("an apply while every place for builds is taken, and vice versa", () => {
     const builds = ["1", "2", "3"].map((id) => running(id, { pool: "builds", workspaceId: `ws_${id}` }))
     const build = queued("build", { pool: "builds" })
     const state = of({ running: builds, queued: [build, queued("apply")] })
@@ -90,7 +90,7 @@ describe("which Run starts next", () => {
     expect(of({ running: runs, queued: [build, queued("apply")] }).next?.id).toBe("build")
   })
 
-  test("a drift check behind what a person asked for, and never in the last place", () => {
+  test("a drift check after what a person requested, and never in the last place", () => {
     const drift = queued("drift", { isDriftCheck: true, queuedAt: "2025-01-01T00:00:00.000Z" })
     expect(of({ queued: [drift, queued("plan")] }).next?.id).toBe("plan")
     const three = ["1", "2", "3"].map((id) => running(id, { workspaceId: `ws_${id}` }))
@@ -101,7 +101,7 @@ describe("which Run starts next", () => {
     expect(own.places.get("drift")).toMatchObject({ reason: "place_kept", limit: 3, heldByRunId: "1" })
   })
 
-  test("says nothing about the Runs of another Workspace", () => {
+  test("reveals nothing about the Runs of another Workspace", () => {
     const others = ["1", "2", "3", "4"].map((id) => running(id, { workspaceId: "ws_b" }))
     expect(of({ running: others, queued: [queued("own")] }).places.get("own")).toEqual({
       position: 1,
@@ -119,7 +119,7 @@ interface Arrival {
   readonly kind: "plan" | "build" | "drift"
 }
 
-/** The queue in memory, with `decide` as its only rule. What it does with a decision is what the claim does with rows. */
+/** The queue in memory, with `decide` as its only rule. It applies a decision as the claim applies it to rows. */
 const simulated = (given: QueueLimits) => {
   const waiting: Array<Omit<QueuedRun, "workspaceTurn" | "subjectTurn">> = []
   const active: Array<RunningRun> = []
@@ -182,7 +182,7 @@ const arrival = (workspaces: number, kinds: ReadonlyArray<Arrival["kind"]>): fc.
     kind: fc.constantFrom(...kinds)
   })
 
-/** Arrivals, and completions of whichever Run chance names. */
+/** Arrivals, and completions of randomly chosen Runs. */
 const story = (workspaces: number, kinds: ReadonlyArray<Arrival["kind"]>) =>
   fc.array(
     fc.oneof(
@@ -201,8 +201,8 @@ const anyLimits = fc.tuple(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, 
 
 const seed = 20_261_122
 
-describe("fairness over random arrivals", () => {
-  // N completions in all are ceil(N / K) of each of the K places: nobody is passed over by another twice.
+describe("fairness under random arrivals", () => {
+  // N completions are ceil(N / K) for each of the K places: no Workspace is passed over by another twice.
   test("with N active Workspaces the first claimable Run of each starts within N completions", () =>
     fc.assert(
       fc.property(
@@ -212,7 +212,7 @@ describe("fairness over random arrivals", () => {
         fc.integer({ min: 1, max: 5 }),
         ([workspaces, events], places) => {
           const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
-          // Completions of others that a Workspace with a claimable Run has seen since it last started one.
+          // Completions of other Workspaces that a Workspace with a claimable Run has seen since it last started one.
           const passed = new Map<string, number>()
           const settle = () => {
             for (const { workspaceId } of queue.startAll()) passed.delete(workspaceId)
@@ -246,10 +246,10 @@ describe("fairness over random arrivals", () => {
       { seed, numRuns: 300 }
     ))
 
-  test("with K places that all turn over, within ceil(N / K) rounds, and so for the people of one Workspace", () => {
+  test("with K places that all turn over, within ceil(N / K) rounds; the same holds for the people of one Workspace", () => {
     const rounds = (lines: number, places: number, of: (line: number) => Partial<Arrival>) => {
       const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
-      // One member has asked for much before anybody else came.
+      // One member has queued many Runs before anyone else arrives.
       for (let n = 0; n < 40; n++) queue.arrive({ workspace: 0, subject: 0, capsule: n, kind: "plan", ...of(0) })
       queue.startAll()
       for (let line = 1; line < lines; line++) {
@@ -270,7 +270,7 @@ describe("fairness over random arrivals", () => {
     )
   })
 
-  test("limits hold, one Run of a Capsule is active, and no place stays empty that a Run could take", () =>
+  test("limits hold, one Run of a Capsule is active, and no place remains empty that a Run could take", () =>
     fc.assert(
       fc.property(anyLimits, story(5, ["plan", "plan", "build", "drift"]), (given, events) => {
         const queue = simulated(given)
@@ -287,7 +287,7 @@ describe("fairness over random arrivals", () => {
               expect(own.length).toBeLessThanOrEqual(given[pool].perWorkspace)
             }
           }
-          // Each queued Run has a place and a reason that holds.
+          // Each queued Run has a place and a valid reason.
           for (const run of queue.waiting) {
             const place = places.get(run.id)
             expect(place?.position).toBeGreaterThan(0)
@@ -307,19 +307,19 @@ describe("fairness over random arrivals", () => {
     ))
 })
 
-describe("a scheduled drift check that is executed", () => {
+describe("a running scheduled drift check", () => {
   const check = (id: string, more: Partial<RunningRun> = {}) =>
     running(id, { scheduledCheck: { isStopping: false }, ...more })
   const asked = [{ workspaceId: "ws_a", pool: "runs" as const }]
   const one: QueueLimits = { ...limits, runs: { places: 1, perWorkspace: 1 } }
 
-  test("stops where somebody waits for its place, in its Workspace or in all", () => {
+  test("stops when a Run waits for its place, in its Workspace or in the pool", () => {
     expect(givingWay({ limits: one, running: [check("own")] }, asked)).toEqual(["own"])
     const shared = { ...limits, runs: { places: 1, perWorkspace: 2 } }
     expect(givingWay({ limits: shared, running: [check("other", { workspaceId: "ws_b" })] }, asked)).toEqual(["other"])
   })
 
-  test("goes on while nobody waits, or while there is a place", () => {
+  test("continues while no Run waits, or while a place is free", () => {
     expect(givingWay({ limits: one, running: [check("own")] }, [])).toEqual([])
     expect(givingWay({ limits, running: [check("own")] }, asked)).toEqual([])
     const held = [running("1"), running("2"), running("3"), check("other", { workspaceId: "ws_b" })]
@@ -327,7 +327,7 @@ describe("a scheduled drift check that is executed", () => {
     expect(givingWay({ limits: one, running: [running("asked for")] }, asked)).toEqual([])
   })
 
-  test("is one at a time for each that waits: the one that began last", () => {
+  test("stops one check per waiting Run: the last to start", () => {
     const late = check("late", { startedAt: "2026-01-02T00:00:00.000Z" })
     const early = check("early")
     const two: QueueLimits = { ...limits, runs: { places: 2, perWorkspace: 2 } }

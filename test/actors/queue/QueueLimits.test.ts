@@ -22,7 +22,7 @@ afterAll(tests.dispose)
 
 let fillers = 0
 
-/** So many Runs of the Workspace that wait for a Capsule which never becomes free; they go with the Scope. */
+/** This many Runs of the Workspace waiting for a Capsule that never becomes free; removed with the Scope. */
 const filled = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   const { workspaceId } = yield* TestPlane
@@ -65,7 +65,7 @@ const deferredActions = Effect.gen(function* () {
   return rows.map(({ action }) => action)
 })
 
-tests.live("a webhook that meets a full queue is not lost: the lane is synced when there is room", () =>
+tests.live("a webhook that meets a full queue is not lost: the lane is synced once there is room", () =>
   Effect.gen(function* () {
     const { context, url, workspaceId } = yield* TestPlane
     const sources = yield* Sources
@@ -84,7 +84,7 @@ tests.live("a webhook that meets a full queue is not lost: the lane is synced wh
     )
     yield* Effect.scoped(
       Effect.gen(function* () {
-        // A place of ten stays open for what people ask for.
+        // One place of ten is reserved for requests of people.
         yield* filled(limit - 1)
         expect(yield* deliver("first")).toEqual({ runIds: [] })
         expect(yield* deliver("second")).toEqual({ runIds: [] })
@@ -108,7 +108,7 @@ tests.live("a webhook that meets a full queue is not lost: the lane is synced wh
 
 describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
   tests.live(
-    "answers 429 with what to do and when, and nothing is half written",
+    "answers 429 with what to do and when, and writes nothing",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -145,7 +145,7 @@ describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
           })
         )
         expect(before).toHaveLength(6)
-        // The key was not used up by the refusal.
+        // The refusal did not consume the key.
         const { replayed, value } = yield* capsules.plan(context, capsule.id, key)
         expect(replayed).toBe(false)
         yield* settled(value.id)
@@ -154,7 +154,7 @@ describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
   )
 
   tests.live(
-    "defers the plan of a followed lane, says so once, and makes it when there is room",
+    "defers the plan of a followed lane, says so once, and starts it when there is room",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

@@ -18,7 +18,7 @@ import { it } from "../../support/Effect.ts"
 
 const settings = { ...defaultRunSettings, runsFolder: "/nowhere", concurrency: 1 }
 
-/** One process after the other on the same database. */
+/** One process after another on the same database. */
 const processAt = (folder: string) =>
   RunQueue.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer)),
@@ -52,7 +52,7 @@ const moved = Effect.fnUntraced(function* (id: string, to: "queued" | "succeeded
 const turn = Effect.tap(claim, (id) => (id === undefined ? Effect.void : moved(id, "succeeded")))
 
 it.live(
-  "turns survive a restart: who had theirs waits behind those who had none, and a requeued Run keeps its place",
+  "turns survive a restart: those already served wait behind the others, and a requeued Run keeps its place",
   () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
@@ -71,7 +71,7 @@ it.live(
       }).pipe(Effect.provide(processAt(folder)))
 
       yield* Effect.gen(function* () {
-        // As recovery does with what the earlier process left running.
+        // What recovery does with Runs left by the previous process.
         yield* moved("run_1", "queued")
         const order = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7], () => turn)
         expect(order).toEqual(["run_5", "run_6", "run_4", "run_1", "run_2", "run_3", undefined])

@@ -28,7 +28,7 @@ const settings = {
 }
 const limits: QueueLimits = { runs: { places: 3, perWorkspace: 2 }, builds: { places: 2, perWorkspace: 1 } }
 
-/** A new database with a queue; the rows are all that one process leaves to the next. */
+/** A new database with a queue; its rows are everything one process leaves to the next. */
 const database = () =>
   suite(
     RunQueue.layer.pipe(
@@ -54,7 +54,7 @@ const workspaces = Effect.forEach(["one", "two", "three", "four", "five"], (name
   })
 )
 
-/** The whole queue, read without any index trick: what `decide` would say if it saw everything. */
+/** The whole queue, read without an index: what `decide` would return if it saw everything. */
 const wholeQueue = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<RunRow & { readonly workspace_turn: number; readonly subject_turn: number }>`
@@ -100,7 +100,7 @@ const events = fc.array(
 )
 
 tests.live(
-  "the claim and the places say of a few rows what they would say of the whole queue",
+  "the claim and the places decide the same from a few rows as from the whole queue",
   () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -150,7 +150,7 @@ tests.live(
             trigger: "user",
             spec: {}
           })
-          // Also Runs that came at the same time, and earlier than others that are there already.
+          // Includes Runs that arrived at the same time, and some earlier than existing ones.
           yield* setRun(id, { queued_at: `2026-01-01T00:00:0${event.at}.000Z` })
         }
         const whole = decide({ limits, running: yield* rows.running, queued: yield* wholeQueue })
@@ -184,7 +184,7 @@ crowded.live(
         SELECT printf('run_%06d', i), ${workspaceId}, 'plan', 'queued', ${sql.literal(capsule)}, ${sql.literal(capsule)}, 1,
           'usr_' || (i % 3), 'user', 0, '{}', '{}', ${at}, printf('2026-01-01T00:%02d:%02d.%03dZ', i / 60000, i / 1000 % 60, i % 1000)
         FROM n`
-      // One Workspace has half of it behind one Capsule, ahead of everything else; another has a Capsule for each Run.
+      // One Workspace has half of it behind one Capsule, ahead of everything else; another has one Capsule per Run.
       yield* crowd(one, 0, 50_000, "'cap_one'")
       yield* crowd(two, 50_000, 49_999, "'cap_' || i")
       yield* crowd(three, 99_999, 1, "'cap_three'")
@@ -198,7 +198,7 @@ crowded.live(
       expect((yield* queue.claim("owner"))?.workspace_id).toBe(two)
       expect((yield* queue.claim("owner"))?.workspace_id).toBe(three)
 
-      // Each look is a search in an index that holds claimable Runs only; no step reads `runs` from end to end.
+      // Each step is a search in an index of claimable Runs only; none scans `runs`.
       const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN ${nearestInTurn(sql, limits)}`
       const looks = plan.map(({ detail }) => detail).filter((step) => /\bruns\b|\br\b/.test(step))
       expect(looks.length).toBeGreaterThan(6)

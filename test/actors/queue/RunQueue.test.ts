@@ -69,7 +69,7 @@ const placeOf = Effect.fnUntraced(function* (id: string) {
   return row === undefined ? undefined : yield* (yield* RunQueue).place(row)
 })
 
-tests.live("one Run of a Capsule at a time, drift checks behind what a person asked for", () =>
+tests.live("one Run of a Capsule at a time, drift checks after what a person requested", () =>
   Effect.gen(function* () {
     const { finish, queued } = yield* workspace
     const apply = yield* queued("apply", "apply", "cap_1")
@@ -85,7 +85,7 @@ tests.live("one Run of a Capsule at a time, drift checks behind what a person as
       heldByRunId: apply
     })
     expect(yield* placeOf(drift)).toMatchObject({ position: 3, reason: "capsule_busy", heldByRunId: apply })
-    // What neither reads nor changes infrastructure waits for nobody.
+    // A Run that neither reads nor changes infrastructure does not wait.
     expect(yield* claim).toBe(backup)
     expect(yield* claim).toBeUndefined()
     yield* finish(apply, backup)
@@ -97,7 +97,7 @@ tests.live("one Run of a Capsule at a time, drift checks behind what a person as
   })
 )
 
-tests.live("limits hold over a Workspace and over all, and drift checks leave a place open", () =>
+tests.live("limits hold per Workspace and overall, and drift checks leave a place open", () =>
   Effect.gen(function* () {
     const one = yield* workspace
     const other = yield* workspace
@@ -108,7 +108,7 @@ tests.live("limits hold over a Workspace and over all, and drift checks leave a 
     const elsewhere = yield* other.queued("e", "plan", "cap_e")
     expect(yield* placeOf(third)).toMatchObject({ position: 3, reason: "turn" })
     expect(yield* claim).toBe(first)
-    // Workspaces take turns, although the first one asked for more before the second one came.
+    // Workspaces take turns, although the first one queued more before the second one arrived.
     expect(yield* claim).toBe(elsewhere)
     // A drift check must not take the last place.
     expect(yield* placeOf(elsewhereDrift)).toMatchObject({ position: 1, reason: "place_kept", limit: 3 })
@@ -128,7 +128,7 @@ tests.live("limits hold over a Workspace and over all, and drift checks leave a 
     yield* one.finish(second)
     expect(yield* claim).toBeUndefined()
     yield* one.finish(third)
-    // Nor the last one of its Workspace, which a person may ask for just as well.
+    // Nor the last place of its Workspace, which a person may also need.
     expect(yield* claim).toBeUndefined()
     expect(yield* placeOf(elsewhereDrift)).toMatchObject({ reason: "place_kept", limit: 2, heldByRunId: elsewhere })
     yield* other.finish(elsewhere)
@@ -137,7 +137,7 @@ tests.live("limits hold over a Workspace and over all, and drift checks leave a 
   })
 )
 
-tests.live("a scheduled drift check stops for a Run that somebody asked for and that has no place", () =>
+tests.live("a scheduled drift check stops for a requested Run without a place", () =>
   Effect.gen(function* () {
     const { finish, queued, workspaceId } = yield* workspace
     const ledger = yield* RunLedger
@@ -158,7 +158,7 @@ tests.live("a scheduled drift check stops for a Run that somebody asked for and 
   })
 )
 
-tests.live("of concurrent claims each Run goes to one", () =>
+tests.live("when claims race, each Run goes to one", () =>
   Effect.gen(function* () {
     const { finish, queued } = yield* workspace
     const ids = [yield* queued("x", "plan", "cap_x"), yield* queued("y", "plan", "cap_y")]

@@ -15,18 +15,18 @@ const waiting: Plan = {
   expires_at: "2026-01-02T00:00:00.001Z"
 }
 
-test("a plan that waits is approved, by its digest or without one", () => {
+test("a waiting plan is approved, with or without its digest", () => {
   expect(approvalRefusal(waiting, digest, at)).toBeUndefined()
   expect(approvalRefusal(waiting, undefined, at)).toBeUndefined()
   expect(approvalRefusal({ ...waiting, type: "destroy_plan", expires_at: null }, digest, at)).toBeUndefined()
 })
 
-test("nothing but a plan is approved", () => {
+test("only a plan is approved", () => {
   const approvable = RunType.literals.filter((type) => approvalRefusal({ ...waiting, type }, digest, at) === undefined)
   expect(approvable.toSorted()).toEqual(["destroy_plan", "plan"])
 })
 
-test("another plan than the one that was read is a conflict, whatever else is wrong with it", () => {
+test("a plan other than the one read is a conflict, whatever else is wrong with it", () => {
   const read = `sha256:${"b".repeat(64)}`
   expect(approvalRefusal(waiting, read, at)?.code).toBe("guard_conflict")
   expect(approvalRefusal({ ...waiting, plan_digest: null }, read, at)?.code).toBe("guard_conflict")
@@ -45,7 +45,7 @@ test.each([
   expect(refusal?.message).toContain(words)
 })
 
-test("a cancel withdraws, asks to end, takes an approval back, or comes too late", () => {
+test("a cancel withdraws, requests an end, revokes an approval, or comes too late", () => {
   const steps = RunStatus.literals.map((status) => [
     status,
     [cancelStep({ status, approved_at: null }), cancelStep({ status, approved_at: at })]

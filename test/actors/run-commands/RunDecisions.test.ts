@@ -34,7 +34,7 @@ afterAll(tests.dispose)
 const main = { "main.tf": `resource "terraform_data" "a" { input = "a" }` }
 const day = 24 * 60 * 60 * 1000
 
-/** A plan that waits for review, without having been computed. */
+/** A plan that waits for review without having been computed. */
 const waitingPlan = Effect.gen(function* () {
   const { workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -55,7 +55,7 @@ const planFiles = Effect.fnUntraced(function* (runId: string) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
-  tests.live("of approvals and cancels at once one of each counts at most, and a cancel has the last word", () =>
+  tests.live("when approvals and cancels race, at most one of each counts, and a cancel is final", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -72,7 +72,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         expect(won.length).toBeLessThanOrEqual(2)
         for (const lost of both.filter(Result.isFailure)) expect(lost.failure.code).toBe("failed_precondition")
         expect((yield* runs.read(id)).status).toBe("cancelled")
-        // Whoever approved first was withdrawn by the cancel.
+        // The cancel withdrew the first approval.
         const kinds = (yield* streams.events(id, 0, 10)).items.map((event) => event.kind)
         const approved = won.includes("succeeded") ? ["run.approved" as const] : []
         expect(kinds).toEqual(["run.queued", ...approved, "run.cancelled"])
@@ -81,7 +81,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
   )
 
   tests.live(
-    "a plan is approved as it was seen, applied once, and only while it lives",
+    "a plan is approved as it was seen, applied once, and only before it expires",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -99,13 +99,13 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         expect<string | undefined>(approved.approvedBy).toBe(context.actor.subject)
         expect((yield* Effect.flip(runs.approve(context, plan.id, {}))).code).toBe("failed_precondition")
 
-        // A newer plan takes the place of an approved one as well.
+        // A newer plan replaces an approved one as well.
         const newer = yield* replanned(capsuleId)
         expect((yield* runs.read(plan.id)).status).toBe("superseded")
         expect(yield* planFiles(plan.id)).toBe(0)
         expect(yield* codeOf(plan.id)).toBe("failed_precondition")
 
-        // One key, one apply, however often and at once it is asked for; another key is another request.
+        // One key, one apply, however often and concurrently it is sent; another key is another request.
         yield* runs.approve(context, newer.id, {})
         const key = freshKey("apply")
         const asked = yield* Effect.all(
@@ -121,7 +121,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         expect((yield* runs.apply(context, newer.id, key)).value.id).toBe(apply.id)
         expect(yield* planFiles(newer.id)).toBe(0)
 
-        // Waiting or approved, a plan ends with its time, by the clock even before the job that says so.
+        // Waiting or approved, a plan expires on time, even before the job that records it.
         const waiting = yield* replanned(capsuleId)
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE runs SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${waiting.id}`
@@ -151,7 +151,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
   )
 
   tests.live(
-    "an approval that was not applied is withdrawn with its comment kept; of a withdrawal and an apply at once one wins",
+    "an unapplied approval is withdrawn and its comment kept; when withdrawal and apply race, one wins",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -234,7 +234,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
   )
 
   tests.live(
-    "what waits behind an apply goes on from what the apply left",
+    "Runs waiting behind an apply continue from its result",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -261,7 +261,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         const teardown = yield* settled(destroy.id)
         expect(teardown.baseStateGeneration).toBe(1)
         expect(teardown.planSummary).toMatchObject({ destroy: 1 })
-        // The destroy plan is the newer one.
+        // The destroy plan is newer.
         expect((yield* runs.read(rebased.id)).status).toBe("superseded")
 
         // An apply that is cancelled before it starts has used its plan up, and changed nothing.
@@ -270,7 +270,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         const drift = yield* capsules.driftCheck(context, capsuleId)
         yield* eventOf(drift.id, "run.started")
         const queued = (yield* runs.apply(context, fresh.id, undefined)).value
-        // The drift check made way for it.
+        // The drift check yielded to it.
         const yielded = (yield* (yield* RunStreams).events(drift.id, 0, 100)).items.find(
           ({ kind }) => kind === "run.cancelling"
         )
@@ -283,7 +283,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
   )
 
   tests.live(
-    "an apply that leaves the queue by a cancel takes its plan with it",
+    "an apply cancelled in the queue takes its plan with it",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -306,25 +306,23 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
     120_000
   )
 
-  tests.live(
-    "the history says how the plan that was approved was kept apart, and nothing where that is not known",
-    () =>
-      Effect.gen(function* () {
-        const { context, workspaceId } = yield* TestPlane
-        const runs = yield* Runs
-        const approval = Effect.fnUntraced(function* (id: RunId) {
-          yield* runs.approve(context, id, {})
-          const filter = { action: "run.approve" }
-          const { items } = yield* (yield* Audit).list(workspaceId, context.actor.subject ?? "", filter, { limit: 1 })
-          expect(items[0]?.runId).toBe(id)
-          return items[0]?.data
-        })
-        const { plan } = yield* planned("history", main)
-        const { isolation = "", network = "", planDigest = "" } = yield* runs.read(plan.id)
-        expect([isolation, network]).not.toContain("")
-        expect(yield* approval(plan.id)).toEqual({ type: "plan", planDigest, isolation, network })
-        const unknown = { isolation: null, network: null }
-        expect(yield* approval(yield* waitingPlan)).toEqual({ type: "plan", planDigest: "sha256:x", ...unknown })
+  tests.live("the history records how the approved plan was isolated, and nothing where that is unknown", () =>
+    Effect.gen(function* () {
+      const { context, workspaceId } = yield* TestPlane
+      const runs = yield* Runs
+      const approval = Effect.fnUntraced(function* (id: RunId) {
+        yield* runs.approve(context, id, {})
+        const filter = { action: "run.approve" }
+        const { items } = yield* (yield* Audit).list(workspaceId, context.actor.subject ?? "", filter, { limit: 1 })
+        expect(items[0]?.runId).toBe(id)
+        return items[0]?.data
       })
+      const { plan } = yield* planned("history", main)
+      const { isolation = "", network = "", planDigest = "" } = yield* runs.read(plan.id)
+      expect([isolation, network]).not.toContain("")
+      expect(yield* approval(plan.id)).toEqual({ type: "plan", planDigest, isolation, network })
+      const unknown = { isolation: null, network: null }
+      expect(yield* approval(yield* waitingPlan)).toEqual({ type: "plan", planDigest: "sha256:x", ...unknown })
+    })
   )
 })

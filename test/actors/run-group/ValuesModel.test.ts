@@ -18,7 +18,7 @@ import { providerMirror } from "../../support/ProviderMirror.ts"
 import { newOwner, planeAt, servedRepository, TestPlane } from "../../support/TestPlane.ts"
 import { newCommit, pureModule, type PureModules, pureModules, pureRunner } from "../support/PureRunner.ts"
 
-/** `npm run test:values` walks many more. */
+/** `npm run test:values` runs many more walks. */
 const seeds = Number(process.env["SVC_VALUES_SEEDS"] ?? 2)
 const steps = 20
 setDefaultTimeout(20_000 + seeds * 20_000)
@@ -45,7 +45,7 @@ const numbers = (seed: number) => {
 }
 type Below = ReturnType<typeof numbers>
 
-/** Far more than a walk makes: what makes so many goes round in circles, and would never be quiet. */
+/** Far more than a walk needs: exceeding it means an endless loop. */
 const mostRuns = 1000
 
 const quiet = Effect.gen(function* () {
@@ -70,10 +70,12 @@ interface EdgeRow {
   readonly state_version_id: string | null
 }
 
-/** How often an input was compared: a walk in which nobody takes anything would show nothing. */
+/** How often an input was compared: a walk without consumers would prove nothing. */
 let compared = 0
 
-/** No Capsule is `active` and quiet with an input that is not what its producer gives; `plans` is what the runner was given. */
+/**
+ * No Capsule is `active` and quiet with an input that its producer does not offer; `plans` is what the runner received.
+ */
 const consistent = Effect.fnUntraced(function* (plans: PureModules["plans"], where: string) {
   const sql = yield* SqlClient.SqlClient
   const states = yield* StateVersions
@@ -101,7 +103,7 @@ const consistent = Effect.fnUntraced(function* (plans: PureModules["plans"], whe
   }
 })
 
-/** Somebody else was faster, or the product refuses it: both are fine here. */
+/** Someone else was faster, or the service refuses it: both are fine here. */
 const attempt = <A, R>(asked: Effect.Effect<A, ApiError, R>) => Effect.option(asked)
 
 const waitingPlans = Effect.gen(function* () {
@@ -119,7 +121,7 @@ const appliedNow = Effect.fnUntraced(function* (id: RunId) {
 
 const modes = ["variable_injection", "published_output", "remote_state"] as const
 
-/** Everything but the first takes something of an earlier one, and is up to date. */
+/** Every Capsule but the first consumes an earlier one, and is up to date. */
 const linked = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<CapsuleId>) {
   const { context } = yield* TestPlane
   const dependencies = yield* Dependencies
@@ -128,7 +130,7 @@ const linked = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Cap
     const producerCapsuleId = ids[below(Math.max(1, index))]
     if (index === 0 || producerCapsuleId === undefined) continue
     const outputs = [{ from: "value", to: "a", required: true }]
-    // A life before a crash may have got this far.
+    // A process may have got this far before a crash.
     yield* attempt(dependencies.create(context, id, { producerCapsuleId, mode: "published_output", outputs }))
     yield* attempt(capsules.plan(context, id, undefined))
     yield* quiet
@@ -137,7 +139,7 @@ const linked = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Cap
   }
 })
 
-/** One thing that people, repositories and machines do. */
+/** One action of people, repositories or machines. */
 const step = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<CapsuleId>, modules: PureModules) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -191,7 +193,7 @@ const step = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Capsu
   }
 })
 
-/** With nothing in its way, an update brings everything up to date. */
+/** When nothing blocks it, an update brings everything up to date. */
 const convergence = Effect.fnUntraced(function* (modules: PureModules, where: string) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -223,13 +225,13 @@ tests.live(`no Capsule is quiet with an old value, whatever happens between ${st
     const mirror = yield* providerMirror
     const { commit, moveBranch, origin, url } = yield* servedRepository(`${folder}/repository.git`)
     const modules = pureModules()
-    /** The folder as it is when the service ends at the next kill point that is counted down to. */
+    /** The folder as it is when the service stops at the next kill point counted down to. */
     const crash: { left: number; to: string; of: string } = { left: 0, to: "", of: "" }
     const points = Layer.succeed(KillPoint, () =>
       Effect.sync(() => {
         if (crash.left === 0) return
         crash.left -= 1
-        // The database is written by this thread: what is copied is what a crash at this moment would leave.
+        // This thread writes the database, so the copy is what a crash at this moment would leave.
         if (crash.left === 0)
           cpSync(crash.of, crash.to, { recursive: true, filter: (path) => !path.includes("instance.") })
       })

@@ -11,12 +11,12 @@ import {
 const edge = (producer: string, consumer: string) => ({ producer, consumer })
 const member = (capsuleId: string, standing: Standing, isBehind = true): Member => ({ capsuleId, standing, isBehind })
 
-/** What comes next for `b`, which takes from `a`. */
+/** The next step for `b`, which consumes `a`. */
 const nextOfConsumer = (producer: Standing, consumer: Standing = "unplanned", isBehind = true) =>
   nextSteps([member("a", producer), member("b", consumer, isBehind)], [edge("a", "b")]).get("b")
 
-describe("what comes next for a Capsule of an update", () => {
-  test("a consumer is planned after its producer was applied or left out, and not before", () => {
+describe("the next step for a Capsule of an update", () => {
+  test("a consumer is planned only after its producer was applied or left out", () => {
     const wait = { kind: "wait", for: ["a"] } as const
     for (const standing of ["unplanned", "planning", "waiting_approval", "approved", "applying", "outdated"] as const) {
       expect(nextOfConsumer(standing)).toEqual(wait)
@@ -29,14 +29,14 @@ describe("what comes next for a Capsule of an update", () => {
     expect(nextOfConsumer("applied", "unplanned", false)).toEqual({ kind: "leave_out" })
   })
 
-  test("one whose plan was voided is planned again, and one that is under way or over is not", () => {
+  test("one whose plan was voided is planned again, but not one that is active or finished", () => {
     expect(nextOfConsumer("applied", "outdated")).toEqual({ kind: "plan" })
     for (const standing of ["planning", "waiting_approval", "approved", "applying", "applied", "failed"] as const) {
       expect(nextOfConsumer("applied", standing)).toEqual({ kind: "none" })
     }
   })
 
-  test("a failure keeps only its own consumers waiting", () => {
+  test("a failure delays only its own consumers", () => {
     const steps = nextSteps(
       [member("a", "failed"), member("b", "unplanned"), member("c", "unplanned")],
       [edge("a", "b")]
@@ -45,22 +45,22 @@ describe("what comes next for a Capsule of an update", () => {
     expect(steps.get("c")).toEqual({ kind: "plan" })
   })
 
-  test("a producer outside of the update keeps nobody waiting", () => {
+  test("a producer outside the update delays no Capsule", () => {
     expect(nextSteps([member("b", "unplanned")], [edge("a", "b")]).get("b")).toEqual({ kind: "plan" })
   })
 })
 
-test("a Capsule's wave comes after the last of those that it takes from", () => {
+test("a Capsule's wave follows the last wave of its producers", () => {
   const edges = [edge("a", "b"), edge("b", "d"), edge("a", "d"), edge("outside", "a")]
   expect(Object.fromEntries(wavesOf(["d", "c", "b", "a"], edges))).toEqual({ a: 1, b: 2, c: 1, d: 3 })
 })
 
-test("an update has those that are behind and what takes from them, as far as it can be updated", () => {
+test("an update has the Capsules that are behind and their consumers, as far as they can be updated", () => {
   const edges = [edge("a", "b"), edge("b", "c"), edge("a", "x"), edge("x", "y")]
   expect([...membersOf(["a"], new Set(["a", "b", "c", "y"]), edges)].toSorted()).toEqual(["a", "b", "c"])
 })
 
-test("Capsules stand together as what moves, then what needs a person, then what went wrong", () => {
+test("Capsules are grouped: first those in progress, then those that need a person, then failures", () => {
   expect(stateOf(["planning", "waiting_approval", "failed"])).toBe("running")
   expect(stateOf(["approved", "failed"])).toBe("waiting_approval")
   expect(stateOf(["failed", "cancelled", "waiting"])).toBe("failed")

@@ -38,7 +38,7 @@ const renewed = Effect.fnUntraced(function* (id: CapsuleId) {
   expect((yield* applied(yield* replanned(id))).status).toBe("succeeded")
 })
 
-/** A chain of Capsules, each taking from the one before, all up to date. */
+/** A chain of Capsules, each consuming the previous one, all up to date. */
 const chain = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
   const ids: Array<CapsuleId> = []
   for (const name of names) {
@@ -106,7 +106,7 @@ describe("an update of a Workspace", () => {
         expect((yield* when(runGroup.id, { one: "waiting_approval" })).status).toBe("waiting_approval")
         expect((yield* appliedIn(runGroup.id, "one")).status).toBe("succeeded")
 
-        // Nobody asks for the next wave. Its value has no effect on what this module gives.
+        // The next wave starts automatically. Its value does not affect this module's Outputs.
         modules.constant.add(middle)
         const valueOf = Effect.map(capsules.outputs(middle), (all) => all.find(({ name }) => name === "value")?.value)
         const old = yield* valueOf
@@ -120,7 +120,7 @@ describe("an update of a Workspace", () => {
           expect((yield* capsules.read(id)).status).toBe("active")
         }
 
-        // Again, and now nothing changes in the middle.
+        // Again, and this time nothing changes in the middle.
         yield* newCommit(first)
         const again = (yield* update).runGroup.id
         yield* appliedIn(again, "one")
@@ -136,7 +136,7 @@ let made: { readonly one: CapsuleId; readonly two: CapsuleId; readonly alone: Ca
 
 const named = (name: string) => `trio-${name}`
 
-/** `one` gives to `two`, and `alone` takes nothing; each has a newer commit. */
+/** `two` consumes `one`, and `alone` consumes nothing; each has a newer commit. */
 const trio = Effect.gen(function* () {
   if (made === undefined) {
     const [one, two] = yield* chain(named("one"), named("two"))
@@ -148,39 +148,37 @@ const trio = Effect.gen(function* () {
   return made
 })
 
-describe("an update that does not go straight", () => {
-  tests.live(
-    "names the member that failed, goes on with the others, and goes on with it when it is planned again",
-    () =>
-      Effect.gen(function* () {
-        const { alone, one } = yield* trio
-        modules.faults.set(one, "plan_fails")
-        const { id } = (yield* update).runGroup
-        const failed = yield* when(id, { [named("one")]: "failed", [named("alone")]: "waiting_approval" })
-        expect(memberOf(failed, named("two"))).toMatchObject({
-          state: "waiting",
-          waitsFor: [{ capsuleId: one, name: named("one"), state: "failed" }]
-        })
-        expect(memberOf(failed, named("one"))?.reason?.code).toBe("plan_failed")
-        expect((yield* appliedIn(id, named("alone"))).status).toBe("succeeded")
-        const stopped = yield* groupWhen(id, ({ status }) => status === "failed")
-        expect(memberOf(stopped, named("alone"))?.state).toBe("applied")
-        expect(stopped).not.toHaveProperty("finishedAt")
-
-        // It fails once more, and then a person mends it.
-        modules.faults.set(one, "apply_fails_late")
-        yield* replanned(one)
-        expect((yield* appliedIn(id, named("one"))).status).toBe("failed")
-        yield* when(id, { [named("one")]: "failed", [named("two")]: "waiting" })
-        expect((yield* (yield* Capsules).read(one)).status).toBe("error")
-        yield* renewed(one)
-        yield* appliedIn(id, named("two"))
-        yield* groupWhen(id, ({ status }) => status === "succeeded")
-        expect((yield* (yield* Capsules).read(alone)).status).toBe("active")
+describe("an update with interruptions", () => {
+  tests.live("names the failed member, continues with the others, and with it once it is planned again", () =>
+    Effect.gen(function* () {
+      const { alone, one } = yield* trio
+      modules.faults.set(one, "plan_fails")
+      const { id } = (yield* update).runGroup
+      const failed = yield* when(id, { [named("one")]: "failed", [named("alone")]: "waiting_approval" })
+      expect(memberOf(failed, named("two"))).toMatchObject({
+        state: "waiting",
+        waitsFor: [{ capsuleId: one, name: named("one"), state: "failed" }]
       })
+      expect(memberOf(failed, named("one"))?.reason?.code).toBe("plan_failed")
+      expect((yield* appliedIn(id, named("alone"))).status).toBe("succeeded")
+      const stopped = yield* groupWhen(id, ({ status }) => status === "failed")
+      expect(memberOf(stopped, named("alone"))?.state).toBe("applied")
+      expect(stopped).not.toHaveProperty("finishedAt")
+
+      // It fails once more, and then a person repairs it.
+      modules.faults.set(one, "apply_fails_late")
+      yield* replanned(one)
+      expect((yield* appliedIn(id, named("one"))).status).toBe("failed")
+      yield* when(id, { [named("one")]: "failed", [named("two")]: "waiting" })
+      expect((yield* (yield* Capsules).read(one)).status).toBe("error")
+      yield* renewed(one)
+      yield* appliedIn(id, named("two"))
+      yield* groupWhen(id, ({ status }) => status === "succeeded")
+      expect((yield* (yield* Capsules).read(alone)).status).toBe("active")
+    })
   )
 
-  tests.live("plans a waiting plan again whose input moved, and ends when it is cancelled", () =>
+  tests.live("plans a waiting plan again when its input moved, and ends when it is cancelled", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* Runs
@@ -202,26 +200,27 @@ describe("an update that does not go straight", () => {
       yield* runs.cancelGroup(context, id, "not today")
       const over = yield* groupWhen(id, ({ finishedAt }) => finishedAt !== undefined)
       expect(over).toMatchObject({ status: "cancelled", cancelReason: "not today" })
-      // Planning it again would not go on with this update.
+      // Planning it again would not continue this update.
       expect(memberOf(over, named("two"))?.reason).toEqual({ code: "cancelled", message: "not today" })
       expect((yield* Effect.flip(runs.apply(context, approvedId, undefined))).code).toBe("failed_precondition")
       expect((yield* runs.read(approvedId)).status).toBe("superseded")
       expect((yield* Effect.flip(runs.cancelGroup(context, id, undefined))).code).toBe("failed_precondition")
       expect((yield* (yield* Capsules).read(two)).status).toBe("stale")
 
-      // A newer update takes the place of an open one.
+      // A newer update replaces an open one.
       const older = (yield* (yield* Capsules).planUpdate(context, workspaceId)).runGroup.id
       const newer = (yield* (yield* Capsules).planUpdate(context, workspaceId)).runGroup.id
       expect(yield* groupWhen(older, ({ finishedAt }) => finishedAt !== undefined)).toMatchObject({
         status: "cancelled",
         replacedBy: newer
       })
-      // At once: a crash between the two would leave updates that plan the same Capsules against each other for ever.
+      // In one transaction: after a crash in between, two updates would plan the same Capsules against each other
+      // forever.
       const sql = yield* SqlClient.SqlClient
       const [ended] = yield* sql<{ cancelled_at: string }>`SELECT cancelled_at FROM run_groups WHERE id = ${older}`
       expect(ended?.cancelled_at).toBe((yield* runs.group(newer)).runGroup.createdAt)
 
-      // One that every Capsule refuses takes nobody's place.
+      // An update refused by every Capsule replaces none.
       yield* sql`UPDATE capsules SET tracked_ref = tracked_ref || '-gone' WHERE workspace_id = ${workspaceId}`
       const refused = (yield* Capsules).planUpdate(context, workspaceId)
       expect((yield* Effect.flip(refused)).code).toBe("failed_precondition")
@@ -231,7 +230,7 @@ describe("an update that does not go straight", () => {
     })
   )
 
-  tests.live("is held while automation is paused, and for a starter who may not plan any more", () =>
+  tests.live("pauses while automation is paused, and when its starter may no longer plan", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

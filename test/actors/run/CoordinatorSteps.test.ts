@@ -5,7 +5,7 @@ import { RunStatus } from "../../../schema/records/Run.ts"
 
 const at = "2026-01-01T00:00:00.000Z"
 
-test("a sync or check that has not ended is waited for, and only its success leads on", () => {
+test("an unfinished sync or check is waited for, and only its success leads on", () => {
   const steps = RunStatus.literals.map((status) => [status, stepAfterJob({ status })])
   expect(Object.fromEntries(steps)).toEqual({
     queued: "wait",
@@ -20,7 +20,7 @@ test("a sync or check that has not ended is waited for, and only its success lea
   expect(stepAfterJob(undefined)).toBe("wait")
 })
 
-test("a plan is reviewable as soon as it was computed, and stays so once it was approved", () => {
+test("a plan is reviewable once it is computed, and remains so after approval", () => {
   const steps = RunStatus.literals.map((status) => [
     status,
     [stepAfterPlan({ status, approved_at: null }), stepAfterPlan({ status, approved_at: at })]
@@ -38,7 +38,7 @@ test("a plan is reviewable as soon as it was computed, and stays so once it was 
   expect(stepAfterPlan(undefined)).toBe("wait")
 })
 
-test("a failure has the code and words of its Run, or says how the Run ended", () => {
+test("a failure has its Run's code and message, or reports how the Run ended", () => {
   const run = { id: RunId.make("run_00000000000000000000000a"), status: "cancelled" } as const
   expect(failureOf({ ...run, error_code: "ref_not_found", error_message: "No such ref." }, "source sync")).toEqual({
     severity: "error",

@@ -42,7 +42,7 @@ describe("a cost estimate", () => {
     expect(estimateCost(table, { id })).toMatchObject({ status: "not_available", items: [] })
   })
 
-  test("adds what is created and takes off what is destroyed, each at the price that fits best", () => {
+  test("adds what is created and subtracts what is destroyed, each at the price that matches best", () => {
     const large = { name: "size", after: "large" }
     const answer = estimate(
       change("small", ["create"], [{ name: "size", after: "small" }]),
@@ -56,7 +56,7 @@ describe("a cost estimate", () => {
     expect(answer.items[0]).not.toHaveProperty("monthlyBefore")
   })
 
-  test("takes the difference of an update and of a replacement", () => {
+  test("counts the difference for an update or a replacement", () => {
     const attributes = [
       { name: "region", before: "near", after: "near" },
       { name: "size", before: "small", after: "large" }
@@ -69,7 +69,7 @@ describe("a cost estimate", () => {
     expect(replaced?.monthlyDelta).toBe(35.1)
   })
 
-  test("is nothing for what keeps every attribute that a price looks at", () => {
+  test("is zero for a change that keeps every priced attribute", () => {
     const answer = estimate(
       change("tagged", ["update"], [{ name: "tags", before: 1, after: 2 }]),
       change("moved", ["no-op"]),
@@ -79,11 +79,11 @@ describe("a cost estimate", () => {
     expect(answer.items).toHaveLength(3)
   })
 
-  test("leaves out what it cannot know, and says so", () => {
+  test("omits what it cannot know, and says so", () => {
     const answer = estimate(
       change("a", ["create"], [{ name: "size", unknown: true }]),
       change("b", ["create"], [{ name: "size", sensitive: true }]),
-      // The region stays, and so is not in the review; it decides between two prices.
+      // The region does not change, so it is not in the review; it decides between two prices.
       change("c", ["update"], [{ name: "size", before: "small", after: "large" }]),
       change("d", ["create"], [], "demo_disk"),
       change("e", ["create"], [], "other_thing"),

@@ -15,7 +15,7 @@ afterAll(tests.dispose)
 const capsuleOf = (letter: string) => CapsuleId.make(`cap_${letter.repeat(24)}`)
 const timeOf = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString()
 
-/** A Run as it ended, made so many minutes into the year. */
+/** A Run as it ended, created this many minutes into the year. */
 const ended = Effect.fnUntraced(function* (
   capsuleId: CapsuleId,
   minute: number,
@@ -25,7 +25,7 @@ const ended = Effect.fnUntraced(function* (
   const ledger = yield* RunLedger
   const { workspaceId } = yield* TestPlane
   const id = run.id ?? `run_${capsuleId.slice(4, 5)}${String(minute).padStart(20, "0")}`
-  // In one transaction, or the plane would begin to execute it.
+  // In one transaction, or the service would begin to execute it.
   yield* Effect.gen(function* () {
     yield* ledger.insert({ id, workspaceId, type: run.type ?? "plan", capsuleId, trigger: "user", spec: {} })
     yield* sql`UPDATE runs SET status = ${run.status ?? "succeeded"}, created_at = ${timeOf(minute)} WHERE id = ${id}`
@@ -57,7 +57,7 @@ tests.live("the newest Run of a Capsule is known however many others ran since",
   })
 )
 
-tests.live("of two at one moment it is the one that lists show first; other Workspaces tell nothing", () =>
+tests.live("of two at the same moment, the one listed first is the newest; other Workspaces do not count", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane
@@ -72,7 +72,7 @@ tests.live("of two at one moment it is the one that lists show first; other Work
   })
 )
 
-tests.live("every look goes into the index, and none over the table", () =>
+tests.live("every query uses the index, and none scans the table", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN SELECT r.id FROM json_each(${"[]"}) AS wanted

@@ -11,7 +11,7 @@ import { pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
-/** Waits until nothing more is written for a Run: its log is over after everything else. */
+/** Waits until nothing more is written for a Run: its log is the last to finish. */
 const over = Effect.fnUntraced(function* (id: RunId) {
   const streams = yield* RunStreams
   for (;;) {
@@ -35,13 +35,13 @@ const committed = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A,
   return { count, value }
 })
 
-/** Before Runs had a hold and durable sequences a plan took 25 commits and an apply 30. What is prepared costs none of its own. */
+/** Before Runs had a hold and durable sequences, a plan took 25 commits and an apply 30. A preparation costs no commit. */
 const most = { plan: 25, apply: 31 }
 
-tests.live("a plan and an apply commit no more often than they have to", () =>
+tests.live("a plan and an apply commit no more often than necessary", () =>
   Effect.gen(function* () {
     const { capsule } = yield* active("commits", pureModule)
-    // The fewest of some, as whatever else goes on in the background commits too.
+    // The minimum of several, because background work commits too.
     const fewest = { plan: Number.POSITIVE_INFINITY, apply: Number.POSITIVE_INFINITY }
     for (let round = 0; round < 4; round += 1) {
       const plan = yield* committed(Effect.tap(replanned(capsule.id), ({ id }) => over(id)))

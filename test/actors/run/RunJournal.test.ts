@@ -34,7 +34,7 @@ const kinds = Effect.fnUntraced(function* (runId: string) {
   return rows.map(({ kind }) => kind)
 })
 
-tests.live("what is noted is written by itself, and wakes once it is there", () =>
+tests.live("noted entries are written in the background, and wake their readers once written", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const hold = yield* newRun("run_alone")
@@ -48,7 +48,7 @@ tests.live("what is noted is written by itself, and wakes once it is there", () 
   })
 )
 
-tests.live("nothing that is appended later comes before what was noted", () =>
+tests.live("nothing appended later precedes what was noted", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const sql = yield* SqlClient.SqlClient
@@ -61,7 +61,7 @@ tests.live("nothing that is appended later comes before what was noted", () =>
   })
 )
 
-tests.live("what was noted comes before the end of its Run", () =>
+tests.live("noted entries precede the end of their Run", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const lifecycle = yield* RunLifecycle
@@ -74,7 +74,7 @@ tests.live("what was noted comes before the end of its Run", () =>
   })
 )
 
-tests.live("many are written without waiting for their time", () =>
+tests.live("a large batch is written without waiting for its time", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const hold = yield* newRun("run_many")

@@ -55,7 +55,7 @@ const stored = Effect.fnUntraced(function* (runId: string) {
   return (yield* Effect.forEach(chunks, ({ entries }) => decodeChunk(entries))).flat()
 })
 
-tests.live("a Run that prints without end keeps the beginning and the end of its log, numbered without gaps", () =>
+tests.live("a Run that prints endlessly keeps the beginning and end of its log, numbered without gaps", () =>
   Effect.gen(function* () {
     const hold = yield* newRun("endless")
     yield* printed(hold, 0, 5000)
@@ -71,7 +71,7 @@ tests.live("a Run that prints without end keeps the beginning and the end of its
   })
 )
 
-tests.live("another attempt of the Run does not get the room again", () =>
+tests.live("another attempt of the Run gets no additional room", () =>
   Effect.gen(function* () {
     const first = yield* newRun("again")
     const { runId } = first

@@ -27,11 +27,11 @@ const commands = [
   "expire",
   "wait"
 ] as const
-/** What brings a Run on comes more often than what ends it. */
+/** Moves that advance a Run are more frequent than those that end it. */
 const weighted = [...commands, "plan", "wait", "wait", "wait", "approve", "approve", "apply", "apply"] as const
 type Command = (typeof commands)[number]
 
-/** There is something to change, and something that was changed, before chance decides. */
+/** Something to change and something changed exist before the random walk begins. */
 const opening: ReadonlyArray<readonly [Command, number]> = [
   ["approve", 1],
   ["apply", 1],
@@ -59,7 +59,7 @@ const watchMoves = Effect.gen(function* () {
     INSERT INTO moves VALUES (new.id, new.type, old.status, new.status, new.approved_at IS NOT NULL, old.used_by_run_id IS NOT NULL); END`
 })
 
-/** The chosen Run of the Capsule; what it may answer to the command is part of the test. */
+/** The chosen Run of the Capsule; the test covers which answers the command may give. */
 const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Command, choice: number) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -68,7 +68,7 @@ const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Comm
   const { items } = yield* runs.list(workspaceId, { capsuleId }, { limit: 6 })
   const status = command === "approve" ? "waiting_approval" : command === "apply" ? "succeeded" : undefined
   const fitting = items.filter((item) => item.status === status && item.type.endsWith("plan"))
-  // Mostly a Run that the command is meant for, sometimes any other.
+  // Usually a Run that the command is meant for, sometimes any other.
   const from = fitting.length > 0 && choice > 0 ? fitting : items
   const run = from[choice % Math.max(from.length, 1)]
   const id: RunId = run?.id ?? (yield* Effect.die("no Run"))
@@ -105,7 +105,7 @@ const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Comm
 
 describe.skipIf(Bun.which("terraform") === null)("moves of Runs", () => {
   tests.live(
-    "whatever is asked in whatever order, no Run makes a move that the table does not have, and no plan is used twice",
+    "in any order of requests, no Run makes a move outside the table, and no plan is used twice",
     () =>
       Effect.gen(function* () {
         const { workspaceId } = yield* TestPlane
@@ -132,7 +132,7 @@ describe.skipIf(Bun.which("terraform") === null)("moves of Runs", () => {
           )
           answers.set(answer, (answers.get(answer) ?? 0) + 1)
         }
-        // Every command was either done or refused with a reason.
+        // Every command was either executed or refused with a reason.
         expect([...answers.keys()].toSorted()).toEqual(expect.arrayContaining(["done", "failed_precondition"]))
         expect(answers.get("fault")).toBeUndefined()
         for (const run of (yield* runs.list(workspaceId, { capsuleId }, { limit: 100 })).items) yield* awaitRun(run.id)
@@ -140,7 +140,7 @@ describe.skipIf(Bun.which("terraform") === null)("moves of Runs", () => {
         const moves = yield* sql<Move>`SELECT * FROM moves ORDER BY rowid`
         expect(moves.length).toBeGreaterThan(30)
         expect(moves.filter((move) => !isLegal(move))).toEqual([])
-        // The guard of the test itself: a move that is not in the table is found.
+        // Tests the guard itself: a move outside the table is detected.
         expect(isLegal({ run_id: "", type: "apply", was: "failed", is: "running", approved: 0, used: 0 })).toBe(false)
         const applies = yield* sql`SELECT plan_run_id FROM runs WHERE type IN ('apply', 'destroy_apply')
           GROUP BY plan_run_id HAVING COUNT(*) > 1`

@@ -36,7 +36,7 @@ const stored = Effect.gen(function* () {
   return yield* Effect.orDie(sql<{ run_id: string; fence: number }>`SELECT run_id, fence FROM run_preparations`)
 })
 
-tests.live("what was prepared is found by its hold and its kind, until the Run has ended", () =>
+tests.live("a preparation is found by its hold and kind until the Run ends", () =>
   Effect.gen(function* () {
     const preparations = yield* RunPreparations
     const sql = yield* SqlClient.SqlClient
@@ -51,7 +51,7 @@ tests.live("what was prepared is found by its hold and its kind, until the Run h
   })
 )
 
-tests.live("a Run that goes back to the queue is prepared anew under its next hold", () =>
+tests.live("a Run that returns to the queue is prepared again under its next hold", () =>
   Effect.gen(function* () {
     const preparations = yield* RunPreparations
     const sql = yield* SqlClient.SqlClient
@@ -70,7 +70,7 @@ tests.live("a Run that goes back to the queue is prepared anew under its next ho
   })
 )
 
-tests.live("a hold prepares once, and what another release wrote counts as nothing", () =>
+tests.live("a hold prepares once, and a preparation by another release does not count", () =>
   Effect.gen(function* () {
     const preparations = yield* RunPreparations
     const sql = yield* SqlClient.SqlClient

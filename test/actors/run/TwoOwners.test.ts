@@ -41,7 +41,7 @@ const acts = [
 ] as const
 type Act = (typeof acts)[number]
 
-/** What happens to the Run from outside. A pause is an owner that is not chosen for a while. */
+/** What happens to the Run from outside. A pause is an owner that is not scheduled for a while. */
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ owner: fc.nat(1), claims: fc.constant(true) }) },
   { weight: 20, arbitrary: fc.record({ owner: fc.nat(1), isPaused: fc.nat(3), act: fc.constantFrom<Act>(...acts) }) },
@@ -49,12 +49,12 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant("asked" as const) }
 )
 
-/** An execution as it sees itself: its hold may be lost without its knowing. */
+/** An execution from its own view: it may have lost its hold without knowing. */
 interface Side {
   readonly hold: RunHold
   events: number
   lines: number
-  /** The last batches, which it may send again. */
+  /** The last batches, which it may resend. */
   lastEvents: ReadonlyArray<string>
   lastLines: ReadonlyArray<string>
 }
@@ -63,7 +63,7 @@ interface Model {
   holder: RunHold | undefined
   status: string
   logEnded: boolean
-  /** The fence whose log is open; of the last claim. */
+  /** The fence of the open log, from the last claim. */
   fence: number
   events: Array<string>
   lines: Array<string>
@@ -85,7 +85,7 @@ const story = Effect.fnUntraced(function* (
   const journal = yield* RunJournal
   const checkpoints = yield* RunCheckpoints
   const run = (yield* ledger.find(runId)) ?? (yield* Effect.die("no Run"))
-  /** Of each owner, newest first: one that claims again may still have an execution that was paused. */
+  /** Of each owner, newest first: an owner that claims again may still have a paused execution. */
   const sides: readonly [Array<Side>, Array<Side>] = [[], []]
   const model: Model = {
     holder: undefined,
@@ -100,7 +100,7 @@ const story = Effect.fnUntraced(function* (
   const seen = { refused: 0, written: 0, repeated: 0 }
   let counter = 0
 
-  /** Writes under a hold; answers whether it was taken. The model says whether it had to be. */
+  /** Writes under a hold; returns whether the write was accepted. The model decides whether it had to be. */
   const write = Effect.fnUntraced(function* <A>(isHeld: boolean, effect: Effect.Effect<A, HoldLost>) {
     const result = yield* Effect.result(transaction(sql)(effect))
     expect(Result.isSuccess(result)).toBe(isHeld)
@@ -149,7 +149,7 @@ const story = Effect.fnUntraced(function* (
       }
       case "repeat":
         if (side.events === 0) return
-        // Nobody told it that the batch had come. The hold that is lost refuses even this.
+        // The acknowledgement of the batch was lost. A lost hold refuses even the resent batch.
         yield* write(isHolder, journal.receive(hold, side.events, side.lastEvents.map(event)))
         seen.repeated += 1
         return
@@ -163,7 +163,7 @@ const story = Effect.fnUntraced(function* (
       }
       case "repeatLog":
         if (side.lines === 0) return
-        // Of a log that is over the last batch may come again.
+        // The last batch of a finished log may be resent.
         yield* write(model.fence === hold.fence, storeLines(hold, side.lines, side.lastLines, null))
         seen.repeated += 1
         return
@@ -210,7 +210,7 @@ const story = Effect.fnUntraced(function* (
 
   for (const next of steps) {
     if (next === "takenBack") {
-      // As recovery does: in the name of whoever has the Run, who is not asked.
+      // Like recovery: in the name of the Run's owner, without its consent.
       if (model.holder === undefined) continue
       yield* transaction(sql)(lifecycle.requeue(model.holder, "taken back", { counts: counter % 2 === 0 }))
       Object.assign(model, { holder: undefined, status: "queued" })
@@ -252,7 +252,7 @@ const story = Effect.fnUntraced(function* (
 })
 
 tests.live(
-  "of two owners with pauses, lost and repeated messages never two act for a Run, and an older fence writes nothing",
+  "of two owners with pauses, lost and repeated messages, never both act for a Run, and an older fence writes nothing",
   () =>
     Effect.gen(function* () {
       const owner = yield* newPerson("fences")
@@ -268,7 +268,7 @@ tests.live(
         total.written += seen.written
         total.repeated += seen.repeated
       }
-      // The schedules come to what they are about.
+      // The schedules exercise what they are meant to.
       expect(total.refused).toBeGreaterThan(100)
       expect(total.written).toBeGreaterThan(100)
       expect(total.repeated).toBeGreaterThan(20)

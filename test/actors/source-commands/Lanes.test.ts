@@ -24,7 +24,7 @@ const revised = Effect.fnUntraced(function* (id: RevisionPlanId) {
   return yield* stepped((yield* RevisionPlans).reconcile(context, id))
 })
 
-/** While the effect runs, the Workspace is archived. */
+/** Archives the Workspace while the effect runs. */
 const archived = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { workspaceId } = yield* TestPlane
@@ -38,7 +38,7 @@ const archived = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
-  tests.live("a webhook counts when it proves the secret, once a delivery", () =>
+  tests.live("a webhook counts when it proves the secret, once per delivery", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -57,7 +57,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         accepted.push(...runIds.map((id) => RunId.make(id)))
         expect((yield* sources.hook(source.id, delivery)).runIds).toEqual([])
       }
-      // Whatever the payload names, the Source's own lane is what is synced, and only observed.
+      // Whatever the payload names, only the Source's own lane is synced, and only observed.
       const [sync] = yield* Effect.forEach(accepted, (id) => settled(id))
       expect([sync?.status, sync?.trigger]).toEqual(["succeeded", "webhook"])
       const { items } = yield* sources.snapshots(source.id, { limit: 10 })
@@ -83,7 +83,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
       const late = yield* sources.hook(source.id, { bearer: hookSecret, body, deliveryId: "delivery-0" })
       expect(late.runIds).toHaveLength(1)
       yield* Effect.forEach(late.runIds, (id) => settled(RunId.make(id)))
-      // What could not be acted on may be delivered again.
+      // A delivery that could not be processed may be sent again.
       yield* sql`CREATE TRIGGER no_runs BEFORE INSERT ON runs BEGIN SELECT RAISE(ABORT, 'no runs'); END`
       const failing = { bearer: hookSecret, body, deliveryId: "delivery-9" }
       expect((yield* Effect.exit(sources.hook(source.id, failing)))._tag).toBe("Failure")
@@ -112,7 +112,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
   )
 
   tests.live(
-    "a revision plan brings another ref without moving what the Source and the Capsule track, until its apply",
+    "a revision plan uses another ref; Source and Capsule keep their lane until its apply",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -144,7 +144,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         expect((yield* sources.read(capsule.sourceId)).defaultRef).toBe("revise")
         expect((yield* replanned(capsule.id)).resolvedCommit).toBe(capsule.adoptedSourceRevision?.resolvedCommit)
 
-        // The newer plan has voided the revision's, which says so and what to do.
+        // The newer plan has voided the revision's plan, which says so and what to do.
         const superseded = yield* revisions.read(id)
         expect([superseded.phase, superseded.nextAction]).toEqual(["superseded", "plan_again"])
         expect(superseded.diagnostics).toEqual([
@@ -170,7 +170,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         expect((yield* sources.read(capsule.sourceId)).defaultRef).toBe("revise")
         expect(yield* greetingsOf(capsule.id)).toEqual(["two"])
 
-        // Refusals, and what fails on the way: neither touches Source or Capsule.
+        // Refusals, and failures on the way: neither touches Source or Capsule.
         const refused = (ref: string) =>
           Effect.map(Effect.flip(revisions.create(context, capsule.id, { ref }, freshKey())), ({ code }) => code)
         expect(yield* refused("bad..ref")).toBe("invalid_request")
@@ -192,7 +192,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
   )
 
   tests.live(
-    "the schedule syncs the default lane and every adopted one, and a failing lane says so on the Source",
+    "the schedule syncs the default lane and every adopted one, and a failing lane is reported on the Source",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane

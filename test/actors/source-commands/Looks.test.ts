@@ -19,7 +19,7 @@ afterAll(tests.dispose)
 
 const body = new TextEncoder().encode("{}")
 
-/** A Source of a branch of its own, which follows unless it is told not to. */
+/** A Source on its own branch, which follows unless stated otherwise. */
 const sourceOf = Effect.fnUntraced(function* (branch: string, autoSync = true) {
   const { commit, context, url, workspaceId } = yield* TestPlane
   const first = yield* commit(branch, greeting("one"))
@@ -28,7 +28,7 @@ const sourceOf = Effect.fnUntraced(function* (branch: string, autoSync = true) {
   return { first, hookSecret, id: source.id }
 })
 
-/** Delivers a webhook, and waits for the looks that it started. */
+/** Delivers a webhook, and waits for the looks it started. */
 const delivered = Effect.fnUntraced(function* (id: SourceId, bearer: string) {
   const { runIds } = yield* (yield* Sources).hook(id, { bearer, body })
   return yield* Effect.forEach(runIds, (runId) => settled(RunId.make(runId)))
@@ -56,7 +56,7 @@ const lanesOf = (id: SourceId) =>
     ({ lanes = [] }) => lanes
   )
 
-/** The schedule, as if the time of every lane of the Source had come. */
+/** Runs the schedule with every lane of the Source due. */
 const scheduled = Effect.fnUntraced(function* (sourceId: SourceId) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE source_lanes SET next_look_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${sourceId}`
@@ -66,7 +66,7 @@ const scheduled = Effect.fnUntraced(function* (sourceId: SourceId) {
   return yield* Effect.forEach(started, ({ id }) => settled(id))
 })
 
-describe("looks at a Source", () => {
+describe("looking at a Source", () => {
   tests.live("without autoSync neither a webhook nor the schedule looks, and a ping starts nothing", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
@@ -82,19 +82,19 @@ describe("looks at a Source", () => {
       expect((yield* Effect.flip(sources.hook(id, { body, bearer: "wrong", isPing: true }))).code).toBe(
         "unauthenticated"
       )
-      // What had no effect may be delivered again.
+      // A delivery without effect may be sent again.
       const { runIds } = yield* sources.hook(id, delivery)
       expect(runIds).toHaveLength(1)
       yield* Effect.forEach(runIds, (runId) => settled(RunId.make(runId)))
       expect((yield* lanesOf(id))[0]?.nextLookAt).toBeDefined()
-      // A sync that a full queue has deferred is not made up for once the Source does not follow.
+      // A sync deferred by a full queue is dropped once the Source does not follow.
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO deferred_syncs (source_id, ref, path, trigger_kind, since)
         VALUES (${id}, 'silent', '.', 'webhook', '2026-01-01T00:00:00.000Z')`
       yield* sources.update(context, id, { autoSync: false })
       expect(yield* scheduled(id)).toEqual([])
       expect(yield* sql`SELECT 1 AS one FROM deferred_syncs WHERE source_id = ${id}`).toEqual([])
-      // Nor is a look taken that was queued before.
+      // A previously queued look is dropped as well.
       yield* sources.update(context, id, { autoSync: true })
       yield* sql`CREATE TRIGGER stops AFTER INSERT ON runs WHEN NEW.source_id = ${sql.literal(`'${id}'`)}
         BEGIN UPDATE sources SET auto_sync = 0 WHERE id = NEW.source_id; END`
@@ -104,69 +104,63 @@ describe("looks at a Source", () => {
     })
   )
 
-  tests.live(
-    "a look that finds nothing new reuses the snapshot and is in no list; a sync keeps a record of its own",
-    () =>
-      Effect.gen(function* () {
-        const { commit, context, workspaceId } = yield* TestPlane
-        const runs = yield* Runs
-        const { hookSecret, id } = yield* sourceOf("quiet")
-        const [first] = yield* delivered(id, hookSecret)
-        expect([first?.status, (yield* runsOf(id)).length, (yield* snapshotsOf(id)).length]).toEqual([
-          "succeeded",
-          1,
-          1
-        ])
-        const again = [...(yield* delivered(id, hookSecret)), ...(yield* scheduled(id))]
-        expect(again.map((run) => [run.trigger, run.status, run.sourceSnapshotId])).toEqual([
-          ["webhook", "succeeded", first?.sourceSnapshotId],
-          ["schedule", "succeeded", first?.sourceSnapshotId]
-        ])
-        expect((yield* snapshotsOf(id)).length).toBe(1)
-        expect((yield* runsOf(id)).map((run) => run.id)).toEqual(first === undefined ? [] : [first.id])
-        expect((yield* runsOf(id, true)).length).toBe(3)
-        // The history has a line for what was found, and none for the looks that found nothing.
-        const history = yield* (yield* Audit).list(
-          workspaceId,
-          context.actor.subject ?? "",
-          { action: "source.sync" },
-          { limit: 50 }
-        )
-        expect(history.items.filter(({ target }) => target.id === id).map(({ runId }) => runId)).toEqual(
-          first === undefined ? [] : [first.id]
-        )
+  tests.live("a look without news reuses the snapshot and is not listed; a sync keeps its own record", () =>
+    Effect.gen(function* () {
+      const { commit, context, workspaceId } = yield* TestPlane
+      const runs = yield* Runs
+      const { hookSecret, id } = yield* sourceOf("quiet")
+      const [first] = yield* delivered(id, hookSecret)
+      expect([first?.status, (yield* runsOf(id)).length, (yield* snapshotsOf(id)).length]).toEqual(["succeeded", 1, 1])
+      const again = [...(yield* delivered(id, hookSecret)), ...(yield* scheduled(id))]
+      expect(again.map((run) => [run.trigger, run.status, run.sourceSnapshotId])).toEqual([
+        ["webhook", "succeeded", first?.sourceSnapshotId],
+        ["schedule", "succeeded", first?.sourceSnapshotId]
+      ])
+      expect((yield* snapshotsOf(id)).length).toBe(1)
+      expect((yield* runsOf(id)).map((run) => run.id)).toEqual(first === undefined ? [] : [first.id])
+      expect((yield* runsOf(id, true)).length).toBe(3)
+      // The history has a line for each discovery, and none for looks without news.
+      const history = yield* (yield* Audit).list(
+        workspaceId,
+        context.actor.subject ?? "",
+        { action: "source.sync" },
+        { limit: 50 }
+      )
+      expect(history.items.filter(({ target }) => target.id === id).map(({ runId }) => runId)).toEqual(
+        first === undefined ? [] : [first.id]
+      )
 
-        const explicit = yield* synced(id)
-        expect(explicit.sourceSnapshotId).not.toBe(first?.sourceSnapshotId)
-        const [own, other] = yield* snapshotsOf(id)
-        expect([own?.createdByRunId, own?.archiveDigest]).toEqual([explicit.id, other?.archiveDigest])
+      const explicit = yield* synced(id)
+      expect(explicit.sourceSnapshotId).not.toBe(first?.sourceSnapshotId)
+      const [own, other] = yield* snapshotsOf(id)
+      expect([own?.createdByRunId, own?.archiveDigest]).toEqual([explicit.id, other?.archiveDigest])
 
-        yield* commit("quiet", greeting("two"))
-        const [found] = yield* scheduled(id)
-        expect(found?.sourceSnapshotId).not.toBe(own?.id)
-        expect((yield* runsOf(id)).map((run) => run.id)).toEqual(
-          [found?.id, explicit.id, first?.id].flatMap((known) => known ?? [])
-        )
+      yield* commit("quiet", greeting("two"))
+      const [found] = yield* scheduled(id)
+      expect(found?.sourceSnapshotId).not.toBe(own?.id)
+      expect((yield* runsOf(id)).map((run) => run.id)).toEqual(
+        [found?.id, explicit.id, first?.id].flatMap((known) => known ?? [])
+      )
 
-        // A Run whose id was answered stays readable for a day; then what found nothing is removed.
-        const sql = yield* SqlClient.SqlClient
-        const ended = (hours: number) => {
-          const at = new Date(Date.now() - hours * 3_600_000).toISOString()
-          return Effect.andThen(sql`UPDATE runs SET finished_at = ${at} WHERE source_id = ${id}`, purge)
-        }
-        yield* ended(24)
-        expect((yield* runs.read(again[0]?.id ?? RunId.make(`run_${"a".repeat(16)}`))).status).toBe("succeeded")
-        yield* ended(26)
-        expect((yield* runsOf(id, true)).length).toBe(3)
-        const left = again.map((run) => run.id)
-        expect(
-          yield* sql`SELECT 1 AS one FROM run_events WHERE ${sql.in("run_id", left)}
+      // A Run whose id was returned remains readable for a day; then looks without news are removed.
+      const sql = yield* SqlClient.SqlClient
+      const ended = (hours: number) => {
+        const at = new Date(Date.now() - hours * 3_600_000).toISOString()
+        return Effect.andThen(sql`UPDATE runs SET finished_at = ${at} WHERE source_id = ${id}`, purge)
+      }
+      yield* ended(24)
+      expect((yield* runs.read(again[0]?.id ?? RunId.make(`run_${"a".repeat(16)}`))).status).toBe("succeeded")
+      yield* ended(26)
+      expect((yield* runsOf(id, true)).length).toBe(3)
+      const left = again.map((run) => run.id)
+      expect(
+        yield* sql`SELECT 1 AS one FROM run_events WHERE ${sql.in("run_id", left)}
         UNION ALL SELECT 1 FROM run_log_chunks WHERE ${sql.in("run_id", left)}`
-        ).toEqual([])
-      })
+      ).toEqual([])
+    })
   )
 
-  tests.live("a lane has a record, and one that fails says so once, until it heals", () =>
+  tests.live("a lane has a record, and reports a failure once, until it heals", () =>
     Effect.gen(function* () {
       const { commit, moveBranch, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -186,7 +180,7 @@ describe("looks at a Source", () => {
       expect((yield* sources.read(id)).status).toBe("error")
       const mine = Effect.map(sources.failingLanes(workspaceId), (lanes) => lanes.filter((l) => l.sourceId === id))
       expect((yield* mine).map(({ ref, sourceName }) => [sourceName, ref])).toEqual([["fails", "fails"]])
-      // An expectation that does not hold is the request's, not the lane's.
+      // A failed expectation belongs to the request, not to the lane.
       yield* moveBranch("fails", first)
       const { context } = yield* TestPlane
       yield* synced(id)
@@ -202,7 +196,7 @@ describe("looks at a Source", () => {
     })
   )
 
-  tests.live("a newer parser judges the manifest of a snapshot again", () =>
+  tests.live("a newer parser judges a snapshot's manifest again", () =>
     Effect.gen(function* () {
       const { commit } = yield* TestPlane
       const { hookSecret, id } = yield* sourceOf("manifest")
@@ -216,12 +210,12 @@ describe("looks at a Source", () => {
       const [look] = yield* delivered(id, hookSecret)
       const [after, ...more] = yield* snapshotsOf(id)
       expect([after?.id, after?.repositoryManifest.reason, more.length]).toEqual([before?.id ?? "", reason, 0])
-      // That is news.
+      // This counts as news.
       expect((yield* runsOf(id)).map((run) => run.id)).toContain(look?.id ?? RunId.make(`run_${"a".repeat(16)}`))
     })
   )
 
-  tests.live("of two looks at once, the later one says where the lane stands", () =>
+  tests.live("of two concurrent looks, the later one decides the lane's position", () =>
     Effect.gen(function* () {
       const { id } = yield* sourceOf("race")
       const lanes = yield* SourceLanes
@@ -238,7 +232,7 @@ describe("looks at a Source", () => {
 
 describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopted", () => {
   tests.live(
-    "a sync that a person asks for looks at the default lane and at every adopted one; a failing one shows on its Capsule",
+    "a requested sync looks at the default lane and every adopted one; a failing one is reported on its Capsule",
     () =>
       Effect.gen(function* () {
         const { commit, context, moveBranch } = yield* TestPlane
@@ -257,14 +251,14 @@ describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopt
         const { items } = yield* sources.snapshots(sourceId, { limit: 10 })
         const made = items.filter(({ createdByRunId }) => createdByRunId === run.id)
         expect(new Set(made.map(({ ref }) => ref))).toEqual(new Set(["elsewhere", "adopted"]))
-        // What the request produced is the default lane's snapshot.
+        // The request produced the default lane's snapshot.
         expect(items.find(({ id }) => id === run.sourceSnapshotId)?.ref).toBe("elsewhere")
         expect((yield* lanesOf(sourceId)).map(({ commit: at, ref }) => [ref, at === newer])).toEqual([
           ["elsewhere", false],
           ["adopted", true]
         ])
 
-        // A force-push back: the lane stands at the snapshot that is there already, and nothing is newer.
+        // A force-push back: the lane returns to the existing snapshot, and nothing is newer.
         yield* moveBranch("adopted", applied)
         const back = yield* synced(sourceId)
         expect(back.status).toBe("succeeded")
@@ -276,7 +270,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopt
         })
         expect((yield* replanned(capsule.id)).resolvedCommit).toBe(applied)
 
-        // The default lane is fetched, the adopted one is gone: that is the lane's error, and not the Run's.
+        // The default lane is fetched, the adopted one is gone: the error is the lane's, not the Run's.
         yield* moveBranch("adopted", undefined)
         expect((yield* synced(sourceId)).status).toBe("succeeded")
         expect((yield* capsules.read(capsule.id)).laneError).toMatchObject({ code: "source_ref_not_found" })
@@ -286,7 +280,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopt
         expect((yield* capsules.read(capsule.id)).laneError).toBeUndefined()
         expect((yield* sources.read(sourceId)).status).toBe("active")
 
-        // A lane whose last Capsule is released is nobody's concern any more.
+        // Once its last Capsule is released, a lane is no longer looked at.
         yield* moveBranch("adopted", undefined)
         yield* synced(sourceId)
         expect((yield* sources.read(sourceId)).status).toBe("error")

@@ -52,14 +52,14 @@ const archiveOf = Effect.fnUntraced(function* (digest: string) {
   return `${dataDir}/snapshots/${sha256.slice(0, 2)}/${sha256}.tar.zst`
 })
 
-/** As if the archive had been stored two days ago. */
+/** Pretends that the archive was stored two days ago. */
 const aged = (file: string) => {
   const then = new Date(Date.now() - 2 * 24 * 60 * 60 * 1000)
   return Effect.promise(() => utimes(file, then, then))
 }
 
 describe("a Source that is removed", () => {
-  tests.live("takes its secret, schedule, snapshots, reports and archives with it, and is not listed any more", () =>
+  tests.live("deletes its secret, schedule, snapshots, reports and archives, and is no longer listed", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -124,7 +124,7 @@ describe("a Source that is removed", () => {
     })
   )
 
-  tests.live("stays while a sync of it is under way, and of removal and sync at once one wins", () =>
+  tests.live("remains while a sync of it is running; when removal and sync race, one wins", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -142,7 +142,7 @@ describe("a Source that is removed", () => {
       expect(refused.code).toBe("run_conflict")
       expect(refused.message).toContain(id)
       yield* setRun(id, { status: "cancelled" })
-      // A ref that does not exist, as a mistyped one: the failed sync is no reason to keep it.
+      // A missing ref, for example a mistyped one: the failed sync is no reason to keep it.
       const failed = yield* settled((yield* sources.sync(context, source.id, {})).id)
       expect(failed.status).toBe("failed")
       yield* sources.remove(context, source.id)
@@ -164,7 +164,7 @@ describe("a Source that is removed", () => {
     })
   )
 
-  tests.live("stays while an install pins it", () =>
+  tests.live("remains while an install pins it", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -188,7 +188,7 @@ describe("a Source that is removed", () => {
         capsule: { name: "pinned", environment: "test" },
         preflight
       }
-      // An install that has not got to its Capsule yet.
+      // An install that has not created its Capsule yet.
       yield* sql`INSERT INTO install_plans ${sql.insert({
         id: "ipl_open",
         workspace_id: workspaceId,
@@ -214,7 +214,7 @@ describe("a Source that is removed", () => {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Source of Capsules", () => {
-  tests.live("stays while one lives, and keeps what those that ended came from", () =>
+  tests.live("remains while one is alive, and keeps the origin of those that ended", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const sources = yield* Sources

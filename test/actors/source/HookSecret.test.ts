@@ -17,7 +17,7 @@ const newSource = Effect.gen(function* () {
   const sources = yield* Sources
   const number = yield* Ref.updateAndGet(names, (count) => count + 1)
   const made = yield* sources.create(context, { workspaceId, name: `renewed-${number}`, url })
-  /** Whether a delivery with this secret is accepted. It is of a Source that is off, so that nothing is synced. */
+  /** Whether a delivery with this secret is accepted. Its Source is disabled, so nothing is synced. */
   const accepts = (secret: string) =>
     Effect.match(sources.hook(made.source.id, { bearer: secret, body }), {
       onFailure: ({ code }) => code,
@@ -27,7 +27,7 @@ const newSource = Effect.gen(function* () {
   return { ...made, accepts, context, sources }
 })
 
-tests.live("a renewed secret is the one that counts, at once, and the old one proves nothing", () =>
+tests.live("a renewed secret takes effect at once, and the old one proves nothing", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { accepts, context, hookSecret, source, sources } = yield* newSource
@@ -51,7 +51,7 @@ tests.live("a renewed secret is the one that counts, at once, and the old one pr
   })
 )
 
-tests.live("of two who renew at once one gets a secret, and it works", () =>
+tests.live("of two concurrent renewals one gets a secret, and it works", () =>
   Effect.gen(function* () {
     const { accepts, context, source, sources } = yield* newSource
     const outcomes = yield* Effect.forEach(
@@ -66,7 +66,7 @@ tests.live("of two who renew at once one gets a secret, and it works", () =>
   })
 )
 
-tests.live("a repetition under the same key renews nothing and tells no secret", () =>
+tests.live("a repetition under the same key renews nothing and reveals no secret", () =>
   Effect.gen(function* () {
     const { accepts, context, source, sources } = yield* newSource
     const request = freshKey("a")
@@ -79,7 +79,7 @@ tests.live("a repetition under the same key renews nothing and tells no secret",
       sources.renewHookSecret(context, source.id, 2, { key: request.key, requestDigest: "b" })
     )
     expect(other.code).toBe("idempotency_conflict")
-    // A refusal is no receipt: the key is as good as before.
+    // A refusal is no receipt: the key remains usable.
     const late = freshKey("c")
     expect((yield* Effect.flip(sources.renewHookSecret(context, source.id, 1, late))).code).toBe("guard_conflict")
     expect((yield* sources.renewHookSecret(context, source.id, 2, late)).source.hookSecretVersion).toBe(3)

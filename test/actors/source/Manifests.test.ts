@@ -27,7 +27,7 @@ const manifest = JSON.stringify({
   kind: "Repository",
   install: {
     modules: {
-      // What a Source of the folder `apps` would take for its own root, were keys not of the repository.
+      // What a Source of the folder `apps` would take for its own root if keys were not relative to the repository.
       ".": { inputs: [input("missing")] },
       apps: { inputs: [input("title")] },
       "apps/web": {
@@ -70,7 +70,7 @@ const synced = Effect.fnUntraced(function* (name: string, defaultPath: string) {
 })
 
 describe("a repository's manifest", () => {
-  tests.live("names modules by their path in the repository, and each has a verdict of its own", () =>
+  tests.live("names modules by their path in the repository, each with its own verdict", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { source, snapshot } = yield* synced("apps", "apps")
@@ -103,7 +103,7 @@ describe("a repository's manifest", () => {
     })
   )
 
-  tests.live("is never returned, whatever folder the Source takes", () =>
+  tests.live("is never returned, whatever folder the Source reads", () =>
     Effect.gen(function* () {
       const sources = yield* Sources
       const whole = yield* synced("whole", ".")
@@ -143,7 +143,7 @@ describe("a repository's manifest", () => {
 
 describe.skipIf(Bun.which("terraform") === null)("an install without the manifest's assistance", () => {
   tests.live(
-    "says what was dropped and why",
+    "reports what was dropped and why",
     () =>
       Effect.gen(function* () {
         const module = { inputs: [input("title"), input("missing")], requires: bound }

@@ -41,14 +41,14 @@ test("a manifest is absent, valid, or invalid with its reason, by the rules of t
   })
 })
 
-test("only a document that is text is kept", () => {
+test("only text documents are kept", () => {
   const noText = manifestVerdict({ status: "present", bytes: new Uint8Array([0xff, 0xfe, 0x00]) })
   expect(noText.status.status).toBe("invalid")
   expect(noText.document).toBeUndefined()
   expect(manifestVerdict({ status: "present", bytes: valid }).document).toBe(new TextDecoder().decode(valid))
 })
 
-test("a kept document is judged again by another edition of the rules, and only then", () => {
+test("a kept document is judged again only by another edition of the rules", () => {
   const { document = null, status } = manifestVerdict({ status: "present", bytes: valid })
   const judged = (before: object, text: string | null = document) =>
     judgedAgain({ manifest_document: text, repository_manifest: JSON.stringify({ ...status, ...before }) })
@@ -59,7 +59,7 @@ test("a kept document is judged again by another edition of the rules, and only 
   expect(judged({ rulesVersion: manifestRulesVersion - 1, reason: "Once refused." })?.differs).toBe(true)
 })
 
-test("a declaration is what the parser leaves; one that a sync refused is refused although it parses", () => {
+test("a declaration is the parser's result; one refused by a sync remains refused although it parses", () => {
   expect(declarationOf(absent)._tag).toBe("Absent")
   expect(declarationOf(carrier(valid))._tag).toBe("Parsed")
   expect(declarationOf(carrier(broken))._tag).toBe("Refused")
@@ -72,7 +72,7 @@ test("a declaration is what the parser leaves; one that a sync refused is refuse
   expect(declarationOf(unread)._tag).toBe("Refused")
 })
 
-test("a manifest is pinned by its digest, and one whose bytes were not read by its snapshot and refusal", () => {
+test("a manifest is pinned by its digest, and an unread one by its snapshot and refusal", () => {
   expect(manifestPin(absent)).toEqual({})
   const { repositoryManifest } = carrier(valid)
   expect(manifestPin(carrier(valid)).manifestDigest).toBe(repositoryManifest.digest)
@@ -82,7 +82,7 @@ test("a manifest is pinned by its digest, and one whose bytes were not read by i
   expect(new Set([unread("snap_a", "a"), unread("snap_b", "a"), unread("snap_a", "b")]).size).toBe(3)
 })
 
-test("a snapshot of a folder knows the modules in it by their paths there", () => {
+test("a snapshot of a folder identifies its modules by their paths there", () => {
   expect(declaredPaths(carrier(valid)).toSorted()).toEqual([".", "apps", "apps/web"])
   expect(declaredPaths(carrier(valid, "apps")).toSorted()).toEqual([".", "web"])
   expect(declaredPaths(carrier(valid, "app"))).toEqual([])

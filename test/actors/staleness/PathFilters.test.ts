@@ -26,7 +26,7 @@ type Files = Readonly<Record<string, string>>
 const otherModule = { "apps/b/main.tf": 'output "b" {\n  value = 1\n}\n' }
 const sharedModule = { "shared/net/main.tf": 'output "n" {\n  value = 2\n}\n' }
 
-/** A Capsule of the module `apps/a` of a branch, and how it stands after each commit that is synced. */
+/** A Capsule of the module `apps/a` of a branch, and its state after each synced commit. */
 const filtered = Effect.fnUntraced(function* (branch: string, more: InstallOptions = {}) {
   const { commit, context } = yield* TestPlane
   const capsules = yield* Capsules
@@ -55,7 +55,7 @@ describe("path filters", () => {
       const { after, capsule, read, update } = yield* filtered("monorepo")
       expect(capsule.pathFilter).toBe(false)
       expect(yield* after(otherModule)).toEqual(["stale", "commit"])
-      // Setting it compares at once, either way.
+      // Changing the setting compares at once, in both directions.
       const on = yield* update({ pathFilter: true })
       expect([on.pathFilter, ...standing(on)]).toEqual([true, "active"])
       const off = yield* update({ pathFilter: false })
@@ -67,10 +67,10 @@ describe("path filters", () => {
 
       const shared = ["stale", "shared/net/main.tf changed"]
       expect(yield* after({ ...otherModule, ...sharedModule })).toEqual(shared)
-      // A commit that touches nothing more hides nothing.
+      // A further commit without changes to the module hides nothing.
       expect(yield* after({ ...sharedModule, "docs/b.md": "1" })).toEqual(shared)
       expect(yield* after({ "docs/b.md": "1" })).toEqual(["active"])
-      // An older plan that is applied after the lane moved on is compared too.
+      // An older plan applied after the lane moved on is compared too.
       const older = yield* replanned(capsule.id)
       expect(yield* after({ "docs/c.md": "1" })).toEqual(["active"])
       expect((yield* applied(older)).status).toBe("succeeded")
@@ -82,7 +82,7 @@ describe("path filters", () => {
     })
   )
 
-  tests.live("auto-update passes over a commit that touches nothing, and says so", () =>
+  tests.live("auto-update skips a commit that does not touch the module, and says so", () =>
     Effect.gen(function* () {
       const capsules = yield* Capsules
       const { after, capsule, update } = yield* filtered("followed")
@@ -103,7 +103,7 @@ describe("path filters", () => {
     })
   )
 
-  tests.live("a Capsule with a source build is touched by every commit", () =>
+  tests.live("every commit touches a Capsule with a source build", () =>
     Effect.gen(function* () {
       const sourceBuild = { commands: [{ argv: ["true"] }], outputs: [RelativePath.make("out")] }
       const { after, update } = yield* filtered("built", { initialConfiguration: { sourceBuild } })

@@ -6,7 +6,7 @@ import { seed, world } from "../../src/http/support/World.ts"
 import { testDatabase } from "../../support/Database.ts"
 import { it } from "../../support/Effect.ts"
 
-/** Brings the rows back to the tables of the previous release, then to this one's by its own migration. */
+/** Reverts the rows to the tables of the previous release, then runs this release's migration. */
 const upgradedFromBefore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const statement of [
@@ -19,7 +19,7 @@ const upgradedFromBefore = Effect.gen(function* () {
   }
 })
 
-it.live("an upgrade keeps why a Capsule is stale, and what it was applied with as far as the times say it", () =>
+it.live("an upgrade keeps why a Capsule is stale, and infers from timestamps what it was applied with", () =>
   Effect.gen(function* () {
     yield* seed
     const sql = yield* SqlClient.SqlClient

@@ -30,7 +30,7 @@ const renewed = Effect.fnUntraced(function* (id: CapsuleId) {
   expect(apply.status).toBe("succeeded")
 })
 
-/** Plans and applies other values of the producer's own inputs. */
+/** Plans and applies other values for the producer's own inputs. */
 const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Readonly<Record<string, string>>) {
   const { context } = yield* TestPlane
   const capsules = yield* Capsules
@@ -45,7 +45,7 @@ const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Read
 })
 
 describe("why a Capsule is stale", () => {
-  tests.live("a consumer follows the Outputs that it takes: changed, secret, unchanged, and taken away", () =>
+  tests.live("a consumer follows the Outputs it uses: changed, secret, unchanged, and withdrawn", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
@@ -76,7 +76,7 @@ describe("why a Capsule is stale", () => {
       yield* renewed(consumer.id)
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
 
-      // What a producer applies without changing an Output makes nobody stale.
+      // An apply of the producer that changes no Output makes no consumer stale.
       const kept = yield* replanned(consumer.id)
       yield* renewed(producer.id)
       expect((yield* capsuleOf(consumer.id)).status).toBe("active")
@@ -87,18 +87,18 @@ describe("why a Capsule is stale", () => {
       expect((yield* (yield* Runs).read(kept.id)).status).toBe("superseded")
       yield* reconfigured(producer.id, { key: "second" })
       expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
-      // Back to what it was applied with: nothing is behind.
+      // Back to the applied values: nothing is behind.
       yield* reconfigured(producer.id, { a: "one", key: "first" })
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
 
-      // A disabled Capsule keeps its reasons, and is stale once it is enabled.
+      // A disabled Capsule keeps its reasons, and is stale once enabled.
       yield* capsules.update(context, consumer.id, { status: "disabled" })
       yield* reconfigured(producer.id, { a: "three" })
       expect((yield* capsuleOf(consumer.id)).status).toBe("disabled")
       yield* capsules.update(context, consumer.id, { status: "active" })
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input("value")], status: "stale" })
 
-      // What is deployed still holds the value of a dependency that is gone.
+      // The deployed state still holds the value of a removed dependency.
       yield* renewed(consumer.id)
       yield* dependencies.remove(context, dependency.id)
       expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
@@ -107,7 +107,7 @@ describe("why a Capsule is stale", () => {
     })
   )
 
-  tests.live("remote_state follows whatever the producer has, and what an older release left is compared once", () =>
+  tests.live("remote_state follows all of the producer's Outputs, and a row of an older release is compared once", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -133,7 +133,7 @@ describe("why a Capsule is stale", () => {
     })
   )
 
-  tests.live("a Capsule that is enabled is what it was: in error, or stale for what moved meanwhile", () =>
+  tests.live("enabling a Capsule restores its status: in error, or stale for what moved meanwhile", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -153,7 +153,7 @@ describe("why a Capsule is stale", () => {
     })
   )
 
-  tests.live("a producer that is removed before it was ever applied voids the plans that were made with it", () =>
+  tests.live("removing a producer that was never applied voids the plans made with it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -170,7 +170,7 @@ describe("why a Capsule is stale", () => {
     })
   )
 
-  tests.live("a share that a restore brought back gives nothing until it is confirmed, and then at once", () =>
+  tests.live("a share from a restored backup delivers nothing until it is confirmed, and then at once", () =>
     Effect.gen(function* () {
       const plane = yield* TestPlane
       const { context, workspaceId } = plane

@@ -1,5 +1,5 @@
-// A control plane in a process of its own, so that a test can kill it: an apply is on its way and a plan is being
-// built. Prints what the test needs to go on, once a state with a finished and an unfinished resource is kept.
+// A service in its own process, so that a test can kill it: an apply is in progress and a plan is being built. Prints
+// what the test needs once a state with a finished and an unfinished resource is stored.
 import { Effect, Layer, Schema } from "effect"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
@@ -25,7 +25,7 @@ const journey = Effect.fnUntraced(function* (token: string) {
   const bindings = { options: { providerBindings: [bound(connection.id)] } }
   const { capsuleId, plan } = yield* planned("killed", {}, bindings)
 
-  // A plan that is under way for as long as its build sleeps.
+  // A plan that runs as long as its build sleeps.
   const building = yield* (yield* InstallPlans).create(
     context,
     workspaceId,

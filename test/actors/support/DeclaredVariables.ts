@@ -1,6 +1,6 @@
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 
-/** A required variable of a configuration that nothing else is said of. Unless told otherwise, a person types it. */
+/** A required variable of a configuration with no further rules. By default, a person supplies it. */
 export const declared = (
   name: string,
   type: DeclaredVariable["type"] = "string",

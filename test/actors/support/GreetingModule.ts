@@ -2,14 +2,14 @@ import { Effect } from "effect"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 
-/** A module that keeps a greeting as a resource and gives it as its one Output. */
+/** A module that keeps a greeting as a resource and returns it as its only Output. */
 export const greeting = (text: string) => ({
   "main.tf": `
     resource "terraform_data" "a" { input = "${text}" }
     output "a" { value = terraform_data.a.output }`
 })
 
-/** What a Capsule of such a module greets with, after its last apply. */
+/** The greeting of such a module's Capsule, after its last apply. */
 export const greetingsOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return (yield* (yield* Capsules).outputs(capsuleId)).map(({ value }) => value)
 })

@@ -37,7 +37,7 @@ import { testDatabase } from "../../support/Database.ts"
 import type { ConnectionRow } from "../../../actors/connection/ConnectionRow.ts"
 import type { SnapshotRow, ReportRow } from "../../../actors/source/SourceRow.ts"
 
-/** Runs and Capsules in a real database that holds the world. */
+/** Runs and Capsules in a real database that holds all their state. */
 export const ledgers = Layer.mergeAll(RunLedger.layer, RunPreparations.layer, CapsuleLedger.layer).pipe(
   Layer.provideMerge(RunLifecycle.layer),
   Layer.provideMerge(RunJournal.layer),
@@ -48,7 +48,7 @@ export const ledgers = Layer.mergeAll(RunLedger.layer, RunPreparations.layer, Ca
 export const provider = "registry.opentofu.org/acme/cloud"
 const at = "2026-01-01T00:00:00.000Z"
 
-/** A Connection that a Run may use, but for what the test changes of it. */
+/** A Connection that a Run may use, except for what the test changes. */
 export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow => ({
   id: world.connectionId,
   workspace_id: world.workspaceA,
@@ -81,7 +81,7 @@ export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow 
   ...changes
 })
 
-/** Rules that admit everybody: who may use a Connection is another test's. */
+/** Rules that admit everyone: who may use a Connection is tested elsewhere. */
 export const anybody = Layer.mock(ConnectionUses)({
   grant: (row) =>
     Effect.succeed({
@@ -101,12 +101,12 @@ export const unmovedOperator = Layer.mock(OperatorSuccession)({
   planMoved: () => Effect.undefined
 })
 
-/** What a Run meets when it starts, besides the authority that the database holds. */
+/** What a starting Run depends on, besides the authority in the database. */
 export interface Surroundings {
-  /** The tool that this service has now. */
+  /** The tool that the service currently has. */
   readonly tool: Pick<Tool, "name" | "version"> | undefined
   readonly requirements: ReadonlyArray<ProviderRequirement>
-  /** The Connection that is bound to every requirement. */
+  /** The Connection bound to every requirement. */
   readonly bound: ConnectionRow | undefined
   readonly deniedProviders: ReadonlyArray<string>
   /** Why the tokens of the bound Connection could not be renewed. */
@@ -217,7 +217,7 @@ const configRow = (id: string) => ({
   created_at: at
 })
 
-/** The preparation of Runs over real authority, amid the given surroundings. */
+/** Prepares Runs over real authority, in the given surroundings. */
 export const preparation = (around: Surroundings) =>
   RunPreparation.layer.pipe(
     Layer.provideMerge(RunInputs.layer),
@@ -286,7 +286,10 @@ export const preparation = (around: Surroundings) =>
     )
   )
 
-/** The same with everything that an apply passes on its way to the tool. `started` receives each Run whose tool is started. */
+/**
+ * The same with everything an apply passes through on its way to the tool. `started` receives each Run whose tool
+ * starts.
+ */
 export const applyPlane = (around: Surroundings, started: Array<string>) =>
   Layer.mergeAll(
     Layer.mock(Deliveries)({ verify: () => Effect.succeed(new Map()) }),

@@ -48,7 +48,7 @@ const identity = CapsuleClients.layer.pipe(
   Layer.provide(Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.zero }))
 )
 
-/** A repository with the modules that ask for something, and a person with a Workspace. */
+/** A repository with modules that have requirements, and a person with a Workspace. */
 export class Bench extends Context.Service<
   Bench,
   {
@@ -94,7 +94,7 @@ export const hostedPlane = Layer.unwrap(
 
 let installs = 0
 
-/** Installs a module of the repository as far as it goes: a reviewable or a failed plan. */
+/** Installs a module of the repository until its plan is reviewable or has failed. */
 export const install = Effect.fnUntraced(function* (
   name: string,
   modulePath: string,
@@ -124,7 +124,7 @@ export const applied = Effect.fnUntraced(function* (planRunId: RunId) {
   return yield* settled((yield* runs.apply(context, planRunId, undefined)).value.id)
 })
 
-/** Installs and applies; fails the test when either does not go through. */
+/** Installs and applies; fails the test when either fails. */
 export const deployed = Effect.fnUntraced(function* (
   name: string,
   modulePath: string,

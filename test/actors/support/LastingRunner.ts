@@ -4,7 +4,7 @@ import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { LeftOver } from "../../../runner/execution/RunOutcome.ts"
 import { pureModules, pureRunner } from "./PureRunner.ts"
 
-/** What lies in the run folders of a place, by the name of the folder: it outlives the control plane. */
+/** The contents of the run folders by folder name; they outlive the service. */
 export type LeftFolders = Map<string, LeftOver>
 
 const withOutput = (state: Redacted.Redacted<Uint8Array>, name: string, value: string) => {
@@ -14,8 +14,8 @@ const withOutput = (state: Redacted.Redacted<Uint8Array>, name: string, value: s
 }
 
 /**
- * The pure runner with run folders: an apply reports its phase as the shipped one does, and leaves the state that it wrote in `folders`.
- * Every state holds `secret`.
+ * The pure runner with run folders: an apply reports its phase as the shipped one does, and leaves the state it wrote
+ * in `folders`. Every state holds `secret`.
  */
 export const lastingRunner = (folders: LeftFolders, secret: string) =>
   Layer.effect(

@@ -4,7 +4,10 @@ import { ExecutionProfiles } from "../../../schema/policy/ExecutionProfile.ts"
 import { OperatorBaseConfig } from "../../../schema/policy/OperatorBaseConfig.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 
-/** The policy of the plane under test, which a test may change at any moment, and a web server that is answered for as the test says. */
+/**
+ * The policy of the service under test, which a test may change at any time, and a web server whose responses the test
+ * chooses.
+ */
 export class Operator extends Context.Service<
   Operator,
   {
@@ -12,7 +15,7 @@ export class Operator extends Context.Service<
       readonly profiles?: Readonly<Record<string, unknown>>
       readonly baseConfigs?: ReadonlyArray<Readonly<Record<string, unknown>>>
     }) => Effect.Effect<void>
-    /** Scheme, host and port of the Git server of the plane. */
+    /** Scheme, host and port of the service's Git server. */
     readonly gitOrigin: string
     readonly site: string
     readonly answers: {
@@ -44,7 +47,7 @@ const answering = Effect.acquireRelease(
   ({ server }) => Effect.promise(() => server.stop(true))
 )
 
-/** The actors over the real tool, with an operator whose policy changes and a site that post-apply checks may ask. */
+/** The actors over the real tool, with an operator whose policy changes and a site that post-apply checks may call. */
 export const operatorPlane = Layer.unwrap(
   Effect.gen(function* () {
     const { answers, server } = yield* answering

@@ -12,17 +12,17 @@ import type { StateOutput } from "../../../runner/execution/RunOutcome.ts"
 import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 
 /**
- * A runner whose modules are functions of the commit and of the inputs that a plan was given. What happens between Capsules can
- * be walked with it a hundred times in the time that the tool needs for one plan.
+ * A runner whose modules are functions of the commit and the inputs of a plan. A test can walk through interactions of
+ * Capsules a hundred times while the tool would make one plan.
  */
 export interface PureModules {
-  /** By Capsule id: what a plan or apply of it does instead. Taken back when it has happened once. */
+  /** By Capsule id: what a plan or apply of it does instead. Removed after one use. */
   readonly faults: Map<string, "plan_fails" | "apply_fails" | "apply_fails_late">
-  /** Capsules whose `value` no commit and no input changes. */
+  /** Capsules whose `value` does not depend on any commit or input. */
   readonly constant: Set<string>
   /** Capsules whose `value` repeats a secret. */
   readonly secretValues: Set<string>
-  /** What each plan was given, by its Run. */
+  /** The inputs of each plan, by its Run. */
   readonly plans: Map<string, Readonly<Record<string, unknown>>>
 }
 
@@ -33,7 +33,7 @@ export const pureModules = (): PureModules => ({
   plans: new Map()
 })
 
-/** The module that the runner stands for: what the scan reads of it. */
+/** The module that the runner represents: what the scan finds in it. */
 export const pureModule = {
   "main.tf": `
     variable "a" { default = "none" }
@@ -69,7 +69,7 @@ interface OfRun {
   readonly resolved_commit: string
 }
 
-/** What the module gives: `value` follows the commit and its inputs, `other` and `secret` an input of their own. */
+/** The module's Outputs: `value` follows the commit and its inputs, `other` and `secret` each an input of their own. */
 const outputsOf = (run: OfRun, job: PlanJob, isConstant: boolean): Record<string, string> => {
   if (job.mode === "destroy") return {}
   const input = (name: string) => {
@@ -168,7 +168,7 @@ export const pureRunner = (modules: PureModules) => {
 
 let commits = 0
 
-/** The lane of a Capsule has another commit, as a sync leaves it; answers the commit. */
+/** Adds a commit to the lane of a Capsule, as a sync would; returns the commit. */
 export const newCommit = Effect.fnUntraced(function* (capsuleId: string, given?: string) {
   const sql = yield* SqlClient.SqlClient
   const store = yield* SourceStore
@@ -182,13 +182,13 @@ export const newCommit = Effect.fnUntraced(function* (capsuleId: string, given?:
     if (adopted === undefined) return yield* Effect.die(new Error(`${capsuleId} has adopted nothing`))
     const id = `snap_${digestOf(`snapshot ${commits} ${capsuleId}`).slice(0, 24)}`
     const [newest] = yield* sql<{ at: string }>`SELECT MAX(created_at) AS at FROM source_snapshots`
-    // Always the newest, however fast the commits follow each other.
+    // Always the newest, however quickly commits follow each other.
     const createdAt = new Date(Math.max(Date.now(), Date.parse(newest?.at ?? "") + 1)).toISOString()
     yield* sql`INSERT INTO source_snapshots ${sql.insert({ ...adopted, id, resolved_commit: commit, created_at: createdAt })}`
     const { path, ref, source_id: sourceId } = adopted
     yield* lanes.seen(sourceId, { ref, path }, { snapshotId: id, commit, lookedAt: createdAt })
     yield* staleReasons.laneMoved({ sourceId, ref, path, sourceSnapshotId: id })
-    // The scan of the same files says the same.
+    // A scan of the same files returns the same.
     const columns = [
       "workspace_id",
       "source_id",

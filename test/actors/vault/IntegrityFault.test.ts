@@ -39,7 +39,7 @@ const faultsNow = Effect.gen(function* () {
   return yield* integrityFaults(yield* loadKeyring({ kind: "file", file: `${dataDir}/master.key`, create: false }, []))
 })
 
-/** Columns of the database in which anything sealed lies at this moment. */
+/** Columns of the database that currently hold sealed values. */
 const columnsInUse = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columns = yield* sql<{ table: string; column: string }>`SELECT m.name AS "table", c.name AS "column"
@@ -54,7 +54,7 @@ const columnsInUse = Effect.gen(function* () {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved to another row", () => {
-  tests.live("ends a plan with integrity_fault after one attempt, and is named by the look at all sealed values", () =>
+  tests.live("ends a plan with integrity_fault after one attempt, and is named by the check of all sealed values", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const one = yield* active("moved-one", module("1"))
@@ -70,12 +70,12 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
       expect([run.status, run.error?.code, run.attempt]).toEqual(["failed", "integrity_fault", 1])
       expect(run.error?.message).toContain("svc doctor")
       expect(yield* faultsNow).toEqual([`state_versions.state of ${stateOfOne}`])
-      // The other Capsule goes on.
+      // The other Capsule continues.
       expect((yield* replanned(two.capsule.id)).status).toBe("waiting_approval")
     })
   )
 
-  tests.live("is an integrity fault to whoever asks an actor for it", () =>
+  tests.live("is an integrity fault for every caller of the actor", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -90,7 +90,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
       expect(response.status).toBe(500)
       expect((yield* connections.test(context, two.id)).connection.status).toBe("verified")
 
-      // What the message asks for works: the value is entered again, in place.
+      // The remedy in the message works: the value is entered again, in place.
       expect(Exit.isFailure(yield* Effect.exit(connections.update(context, one.id, { displayName: "kept" })))).toBe(
         true
       )
@@ -100,7 +100,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
     })
   )
 
-  tests.live("ends an install plan, which is not stepped again and again", () =>
+  tests.live("ends an install plan, which is not retried endlessly", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -124,7 +124,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
     })
   )
 
-  tests.live("does not keep recovery from ending an apply whose checkpoint was moved", () =>
+  tests.live("does not prevent recovery from ending an apply whose checkpoint was moved", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* RunLedger
@@ -155,7 +155,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
     })
   )
 
-  tests.live("is looked for in every column in which anything was sealed so far", () =>
+  tests.live("is looked for in every column that has held a sealed value", () =>
     Effect.gen(function* () {
       const used = yield* columnsInUse
       expect(used).toEqual(expect.arrayContaining(["connections.sealed_values", "install_configs.private_variables"]))
@@ -165,7 +165,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
   )
 })
 
-test("every place that the code names is looked at", () => {
+test("every place named by the code is checked", () => {
   const actors = join(import.meta.dir, "../../../actors")
   const named = readdirSync(actors, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
@@ -178,7 +178,7 @@ test("every place that the code names is looked at", () => {
   expect(named.filter((place) => !known.includes(place))).toEqual([])
 })
 
-tests.live("the answer to a request names the fault and nothing of the value", () =>
+tests.live("the response names the fault and nothing of the value", () =>
   Effect.gen(function* () {
     const response = yield* failureResponse(Cause.die(VaultOpenFailed.anywhere()), "req_1")
     const { code, message } = JSON.parse(

@@ -11,7 +11,7 @@ import { it } from "../../support/Effect.ts"
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "svc-test-" }))
 const platform = Effect.provide(NodeServices.layer)
 
-/** A vault over the data folder, opened anew: the same as a restart. */
+/** A vault over the data folder, reopened: equivalent to a restart. */
 const vaultIn = (folder: string, masterKey: MasterKeySource) =>
   Layer.fresh(
     Vault.layer.pipe(
@@ -54,7 +54,7 @@ const keyA = "a1".repeat(32)
 const keyB = Buffer.from("b2".repeat(32), "hex").toString("base64")
 const keyC = Buffer.from("fb".repeat(32), "hex").toString("base64url")
 
-it.live("the file is made once, and its values open after a restart", () =>
+it.live("the file is created once, and its values can be decrypted after a restart", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const envelopes = yield* sealSome(10).pipe(Effect.provide(vaultIn(folder, file(folder))))
@@ -62,7 +62,7 @@ it.live("the file is made once, and its values open after a restart", () =>
   }).pipe(platform)
 )
 
-it.live("a lost master key is never replaced while anything is sealed: start is refused, naming the key", () =>
+it.live("a lost master key is never replaced while sealed values exist: start is refused, naming the key", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* temporary
@@ -79,7 +79,7 @@ it.live("a lost master key is never replaced while anything is sealed: start is 
   }).pipe(platform)
 )
 
-it.live("rotation changes the key of every data key, none of the values, and no digest", () =>
+it.live("rotation changes the key of every data key, but no value and no digest", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const [envelopes, digest] = yield* Effect.gen(function* () {
@@ -108,11 +108,11 @@ it.live("rotation changes the key of every data key, none of the values, and no 
   }).pipe(platform)
 )
 
-it.live("a rotation that stopped at any step leaves everything readable and is finished by the next one", () =>
+it.live("a rotation that stopped at any step leaves everything readable, and the next one finishes it", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const envelopes = yield* sealSome(35).pipe(Effect.provide(vaultIn(folder, file(folder))))
-    // Each number of statements that get through stands for a crash at another step.
+    // Each number of successful statements stands for a crash at another step.
     for (let allowed = 0; allowed < 3; allowed++) {
       yield* Effect.gen(function* () {
         const vault = yield* Vault
@@ -136,7 +136,7 @@ it.live("a rotation that stopped at any step leaves everything readable and is f
   }).pipe(platform)
 )
 
-it.live("values sealed and opened while keys rotate all stay readable", () =>
+it.live("values sealed and opened while keys rotate all remain readable", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const early = yield* sealSome(40).pipe(Effect.provide(vaultIn(folder, file(folder))))
@@ -162,7 +162,7 @@ it.live("values sealed and opened while keys rotate all stay readable", () =>
       for (let n = 0; n < 5; n++) yield* vault.rotateMasterKey({ forgetRetired: n % 2 === 0 })
       const sealed = yield* Fiber.join(sealing)
       expect(opened).toBeGreaterThan(0)
-      // Still running: no value failed to open at any moment.
+      // Still running: no value failed to open at any time.
       expect(opening.pollUnsafe()).toBeUndefined()
       yield* Fiber.interrupt(opening)
       yield* vault.rotateMasterKey({ forgetRetired: true })
@@ -178,23 +178,25 @@ it.live("values sealed and opened while keys rotate all stay readable", () =>
   }).pipe(platform)
 )
 
-it.live("keys from the environment: the first one seals, the others open, and a rotation makes them dispensable", () =>
-  Effect.gen(function* () {
-    const folder = yield* temporary
-    const envelopes = yield* sealSome(8).pipe(Effect.provide(vaultIn(folder, value(keyA))))
-    const refused = yield* Effect.flatMap(Vault, (vault) => Effect.flip(vault.rotateMasterKey())).pipe(
-      Effect.provide(vaultIn(folder, value(keyA)))
-    )
-    expect(refused._tag).toBe("VaultLocked")
-    // Removing the old key too early is refused at start.
-    const early = yield* Effect.flip(start(folder, value(keyB)))
-    expect(early._tag).toBe("VaultLocked")
-    yield* Effect.gen(function* () {
-      yield* expectReadable(envelopes)
-      expect((yield* Effect.flatMap(Vault, (vault) => vault.rotateMasterKey())).resumed).toBe(true)
-    }).pipe(Effect.provide(vaultIn(folder, value(keyB, keyA))))
-    yield* expectReadable(envelopes).pipe(Effect.provide(vaultIn(folder, value(keyB))))
-  }).pipe(platform)
+it.live(
+  "keys from the environment: the first one seals, the others open, and after a rotation they are dispensable",
+  () =>
+    Effect.gen(function* () {
+      const folder = yield* temporary
+      const envelopes = yield* sealSome(8).pipe(Effect.provide(vaultIn(folder, value(keyA))))
+      const refused = yield* Effect.flatMap(Vault, (vault) => Effect.flip(vault.rotateMasterKey())).pipe(
+        Effect.provide(vaultIn(folder, value(keyA)))
+      )
+      expect(refused._tag).toBe("VaultLocked")
+      // Removing the old key too early is refused at start.
+      const early = yield* Effect.flip(start(folder, value(keyB)))
+      expect(early._tag).toBe("VaultLocked")
+      yield* Effect.gen(function* () {
+        yield* expectReadable(envelopes)
+        expect((yield* Effect.flatMap(Vault, (vault) => vault.rotateMasterKey())).resumed).toBe(true)
+      }).pipe(Effect.provide(vaultIn(folder, value(keyB, keyA))))
+      yield* expectReadable(envelopes).pipe(Effect.provide(vaultIn(folder, value(keyB))))
+    }).pipe(platform)
 )
 
 it.live("keys from a command", () =>
@@ -227,7 +229,7 @@ it.live("refuses what is not a key, and never quotes it", () =>
   }).pipe(platform)
 )
 
-it.live("a key file that others can read is refused", () =>
+it.live("a key file readable by others is refused", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* temporary

@@ -25,7 +25,7 @@ const vaultIn = (folder: string) =>
 
 const place = (n: number): SealContext => ({ table: `kind_${n}`, column: "c", workspaceId: "ws_a", rowId: `row_${n}` })
 
-/** One value of each kind, each under a data key of its own. */
+/** One value of each kind, each under its own data key. */
 const sealAll = Effect.gen(function* () {
   const vault = yield* Vault
   const sql = yield* SqlClient.SqlClient
@@ -41,7 +41,7 @@ const unreadable = Effect.fnUntraced(function* (envelopes: ReadonlyArray<string>
   return values.filter((found, n) => found._tag === "None" || Redacted.value(found.value) !== `value ${n}`).length
 })
 
-/** Rotates in a process of its own that is killed at the given step; tells whether it got to the end instead. */
+/** Rotates in a separate process that is killed at the given step; reports whether it finished instead. */
 const rotatedWithFuse = (folder: string, step: number) =>
   Effect.promise(async () => {
     const child = Bun.spawn([process.execPath, program, folder, String(step)], { stdout: "pipe", stderr: "inherit" })
@@ -52,7 +52,7 @@ const rotatedWithFuse = (folder: string, step: number) =>
   })
 
 it.live(
-  "a rotation that is killed at any step leaves every value readable, and the next one finishes it",
+  "a rotation killed at any step leaves every value readable, and the next one finishes it",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
@@ -65,13 +65,13 @@ it.live(
           const vault = yield* Vault
           const rotation = yield* vault.rotateMasterKey({ forgetRetired: true })
           resumed.push(rotation.resumed)
-          // Nothing but the present key is needed afterwards, and it opens everything.
+          // Afterwards the current key is enough to open everything.
           const { active, decryptOnly, inUse } = yield* vault.keyIds
           expect([decryptOnly, inUse.map(({ id }) => id)]).toEqual([[], [active]])
         }).pipe(Effect.provide(vaultIn(folder)))
         expect([step, yield* unreadable(envelopes).pipe(Effect.provide(vaultIn(folder)))]).toEqual([step, 0])
       }
-      // Killed before the new key was there, between the batches, and when all but the forgetting was done.
+      // Killed before the new key existed, between the batches, and just before the old key was forgotten.
       expect(resumed[0]).toBe(false)
       expect(resumed.filter((each) => each).length).toBeGreaterThanOrEqual(3)
       expect(resumed.at(-1)).toBe(false)

@@ -14,7 +14,7 @@ const place: SealContext = { table: "connections", column: "values", workspaceId
 const secret = (text: string) => Redacted.make(text)
 const opened = (text: Redacted.Redacted) => Redacted.value(text)
 
-it.live("gives back what it sealed, text and bytes, and prints neither", () =>
+it.live("returns what it sealed, text and bytes, and prints neither", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const envelope = yield* vault.seal(place, secret("hunter2 é"))
@@ -30,7 +30,7 @@ it.live("gives back what it sealed, text and bytes, and prints neither", () =>
   })
 )
 
-it.live("a value opens at its own place only", () =>
+it.live("a value can be decrypted only in its own place", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const envelope = yield* vault.seal({ ...place, version: 7 }, secret("v"))
@@ -52,7 +52,7 @@ it.live("a value opens at its own place only", () =>
   })
 )
 
-it.live("any change of any character is noticed", () =>
+it.live("any change of any character is detected", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const envelope = yield* vault.seal(place, secret("value"))
@@ -92,7 +92,7 @@ it.live("each record kind and Workspace has its own data key", () =>
   })
 )
 
-it.live("a data key of a transaction that was rolled back seals nothing afterwards", () =>
+it.live("a data key of a rolled-back transaction seals nothing afterwards", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const sql = yield* SqlClient.SqlClient
@@ -101,7 +101,7 @@ it.live("a data key of a transaction that was rolled back seals nothing afterwar
       sql.withTransaction(
         Effect.gen(function* () {
           yield* vault.seal(fresh, secret("a"))
-          // The second seal finds the uncommitted row, which must not be remembered either.
+          // The second seal finds the uncommitted row, which must not be cached either.
           yield* vault.seal(fresh, secret("b"))
           return yield* Effect.fail("refused")
         })
@@ -113,7 +113,7 @@ it.live("a data key of a transaction that was rolled back seals nothing afterwar
   })
 )
 
-it.live("many first seals at once make one data key", () =>
+it.live("many concurrent first seals create one data key", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const sql = yield* SqlClient.SqlClient
@@ -128,7 +128,7 @@ it.live("many first seals at once make one data key", () =>
   })
 )
 
-it.live("digests differ by purpose and text, repeat, and are compared whole", () =>
+it.live("digests differ by purpose and text, are deterministic, and are compared in full", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const digest = yield* vault.mac("cursor", "a")
@@ -143,7 +143,7 @@ it.live("digests differ by purpose and text, repeat, and are compared whole", ()
   })
 )
 
-it.live("neither the value nor a key is in any file of the data folder", () =>
+it.live("no file of the data folder contains the value or a key", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const fs = yield* FileSystem.FileSystem
@@ -153,7 +153,7 @@ it.live("neither the value nor a key is in any file of the data folder", () =>
     const canary = "canary-5d41402abc4b2a76"
     yield* sql`CREATE TABLE sealed (v TEXT)`
     yield* sql`INSERT INTO sealed VALUES (${yield* vault.seal(place, secret(canary))})`
-    // A private value that was stored in the clear, then deleted, is gone after the checkpoint too.
+    // A private value stored in plain text and then deleted is gone after the checkpoint too.
     const passing = "passing-7215ee9c7d9dc229"
     yield* sql`INSERT INTO sealed VALUES (${passing})`
     yield* sql`DELETE FROM sealed WHERE v = ${passing}`

@@ -22,14 +22,14 @@ const counts = Effect.gen(function* () {
   )
 })
 
-/** `count` Workspaces of the person, one a second. */
+/** `count` Workspaces of the person, one per second. */
 const several = (subject: string, count: number) =>
   Effect.forEach(
     Array.from({ length: count }, (_, n) => n),
     (n) => Effect.tap(newWorkspace(subject, { handle: `ws-${n}` }), () => TestClock.adjust("1 second"))
   )
 
-it.effect("the first list makes the personal Workspace with owner and default Project, once", () =>
+it.effect("the first list creates the personal Workspace with owner and default Project, once", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const projects = yield* Projects
@@ -49,7 +49,7 @@ it.effect("the first list makes the personal Workspace with owner and default Pr
   }).pipe(fresh)
 )
 
-it.effect("a personal Workspace that lost a part is completed, and a suspended membership is left as it is", () =>
+it.effect("an incomplete personal Workspace is completed, and a suspended membership remains suspended", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const sql = yield* SqlClient.SqlClient
@@ -66,7 +66,7 @@ it.effect("a personal Workspace that lost a part is completed, and a suspended m
   }).pipe(fresh)
 )
 
-it.effect("a taken handle gets another ending, and any address makes a handle", () =>
+it.effect("a taken handle gets another suffix, and any address yields a handle", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const bob = yield* newPerson("bob")
@@ -80,7 +80,7 @@ it.effect("a taken handle gets another ending, and any address makes a handle", 
   }).pipe(fresh)
 )
 
-it.effect("creating: the creator owns it, the handle is unique, and there is one personal Workspace a person", () =>
+it.effect("creating: the creator owns it, the handle is unique, and each person has one personal Workspace", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -125,7 +125,7 @@ it.effect("renaming, archiving and restoring", () =>
   }).pipe(fresh)
 )
 
-it.effect("the list pages by creation, or by latest change first, without gap or double", () =>
+it.effect("the list pages by creation, or by latest change first, without gaps or duplicates", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -151,7 +151,7 @@ it.effect("the list pages by creation, or by latest change first, without gap or
   }).pipe(fresh)
 )
 
-it.effect("a selected Workspace outside the page is added to the first response, and named", () =>
+it.effect("a selected Workspace outside the page is added to the first response, and marked", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -176,7 +176,7 @@ it.effect("a selected Workspace outside the page is added to the first response,
   }).pipe(fresh)
 )
 
-it.effect("a total is counted when asked for, over all pages", () =>
+it.effect("a total is counted on request, over all pages", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -188,7 +188,7 @@ it.effect("a total is counted when asked for, over all pages", () =>
   }).pipe(fresh)
 )
 
-it.effect("a credential bound to one Workspace sees that one, also by pinning", () =>
+it.effect("a credential bound to one Workspace sees only that one, even when pinning", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -203,7 +203,7 @@ it.effect("a credential bound to one Workspace sees that one, also by pinning", 
 )
 
 it.effect(
-  "the inventory has active memberships in order of creation, archived ones too, counts all and writes nothing",
+  "the inventory lists active memberships in order of creation, archived ones too, counts all and writes nothing",
   () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
@@ -252,7 +252,7 @@ it.effect("a locked account gets no personal Workspace", () =>
   }).pipe(fresh)
 )
 
-it.effect("Projects: slugs are unique in their Workspace and made when not given", () =>
+it.effect("Projects: slugs are unique in their Workspace and generated when omitted", () =>
   Effect.gen(function* () {
     const projects = yield* Projects
     const { subject } = yield* newPerson("ann")
@@ -282,7 +282,7 @@ it.effect("Projects: slugs are unique in their Workspace and made when not given
   }).pipe(fresh)
 )
 
-it.effect("one switch pauses all automation of a Workspace and says who and why, until somebody resumes", () =>
+it.effect("one switch pauses all automation of a Workspace, and reports who and why, until someone resumes", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -296,7 +296,7 @@ it.effect("one switch pauses all automation of a Workspace and says who and why,
     expect(first).toMatchObject({ by: subject, reason: "incident 7" })
     expect([yield* automationAllowed(paused.id), yield* automationAllowed(other.id)]).toEqual([false, true])
     expect(yield* automationRefusal(paused.id)).toContain("incident 7")
-    // A second pause leaves the first one as it is.
+    // A second pause leaves the first one unchanged.
     yield* TestClock.adjust("1 minute")
     expect((yield* pause("another reason")).automationPause).toEqual(first)
 

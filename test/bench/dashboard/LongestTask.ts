@@ -8,7 +8,7 @@ const Trace = Schema.fromJsonString(
         name: Schema.String,
         pid: Schema.Int,
         tid: Schema.Int,
-        /** Microseconds of processor time; only of what is complete. */
+        /** Microseconds of processor time; only of complete tasks. */
         tdur: Schema.optionalKey(Schema.Finite),
         args: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
       })
@@ -18,8 +18,8 @@ const Trace = Schema.fromJsonString(
 const decode = Schema.decodeUnknownSync(Trace)
 
 /**
- * Watches the page's main thread; the answer ends that and tells the longest task, in milliseconds of processor time: what
- * the machine did meanwhile is not in it, as it is in the time that the browser calls a long task by.
+ * Watches the page's main thread; the returned effect stops watching and reports the longest task, in milliseconds of
+ * processor time. Unlike the browser's long-task time, this excludes other work of the machine.
  */
 export const watchTasks = async (page: Page) => {
   const browser = page.context().browser()

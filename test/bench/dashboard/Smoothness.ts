@@ -11,7 +11,7 @@ import { watchTasks } from "./LongestTask.ts"
 
 const rounds = 3
 
-/** What a reader notices, in milliseconds: the longest task, how late frames come, how late the answer to an input is seen. */
+/** What a reader notices, in milliseconds: the longest task, late frames, and the delay before an input is answered. */
 interface Felt {
   /** Of processor time. */
   readonly task: number
@@ -20,7 +20,7 @@ interface Felt {
   readonly slowestInput: number
 }
 
-/** Makes the page remember what its reader feels; the answer tells it of one stretch after the other. */
+/** Makes the page record what its reader notices; the result reports one interval after another. */
 const watch = async (page: Page) => {
   await page.evaluate(() => {
     const seen = { tasks: new Array<number>(), inputs: new Array<number>(), frames: new Array<number>() }
@@ -101,15 +101,18 @@ const capsuleRound = (browser: TestBrowser, files: ServedFiles, count: number) =
     return { work, using }
   })
 
-/** A longer task is what browsers call a long one: people notice it. */
+/** Browsers call a longer task a long task: people notice it. */
 const longTask = { atMost: 50 }
-/** Two frames: one may be missed now and then. */
+/** Two frames: one may be missed occasionally. */
 const smooth = { atMost: 34 }
-/** Up to here Web Vitals call an interaction good. */
+/** The Web Vitals limit for a good interaction. */
 const answered = { atMost: 200 }
 const sameCost = { atMost: 3 }
 
-/** How a log of 100,000 lines and a list of 1,000 Capsules feel, and what they cost against small ones in the same rounds. */
+/**
+ * The smoothness of a log of 100,000 lines and a list of 1,000 Capsules, and their cost against small ones in the same
+ * rounds.
+ */
 export const smoothness = Effect.fnUntraced(function* (browser: TestBrowser, files: ServedFiles) {
   const logs: Array<{
     readonly small: Effect.Success<ReturnType<typeof logRound>>
@@ -148,7 +151,7 @@ export const smoothness = Effect.fnUntraced(function* (browser: TestBrowser, fil
       ...longestTask(logs.map(({ big }) => big.filling))
     },
     {
-      // By wheel, with Home and End, with a search, and 10 more lines every frame.
+      // By wheel, with Home and End, with a search, and with 10 more lines every frame.
       name: "the same, in use while it grows: longest task",
       ...longestTask(logs.map(({ big }) => big.using))
     },

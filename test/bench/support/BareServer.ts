@@ -1,4 +1,4 @@
-// What the product's one-row read is compared with: Bun.serve, one prepared query, JSON. Prints its port.
+// The comparison for the product's one-row read: Bun.serve, one prepared query, JSON. Prints its port.
 import { Database } from "bun:sqlite"
 
 const database = new Database(process.argv[2] ?? "", { readonly: true })

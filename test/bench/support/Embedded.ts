@@ -4,7 +4,7 @@ import { AccessTokens } from "../../../src/index.ts"
 import { logging } from "../../../src/observability/Logging.ts"
 import { makeClient } from "../../../src/client/index.ts"
 
-/** A control plane in this process, for what is measured below the HTTP face. */
+/** The service in this process, for measurements below the HTTP face. */
 export const embedded = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-bench-" })

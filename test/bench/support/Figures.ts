@@ -1,13 +1,13 @@
 import { Console, Effect } from "effect"
 
-/** One line of the result: what was measured, what was promised, and whether it holds. */
+/** One line of the result: what was measured, its target, and whether it holds. */
 export interface Figure {
   readonly name: string
   readonly figure: number
   readonly unit: "ms" | "MB" | "x" | "/s" | "lost" | "KB" | "rows"
-  /** Absent for a figure that is told without a promise. */
+  /** Absent for a figure without a target. */
   readonly target?: { readonly atMost: number } | { readonly atLeast: number }
-  /** What the figure was made of. */
+  /** The measurements behind the figure. */
   readonly detail?: string
 }
 
@@ -40,7 +40,7 @@ export const printFigure = (figure: Figure): Effect.Effect<void> => {
   return Console.log(figure.detail === undefined ? line.trimEnd() : `${line}  ${figure.detail}`)
 }
 
-/** Milliseconds of processor time that this process has used, all threads: what a busy machine does not stretch much. */
+/** Milliseconds of processor time used by this process, all threads: a busy machine hardly affects it. */
 export const processorMillis: Effect.Effect<number> = Effect.sync(() => {
   const { system, user } = process.cpuUsage()
   return (system + user) / 1000

@@ -11,7 +11,7 @@ const timeOf = (events: ReadonlyArray<RunEvent>, kind: RunEvent["kind"]): number
   return event === undefined ? Number.NaN : Date.parse(event.at)
 }
 
-/** Time between `from` and `to` that was spent in phases of the tool. */
+/** Time between `from` and `to` spent in phases of the tool. */
 const inTool = (events: ReadonlyArray<RunEvent>, to: number): number => {
   const phases = events.filter((event) => event.kind === "run.phase")
   return phases.reduce((sum, { at, data }, index) => {
@@ -26,12 +26,12 @@ const eventsOf = (product: Product, runId: string) =>
     answer instanceof Response || !("events" in answer) ? [] : answer.events
   )
 
-// The times are those of the Run's own events. Asking more often would only take the cores from what is measured.
+// The times are those of the Run's own events. Polling more often would only take processor time from what is measured.
 const patient = Schedule.spaced("100 millis")
 
 type InstallRequest = Parameters<Product["client"]["installPlans"]["create"]>[0]["payload"]
 
-/** One install up to its reviewable plan, with what each part of it took. */
+/** One install up to its reviewable plan, with the time of each part. */
 export const install = Effect.fn("install")(function* (
   product: Product,
   url: string,

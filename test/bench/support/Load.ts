@@ -1,11 +1,11 @@
 import { Clock, Effect, Schema } from "effect"
 
-/** A server answered something else than what was asked for. */
+/** A server returned something other than the requested answer. */
 export class LoadFailed extends Schema.TaggedError<LoadFailed>()("LoadFailed", { message: Schema.String }) {}
 
 export interface Load {
   readonly port: number
-  /** The whole request, byte by byte, so that the client costs next to nothing beside the server. */
+  /** The whole request, byte by byte, so that the client's cost is negligible beside the server's. */
   readonly request: string
   readonly connections: number
   readonly requests: number
@@ -13,7 +13,7 @@ export interface Load {
 
 const headEnd = "\r\n\r\n"
 
-/** Sends the same request over kept-alive connections, one at a time on each; answers requests a second. */
+/** Sends the same request over kept-alive connections, one at a time on each; returns requests per second. */
 export const load = Effect.fn("load")(function* ({ connections, port, request, requests }: Load) {
   const started = yield* Clock.currentTimeNanos
   yield* Effect.callback<void, LoadFailed>((resume) => {

@@ -2,7 +2,7 @@ import { Effect, FileSystem } from "effect"
 import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
 import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
 
-/** A module without providers that makes 20 resources. */
+/** A module without providers that creates 20 resources. */
 export const module = `variable "name" {
   type    = string
   default = "bench"
@@ -18,7 +18,7 @@ output "first" {
 }
 `
 
-/** A repository on loopback with the module in its root and as many further files as asked for. */
+/** A repository on loopback with the module in its root and as many further files as requested. */
 export const repositoryOf = Effect.fn("repositoryOf")(function* (files: Readonly<Record<string, string>>) {
   const system = yield* FileSystem.FileSystem
   const gitdir = `${yield* system.makeTempDirectoryScoped({ prefix: "svc-bench-git-" })}/repository.git`
@@ -28,7 +28,7 @@ export const repositoryOf = Effect.fn("repositoryOf")(function* (files: Readonly
   return { ...served, commit }
 })
 
-/** `count` text files of about a kilobyte in folders of 50. */
+/** `count` text files of about a kilobyte each, in folders of 50. */
 export const manyFiles = (count: number): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Array.from({ length: count }, (_, index) => [

@@ -14,11 +14,11 @@ const decodeAnnounced = Schema.decodeEffect(Announced)
 export interface StartOptions {
   readonly dataDir: string
   readonly flags?: ReadonlyArray<string>
-  /** The program, with what stands before `serve`; this checkout's entry under this runtime when absent. */
+  /** The program and its arguments before `serve`; when absent, this checkout's entry under this runtime. */
   readonly program?: ReadonlyArray<string>
 }
 
-/** A server process for the Scope: its address, its process id and its setup link. */
+/** A server process within the Scope: its address, its process id and its setup link. */
 export const startServer = Effect.fn("startServer")(function* (options: StartOptions) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const [program = process.execPath, ...args] = options.program ?? [process.execPath, main]

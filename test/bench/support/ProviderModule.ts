@@ -3,7 +3,7 @@ import { providerMirror } from "../../support/ProviderMirror.ts"
 
 export const provider = "example.test/acme/demo"
 
-/** Five resources of a provider whose plugin is installed, started and asked as any other. */
+/** Five resources of a provider whose plugin is installed, started and called like any other. */
 export const providerModule = `terraform {
   required_providers {
     demo = {
@@ -21,8 +21,8 @@ resource "demo_note" "many" {
 `
 
 /**
- * A mirror that a release binary's sandbox can use: the plugin's interpreter lies in the mirror itself. The notes are kept in the
- * temporary folder of whoever starts the plugin.
+ * A mirror that a release binary's sandbox can use: the plugin's interpreter is part of the mirror. The notes are kept
+ * in the temporary folder of the process that starts the plugin.
  */
 export const selfContainedMirror = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem

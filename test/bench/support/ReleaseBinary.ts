@@ -16,8 +16,8 @@ const build = Effect.gen(function* () {
 }).pipe(Effect.scoped)
 
 /**
- * Builds the binary that people run, and answers the path of a copy: figures of a source checkout would tell of something
- * else, and so would those of a build that somebody makes meanwhile.
+ * Builds the release binary, and returns the path of a copy: figures of a source checkout would measure something else,
+ * and a concurrent build could replace the original.
  */
 export const releaseBinary = Effect.gen(function* () {
   yield* build

@@ -1,6 +1,6 @@
-// A server with one Run that never ends, and a bare server beside it. Reads one command a line: `paced N` appends N events to the
-// Run at 50 a second, `burst N` all at once, `bare N` publishes N of the same messages on the bare server. Every event holds the
-// time of its making.
+// A server with one Run that never ends, and a bare server beside it. Reads one command per line: `paced N` appends N
+// events to the Run at 50 per second, `burst N` all at once, `bare N` publishes N of the same messages on the bare
+// server. Every event holds its creation time.
 import { NodeRuntime } from "@effect/platform-node"
 import { Clock, Console, Context, Effect, Redacted, Schedule, Stdio, Stream } from "effect"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
@@ -40,7 +40,7 @@ const program = Effect.gen(function* () {
     trigger: "user",
     spec: {}
   })
-  // Beyond the queue's reach: its owner executes nothing.
+  // Outside the queue: its owner executes nothing.
   const hold = yield* heldRun(runId).pipe(
     Effect.provideService(RunLifecycle, Context.get(plane.services, RunLifecycle))
   )

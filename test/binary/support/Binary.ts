@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** The build, or what a test stands on, went wrong. */
+/** The build, or a prerequisite of a test, failed. */
 class BinaryUnavailable extends Schema.TaggedError<BinaryUnavailable>()("BinaryUnavailable", {
   message: Schema.String
 }) {}
@@ -20,13 +20,13 @@ const collect = Effect.fnUntraced(function* (command: ChildProcess.Command) {
   return { stdout, stderr, code: Number(code) }
 }, Effect.scoped)
 
-// Each of these would take over a program that reads the folder it is started in.
+// Each of these would take over a program that reads its working folder.
 const hostileFiles: Readonly<Record<string, string>> = {
   ".env": "SVC_DATA_DIR=from-dotenv\nSVC_LISTEN=127.0.0.1:1\nSVC_NAME=from-dotenv\nSVC_LOG=nonsense\n",
   ".env.production": "SVC_NAME=from-dotenv\n",
   "bunfig.toml": 'preload = ["./preload.ts"]\n',
   "preload.ts": 'await Bun.write("preloaded", "yes")\n',
-  // Bun's own settings of a user, whose home the tests make this folder.
+  // A user's Bun settings; the tests make this folder the home.
   ".bunfig.toml": 'preload = ["./preload.ts"]\n',
   "package.json": '{ "name": "hostile", "imports": { "#*": "./preload.ts" } }\n',
   "tsconfig.json": '{ "compilerOptions": { "paths": { "*": ["./preload.ts"] } } }\n',
@@ -46,8 +46,8 @@ const make = Effect.gen(function* () {
   if (built.code !== 0) return yield* new BinaryUnavailable({ message: built.stderr + built.stdout })
   const program = path.join(installed, "svc")
 
-  // Bun writes paths of the building machine into bundles: only where these are gone does a test see that none is used.
-  // So there is the binary, the system's own folders, the tool, and nothing else: no repository, no caches, no home.
+  // Bun writes paths of the build machine into bundles: only where these are missing can a test see that none is used.
+  // So it sees the binary, the system's own folders and the tool, but no repository, caches or home.
   const tool = Bun.which("tofu") ?? Bun.which("terraform")
   const toolFolders = tool === null ? [] : [path.dirname(tool), path.dirname(yield* files.realPath(tool))]
   const seen = yield* Effect.filter([...systemFolders, ...toolFolders], (folder) => files.exists(folder))
@@ -65,7 +65,7 @@ const make = Effect.gen(function* () {
   if (!masked && process.env["SVC_TEST_REQUIRE_ALL"] === "1")
     return yield* new BinaryUnavailable({ message: "bubblewrap cannot hide everything but the binary on this machine" })
 
-  /** A folder of somebody else's, where everything tries to steer the binary. */
+  /** A foreign folder in which everything tries to take over the binary. */
   const foreignFolder = Effect.gen(function* () {
     const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-foreign-" })
     for (const [name, content] of Object.entries(hostileFiles)) {
@@ -75,7 +75,7 @@ const make = Effect.gen(function* () {
     return folder
   })
 
-  /** The process of the service itself: bubblewrap stays its parent, and passes no signal on. */
+  /** The process of the service itself: bubblewrap remains its parent, and forwards no signal. */
   const processOf = Effect.fnUntraced(function* (pid: number) {
     if (!masked) return pid
     const children = yield* files.readFileString(`/proc/${pid}/task/${pid}/children`)
@@ -95,7 +95,7 @@ const make = Effect.gen(function* () {
 
   return {
     program,
-    /** The folder that the build wrote, which the binary cannot see. */
+    /** The build's output folder, which the binary cannot see. */
     installed,
     foreignFolder,
     command,
@@ -112,7 +112,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** The binary, built once into a folder of its own, started where nothing but it and the system is in sight. */
+/** The binary, built once into its own folder, started where only it and the system are visible. */
 export class Binary extends Context.Service<Binary, Effect.Success<typeof make>>()("test/binary/Binary") {
   static readonly layer = Layer.provideMerge(Layer.effect(Binary, make), NodeServices.layer)
 }

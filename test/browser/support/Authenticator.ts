@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { personAt } from "./Person.ts"
 
-/** Gives the browser an authenticator that always says yes, like a laptop whose owner has a finger on it. */
+/** Gives the browser an authenticator that always consents, like a laptop with the owner's finger on the sensor. */
 export const withAuthenticator = Effect.fnUntraced(function* (page: Page) {
   const { step } = personAt(page, 15_000)
   const devtools = yield* Effect.promise(() => page.context().newCDPSession(page))
@@ -20,7 +20,7 @@ export const withAuthenticator = Effect.fnUntraced(function* (page: Page) {
     })
   )
   return {
-    /** Whether its owner proves to be that; one who does not makes and uses no passkey. */
+    /** Whether the user verifies; without verification no passkey is created or used. */
     verifies: (isUserVerified: boolean) =>
       devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified }),
     /** How many passkeys it holds. */

@@ -4,7 +4,7 @@ import { applyRun } from "./records/Runs.ts"
 import { newWorld, type World } from "./routes/World.ts"
 import { drawn, type WorkMeter } from "./Work.ts"
 
-/** A Workspace of so many Capsules, `service-0` and on. */
+/** A Workspace with this many Capsules, from `service-0` on. */
 export const worldOf = (capsules: number): World => {
   const world = newWorld()
   const template = world.capsules[0]
@@ -33,14 +33,14 @@ export const fillLog = async (page: Page, api: DevelopmentApi, count: number): P
   await page.locator(".log-line", { hasText: `line ${count} ` }).waitFor()
 }
 
-/** Types a search among Capsules key by key, and takes it back. */
+/** Types a search for Capsules key by key, and clears it. */
 export const searchCapsules = async (page: Page, measure: WorkMeter) => {
   const text = "service-7"
   await page.getByLabel(/Search name/).focus()
   return measure(text.length * 2, (time) => page.keyboard.press(text[time] ?? "Backspace"))
 }
 
-/** Waits until the log stands still: keys make the browser glide, and it would glide on over what comes next. */
+/** Waits until the log is still: keys start a smooth scroll, which would run into the next action. */
 const settled = (page: Page) =>
   page.locator(".log").evaluate(
     (log) =>
@@ -64,7 +64,7 @@ export interface LogWork {
   readonly searched: Awaited<ReturnType<WorkMeter>>
 }
 
-/** What somebody does with a log of `count` lines while it grows: by wheel, from end to end, and with a search open. */
+/** A reader's actions on a log of `count` lines while it grows: by wheel, from end to end, and with a search open. */
 export const useLog = async (page: Page, api: DevelopmentApi, measure: WorkMeter, count: number): Promise<LogWork> => {
   let last = count
   const grow = () => {

@@ -12,7 +12,7 @@ export interface Look {
 
 export interface OpenPage {
   readonly page: Page
-  /** Everything that a person with the console open would see as wrong: errors, policy violations, failed requests. */
+  /** Everything a person with an open console would see as a fault: errors, policy violations, failed requests. */
   readonly faults: Array<string>
 }
 
@@ -21,7 +21,7 @@ export interface TestBrowser {
   readonly close: () => Promise<void>
 }
 
-/** Debian's Chromium, headless, with a profile of its own that is removed afterwards. */
+/** Debian's Chromium, headless, with its own profile that is removed afterwards. */
 export const startBrowser = async (): Promise<TestBrowser> => {
   const profile = await mkdtemp(join(tmpdir(), "dashboard-browser-"))
   const browser = await chromium.launch({
@@ -53,7 +53,7 @@ export const startBrowser = async (): Promise<TestBrowser> => {
       page.on("console", (message) => {
         if (message.type() === "error" || message.type() === "warning") faults.push(message.text())
       })
-      // Told by the page itself too: what a report-only or a silent refusal would leave out of the console.
+      // Also reported by the page itself: a report-only or silent refusal does not reach the console.
       await page.exposeFunction("__violated", (what: string) => faults.push(`policy: ${what}`))
       await page.addInitScript(() => {
         document.addEventListener("securitypolicyviolation", ({ blockedURI, effectiveDirective, sample }) => {
@@ -62,7 +62,7 @@ export const startBrowser = async (): Promise<TestBrowser> => {
         })
       })
       page.on("pageerror", (error) => faults.push(`${error.name}: ${error.message}`))
-      // A bound for what never comes, far above what a busy machine needs.
+      // A limit for what never arrives, far above what a busy machine needs.
       page.setDefaultTimeout(30_000)
       return { page, faults }
     },

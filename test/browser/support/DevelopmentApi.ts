@@ -14,14 +14,14 @@ interface Watch {
 export interface DevelopmentApi {
   readonly origin: string
   readonly world: World
-  /** Requests that changed something, in order: `POST /api/v1/runs/x/approve {...}`. */
+  /** Requests with effects, in order: `POST /api/v1/runs/x/approve {...}`. */
   readonly changes: ReadonlyArray<{ readonly method: string; readonly path: string; readonly body: unknown }>
   /** How often a stream of this Run was opened, with the `after` of each. */
   readonly opened: ReadonlyArray<Watch>
   readonly emitEvent: (runId: string, event: Omit<RunEvent, "seq" | "at">) => void
   readonly emitLog: (runId: string, lines: ReadonlyArray<string>) => void
   readonly cutSockets: () => void
-  /** While true, new sockets are refused like by a server that is restarting. */
+  /** While true, new sockets are refused, as by a restarting server. */
   refuseSockets: boolean
   readonly stop: () => Promise<void>
 }
@@ -30,7 +30,10 @@ const finished = (run: Run | undefined): boolean =>
   run === undefined || !["queued", "running", "waiting_approval"].includes(run.status)
 const batch = 500
 
-/** An in-memory server with the API's contract, in front of the dashboard's files: what it is developed and tested against. */
+/**
+ * An in-memory server with the API's contract, serving the dashboard's files: the dashboard is developed and tested
+ * against it.
+ */
 export const startDevelopmentApi = (files: ServedFiles, world: World): DevelopmentApi => {
   const events = new Map<string, Array<RunEvent>>()
   const logs = new Map<string, Array<LogEntry>>()
@@ -135,7 +138,7 @@ export const startDevelopmentApi = (files: ServedFiles, world: World): Developme
       }
     }
   })
-  // A host name, because passkeys know no addresses.
+  // A host name, because passkeys do not work with addresses.
   return Object.assign(api, {
     origin: `http://localhost:${server.port}`,
     world,

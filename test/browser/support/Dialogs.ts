@@ -55,7 +55,7 @@ const review = { path: `/w/acme/runs/${reviewRun}`, ready: ".decision" }
 const home = { path: "/w/acme", ready: ".attention-row" }
 const remove = (language: Language) => vocabulary[language].remove
 
-/** Every dialog, with the press that opens it. A file that draws a dialog and is not here fails a test. */
+/** Every dialog, with the action that opens it. A file that draws a dialog missing here fails a test. */
 export const dialogs: ReadonlyArray<OpenedDialog> = [
   { source: "app/Palette.tsx", ...home, open: (page) => page.keyboard.press("Control+k") },
   { source: "app/ShortcutHelp.tsx", ...home, open: (page) => page.keyboard.press("?") },
@@ -188,7 +188,7 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
   { source: "screens/workspace/Shares.tsx", ...shares, open: button((to) => workspaceWords[to].shareRevoke) }
 ]
 
-/** Files that draw a dialog of the phone's layout, which has its own test, or that are the dialog. */
+/** Files that draw a dialog of the phone layout, which has its own test, or that are the dialog. */
 export const otherDialogs: ReadonlyArray<string> = [
   "app/RemovalDialog.tsx",
   "app/Shell.tsx",

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { connect, createServer, type Socket } from "node:net"
 
 /**
- * A stretch of network between the browser and the server, on a port that stays the same while servers behind it come and
- * go. Cut, it drops every connection and takes no new one.
+ * A network link between the browser and the server, on a port that remains the same while servers behind it come and
+ * go. When cut, it drops every connection and accepts no new one.
  */
 export const gateway = Effect.gen(function* () {
   const sockets = new Set<Socket>()
@@ -40,7 +40,7 @@ export const gateway = Effect.gen(function* () {
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
   return {
-    /** A host name, because passkeys know no addresses. */
+    /** A host name, because passkeys do not work with addresses. */
     origin: `http://localhost:${port}`,
     leadTo: (next: number) => {
       target = next

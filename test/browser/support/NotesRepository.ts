@@ -2,7 +2,7 @@ import { Effect, FileSystem, Path } from "effect"
 import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
 import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
 
-/** What every module of notes begins with: the provider of the tests, which writes its notes to this folder. */
+/** The start of every notes module: the provider of the tests, which writes its notes to this folder. */
 export const notesProvider = (notesDir: string): string => `
 terraform {
   required_providers {

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core"
 
 export const password = "correct horse battery staple"
 
-/** What somebody does on a page, as Effects; `patient` is for what a Run has to do first. */
+/** A person's actions on a page, as Effects; `patient` is for those that wait for a Run. */
 export const personAt = (page: Page, patient: number) => {
   const step = (act: () => Promise<unknown>) => Effect.promise(act)
   const see = (text: string | RegExp) => step(() => page.getByText(text).first().waitFor({ timeout: patient }))
@@ -46,7 +46,7 @@ export const signOut = Effect.fnUntraced(function* (page: Page) {
   yield* step(() => page.waitForURL("**/sign-in"))
 })
 
-/** With the password of {@link setUp}, on the page for that. */
+/** On the page for it, with the password of {@link setUp}. */
 export const signInByPassword = Effect.fnUntraced(function* (page: Page) {
   const { step } = personAt(page, 15_000)
   yield* step(() => page.getByLabel("E-mail address").fill("mina@acme.example"))
@@ -54,7 +54,7 @@ export const signInByPassword = Effect.fnUntraced(function* (page: Page) {
   yield* step(() => page.getByRole("button", { name: "Sign in", exact: true }).click())
 })
 
-/** The connection that a module of notes needs, made in the middle of an install. */
+/** The connection that a notes module needs, created during an install. */
 export const connectNotes = Effect.fnUntraced(function* (page: Page, token: string) {
   const { press, pressInDialog, step } = personAt(page, 30_000)
   const dialog = page.getByRole("dialog")

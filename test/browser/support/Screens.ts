@@ -7,15 +7,15 @@ import { applyRun, driftRun, failedRun, queuedRun, reviewRun } from "./records/R
 export interface Screen {
   readonly name: string
   readonly path: string
-  /** What shows that it is there, the same in both languages. */
+  /** What identifies it on screen, the same in both languages. */
   readonly ready: string
 }
 
-/** Every address of the router; what it calls an index besides is the same address. */
+/** Every address of the router; its separate index addresses are the same addresses. */
 type AppRoute = Exclude<keyof ReturnType<typeof makeRouter>["routesByPath"], "/w/$workspace/">
 type Entrance = `/${(typeof entrancePages)[number]}`
 
-/** Routes that only lead on, and where they lead. */
+/** Routes that only redirect, and their targets. */
 export const redirects = {
   "/": { path: "/", to: "/w/acme" },
   "/install": { path: "/install?git=https%3A%2F%2Fx.example%2Fy", to: "/new" },
@@ -27,14 +27,14 @@ export const redirects = {
 const capsule = `/w/acme/capsules/${storefrontId}`
 const options = "kind=capsule-source-options&git=https%3A%2F%2Fgit.acme.example%2Finfra%2Fshop.git&path=install.json"
 
-/** Every route of the dashboard with what it shows. A route that is new and not here does not compile. */
+/** Every route of the dashboard with what it shows. A new route missing here does not compile. */
 export const screensByRoute: Readonly<
   Record<Exclude<AppRoute | Entrance, keyof typeof redirects>, ReadonlyArray<Screen>>
 > = {
   "/sign-in": [{ name: "sign-in", path: "/sign-in", ready: "input[type=password]" }],
   "/setup": [
     { name: "setup", path: "/setup#right-secret", ready: ".entrance-ways" },
-    // Nobody is asked for an address that the link knows.
+    // There is no form for an address that the link contains.
     { name: "setup-recovery", path: "/setup#reset-secret", ready: "main:not(:has(input[type=email])) .entrance-ways" }
   ],
   "/new": [

@@ -4,16 +4,18 @@ import { assetFor } from "../../../src/dashboard/Assets.ts"
 import { buildDashboard } from "../../../src/dashboard/Build.ts"
 import { compiledBinary, serverProcess } from "./ServerProcess.ts"
 
-/** Answers everything that is not the API: documents, scripts, styles, and the 404 of what there is not. */
+/** Serves everything but the API: documents, scripts, styles, and the 404 for missing paths. */
 export type ServedFiles = (request: Request) => Promise<Response>
 
 /** What the dashboard's answer depends on; the rest of a request belongs to the connection. */
 const asked = ["accept", "accept-encoding", "accept-language", "if-none-match"] as const
 
-/** Names of headers that are about one connection, or that the next server writes itself. */
+/** Headers of one connection, or those that the next server writes itself. */
 const ofTheConnection: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding", "date"])
 
-/** Hands each request to the compiled binary, and its answer back byte by byte: status, headers, coding and policy. */
+/**
+ * Forwards each request to the compiled binary, and its answer back byte by byte: status, headers, coding and policy.
+ */
 export const filesOfBinary = Effect.fnUntraced(function* (binary: string) {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "dashboard-files-" })
@@ -56,8 +58,8 @@ const fromSource = Effect.map(
 )
 
 /**
- * The dashboard's files: those inside the compiled binary that `SVC_TEST_BINARY` names, served by it; without one those
- * bundled from the source, for quick development. The binary ends with the Scope.
+ * The dashboard's files: served by the compiled binary that `SVC_TEST_BINARY` names, or bundled from the source for
+ * quick development. The binary ends with the Scope.
  */
 export const servedFiles = Effect.gen(function* () {
   const binary = compiledBinary()

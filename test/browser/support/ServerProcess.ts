@@ -5,7 +5,7 @@ const Ready = Schema.fromJsonString(
 )
 const root = new URL("../../..", import.meta.url).pathname
 
-/** Path of the compiled binary that `SVC_TEST_BINARY` names; undefined means the source. */
+/** Path of the compiled binary named by `SVC_TEST_BINARY`; undefined means the source. */
 export const compiledBinary = (): string | undefined => {
   const binary = process.env["SVC_TEST_BINARY"]
   return binary === undefined || binary === "" ? undefined : binary
@@ -23,18 +23,18 @@ const firstLine = async (stream: ReadableStream<Uint8Array>): Promise<string> =>
 }
 
 export interface ServerProcess {
-  /** Where it answers, `http://127.0.0.1:<port>`. */
+  /** Its address, `http://127.0.0.1:<port>`. */
   readonly url: string
   readonly port: number
-  /** Undefined once there is an account. */
+  /** Undefined once an account exists. */
   readonly setupLink: string | undefined
-  /** As when the machine loses power: no chance to tidy up. Succeeds once the process is gone. */
+  /** Simulates a power failure: no chance to clean up. Succeeds once the process is gone. */
   readonly crash: Effect.Effect<void>
 }
 
 /**
- * `svc serve` on a data folder and a free port, ready for requests: the compiled binary if there is one, the source
- * otherwise. It ends with the Scope.
+ * `svc serve` on a data folder and a free port, ready for requests: the compiled binary if given, otherwise the source.
+ * It ends with the Scope.
  */
 export const serverProcess = Effect.fnUntraced(function* (
   folder: string,

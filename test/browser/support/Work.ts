@@ -1,13 +1,13 @@
 import type { Page } from "playwright-core"
 
-/** What the page's main thread did, for one action. */
+/** What the page's main thread did during one action. */
 export interface Work {
-  /** Milliseconds of processor time of scripts, style and layout: what else the machine does is not in it. */
+  /** Milliseconds of processor time of scripts, style and layout; other work of the machine is not included. */
   readonly cost: number
   readonly layouts: number
 }
 
-/** Waits until the page has drawn what the last input led to. */
+/** Waits until the page has drawn the effects of the last input. */
 export const drawn = (page: Page): Promise<void> =>
   page.evaluate(() => new Promise<void>((resolve) => requestAnimationFrame(() => setTimeout(resolve))))
 

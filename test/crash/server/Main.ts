@@ -1,4 +1,4 @@
-// The first thing that the compiled server of this suite loads; the rest is bundled apart, see `ServerBinary.ts`.
+// The first file that this suite's compiled server loads; the rest is bundled separately, see `ServerBinary.ts`.
 import { dirname, join } from "node:path"
 import { confineArgument, syncArgument } from "../../../src/BinaryArguments.ts"
 

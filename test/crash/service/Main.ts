@@ -1,5 +1,5 @@
-// The product's own command line, with what tests need: a kill point to die at, quick rechecks of authority, and folders
-// that the sandbox shows (the demo provider's interpreter and the files that are its cloud).
+// The product's own command line, with additions for tests: a kill point to die at, quick rechecks of authority, and
+// folders visible in the sandbox (the demo provider's interpreter and the files that simulate its cloud).
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
 import { KillPoint } from "../../../actors/run/KillPoint.ts"

@@ -16,7 +16,7 @@ const main = fileURLToPath(new URL("../../../src/Main.ts", import.meta.url))
 
 const provider = "example.test/acme/demo"
 
-/** What must never leave the service: a credential of a provider, a variable. Its token is of its own making. */
+/** What must never leave the service: a provider credential and a variable. The token is made up. */
 export const canaries = ["the-credential-of-the-provider", "the-value-of-the-variable"] as const
 const [credential, password] = canaries
 
@@ -44,12 +44,12 @@ const often = Schedule.spaced("20 millis")
 
 const Told = Schema.fromJsonString(Schema.Struct({ url: Schema.String, operatorUrl: Schema.String }))
 
-/** Something did not get as far as the test needs it. */
+/** Something did not get as far as the test needs. */
 class NotReached extends Schema.TaggedError<NotReached>()("NotReached", { message: Schema.String }) {}
 
 /**
- * A real `svc serve` that executes an apply, whose provider has made its resource and answers only after `release`. Module
- * code runs without a sandbox, so that the provider can write its notes beside the data folder.
+ * A real `svc serve` that executes an apply, whose provider has created its resource and answers only after `release`.
+ * Module code runs without a sandbox, so that the provider can write its notes beside the data folder.
  */
 export const heldApply = Effect.fn("heldApply")(function* (options: {
   readonly flags?: ReadonlyArray<string>

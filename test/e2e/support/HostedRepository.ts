@@ -1,6 +1,6 @@
 import { demo } from "../../support/TestPlane.ts"
 
-/** Modules over the demo provider that ask the host for everything a manifest may ask for. */
+/** Modules over the demo provider that require everything a manifest can require from the host. */
 
 const provider = `
 terraform {

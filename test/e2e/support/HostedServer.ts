@@ -10,7 +10,7 @@ import { sessionCookieName } from "../../../src/http/HttpSettings.ts"
 import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/index.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
 
-/** Where people reach the server; what it hands out is of this origin, and tests reach it on loopback. */
+/** Where people reach the server; its links use this origin, and tests reach it on loopback. */
 export const publicOrigin = "https://svc.example.test"
 export const appOrigin = "https://app.example.test"
 
@@ -19,7 +19,7 @@ const policy = {
   endpoints: [{ workspace: "acme", capsule: "app", environment: "test", url: appOrigin }]
 }
 
-/** The whole product with its HTTP face, a policy of the operator, a Git repository, a provider mirror and one person. */
+/** The whole product with its HTTP face, an operator policy, a Git repository, a provider mirror and one person. */
 export const hostedServer = Effect.fnUntraced(function* (repositoryFiles: Readonly<Record<string, string>>) {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-hosted-" })
@@ -62,7 +62,7 @@ export const hostedServer = Effect.fnUntraced(function* (repositoryFiles: Readon
     scopes: ["read", "write"]
   })
   const cookie = `${sessionCookieName(publicOrigin)}=${Redacted.value(session.secret)}`
-  /** A request of the dashboard: with the cookie, from the service's own pages. */
+  /** A dashboard request: with the cookie, from the service's own pages. */
   const browse = (path: string, init: { readonly body?: unknown; readonly headers?: Record<string, string> } = {}) =>
     Effect.promise(async () => {
       const body = init.body === undefined ? {} : { method: "POST", body: JSON.stringify(init.body) }

@@ -93,7 +93,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("tears its state file: the last whole checkpoint counts", () =>
+  live("truncates its state file: the last complete checkpoint counts", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

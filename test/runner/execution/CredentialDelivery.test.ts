@@ -57,7 +57,7 @@ describe("deliverCredentials", () => {
     expect(delivery.variables).toEqual({})
   })
 
-  test("several Connections of one provider travel as arguments, files by a path that holds in every run folder", () => {
+  test("several Connections of one provider are delivered as arguments, and files by a path valid in every run folder", () => {
     const delivery = delivered([
       tuple({ values: { DEMO_TOKEN: secret("one") }, argumentNames: { DEMO_TOKEN: "api_token" } }),
       tuple({

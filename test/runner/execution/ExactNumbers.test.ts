@@ -7,7 +7,7 @@ import { parseState } from "../../../runner/execution/StateFile.ts"
 import { Redactor } from "../../../runner/redaction/Redactor.ts"
 import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
 
-describe("whole numbers of the tool's documents", () => {
+describe("whole numbers in the tool's documents", () => {
   test.each([
     ['{"a":9007199254740993}', '{"a":"9007199254740993"}'],
     [

@@ -23,7 +23,7 @@ const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
     const inside = Effect.gen(function* () {
       const { status } = yield* Sandbox
       if (!status.accepted) return undefined
-      // The run's own user writes them.
+      // Written by the run's own user.
       if (status.level === "user_landlock") chmodSync(mirror.notesDir, 0o777)
       const runner = yield* TestRunner
       const job = planJob(folder, tree, {

@@ -142,7 +142,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("refuses a plan file that is not the reviewed one, before anything is started", () =>
+  live("refuses a plan file other than the reviewed one, before anything starts", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -31,7 +31,7 @@ describe("the remains of a run whose service ended", () => {
       const spared = [
         yield* waiting(other, "terraform"),
         yield* waiting(root, "bwrap", "--bind", `${other}/capsule`, "/work"),
-        // Somebody looks at the folder.
+        // Another process uses the folder.
         yield* waiting(root, "less", `${folder}/journal.ndjson`)
       ]
       yield* endProcessesIn(folder)

@@ -116,7 +116,7 @@ describe("projectPlan", () => {
     expect(plannedOutputs.map(({ name }) => name)).toEqual(["plain", "later", "hidden", "same"])
   })
 
-  test("the redactor has the last word", () => {
+  test("the redactor runs last", () => {
     const plan = planOf({
       resource_changes: [
         change(["create"], { after: { url: "postgres://u:p4ssw0rd-canary@h", n: { "p4ssw0rd-canary": 1 } } })

@@ -53,7 +53,7 @@ const refusal = Effect.fnUntraced(function* <E, R>(apply: (sink: RunSink) => Eff
 })
 
 describe("An apply with providers", () => {
-  it.live("takes the packages that its plan installed, without installing again", () =>
+  it.live("uses the packages that its plan installed, without installing again", () =>
     afterPlan(({ apply, cacheFolder, notesDir }) =>
       Effect.gen(function* () {
         const seen = recorder()
@@ -89,7 +89,7 @@ describe("An apply with providers", () => {
   it.live("is refused with a lock other than the reviewed one, and changes nothing", () =>
     afterPlan(({ apply, notesDir, plan }) =>
       Effect.gen(function* () {
-        // An additional hash leaves the package valid: only the comparison with the plan's own lock can find it.
+        // An additional hash leaves the package valid: only the comparison with the plan's own lock can detect it.
         const changes = [
           plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA"),
           plan.lockText?.replace("  hashes = [\n", `  hashes = [\n    "h1:${"A".repeat(43)}=",\n`)

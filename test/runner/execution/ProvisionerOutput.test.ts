@@ -123,7 +123,7 @@ describe("a secret that a provisioner prints across several messages", () => {
     })
   )
 
-  live("is hidden in the log and in the error when the command fails in the middle of it", () =>
+  live("is hidden in the log and in the error when the command fails in the middle", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

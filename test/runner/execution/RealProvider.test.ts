@@ -143,7 +143,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("configures providers that only child modules name, and keeps two of one type apart", () =>
+  it.live("configures providers named only by child modules, and keeps two of one type apart", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -172,7 +172,7 @@ describe("ModuleRunner with a real provider", () => {
         expect(applied.exit).toBe("succeeded")
         const owners = Object.fromEntries(notesOf(notesDir).map(({ name, owner }) => [name, owner]))
         expect(owners).toEqual({ a: ownerOf(tokenA), b: ownerOf(tokenB) })
-        // The child's own version constraint still counts.
+        // The child's own version constraint still applies.
         expect(plan.lockText).toContain('constraints = "1.0.0"')
       })
     )

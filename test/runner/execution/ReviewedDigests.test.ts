@@ -35,7 +35,7 @@ const temporaryFolder = Effect.flatMap(FileSystem.FileSystem, (files) =>
   files.makeTempDirectoryScoped({ prefix: "svc-digests-" })
 )
 
-tests.live("a plan file that is not the reviewed one is refused before anything else", () =>
+tests.live("a plan file other than the reviewed one is refused before anything else", () =>
   Effect.gen(function* () {
     const job: ApplyJob = {
       runId: "run_a",
@@ -57,7 +57,7 @@ tests.live("a plan file that is not the reviewed one is refused before anything 
   })
 )
 
-tests.live("a build archive that is not the reviewed one is not unpacked", () =>
+tests.live("a build archive other than the reviewed one is not unpacked", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const folder = yield* temporaryFolder

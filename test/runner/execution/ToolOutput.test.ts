@@ -13,7 +13,7 @@ const linesOf = (chunks: ReadonlyArray<Uint8Array>) => {
 }
 
 describe("MessageLines", () => {
-  test("the lines do not depend on how the output is cut", () => {
+  test("the lines do not depend on how the output is split", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "grapheme" })), fc.array(fc.nat(9)), (texts, sizes) => {
         const whole = bytes(texts.map((text) => text.replaceAll(/[\r\n]/g, "")).join("\n"))
@@ -29,7 +29,7 @@ describe("MessageLines", () => {
     )
   })
 
-  test("a line without end takes bounded memory, and the next line is read again", () => {
+  test("an endless line takes bounded memory, and the next line is read normally", () => {
     const half = bytes("x".repeat(longestMessage - 1))
     const [long, next, ...rest] = linesOf([half, half, bytes("\nnext\r\n")])
     expect(long?.cut).toBe(true)
@@ -38,7 +38,7 @@ describe("MessageLines", () => {
     expect(rest).toEqual([])
   })
 
-  test("only a state that the tool prints may be longer", () => {
+  test("only a state printed by the tool may be longer", () => {
     const dump = `{"@level":"info","@message":"Emergency state dump","state":"${"x".repeat(2 * longestMessage)}"}`
     expect(linesOf([bytes(dump)])).toEqual([{ text: dump, cut: false }])
   })

@@ -113,7 +113,7 @@ describe("credentials go to their origins only", () => {
         const elsewhere = [
           [foreign.url, [trusted.origin]],
           [foreign.url, []],
-          // Another host of the same server, another port, another scheme.
+          // Another host on the same server, another port, another scheme.
           [trusted.url, [`http://localhost:${trusted.port}`]],
           [trusted.url, ["http://127.0.0.1"]],
           [trusted.url, [`https://127.0.0.1:${trusted.port}`]],

@@ -82,7 +82,7 @@ describe("GitAddress", () => {
   ])
     test(`refuses ${JSON.stringify(text.slice(0, 60))}`, () => expect(Result.isFailure(parse(text))).toBe(true))
 
-  test("an allowed origin may be plain http and private, and only that origin", () => {
+  test("an allowed origin may be plain http and private, and no other origin may", () => {
     expect(Result.isSuccess(parse("http://127.0.0.1:3000/a.git", ["http://127.0.0.1:3000"]))).toBe(true)
     expect(Result.isSuccess(parse("https://10.0.0.1:3000/a.git", ["https://10.0.0.1:3000"]))).toBe(true)
     expect(Result.isSuccess(parse("http://127.0.0.1:3001/a.git", ["http://127.0.0.1:3000"]))).toBe(false)

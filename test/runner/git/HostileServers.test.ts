@@ -71,7 +71,7 @@ describe("hostile Git servers", () => {
       }
     ]
   ] satisfies ReadonlyArray<readonly [string, RequestListener]>)
-    it.live(`${name} is a broken protocol`, () =>
+    it.live(`${name} is a protocol error`, () =>
       Effect.gen(function* () {
         const { url } = yield* httpServer(listener)
         expect(yield* tagOf({ url })).toBe("GitProtocolBroken")

@@ -63,7 +63,7 @@ it.live("metadata of another issuer, without PKCE, or behind a redirect is not u
   })
 )
 
-it.live("plain http and addresses that are not public are for origins that the operator allows", () =>
+it.live("plain http and private addresses are for origins that the operator allows", () =>
   Effect.gen(function* () {
     const { issuer, state } = yield* pliantServer
     expect(yield* refusal(at(issuer), [])).toContain("no https address that is allowed")

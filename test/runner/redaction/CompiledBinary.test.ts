@@ -4,7 +4,7 @@ import { runCompiled } from "../../support/CompiledProgram.ts"
 import { it } from "../../support/Effect.ts"
 
 it.live(
-  "a compiled binary finds the thread that hides secrets without the repository",
+  "a compiled binary finds the redaction thread without the repository",
   () =>
     Effect.gen(function* () {
       const output = yield* runCompiled({

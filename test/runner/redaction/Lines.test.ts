@@ -41,7 +41,7 @@ describe("a secret across several lines", () => {
     )
   }
   for (const [name, lines] of Object.entries(spellings)) {
-    test(`is one mark: ${name}`, () => {
+    test(`becomes one mark: ${name}`, () => {
       const result = visible(shown(target, ["before", ...lines, "after"]))
       expect([result[0], result.at(-1)]).toEqual(["before", "after"])
       // The padding stays, and up to five characters that were shown before the sixth.
@@ -150,7 +150,7 @@ describe("the text held back", () => {
     expect(text.push(`x ${secret.slice(0, 20)}`) + text.end("", true)).toBe(`x ${mark}`)
   })
 
-  test("is bounded: beyond the bound it is hidden, and what follows is shown", () => {
+  test("is bounded: beyond the limit it is hidden, and the following text is shown", () => {
     const stream = redactor(`beginning ${"'".repeat(4)} end-of-it`).lines()
     const flood = Array.from({ length: 40 }, () => "\u001b[31m\u001b[0m".repeat(128))
     const result = [...stream.push(["beginning"]), ...flood.flatMap((line) => stream.push([line]))]

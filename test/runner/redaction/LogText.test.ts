@@ -9,7 +9,7 @@ import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
 import { it } from "../../support/Effect.ts"
 
 describe("logText", () => {
-  test("keeps colours, removes every other command to a terminal", () => {
+  test("keeps colours, removes every other terminal command", () => {
     expect(logText("\u001b[1;31mred\u001b[0m")).toBe("\u001b[1;31mred\u001b[0m")
     expect(logText("\u009b31mred")).toBe("\u001b[31mred")
     expect(logText("a\u001b]0;title\u0007b\u001b]8;;https://evil.test\u001b\\link\u001b]8;;\u001b\\c")).toBe("ablinkc")
@@ -26,7 +26,7 @@ describe("logText", () => {
     expect(logText("\ud800")).toBe("\ufffd")
   })
 
-  test("leaves nothing but text, tabs, line feeds and colours", () => {
+  test("leaves only text, tabs, line feeds and colours", () => {
     const unit = fc.oneof(
       fc.string({ unit: "binary", maxLength: 3 }),
       fc.constantFrom("\u001b", "\u009b", "[", "]", "0m", "\u0007")
@@ -44,7 +44,7 @@ describe("logText", () => {
 })
 
 describe("LogLines", () => {
-  test("cuts at LF, CRLF and CR, wherever the pieces end", () => {
+  test("splits at LF, CRLF and CR, wherever the chunks end", () => {
     const text = "one\ntwo\r\nthree 10%\rthree 20%\r\n\nlast"
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), (size) => {
@@ -57,7 +57,7 @@ describe("LogLines", () => {
     )
   })
 
-  test("cuts a line that is too long, never inside a character", () => {
+  test("splits a line that is too long, but never inside a character", () => {
     const lines = new LogLines()
     const text = `${"x".repeat(longestLine - 1)}😀${"y".repeat(2 * longestLine)}`
     const found = [...lines.push(text), ...lines.push("z\nnext\n"), ...lines.end()]

@@ -75,14 +75,14 @@ describe("the secret rule", () => {
     expect(names.address("x.a-very-long-secret-0123456789")).toBe("x.[redacted var.db.2]")
   })
 
-  test("several sets of values are hidden at once", () => {
+  test("several sets of values are hidden together", () => {
     const set = (text: string) => [{ origin: "env.T", value: Redacted.make(text) }]
     expect(new Redactor(set("old-value"), set("new-value")).text("old-value new-value")).toBe(
       "[redacted env.T] [redacted env.T]"
     )
   })
 
-  test("more than a Run can hide is refused, naming the limit", () => {
+  test("more secrets than a Run can hide are refused, naming the limit", () => {
     const texts = (count: number, length: number) =>
       Array.from({ length: count }, (_, index) => ({
         origin: "",

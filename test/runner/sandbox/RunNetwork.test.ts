@@ -92,7 +92,7 @@ const isIsolated = status.reach === "isolated"
 const describeIsolated = isIsolated || isRequired ? describe : describe.skip
 
 describeIsolated("a Run with a network of its own", () => {
-  shipped.live("does not reach the host's loopback, which a Run in the host's network reaches", () =>
+  shipped.live("does not reach the host's loopback, which a Run in the host's network does", () =>
     Effect.gen(function* () {
       const { port } = yield* listening("127.0.0.1")
       const script = [node, "-e", connect("127.0.0.1", port)] as const
@@ -110,7 +110,7 @@ describeIsolated("a Run with a network of its own", () => {
   )
 
   if (process.getuid?.() === 0) {
-    shipped.live("reaches an address, and not when its range is forbidden", () =>
+    shipped.live("reaches an address, unless its range is forbidden", () =>
       Effect.gen(function* () {
         yield* withAddress
         const { port } = yield* listening(added)
@@ -185,7 +185,7 @@ describe("where no Run can have a private network", () => {
     }).pipe(Effect.provide(sandboxWith({ reach: "isolated", pasta: "/nowhere/pasta" })))
   )
 
-  it.live("the status says what Runs reach, and what would change it", () =>
+  it.live("the status reports what Runs reach, and how to change it", () =>
     Effect.gen(function* () {
       const found = yield* (yield* Sandbox).network
       expect(found).toMatchObject({ reach: "host", accepted: true, forbidden: [] })

@@ -78,7 +78,7 @@ for (const [level, settings] of rungs) {
 }
 
 const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape>) => {
-  it.live(`${level}: the environment is built from nothing and no file of the service is open`, () =>
+  it.live(`${level}: the environment is built from scratch and no file of the service is open`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -279,7 +279,7 @@ describe("Sandbox", () => {
       })
     )
 
-  it.live("off: the status says that nothing is separated", () =>
+  it.live("off: the status says that nothing is isolated", () =>
     Effect.gen(function* () {
       const { status } = yield* Sandbox
       expect(status).toMatchObject({ level: "process", accepted: true })

@@ -6,7 +6,7 @@ import { SandboxLevel } from "../../../schema/records/Run.ts"
 
 /** Rungs that work as the table says, each recording that it was tried. */
 const rungsOf = (works: ReadonlySet<SandboxLevel>, tried: Array<SandboxLevel>): ReadonlyArray<Rung<SandboxLevel>> =>
-  // Also one for the level that must never be chosen, and in the wrong order.
+  // Includes one for the level that must never be chosen, and in the wrong order.
   [...SandboxLevel.literals].toReversed().map((level) => ({
     level,
     attempt: Effect.sync(() => {

@@ -67,7 +67,7 @@ describe("processes that a program left behind", () => {
           const reading = Effect.runPromise(everyWriterEnded(folder))
           const { child, says } = yield* standIn(level, folder, end)
           if (!(yield* says("up"))) {
-            // Nobody will open the other end.
+            // No process will open the other end.
             writeFileSync(join(folder, "run/root/lifeline"), "")
             return yield* Effect.promise(() => reading)
           }

@@ -71,7 +71,7 @@ describe("readLocatedJson", () => {
     expect(list?.kind === "array" && list.items.map(({ line }) => line)).toEqual([3, 4])
   })
 
-  test("refuses repeated keys, half characters and deep nesting", () => {
+  test("refuses repeated keys, lone surrogates and deep nesting", () => {
     const reasonOf = (text: string, depth = 10) => {
       const read = readLocatedJson(text, depth)
       return Result.isFailure(read) ? read.failure.reason : "none"

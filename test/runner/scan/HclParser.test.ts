@@ -14,7 +14,7 @@ const stillWorks = Effect.gen(function* () {
 const slowText = `a = {\n${Array.from({ length: 20_000 }, (_, key) => `  k${key} = ${key}\n`).join("")}}\n`
 
 describe("HclParser", () => {
-  parser.live("answers with JSON text, numbers exact", () =>
+  parser.live("returns JSON text with exact numbers", () =>
     Effect.gen(function* () {
       const verdict = yield* parse('variable "a" {\n  default = 12345678901234567890\n}\n')
       expect(verdict).toEqual({ _tag: "Parsed", json: '{"variable":{"a":[{"default":12345678901234567890}]}}' })
@@ -59,7 +59,7 @@ describe("HclParser", () => {
     })
   )
 
-  parser.live("several files at once keep their own answers", () =>
+  parser.live("several concurrent files keep their own answers", () =>
     Effect.gen(function* () {
       const names = Array.from({ length: 20 }, (_, index) => `n${index}`)
       const verdicts = yield* Effect.forEach(names, (name) => parse(`output "${name}" {\n}\n`), {

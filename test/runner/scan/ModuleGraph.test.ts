@@ -205,7 +205,7 @@ describe("files of a module", () => {
     })
   )
 
-  scanner.live("a configuration file that is a link is missing, so the module is not what its author wrote", () =>
+  scanner.live("a configuration file that is a link is missing, so the module is not as its author wrote it", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles(
         { "a.tf": "" },

@@ -48,7 +48,7 @@ describe("blocks of the newest tools", () => {
     })
   )
 
-  scanner.live("Terraform's action, which brings its provider along", () =>
+  scanner.live("Terraform's action, which requires its provider", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf":

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { AccessTokens, type NewAccessToken } from "../../../../actors/account/AccessTokens.ts"
 import { as, testAccounts } from "../../../support/Accounts.ts"
 
-/** Accounts and Workspaces of the test's own. */
+/** Accounts and Workspaces for this test only. */
 export const fresh = Effect.provide(Layer.fresh(testAccounts))
 
 export const newToken = Effect.fnUntraced(function* (subject: string, request: Partial<NewAccessToken> = {}) {
@@ -21,7 +21,7 @@ const tables = [
   "projects",
   "users"
 ]
-/** Everything that must not change, and must not hold a secret. */
+/** All rows that must not change and must not contain a secret. */
 export const dump = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return JSON.stringify(yield* Effect.forEach(tables, (table) => sql`SELECT * FROM ${sql(table)} ORDER BY 1`))

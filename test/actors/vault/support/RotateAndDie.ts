@@ -9,14 +9,14 @@ const [folder = "", fuse = ""] = process.argv.slice(2)
 let armed = false
 let steps = 0
 
-/** The power goes at the n-th step of the rotation. No handler runs, nothing is flushed. */
+/** Simulates a power failure at the n-th step of the rotation. No handler runs, nothing is flushed. */
 const step = Effect.sync(() => {
   if (!armed) return
   steps += 1
   if (steps === Number(fuse)) process.kill(process.pid, "SIGKILL")
 })
 
-/** Every replacement of the keyring file is two steps: just before it, and just after. */
+/** Every replacement of the keyring file is two steps: just before and just after. */
 const files = Layer.effect(
   FileSystem.FileSystem,
   Effect.map(FileSystem.FileSystem, (real) => ({

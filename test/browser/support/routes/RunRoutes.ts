@@ -12,7 +12,7 @@ export const runList = (world: World, query: URLSearchParams): Answer =>
     )
   })
 
-/** The newest Run of each Capsule that is asked for, over all that there are: `runList` may know them by pages only. */
+/** The newest Run of each requested Capsule, over all that exist: `runList` may know them only by pages. */
 export const latestRuns = (world: World, query: URLSearchParams): Answer => {
   const newest = world.runs.toSorted((one, other) => other.createdAt.localeCompare(one.createdAt))
   return ok({

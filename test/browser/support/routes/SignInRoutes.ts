@@ -16,7 +16,7 @@ const grants = [
   }
 ]
 
-/** What may open the account or act for it, beside passwords and passkeys; nothing for other paths. */
+/** What may open the account or act for it, besides passwords and passkeys; nothing for other paths. */
 export const signInRoute = (path: string): Answer | undefined => {
   if (path === "/auth/upstream/identities") return ok({ identities })
   if (path === "/auth/offer") return ok({ password: true, passkeys: true, provider: { name: "login.acme.example" } })

@@ -16,7 +16,7 @@ export const terraform = {
   path: Bun.which("terraform") ?? "/usr/local/bin/terraform"
 } as const
 
-/** A folder that lives as long as the test. */
+/** A folder that exists as long as the test. */
 export const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => {
     const folder = mkdtempSync(join(tmpdir(), "runner-"))
@@ -54,7 +54,7 @@ const decodeFact = Schema.decodeUnknownSync(ReportedFact, closed)
 export const recorder = () => {
   const recorded: Recorded = { events: [], logs: [], checkpoints: [] }
   const sink: RunSink = {
-    // Whatever a test makes a runner report is what its kind may say.
+    // Checks that everything a runner reports in a test is allowed for its kind.
     event: (kind, data) => Effect.sync(() => void recorded.events.push(decodeFact({ kind, data }))),
     log: (phase, stream, text) => Effect.sync(() => void recorded.logs.push({ phase, stream, text })),
     checkpoint: (checkpoint) =>

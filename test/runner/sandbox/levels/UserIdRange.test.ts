@@ -31,7 +31,7 @@ describe("user ids of a service", () => {
     })
   )
 
-  it.live("are free again when the service was killed", () =>
+  it.live("are free again after the service was killed", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const other = yield* Effect.acquireRelease(

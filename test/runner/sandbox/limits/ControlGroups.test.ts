@@ -10,7 +10,7 @@ const first = [
 ].join("\n")
 
 describe("the control group of the service", () => {
-  test("is found in the one hierarchy of version 2", () => {
+  test("is found in the single hierarchy of version 2", () => {
     expect(ownGroupFolder("", "0::/system.slice/svc.service\n", unified)).toBe(
       "/sys/fs/cgroup/system.slice/svc.service"
     )
