@@ -9,19 +9,24 @@ export const maxPathCharacters = 1024
 const isPlainSegment = (segment: string) => segment !== "" && segment !== "." && segment !== ".."
 
 /**
- * A canonical path below a root: segments joined by single `/`, none of them empty, `.` or `..`; no backslash, drive prefix,
- * control character, outer white space or percent-encoded separator; in Unicode normal form C. Such a path has one spelling, so
- * it can be compared with a scanned path as a string.
+ * A path below a root, as a commit may hold it: segments joined by single `/`, none of them empty, `.` or `..`; no backslash, drive prefix
+ * or control character, and no white space at its start.
+ */
+export const isRepositoryPath = (path: string): boolean =>
+  path.trimStart() === path &&
+  Array.from(path).length <= maxPathCharacters &&
+  !path.includes("\\") &&
+  !/\p{Cc}/u.test(path) &&
+  !drivePrefix.test(path) &&
+  path.split("/").every(isPlainSegment)
+
+/**
+ * A path below a root with one spelling, so that it can be compared with a scanned path as a string: neither outer white space nor a
+ * percent-encoded separator, and in Unicode normal form C.
  */
 export const isCanonicalRelativePath = (path: string): boolean =>
-  path.trim() === path &&
-  Array.from(path).length <= maxPathCharacters &&
-  path.normalize("NFC") === path &&
-  !path.includes("\\") &&
+  isRepositoryPath(path) &&
   !hasControlCharacter(path) &&
-  !path.includes("\t") &&
-  !path.includes("\n") &&
-  !path.includes("\r") &&
-  !drivePrefix.test(path) &&
-  !encodedSeparator.test(path) &&
-  path.split("/").every(isPlainSegment)
+  path.trim() === path &&
+  path.normalize("NFC") === path &&
+  !encodedSeparator.test(path)

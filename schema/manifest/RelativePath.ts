@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { isCanonicalRelativePath, maxPathCharacters } from "./CanonicalPath.ts"
+import { isCanonicalRelativePath, isRepositoryPath, maxPathCharacters } from "./CanonicalPath.ts"
 import { fieldRule, lengthBetween } from "./FieldRule.ts"
 
 const publishedPattern = "^(?!/)(?!\\./)(?![A-Za-z]:)(?!.*//)(?!.*\\\\)(?!.*/$).+$"
@@ -22,6 +22,17 @@ export const RelativeFolder = Schema.String.check(
     code: "invalid_path",
     expected: "`.` or a canonical relative path such as modules/app, without ., .. or empty segments",
     holds: (path) => path === "." || isCanonicalRelativePath(path),
+    published: { pattern: publishedPattern }
+  })
+)
+
+/** A folder of a repository as a commit spells it, or `.` for its root. Wider than what a manifest may name. */
+export const RepositoryFolder = Schema.String.check(
+  lengthBetween(1, maxPathCharacters),
+  fieldRule({
+    code: "invalid_path",
+    expected: "`.` or a relative path such as modules/app, without ., .. or empty segments",
+    holds: (path) => path === "." || isRepositoryPath(path),
     published: { pattern: publishedPattern }
   })
 )

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { RelativeFolder } from "../manifest/RelativePath.ts"
+import { RepositoryFolder } from "../manifest/RelativePath.ts"
 
 /** ISO 8601 UTC with milliseconds, e.g. `2026-01-31T09:30:00.000Z`. */
 export const Timestamp = Schema.String.check(
@@ -60,8 +60,8 @@ export const requiredText = (max: number) =>
     Schema.isPattern(/[^\s\p{Default_Ignorable_Code_Point}]/u, { description: "text that is not blank" })
   )
 
-/** The folder of a module: `.` or a canonical relative path (specification, install), in the grammar of the manifest. */
-export const RelativePath = RelativeFolder.pipe(Schema.brand("RelativePath"))
+/** The folder of a module: `.` or a relative path as the commit spells it (specification, install). */
+export const RelativePath = RepositoryFolder.pipe(Schema.brand("RelativePath"))
 export type RelativePath = typeof RelativePath.Type
 
 /** A value as JSON; depth and size are bounded where the bytes are read. */

@@ -44,18 +44,10 @@ test.each([
   "C:/a",
   "c:a",
   " a",
-  "a ",
-  "a\u00a0",
   "a\tb",
   "a\nb",
   "a\u0000",
   "a\u007f",
-  "a\u202eb",
-  "e\u0301",
-  "a%2fb",
-  "a%2Eb",
-  "a%5cb",
-  "a%00",
   "x".repeat(1025)
 ])("%p is no path in a repository, for a manifest as for a request", (path) => {
   expect([isCanonicalRelativePath(path), isFile(path), isFolder(path), isModulePath(path)]).toEqual([
@@ -69,3 +61,15 @@ test.each([
 test("the root is a folder and a module, and not a file", () => {
   expect([isFile("."), isFolder("."), isModulePath(".")]).toEqual([false, true, true])
 })
+
+test.each(["a ", "a\u00a0", "a\u202eb", "e\u0301", "a%2fb", "a%2Eb", "a%5cb", "a%00"])(
+  "%p may be a path of a commit, and a manifest cannot name it",
+  (path) => {
+    expect([isCanonicalRelativePath(path), isFile(path), isFolder(path), isModulePath(path)]).toEqual([
+      false,
+      false,
+      false,
+      true
+    ])
+  }
+)
