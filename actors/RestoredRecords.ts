@@ -1,29 +1,31 @@
-import type { Effect } from "effect"
+import { type Effect, Schema } from "effect"
+import { Timestamp } from "../schema/records/Primitives.ts"
+import { WorkspaceId } from "../schema/records/Ids.ts"
 
 /** Records that a restore may revive although somebody ended them after the backup was written. */
-export type ReviewKind = "membership" | "connection" | "output_share"
+export const ReviewKind = Schema.Literals(["membership", "connection", "output_share"])
+export type ReviewKind = typeof ReviewKind.Type
 
 /** A record that has no effect until an operator confirms it. */
-export interface ReviewItem {
+export const ReviewItem = Schema.Struct({
   /** Id of the record itself. */
-  readonly id: string
-  readonly kind: ReviewKind
+  id: Schema.String,
+  kind: ReviewKind,
   /** The Workspace that it belongs to; `null` for the operator's records. */
-  readonly workspaceId: string | null
+  workspaceId: Schema.NullOr(WorkspaceId),
   /** Its handle. */
-  readonly workspace: string | null
+  workspace: Schema.NullOr(Schema.String),
   /** Its name or subject, for people. */
-  readonly description: string
-  readonly previousStatus: string
+  description: Schema.String,
+  previousStatus: Schema.String,
   /** ISO 8601: when the record last changed, according to the backup. */
-  readonly changedAt: string
-}
+  changedAt: Timestamp
+})
+export type ReviewItem = typeof ReviewItem.Type
 
 /** A record whose authority was taken away, and the status that a confirmation restores. */
-export interface HeldRecord {
-  readonly id: string
-  readonly previousStatus: string
-}
+export const HeldRecord = Schema.Struct({ id: Schema.String, previousStatus: Schema.String })
+export type HeldRecord = typeof HeldRecord.Type
 
 /**
  * Records of one kind, kept by the actor that owns them. Every method works in the caller's transaction. `unconfirmed` is a

@@ -1,4 +1,4 @@
-import { Effect, Layer, Schedule } from "effect"
+import { Effect, Layer, Schedule, Schema } from "effect"
 import { SingleRunner } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { RunFolders } from "../runner/execution/RunFolders.ts"
@@ -100,6 +100,8 @@ import { SourceSchedule } from "./source-commands/SourceSchedule.ts"
 import { SourceStore } from "./source/SourceStore.ts"
 import * as SourcesLive from "./source-commands/SourcesLive.ts"
 import { makeSyncExecution } from "./execution/SyncExecution.ts"
+import { rowShape } from "./database/Table.ts"
+import { Timestamp } from "../schema/records/Primitives.ts"
 
 /** Services that hold records and need no other actor. */
 const records = Layer.mergeAll(
@@ -193,12 +195,18 @@ const behaviors = Layer.mergeAll(
   Layer.provideMerge(CapsuleRuns.layer)
 )
 
+const OpenCoordinator = rowShape({
+  id: Schema.String,
+  kind: Schema.Literals(["install", "revision"]),
+  updated_at: Timestamp
+})
+
 /** Hand-overs are redelivered automatically; a coordinator whose hand-over was lost in some other way is woken here. */
 const wakeCoordinators = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const installs = yield* InstallPlanActor.client
   const revisions = yield* RevisionPlanActor.client
-  const open = yield* sql<{ id: string; kind: string; updated_at: string }>`
+  const open = yield* OpenCoordinator.rows(sql)`
     SELECT id, 'install' AS kind, updated_at FROM install_plans WHERE ${sql.literal(coordinatorUnderWay)}
     UNION ALL SELECT id, 'revision' AS kind, updated_at FROM revision_plans WHERE ${sql.literal(coordinatorUnderWay)}`
   for (const { id, kind, updated_at } of open) {

@@ -1,6 +1,7 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { failedPrecondition } from "../../schema/errors/ApiError.ts"
+import { rowShape, type RowOf } from "../database/Table.ts"
 
 /** The ways of signing in that the installation offers now. */
 export interface OfferedWays {
@@ -14,10 +15,8 @@ export interface OfferedWays {
 const bare = (issuer: string) => issuer.replace(/\/$/, "")
 
 /** A way that an account has to sign in; `issuer` for an identity at a provider. */
-export interface WayIn {
-  readonly kind: "password" | "passkey" | "upstream"
-  readonly issuer: string
-}
+const WayIn = rowShape({ kind: Schema.Literals(["password", "passkey", "upstream"]), issuer: Schema.String })
+export type WayIn = RowOf<typeof WayIn.columns>
 
 /** Whether the installation offers this way now. */
 export const isOffered = ({ issuer, kind }: WayIn, offered: OfferedWays): boolean => {
@@ -34,7 +33,7 @@ export const isOffered = ({ issuer, kind }: WayIn, offered: OfferedWays): boolea
 /** After a change, in its transaction: refuses to leave an account without a way to sign in. Fails with `failed_precondition`. */
 export const requireWayIn = Effect.fn("requireWayIn")(function* (subject: string, offered: OfferedWays) {
   const sql = yield* SqlClient.SqlClient
-  const ways = yield* sql<WayIn>`
+  const ways = yield* WayIn.rows(sql)`
     SELECT 'password' AS kind, '' AS issuer FROM user_passwords WHERE subject = ${subject}
     UNION ALL SELECT 'passkey', '' FROM passkeys WHERE subject = ${subject}
     UNION ALL SELECT 'upstream', issuer FROM upstream_identities WHERE subject = ${subject}`

@@ -21,7 +21,7 @@ export interface AuditEntry {
   readonly action: string
   readonly target: { readonly kind: string; readonly id: string }
   readonly capsuleId?: string | undefined
-  readonly runId?: string | undefined
+  readonly runId?: RunId | undefined
   readonly data?: AuditData | undefined
   readonly requestId?: string | undefined
 }

@@ -1,13 +1,16 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { BuildStore } from "../../runner/execution/BuildStore.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+import { rowShape } from "../database/Table.ts"
+
+const UsedBuild = rowShape({ build_digest: Schema.String })
 
 /** Removes builds that no plan may be applied with any more and that no current state uses. */
 export const cleanUpBuilds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const builds = yield* BuildStore
-  const rows = yield* sql<{ build_digest: string }>`
+  const rows = yield* UsedBuild.rows(sql)`
     SELECT build_digest FROM run_plans WHERE build_digest IS NOT NULL
     UNION SELECT v.build_digest FROM state_versions v JOIN capsules c ON c.current_state_version_id = v.id
       WHERE v.build_digest IS NOT NULL AND ${sql.literal(livingCapsule("c."))}

@@ -1,10 +1,13 @@
+import { Schema } from "effect"
 import type { BuildReference } from "../../runner/execution/RunJob.ts"
+import { type RowOf, rowShape } from "../database/Table.ts"
 
 /** Columns of a row that refers to a build: enough to find the archive and to notice a different one. */
-export interface BuildColumns {
-  readonly build_digest: string | null
-  readonly build_size_bytes: number | null
-}
+export const BuildColumns = rowShape({
+  build_digest: Schema.NullOr(Schema.String),
+  build_size_bytes: Schema.NullOr(Schema.Int)
+})
+export type BuildColumns = RowOf<typeof BuildColumns.columns>
 
 export const buildColumns = (build: BuildReference | undefined): BuildColumns => ({
   build_digest: build?.digest ?? null,

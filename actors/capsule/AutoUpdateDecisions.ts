@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AutoUpdateDecision, type AutoUpdateVerdict } from "../../schema/records/AutoUpdate.ts"
-import { AutoUpdateDecisionId } from "../../schema/records/Ids.ts"
+import { AutoUpdateDecisionId, type RunId } from "../../schema/records/Ids.ts"
 import { derivedId, now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
@@ -28,7 +28,7 @@ export interface Decided {
   readonly decision: AutoUpdateVerdict
   readonly reason: string
   readonly message: string
-  readonly runId?: string | undefined
+  readonly runId?: RunId | undefined
 }
 
 /** Whether this snapshot was planned under the present authority: then no further decision is made about it. */

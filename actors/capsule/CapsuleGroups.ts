@@ -7,9 +7,9 @@ import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { answered } from "../ActorClient.ts"
 import { type Refused, RunGroups } from "../run-group/RunGroups.ts"
-import type { WaveEdge } from "../run-group/WaveDecision.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { dependencyOrder } from "./DependencyOrder.ts"
+import { DependencyEdgeRow } from "../consumption/DependencyRow.ts"
 
 export interface StartedGroup {
   readonly id: RunGroupId
@@ -41,8 +41,9 @@ export const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
   )`SELECT id FROM capsules WHERE workspace_id = ${workspaceId}
     AND status IN ('active', 'stale', 'error') AND current_state_version_id IS NOT NULL ORDER BY created_at, id`)
   if (capsules.length === 0) return yield* failedPrecondition("No Capsule has a state to compare.")
-  const edges =
-    yield* Effect.orDie(sql<WaveEdge>`SELECT producer_capsule_id AS producer, consumer_capsule_id AS consumer
+  const edges = yield* Effect.orDie(DependencyEdgeRow.rows(
+    sql
+  )`SELECT producer_capsule_id AS producer, consumer_capsule_id AS consumer
     FROM dependencies WHERE workspace_id = ${workspaceId}`)
   const ids = capsules.map((capsule) => capsule.id)
   const id = yield* groups.startCheck(workspaceId)

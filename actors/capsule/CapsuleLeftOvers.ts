@@ -56,13 +56,12 @@ export class CapsuleLeftOvers extends Context.Service<
       return CapsuleLeftOvers.of({
         list: Effect.fn("CapsuleLeftOvers.list")(function* (id, { runId }, page) {
           const list = {
-            table: "left_over_states",
             route: "leftOverStates.list",
             newestFirst: true,
             conditions: [sql`capsule_id = ${id}`, ...(runId === undefined ? [] : [sql`run_id = ${runId}`])],
             filter: [id, runId]
           }
-          const rows = yield* pageOfRows<LeftOverStateRow>(sql, cursors, list, page)
+          const rows = yield* pageOfRows(LeftOverStateRow, sql, cursors, list, page)
           return { ...rows, items: yield* projected(id, rows.items) }
         }),
         read: Effect.fn("CapsuleLeftOvers.read")(function* (id, leftOverStateId) {

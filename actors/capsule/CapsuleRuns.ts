@@ -24,10 +24,11 @@ import { applyObstacle } from "../authority/ApplyObstacle.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import type { StateVersions } from "../state/StateVersions.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /** A Run to be created for a Capsule under its present authority. */
 export interface CapsuleRunRequest {
-  readonly runId: string
+  readonly runId: RunId
   readonly type: Extract<RunType, "plan" | "destroy_plan" | "drift_check">
   readonly sourceSnapshotId?: string | undefined
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
@@ -40,8 +41,8 @@ export interface CapsuleRunRequest {
 
 /** The apply of an approved plan. */
 export interface CapsuleApplyRequest {
-  readonly runId: string
-  readonly planRunId: string
+  readonly runId: RunId
+  readonly planRunId: RunId
   readonly createdBy: string | undefined
   readonly trigger: "user" | "auto_update"
 }

@@ -2,24 +2,24 @@ import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { CapsuleUsage } from "./Capsules.ts"
 import { rowShape } from "../database/Table.ts"
+import { RunRow } from "../run/RunRow.ts"
 
 /** A sum is null over no rows. */
 const Bytes = rowShape({ bytes: Schema.NullOr(Schema.Int) })
 
-interface RunTimes {
-  readonly type: string
-  readonly started_at: string | null
-  readonly finished_at: string | null
-}
-
-const minutes = (run: RunTimes): number =>
+const minutes = (run: Pick<RunRow, "started_at" | "finished_at">): number =>
   run.started_at === null || run.finished_at === null
     ? 0
     : (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 60_000
 
 /** The usage of a Capsule, or of a whole Workspace. Times come from the ledger, sizes from what is stored. */
 export const usageOf = Effect.fn("Capsules.usage")(function* (sql: SqlClient.SqlClient, scope: Statement.Fragment) {
-  const runs = yield* sql<RunTimes>`SELECT type, started_at, finished_at FROM runs
+  const runs = yield* RunRow.some(
+    sql,
+    "type",
+    "started_at",
+    "finished_at"
+  )`SELECT type, started_at, finished_at FROM runs
       WHERE ${scope} AND quiet = 0 AND finished_at IS NOT NULL`
   const states = yield* Bytes.rows(sql)`SELECT SUM(size_bytes) AS bytes FROM (
     SELECT size_bytes FROM state_versions WHERE ${scope}

@@ -33,7 +33,7 @@ import { toOutput, toStateVersion } from "../state/StateVersions.ts"
 import { InstallConfigRow, ProviderBindingRow } from "../configuration/InstallConfigRow.ts"
 import { StateVersionRow, OutputRow } from "../state/StateVersionRow.ts"
 import { BackupRow } from "../state/BackupRow.ts"
-import type { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
+import { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
 
 /** More than anybody looks through on one screen. */
 const mostInNeed = 100
@@ -129,13 +129,12 @@ export const layer = Layer.effect(
       }, Effect.provideContext(services)),
       backups: Effect.fn("Capsules.backups")(function* (workspaceId, page) {
         const list = {
-          table: "backups",
           route: "backups.list",
           newestFirst: true,
           conditions: [sql`workspace_id = ${workspaceId}`],
           filter: [workspaceId]
         }
-        const rows = yield* pageOfRows<BackupRow>(sql, cursors, list, page)
+        const rows = yield* pageOfRows(BackupRow, sql, cursors, list, page)
         return { ...rows, items: rows.items.map(toBackup) }
       }),
 
@@ -145,7 +144,6 @@ export const layer = Layer.effect(
       }),
       list: Effect.fn("Capsules.list")(function* (workspaceId, filter, page) {
         const list = {
-          table: "capsules",
           route: "capsules.list",
           newestFirst: false,
           conditions: [
@@ -155,7 +153,7 @@ export const layer = Layer.effect(
           ],
           filter: [workspaceId, filter.projectId, filter.status]
         }
-        const rows = yield* pageOfRows<CapsuleRow>(sql, cursors, list, page)
+        const rows = yield* pageOfRows(CapsuleRow, sql, cursors, list, page)
         return { ...rows, items: yield* guarded(rows.items) }
       }),
       inNeed: Effect.fn("Capsules.inNeed")(function* (workspaceId) {
@@ -196,24 +194,22 @@ export const layer = Layer.effect(
       }),
       autoUpdateDecisions: Effect.fn("Capsules.autoUpdateDecisions")(function* (id, page) {
         const list = {
-          table: "auto_update_decisions",
           route: "capsules.autoUpdateDecisions",
           newestFirst: true,
           conditions: [sql`capsule_id = ${id}`],
           filter: [id]
         }
-        const rows = yield* pageOfRows<AutoUpdateDecisionRow>(sql, cursors, list, page)
+        const rows = yield* pageOfRows(AutoUpdateDecisionRow, sql, cursors, list, page)
         return { ...rows, items: rows.items.map(toDecision) }
       }),
       stateVersions: Effect.fn("Capsules.stateVersions")(function* (id, page) {
         const list = {
-          table: "state_versions",
           route: "capsules.stateVersions",
           newestFirst: true,
           conditions: [sql`capsule_id = ${id}`],
           filter: [id]
         }
-        const rows = yield* pageOfRows<StateVersionRow>(sql, cursors, list, page)
+        const rows = yield* pageOfRows(StateVersionRow, sql, cursors, list, page)
         return { ...rows, items: rows.items.map(toStateVersion) }
       }),
       stateVersion: Effect.fn("Capsules.stateVersion")(function* (id) {
@@ -222,7 +218,6 @@ export const layer = Layer.effect(
       }),
       currentStateVersions: Effect.fn("Capsules.currentStateVersions")(function* (workspaceId, page) {
         const list = {
-          table: "state_versions",
           route: "stateVersions.current",
           newestFirst: false,
           conditions: [
@@ -231,12 +226,11 @@ export const layer = Layer.effect(
           ],
           filter: [workspaceId]
         }
-        const rows = yield* pageOfRows<StateVersionRow>(sql, cursors, list, page)
+        const rows = yield* pageOfRows(StateVersionRow, sql, cursors, list, page)
         return { ...rows, items: rows.items.map(toStateVersion) }
       }),
       installConfigs: Effect.fn("Capsules.installConfigs")(function* (workspaceId, page) {
         const list = {
-          table: "install_configs",
           route: "installConfigs.list",
           newestFirst: false,
           conditions: [sql`workspace_id = ${workspaceId}`],
@@ -252,7 +246,7 @@ export const layer = Layer.effect(
           return { items: shown, nextCursor: yield* cursors.encode(binding, ["", shown.at(-1)?.id ?? ""]) }
         }
         const { cursor, ...rest } = page
-        const rows = yield* pageOfRows<InstallConfigRow>(sql, cursors, list, {
+        const rows = yield* pageOfRows(InstallConfigRow, sql, cursors, list, {
           ...rest,
           ...(at === "" || cursor === undefined ? {} : { cursor }),
           limit: Math.max(1, page.limit - shown.length)

@@ -96,7 +96,7 @@ export const configurationPlan = Effect.fn("Capsule.ConfigurationPlan")(function
   const ledger = yield* RunLedger
   const audit = yield* Audit
 
-  const answer = Effect.fnUntraced(function* (runId: string) {
+  const answer = Effect.fnUntraced(function* (runId: RunId) {
     const row = yield* ledger.find(runId)
     if (row === undefined || row.install_config_id === null) return yield* Effect.die(new Error(`Run ${runId} is gone`))
     return {
@@ -166,6 +166,6 @@ export const configurationPlan = Effect.fn("Capsule.ConfigurationPlan")(function
   return yield* receipts.once(
     { scope: (yield* load).workspace_id, actor: context.actorKey, route: `capsules.configurationPlan ${capsuleId}` },
     idempotency,
-    { create, replay: (receipt) => answer(receipt.resultId) }
+    { create, replay: (receipt) => answer(RunId.make(receipt.resultId)) }
   )
 })

@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Layer, Random } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Random, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { serviceContext } from "../../schema/protocol/Command.ts"
@@ -6,19 +6,21 @@ import { effectiveDriftHours } from "../../schema/tables/DriftTables.ts"
 import { answered } from "../ActorClient.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
+import { rowShape } from "../database/Table.ts"
 
 /** Scheduled checks of one Workspace that may wait at once: a schedule never fills a queue. */
 const waitingPerWorkspace = 5
 /** By which fraction of the interval a check may be late, so that Capsules of one age spread out. */
 const spread = 0.1
 
-interface ScheduledRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly hours: number
-  readonly due_at: string | null
-  readonly started_by: string | null
-}
+const ScheduledRow = rowShape({
+  id: CapsuleRow.columns.id,
+  workspace_id: CapsuleRow.columns.workspace_id,
+  hours: Schema.Int,
+  due_at: CapsuleRow.columns.drift_check_due_at,
+  started_by: CapsuleRow.columns.drift_check_by
+})
+const WaitingChecks = rowShape({ id: CapsuleRow.columns.workspace_id, waiting: Schema.Int })
 
 /** Compares deployments with the real infrastructure at the chosen intervals. */
 export class DriftSchedule extends Context.Service<
@@ -54,7 +56,7 @@ export class DriftSchedule extends Context.Service<
         )`SELECT c.id FROM capsules c JOIN workspaces w ON w.id = c.workspace_id
           WHERE c.drift_check_due_at IS NOT NULL AND (NOT (${comparable}) OR ${hours} = 0)`
         for (const { id } of ended) yield* capsules.schedule(id, null)
-        const scheduled = yield* sql<ScheduledRow>`SELECT c.id, c.workspace_id, ${hours} AS hours,
+        const scheduled = yield* ScheduledRow.rows(sql)`SELECT c.id, c.workspace_id, ${hours} AS hours,
             c.drift_check_due_at AS due_at, NULL AS started_by
           FROM capsules c JOIN workspaces w ON w.id = c.workspace_id WHERE ${comparable} AND ${hours} > 0`
         const now = yield* Clock.currentTimeMillis
@@ -68,17 +70,15 @@ export class DriftSchedule extends Context.Service<
       const checkDue = Effect.gen(function* () {
         yield* settleDueTimes
         const at = new Date(yield* Clock.currentTimeMillis).toISOString()
-        const due =
-          yield* sql<ScheduledRow>`SELECT c.id, c.workspace_id, ${hours} AS hours, c.drift_check_due_at AS due_at,
+        const due = yield* ScheduledRow.rows(
+          sql
+        )`SELECT c.id, c.workspace_id, ${hours} AS hours, c.drift_check_due_at AS due_at,
             CASE WHEN c.drift_check_hours IS NULL THEN w.drift_check_by ELSE c.drift_check_by END AS started_by
           FROM capsules c JOIN workspaces w ON w.id = c.workspace_id
           WHERE c.drift_check_due_at <= ${at} AND w.automation_paused_at IS NULL AND NOT EXISTS (
             SELECT 1 FROM runs r WHERE r.capsule_id = c.id AND r.type = 'drift_check' AND r.status IN ('queued', 'running'))
           ORDER BY c.drift_check_due_at, c.id`
-        const counted = yield* sql<{
-          id: string
-          waiting: number
-        }>`SELECT workspace_id AS id, COUNT(*) AS waiting FROM runs
+        const counted = yield* WaitingChecks.rows(sql)`SELECT workspace_id AS id, COUNT(*) AS waiting FROM runs
           WHERE status = 'queued' AND type = 'drift_check' GROUP BY workspace_id`
         const waiting = new Map(counted.map((row) => [row.id, row.waiting]))
         for (const row of due) {

@@ -16,6 +16,7 @@ import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { decodeStaleReasons, type GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { CapsuleRuns } from "./CapsuleRuns.ts"
 import type { SnapshotRow } from "../source/SourceRow.ts"
+import { RunRow } from "../run/RunRow.ts"
 
 const skipped = (reason: string, message: string): Decided => ({ decision: "skipped", reason, message })
 const waiting = (reason: string, message: string): Decided => ({ decision: "waiting", reason, message })
@@ -67,7 +68,7 @@ const obstacle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapsh
       reason: "automation_paused",
       message: `Not planned yet: ${refusal}.`
     } satisfies Decided
-  const planned = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM runs WHERE capsule_id = ${capsule.id}
+  const planned = yield* Effect.orDie(RunRow.some(sql, "id")`SELECT id FROM runs WHERE capsule_id = ${capsule.id}
     AND type = 'plan' AND trigger_kind = 'auto_update' AND resolved_commit = ${snapshot.resolved_commit}
     AND execution_authority_epoch = ${capsule.execution_authority_epoch}
     AND base_state_generation = ${capsule.current_state_generation} LIMIT 1`)

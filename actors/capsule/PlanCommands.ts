@@ -23,7 +23,7 @@ import { StateVersions } from "../state/StateVersions.ts"
 type Load = Effect.Effect<GuardedCapsuleRow, ApiError>
 
 /** The Run as it is now, with its place in the queue. */
-const projected = Effect.fnUntraced(function* (runId: string) {
+const projected = Effect.fnUntraced(function* (runId: RunId) {
   const ledger = yield* RunLedger
   const queue = yield* RunQueue
   const row = yield* ledger.find(runId)
@@ -34,7 +34,7 @@ const audited = Effect.fnUntraced(function* (
   context: CommandContext,
   capsule: GuardedCapsuleRow,
   action: string,
-  runId: string
+  runId: RunId
 ) {
   const audit = yield* Audit
   yield* audit.append({
@@ -54,7 +54,7 @@ const perhapsOnce = Effect.fnUntraced(function* <R>(
   route: string,
   context: CommandContext,
   idempotency: IdempotentRequest | undefined,
-  create: Effect.Effect<string, ApiError, R>
+  create: Effect.Effect<RunId, ApiError, R>
 ) {
   const receipts = yield* Receipts
   const sql = yield* SqlClient.SqlClient
@@ -69,7 +69,7 @@ const perhapsOnce = Effect.fnUntraced(function* <R>(
         const runId = yield* create
         return { value: yield* projected(runId), receipt: { resultId: runId, firstStatus: 201 } }
       }),
-      replay: (receipt) => projected(receipt.resultId)
+      replay: (receipt) => projected(RunId.make(receipt.resultId))
     }
   )
 })
@@ -107,7 +107,7 @@ export const createRun = Effect.fn("Capsule.createRun")(function* (
 export const applyPlan = Effect.fn("Capsule.apply")(function* (
   load: Load,
   context: CommandContext,
-  planRunId: string,
+  planRunId: RunId,
   idempotency: IdempotentRequest | undefined
 ) {
   const runs = yield* CapsuleRuns

@@ -1,15 +1,17 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { failedPrecondition } from "../../schema/errors/ApiError.ts"
-import { type RunRow, toRun } from "../run/RunRow.ts"
+import { toRun, RunRow } from "../run/RunRow.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 import { reAdoptionProblem } from "./ReAdoptionProblem.ts"
+import { rowShape } from "../database/Table.ts"
+import { InstallConfigId } from "../../schema/records/Ids.ts"
 
 /** The last Run that was decisive for the real infrastructure. */
 const decisiveRun = Effect.fnUntraced(function* (capsuleId: string) {
   const sql = yield* SqlClient.SqlClient
-  const rows = yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
+  const rows = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
     AND type IN ('apply', 'destroy_apply', 'restore') AND status IN ('succeeded', 'failed', 'cancelled')
     ORDER BY finished_at DESC, id DESC LIMIT 1`)
   return rows[0]
@@ -17,10 +19,12 @@ const decisiveRun = Effect.fnUntraced(function* (capsuleId: string) {
 
 const mostSuccessors = 1_000
 
+const Succession = rowShape({ id: InstallConfigId, steps: Schema.Int })
+
 /** How many times the configuration was succeeded since the Run; `undefined` when its own is not among the predecessors. */
 const successionsSince = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, run: RunRow) {
   const sql = yield* SqlClient.SqlClient
-  const rows = yield* Effect.orDie(sql<{ id: string; steps: number }>`
+  const rows = yield* Effect.orDie(Succession.rows(sql)`
     WITH RECURSIVE line (id, predecessor_id, steps) AS (
       SELECT id, predecessor_id, 0 FROM install_configs WHERE id = ${capsule.install_config_id}
       UNION ALL SELECT i.id, i.predecessor_id, line.steps + 1 FROM install_configs i
@@ -37,7 +41,7 @@ const recordsOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, run: 
   const [version] = yield* Effect.orDie(
     StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE id = ${capsule.current_state_version_id}`
   )
-  const [plan] = yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE id = ${run.plan_run_id}`)
+  const [plan] = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${run.plan_run_id}`)
   const successions = yield* successionsSince(capsule, run)
   return { capsule, run, evidence: toRun(run), restoredSince: restored.length > 0, version, plan, successions }
 })

@@ -6,7 +6,6 @@ import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
-import type { RunType } from "../../schema/records/Run.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import { RunCancels } from "../run/RunCancels.ts"
 import { RunLedger } from "../run/RunLedger.ts"
@@ -20,6 +19,7 @@ import { CredentialTest } from "./CredentialTest.ts"
 import { HeldValues } from "./HeldValues.ts"
 import { connectionRevoked, connectionRotated } from "./RotatedConnections.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
+import { RunRow } from "../run/RunRow.ts"
 
 const changedMeanwhile = () =>
   new ApiError({
@@ -175,7 +175,7 @@ const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: string) {
   const lifecycle = yield* RunLifecycle
   const cancels = yield* RunCancels
   const reason = "A Connection that this Run uses was revoked."
-  const running = yield* sql<{ id: string; type: RunType; cancel_requested_at: string | null }>`
+  const running = yield* RunRow.some(sql, "id", "type", "cancel_requested_at")`
     SELECT id, type, cancel_requested_at FROM runs WHERE status = 'running'
       AND (json_extract(spec, '$.authConnectionId') = ${id}
         OR id IN (SELECT run_id FROM connection_holds WHERE connection_id = ${id})) ORDER BY id`

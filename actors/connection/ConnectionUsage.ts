@@ -5,6 +5,8 @@ import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { SourceRow } from "../source/SourceRow.ts"
 import { rowShape } from "../database/Table.ts"
 import { InstallPlanId } from "../../schema/records/Ids.ts"
+import { RunRow } from "../run/RunRow.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
 
 // Installs are coordinated above this folder.
 const OpenInstall = rowShape({ id: InstallPlanId })
@@ -18,7 +20,7 @@ const mostNamed = 10
  */
 export const usersOf = Effect.fn("Connection.usersOf")(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
-  const capsules = yield* sql<{ name: string; environment: string }>`SELECT DISTINCT c.id, c.name, c.environment
+  const capsules = yield* CapsuleRow.some(sql, "id", "name", "environment")`SELECT DISTINCT c.id, c.name, c.environment
     FROM provider_bindings b JOIN capsules c ON c.install_config_id = b.install_config_id
     WHERE b.connection_id = ${id} AND ${sql.literal(livingCapsule("c."))} ORDER BY c.name, c.id`
   const sources = yield* SourceRow.some(
@@ -29,7 +31,7 @@ export const usersOf = Effect.fn("Connection.usersOf")(function* (id: string) {
     WHERE ${sql.literal(coordinatorUnderWay)} AND (json_extract(request, '$.source.authConnectionId') = ${id}
       OR EXISTS (SELECT 1 FROM json_each(request, '$.options.providerBindings') b
         WHERE json_extract(b.value, '$.connectionId') = ${id})) ORDER BY id`
-  const runs = yield* sql<{ id: string }>`SELECT id FROM runs WHERE status IN ('queued', 'running')
+  const runs = yield* RunRow.some(sql, "id")`SELECT id FROM runs WHERE status IN ('queued', 'running')
     AND (json_extract(spec, '$.authConnectionId') = ${id}
       OR id IN (SELECT run_id FROM connection_holds WHERE connection_id = ${id})) ORDER BY id`
   const named = [

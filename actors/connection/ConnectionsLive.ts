@@ -51,11 +51,11 @@ export const layer = Layer.effect(
       revoke: (context, id) => answered(client(id).Revoke({ context })),
       list: Effect.fn("Connections.list")(function* (workspaceId, page) {
         const at = yield* now
-        const rows = yield* pageOfRows<ConnectionRow>(
+        const rows = yield* pageOfRows(
+          ConnectionRow,
           sql,
           cursors,
           {
-            table: "connections",
             route: "connections.list",
             newestFirst: false,
             conditions: [sql`removed_at IS NULL`, sql`(workspace_id = ${workspaceId} OR scope = 'operator')`],

@@ -8,6 +8,7 @@ import { type ConnectionTokenPair, ConnectionTokens, decodeTokens, encodeTokens 
 import { ConnectionRow } from "./ConnectionRow.ts"
 import { FormerTokensRow, ConnectionHoldRow, FormerValuesRow } from "./HeldValueRows.ts"
 import { rowShape } from "../database/Table.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 const { workspace_id } = ConnectionRow.columns
 const FormerValues = rowShape({ ...FormerValuesRow.columns, workspace_id })
@@ -46,7 +47,7 @@ export class HeldValues extends Context.Service<
   HeldValues,
   {
     /** Records that a Run receives exactly these values, in the transaction that read the row. */
-    readonly hold: (runId: string, row: ConnectionRow) => Effect.Effect<void>
+    readonly hold: (runId: RunId, row: ConnectionRow) => Effect.Effect<void>
     /** Keeps replaced values for the Runs that hold them, if any, in the transaction that replaces them. */
     readonly keep: (row: ConnectionRow, secrets: Redacted.Redacted<ConnectionSecrets>) => Effect.Effect<void>
     /** The same for tokens that newer ones are about to replace. */
@@ -54,7 +55,7 @@ export class HeldValues extends Context.Service<
     /** Text of the replaced values of a Connection that a Run still holds, and of tokens that Runs never receive. */
     readonly former: (connectionId: string) => Effect.Effect<ReadonlyArray<SecretText>>
     /** Text of the values that replaced a Run's since it received them: both are redacted from what it publishes. */
-    readonly renewedSince: (runId: string) => Effect.Effect<ReadonlyArray<SecretText>>
+    readonly renewedSince: (runId: RunId) => Effect.Effect<ReadonlyArray<SecretText>>
     /** Deletes what no Run needs any more. */
     readonly release: Effect.Effect<void>
   }
@@ -67,7 +68,7 @@ export class HeldValues extends Context.Service<
       const connections = yield* ConnectionStore
       const tokens = yield* ConnectionTokens
 
-      const hold = Effect.fnUntraced(function* (runId: string, row: ConnectionRow) {
+      const hold = Effect.fnUntraced(function* (runId: RunId, row: ConnectionRow) {
         const { id, token_generation, version } = row
         const held = { run_id: runId, connection_id: id, version, token_generation }
         yield* sql`INSERT INTO connection_holds ${ConnectionHoldRow.values(sql, held)} ON CONFLICT DO NOTHING`
@@ -137,7 +138,7 @@ export class HeldValues extends Context.Service<
         return [...texts.flat(), ...(yield* formerTokens(connectionId)), ...present]
       }, Effect.orDie)
 
-      const renewedSince = Effect.fn("HeldValues.renewedSince")(function* (runId: string) {
+      const renewedSince = Effect.fn("HeldValues.renewedSince")(function* (runId: RunId) {
         const renewed = yield* ConnectionRow.some(sql, "id")`SELECT DISTINCT c.id FROM connection_holds h
           JOIN connections c ON c.id = h.connection_id
             AND (c.version > h.version OR c.token_generation > h.token_generation) WHERE h.run_id = ${runId}`

@@ -2,8 +2,8 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { now } from "../Identity.ts"
-import type { HeldRecord, RestoredRecords, ReviewItem } from "../RestoredRecords.ts"
-import type { ChangesOf } from "../database/Table.ts"
+import { type RestoredRecords, ReviewItem, HeldRecord } from "../RestoredRecords.ts"
+import { type ChangesOf, rowShape } from "../database/Table.ts"
 import { ConnectionRow } from "./ConnectionRow.ts"
 
 const statusOf = Schema.decodeUnknownSync(ConnectionRow.columns.status)
@@ -18,13 +18,14 @@ export const restoredConnections = Effect.map(SqlClient.SqlClient, (sql): Restor
   return {
     kind: "connection",
     hold: Effect.gen(function* () {
-      const held = yield* sql<HeldRecord>`SELECT id, status AS "previousStatus" FROM connections
+      const held = yield* rowShape(HeldRecord.fields).rows(sql)`SELECT id, status AS "previousStatus" FROM connections
         WHERE status NOT IN ('revoked', 'unconfirmed') ORDER BY id`
       yield* sql`UPDATE connections SET status = 'unconfirmed' WHERE status <> 'revoked'`
       return held
     }).pipe(Effect.orDie),
-    pending:
-      Effect.orDie(sql<ReviewItem>`SELECT c.id, 'connection' AS kind, w.id AS "workspaceId", w.handle AS workspace,
+    pending: Effect.orDie(rowShape(ReviewItem.fields).rows(
+      sql
+    )`SELECT c.id, 'connection' AS kind, w.id AS "workspaceId", w.handle AS workspace,
         c.display_name || ' (' || c.provider || ')' AS description, r.previous_status AS "previousStatus",
         c.updated_at AS "changedAt"
       FROM restore_review r JOIN connections c ON c.id = r.record_id AND c.status = 'unconfirmed'

@@ -4,6 +4,8 @@ import { type Consumer, isOfferedStill, type OfferedOutput, offeredOutputs } fro
 import type { CapsuleStatus } from "../../schema/records/Capsule.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
+import { rowShape } from "../database/Table.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /** What a dependency gave or did not give to a plan: every dependency of the Capsule at that time is recorded. */
 export const ConsumedOutput = Schema.Struct({
@@ -90,17 +92,19 @@ export const movedInputs = Effect.fn("movedInputs")(function* (
   return undefined
 }, Effect.orDie)
 
+const ConsumedRow = rowShape({ consumed: Schema.NullOr(Schema.String) })
+
 /** The inputs of a saved plan; `undefined` for a missing one, `null` where they were not recorded. */
-export const consumedOfPlan = Effect.fn("consumedOfPlan")(function* (planRunId: string) {
+export const consumedOfPlan = Effect.fn("consumedOfPlan")(function* (planRunId: RunId | null) {
   const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql<{ consumed: string | null }>`SELECT consumed_outputs AS consumed FROM run_plans
+  const [row] = yield* ConsumedRow.rows(sql)`SELECT consumed_outputs AS consumed FROM run_plans
     WHERE run_id = ${planRunId}`
   if (row === undefined) return undefined
   return row.consumed === null ? null : yield* decodeConsumed(row.consumed)
 }, Effect.orDie)
 
 /** `movedInputs` for a saved plan, whose existence is not checked here. */
-export const movedInputsOf = Effect.fn("movedInputsOf")(function* (consumer: Consumer, planRunId: string) {
+export const movedInputsOf = Effect.fn("movedInputsOf")(function* (consumer: Consumer, planRunId: RunId | null) {
   const consumed = yield* consumedOfPlan(planRunId)
   if (consumed === undefined) return undefined
   return consumed === null ? unrecorded : yield* movedInputs(consumer, consumed)

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Dependency, DependencyOutput, DependencyMode } from "../../schema/records/Capsule.ts"
 import { CapsuleId, DependencyId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
-import { type RowOf, table } from "../database/Table.ts"
+import { type RowOf, table, rowShape } from "../database/Table.ts"
 
 /** What a Capsule takes from another. */
 export const DependencyRow = table("dependencies", {
@@ -15,6 +15,9 @@ export const DependencyRow = table("dependencies", {
   created_at: Timestamp
 })
 export type DependencyRow = RowOf<typeof DependencyRow.columns>
+
+/** Dependencies as the arrows of a graph. */
+export const DependencyEdgeRow = rowShape({ producer: CapsuleId, consumer: CapsuleId })
 
 export const DependencyOutputsJson = Schema.fromJsonString(Schema.Array(DependencyOutput))
 

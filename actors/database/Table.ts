@@ -42,10 +42,11 @@ type Template<A> = (
 ) => Effect.Effect<ReadonlyArray<A>, SqlError>
 
 const reader =
-  <Row extends object>(columns: () => Columns) =>
+  <Row extends object>(columns: () => Columns, isKept = true) =>
   (sql: SqlClient.SqlClient): Template<Row> =>
   (text, ...values) => {
-    const statement = sql<Row>(text, ...values)
+    const prepared = sql<Row>(text, ...values)
+    const statement = isKept ? prepared : prepared.unprepared
     return Effect.flatMap(RowChecks, (wanted) =>
       wanted ? Effect.tap(statement, (rows) => checked(columns(), rows)) : statement
     )
@@ -56,6 +57,8 @@ export interface RowShape<C extends Columns> {
   readonly columns: C
   /** Reads rows: the statement answers exactly these columns. */
   readonly rows: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
+  /** The same with a statement that is not kept for the next time. */
+  readonly rowsOnce: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
 }
 
 /**
@@ -67,7 +70,8 @@ export interface RowShape<C extends Columns> {
  */
 export const rowShape = <const C extends Columns>(columns: C): RowShape<C> => ({
   columns,
-  rows: reader<RowOf<C>>(() => columns)
+  rows: reader<RowOf<C>>(() => columns),
+  rowsOnce: reader<RowOf<C>>(() => columns, false)
 })
 
 // A text without another brand; the property common to all texts makes any text fit.
@@ -105,8 +109,11 @@ export type ChangesOf<T> = T extends { readonly columns: infer C extends Columns
 /** Refuses columns that the table does not have, including spread ones. */
 type Only<Given, C extends Columns> = { readonly [Name in Exclude<keyof Given, keyof C>]: never }
 
-export interface Table<Name extends string, C extends Columns, Default extends keyof C> extends RowShape<C> {
+export interface Table<Name extends string, C extends Columns, Default extends keyof C> {
   readonly name: Name
+  readonly columns: C
+  /** Reads whole rows. */
+  readonly rows: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
   /** Columns that the database fills in when an insert leaves them out. */
   readonly defaults: ReadonlyArray<Default>
   /** Reads some columns of the table. */

@@ -12,6 +12,7 @@ import { DeliverySidecar, type PinnedDeliveries, type ResolvedDeliveries } from 
 import { Endpoints } from "./Endpoints.ts"
 import { GeneratedSecrets, type SecretShape } from "./GeneratedSecrets.ts"
 import { IdentityCapability } from "./IdentityCapability.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /** A Capsule with the configuration under which a Run was made. */
 export interface DeliverySubject {
@@ -144,7 +145,7 @@ const make = Effect.gen(function* () {
   })
 
   /** Checks everything that can move between review and apply. */
-  const reverify = Effect.fnUntraced(function* (planRunId: string, subject: DeliverySubject, pinned: PinnedDeliveries) {
+  const reverify = Effect.fnUntraced(function* (planRunId: RunId, subject: DeliverySubject, pinned: PinnedDeliveries) {
     const { capsule, requires } = subject
     if (pinned.endpoint !== undefined) {
       const endpoint = yield* endpoints.resolve(capsule)
@@ -157,7 +158,8 @@ const make = Effect.gen(function* () {
   const verify = Effect.fn("Deliveries.verify")(function* (run: RunRow, subject: DeliverySubject) {
     const { capsule, requires } = subject
     if (requires.length === 0) return new Map<string, RunVariable>()
-    const planRunId = run.plan_run_id ?? ""
+    const planRunId = run.plan_run_id
+    if (planRunId === null) return yield* drift
     const pinned = yield* sidecar.verified(planRunId, capsule)
     if (pinned === undefined) return yield* drift
     if (run.type === "apply") yield* reverify(planRunId, subject, pinned)
@@ -175,7 +177,7 @@ const make = Effect.gen(function* () {
     pin,
     verify,
     applied: Effect.fn("Deliveries.applied")(function* (run, capsule) {
-      const planRunId = run.plan_run_id ?? ""
+      const planRunId = run.plan_run_id
       const pinned = yield* sidecar.verified(planRunId, capsule)
       yield* consumption.activate(capsule.id, pinned?.consumed ?? [])
       return yield* identity.register(planRunId, capsule.id).pipe(

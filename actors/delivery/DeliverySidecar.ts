@@ -5,6 +5,7 @@ import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import { RunDeliveryRow } from "./DeliveryRow.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /** What the requirements of a configuration resolved to before the plan. Only the shape of generated secrets is included. */
 export const ResolvedDeliveries = Schema.Struct({
@@ -40,14 +41,9 @@ const PinnedJson = Schema.fromJsonString(PinnedDeliveries)
 const encodePinned = Schema.encodeEffect(PinnedJson)
 const decodePinned = Schema.decodeUnknownEffect(PinnedJson)
 
-interface SidecarRow {
-  readonly run_id: string
-  readonly workspace_id: string
-  readonly sealed_values: string
-  readonly authority_digest: string
-}
+type SidecarRow = Pick<RunDeliveryRow, "run_id" | "workspace_id" | "sealed_values" | "authority_digest">
 
-const place = (workspaceId: string, runId: string) => ({
+const place = (workspaceId: string, runId: RunId) => ({
   table: "run_deliveries",
   column: "sealed_values",
   workspaceId,
@@ -57,7 +53,7 @@ const place = (workspaceId: string, runId: string) => ({
 const digestPurpose = "run-delivery-authority"
 
 /** Workspace, Capsule, epoch and the whole configuration, together with everything delivered under them. */
-const authorityText = (planRunId: string, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) =>
+const authorityText = (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) =>
   canonicalJson([
     planRunId,
     capsule.workspace_id,
@@ -73,9 +69,12 @@ export class DeliverySidecar extends Context.Service<
   DeliverySidecar,
   {
     /** In the transaction that makes the plan reviewable. */
-    readonly save: (planRunId: string, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) => Effect.Effect<void>
+    readonly save: (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) => Effect.Effect<void>
     /** The deliveries of a plan, if the Capsule's authority is still the one that it was made under. */
-    readonly verified: (planRunId: string, capsule: GuardedCapsuleRow) => Effect.Effect<PinnedDeliveries | undefined>
+    readonly verified: (
+      planRunId: RunId | null,
+      capsule: GuardedCapsuleRow
+    ) => Effect.Effect<PinnedDeliveries | undefined>
     /** The deliveries of the Capsule's last apply; for its destruction and its drift checks. */
     readonly lastApplied: (capsuleId: string) => Effect.Effect<PinnedDeliveries | undefined>
   }
@@ -92,7 +91,7 @@ export class DeliverySidecar extends Context.Service<
           .pipe(Effect.flatMap((text) => decodePinned(Redacted.value(text))))
 
       const save = Effect.fn("DeliverySidecar.save")(function* (
-        planRunId: string,
+        planRunId: RunId,
         capsule: GuardedCapsuleRow,
         pinned: PinnedDeliveries
       ) {
@@ -113,7 +112,11 @@ export class DeliverySidecar extends Context.Service<
         })}`
       }, Effect.orDie)
 
-      const verified = Effect.fn("DeliverySidecar.verified")(function* (planRunId: string, capsule: GuardedCapsuleRow) {
+      const verified = Effect.fn("DeliverySidecar.verified")(function* (
+        planRunId: RunId | null,
+        capsule: GuardedCapsuleRow
+      ) {
+        if (planRunId === null) return undefined
         const [row] = yield* RunDeliveryRow.some(
           sql,
           "run_id",

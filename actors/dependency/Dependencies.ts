@@ -20,8 +20,8 @@ import { pageOfRows } from "../paging/RowPages.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { dependencyAdded, dependencyRemoved } from "../consumption/ConsumedOutputs.ts"
 import { checkInputs, checkProducer, insertDependency } from "./DependencyRules.ts"
-import { closesCycle, type DependencyEdge } from "./DependencyCycle.ts"
-import { DependencyRow, toDependency } from "../consumption/DependencyRow.ts"
+import { closesCycle } from "./DependencyCycle.ts"
+import { DependencyRow, toDependency, DependencyEdgeRow } from "../consumption/DependencyRow.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 
 /** What flows from Outputs of one Capsule into inputs of another, and so their order. */
@@ -75,7 +75,7 @@ const make = Effect.gen(function* () {
     const consumer = yield* alive(yield* capsules.find(consumerCapsuleId), "Capsule")
     const producer = yield* checkProducer("", consumer.workspace_id, request).pipe(Effect.provideContext(services))
     // Every edge: a cycle may lead through another Workspace.
-    const edges = yield* Effect.orDie(sql<DependencyEdge>`SELECT producer_capsule_id AS producer,
+    const edges = yield* Effect.orDie(DependencyEdgeRow.rows(sql)`SELECT producer_capsule_id AS producer,
         consumer_capsule_id AS consumer FROM dependencies`)
     if (closesCycle(edges, { producer: producer.id, consumer: consumer.id })) {
       return yield* failedPrecondition(
@@ -130,7 +130,6 @@ const make = Effect.gen(function* () {
     remove,
     list: Effect.fn("Dependencies.list")(function* (capsuleId, page) {
       const list = {
-        table: "dependencies",
         route: "dependencies.list",
         newestFirst: false,
         conditions: [
@@ -140,7 +139,7 @@ const make = Effect.gen(function* () {
         ],
         filter: [capsuleId]
       }
-      const rows = yield* pageOfRows<DependencyRow>(read, cursors, list, page)
+      const rows = yield* pageOfRows(DependencyRow, read, cursors, list, page)
       return { ...rows, items: rows.items.map(toDependency) }
     })
   })

@@ -6,6 +6,7 @@ import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { Audit } from "../audit/Audit.ts"
 import { StaleReasons } from "../staleness/StaleReasons.ts"
 import { DependencyRow } from "../consumption/DependencyRow.ts"
+import { RunRow } from "../run/RunRow.ts"
 
 /**
  * The living consumers of a Capsule that is released lose their input: they are stale, plans that used it are voided, and
@@ -30,7 +31,7 @@ export const endProducer = Effect.fn("endProducer")(function* (
     JOIN capsules c ON c.id = d.consumer_capsule_id AND ${sql.literal(livingCapsule("c."))}
     WHERE d.producer_capsule_id = ${producer.id} ORDER BY d.created_at, d.id`
   for (const row of rows) {
-    const plans = yield* sql<{ id: string }>`SELECT id FROM runs WHERE capsule_id = ${row.consumer_capsule_id}
+    const plans = yield* RunRow.some(sql, "id")`SELECT id FROM runs WHERE capsule_id = ${row.consumer_capsule_id}
       AND status = 'superseded' ORDER BY created_at, id`
     const supersededRunIds = plans.filter(({ id }) => voided.has(id)).map(({ id }) => id)
     yield* audit.append({

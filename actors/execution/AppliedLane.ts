@@ -9,6 +9,8 @@ import type { RunRow } from "../run/RunRow.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { contentOf, PathFilters } from "../staleness/PathFilters.ts"
+import { SnapshotRow } from "../source/SourceRow.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /** What an apply means for the lane that its Capsule follows. */
 export const makeAppliedLane = Effect.gen(function* () {
@@ -22,7 +24,7 @@ export const makeAppliedLane = Effect.gen(function* () {
   /** The lane and commit that the plan was made from become the tracked source. */
   const adopted = Effect.fnUntraced(function* (run: RunRow) {
     if (run.source_snapshot_id === null) return {}
-    const rows = yield* sql<{ ref: string; path: string; resolved_commit: string }>`
+    const rows = yield* SnapshotRow.some(sql, "ref", "path", "resolved_commit")`
       SELECT ref, path, resolved_commit FROM source_snapshots WHERE id = ${run.source_snapshot_id}`
     const snapshot = rows[0]
     if (snapshot === undefined) return {}
@@ -37,7 +39,7 @@ export const makeAppliedLane = Effect.gen(function* () {
   })
 
   /** Whether the commit that is applied differs in the module from the one at which its lane stands, before the transaction. */
-  const prepareFilter = Effect.fnUntraced(function* (runId: string) {
+  const prepareFilter = Effect.fnUntraced(function* (runId: RunId) {
     const run = yield* runs.find(runId)
     const capsule = yield* capsules.find(run?.capsule_id ?? "")
     const snapshot = yield* sources.findSnapshot(run?.source_snapshot_id ?? "")
@@ -51,7 +53,7 @@ export const makeAppliedLane = Effect.gen(function* () {
 
   /** A rollback holds the Capsule where it is, and remembers where the lane stood. */
   const pinned = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow, lane: Record<string, string>) {
-    const plan = yield* runs.find(run.plan_run_id ?? "")
+    const plan = yield* runs.find(run.plan_run_id)
     const stands = yield* lanes.find(capsule.source_id, {
       ref: lane["adopted_ref"] ?? "",
       path: lane["adopted_path"] ?? ""
@@ -60,7 +62,7 @@ export const makeAppliedLane = Effect.gen(function* () {
   })
 
   // Nothing about a comparison keeps what an apply has done from being recorded; without one the module counts as touched.
-  const compared = (runId: string) =>
+  const compared = (runId: RunId) =>
     prepareFilter(runId).pipe(
       Effect.catchCause((cause) => Effect.logError(`The commits of ${runId} could not be compared`, cause))
     )

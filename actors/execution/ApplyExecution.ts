@@ -38,9 +38,7 @@ export const makeApplyExecution = Effect.gen(function* () {
         yield* control.record(settlement.conclude(hold, checks))
       }),
       refuse: (run, { code, evidence, message }) =>
-        transaction(sql)(
-          Effect.andThen(plans.drop(run.plan_run_id ?? ""), endRun(ending, run, { code, message }, evidence))
-        )
+        transaction(sql)(Effect.andThen(plans.drop(run.plan_run_id), endRun(ending, run, { code, message }, evidence)))
     },
     killPoint
   )

@@ -34,7 +34,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
   /** The reviewed plan, when everything it came from still stands. */
   const reviewed = Effect.fnUntraced(function* (run: RunRow, prepared: PreparedRun) {
     const { evidence } = prepared
-    const plan = yield* ledger.find(run.plan_run_id ?? "")
+    const plan = yield* ledger.find(run.plan_run_id)
     if (
       plan === undefined ||
       plan.approved_at === null ||

@@ -132,7 +132,7 @@ export class ApplyRecovery extends Context.Service<
        * the tool accounts for may have happened.
        */
       const suspected = Effect.fnUntraced(function* (run: RunRow, left: LeftOver, managed: ReadonlyArray<string>) {
-        const plan = yield* ledger.find(run.plan_run_id ?? "")
+        const plan = yield* ledger.find(run.plan_run_id)
         const changes = plan === undefined ? [] : (toRun(plan).resourceChanges ?? [])
         const accounted = new Set([...left.started, ...left.completed].map(({ address }) => address))
         const inState = new Set(managed)
@@ -151,7 +151,7 @@ export class ApplyRecovery extends Context.Service<
        * `undefined` when that is not known as a whole.
        */
       const secretsOf = Effect.fnUntraced(function* (run: RunRow) {
-        const plan = yield* plans.secrets(run.workspace_id, run.plan_run_id ?? "")
+        const plan = yield* plans.secrets(run.workspace_id, run.plan_run_id)
         if (plan === undefined || !plan.isComplete) return undefined
         const base = yield* states.find(run.base_state_version_id ?? "")
         return [
@@ -184,7 +184,7 @@ export class ApplyRecovery extends Context.Service<
         if (isSound && left === undefined && Option.isNone(checkpoint) && !(yield* mayHaveStarted(run))) {
           return yield* transaction(sql)(
             Effect.andThen(
-              plans.drop(run.plan_run_id ?? ""),
+              plans.drop(run.plan_run_id),
               failRun({ lifecycle, handover }, run, errors.untouched, prepared?.evidence)
             )
           )

@@ -19,7 +19,7 @@ import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunPreparations } from "../run/RunPreparations.ts"
 import { RunPlans } from "./RunPlans.ts"
 import type { RunRow } from "../run/RunRow.ts"
-import { type BuildColumns, buildColumns } from "../build/BuildColumns.ts"
+import { buildColumns, BuildColumns } from "../build/BuildColumns.ts"
 import { appliedEvidence, capsuleAfter, isNewState, rememberedSecrets } from "./AppliedCapsule.ts"
 import { makeAppliedLane } from "./AppliedLane.ts"
 import { lifecycleAfter, makeConclusion, type PostApplyOutcome } from "./ApplyConclusion.ts"
@@ -34,6 +34,7 @@ import { StaleReasons } from "../staleness/StaleReasons.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /** An apply whose state is committed and whose end waits for the operator's checks. */
 export interface CheckedApply {
@@ -140,7 +141,7 @@ export class ApplySettlement extends Context.Service<
           capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
         // An apply that has ended is recorded all the same; with a secret unknown no Output can be known to be public.
         const lost = orOnIntegrityFault(() => Effect.succeed("lost" as const))
-        const ofPlan = yield* lost(plans.secrets(run.workspace_id, run.plan_run_id ?? ""))
+        const ofPlan = yield* lost(plans.secrets(run.workspace_id, run.plan_run_id))
         const ofState = base === undefined ? [] : yield* lost(states.secrets(base))
         const secrets = rememberedSecrets(
           ofPlan === "lost" ? [] : (ofPlan?.inputs ?? []),
@@ -148,7 +149,7 @@ export class ApplySettlement extends Context.Service<
         )
         const result = ofPlan === "lost" || ofState === "lost" ? { ...left, outputs: allPrivate(left.outputs) } : left
         const succeeded = result.exit === "succeeded"
-        const builds = yield* sql<BuildColumns>`SELECT build_digest, build_size_bytes FROM run_plans
+        const builds = yield* BuildColumns.rows(sql)`SELECT build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${run.plan_run_id ?? ""}`
         const version =
           result.state === undefined || result.lineage === undefined || !isNewState(result)
@@ -180,7 +181,7 @@ export class ApplySettlement extends Context.Service<
           return yield* Effect.die(new Error(`Capsule ${capsule.id} moved inside the transaction of its apply`))
         if (succeeded && run.type === "apply") {
           const consumed =
-            (yield* Effect.provideService(consumedOfPlan(run.plan_run_id ?? ""), SqlClient.SqlClient, sql)) ?? []
+            (yield* Effect.provideService(consumedOfPlan(run.plan_run_id), SqlClient.SqlClient, sql)) ?? []
           yield* staleReasons.applied(capsule.id, { consumed })
         }
         if (succeeded && run.type === "destroy_apply") yield* staleReasons.destroyed(capsule.id)
@@ -215,7 +216,7 @@ export class ApplySettlement extends Context.Service<
       const commit = (hold: RunHold, left: ApplyResult) => Effect.andThen(lane.compared(hold.runId), write(hold, left))
 
       /** The Run's own redactor knows what it was given. A rotation meanwhile adds what it was not. */
-      const published = (runId: string, outputs: ApplyResult["outputs"]) =>
+      const published = (runId: RunId, outputs: ApplyResult["outputs"]) =>
         held.renewedSince(runId).pipe(
           Effect.flatMap((renewed) =>
             renewed.length === 0 ? Effect.succeed(outputs) : runner.withhold(outputs, renewed)
@@ -231,7 +232,7 @@ export class ApplySettlement extends Context.Service<
         if (run === undefined) return yield* holdLost(hold)
         const prepared = yield* preparations.load(hold, applyForm)
         const evidence = { ...Option.getOrUndefined(prepared)?.evidence, diagnostics }
-        yield* plans.drop(run.plan_run_id ?? "")
+        yield* plans.drop(run.plan_run_id)
         yield* endRun({ lifecycle, handover }, run, { code: reason, message }, evidence)
       }, transaction(sql))
 

@@ -2,7 +2,7 @@ import { Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RunControl as PlaceControl } from "../../runner/execution/RunPlace.ts"
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
-import { CompatibilityReportId } from "../../schema/records/Ids.ts"
+import { CompatibilityReportId, type RunId } from "../../schema/records/Ids.ts"
 import { ToolIdentity } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId } from "../Identity.ts"
@@ -40,7 +40,7 @@ const encodeReport = Schema.encodeEffect(StagedReportJson)
 
 /** What is checked needs nothing but the `spec` with which its Run was created: there is nothing more to store. */
 interface CheckJob {
-  readonly runId: string
+  readonly runId: RunId
   readonly spec: CheckSpec
 }
 

@@ -6,7 +6,7 @@ import type { RunDiagnostic, RunEvidence } from "../../schema/records/Run.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { authorityMoved } from "../authority/AuthorityColumns.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
-import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import { type GuardedCapsuleRow, CapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore, type LoadedInstallConfig } from "../configuration/InstallConfigStore.ts"
 import { operatorMoved } from "../configuration/OperatorAuthority.ts"
 import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
@@ -41,10 +41,7 @@ export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: 
 })
 
 /** A Capsule that reads the Outputs of another one. */
-interface Dependant {
-  readonly name: string
-  readonly workspace_id: string
-}
+type Dependant = Pick<CapsuleRow, "name" | "workspace_id">
 
 /** What the approver of a destroy learns of the Capsules that read this one's Outputs; those of another Workspace are only counted. */
 export const dependantsWarning = (
@@ -119,7 +116,7 @@ export class PlanSettlement extends Context.Service<
 
       const dependantsOf = (run: RunRow): Effect.Effect<ReadonlyArray<Dependant>> =>
         run.type === "destroy_plan"
-          ? Effect.orDie(sql<Dependant & { id: string }>`SELECT DISTINCT c.id, c.name, c.workspace_id
+          ? Effect.orDie(CapsuleRow.some(sql, "id", "name", "workspace_id")`SELECT DISTINCT c.id, c.name, c.workspace_id
               FROM dependencies d JOIN capsules c ON c.id = d.consumer_capsule_id
               WHERE d.producer_capsule_id = ${run.capsule_id} AND ${sql.literal(livingCapsule("c."))} ORDER BY c.name, c.id`)
           : Effect.succeed([])

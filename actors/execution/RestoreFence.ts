@@ -1,12 +1,17 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
 import { holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
-import { pendingPlan, type RunRow, toRun } from "../run/RunRow.ts"
+import { pendingPlan, toRun, RunRow } from "../run/RunRow.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
+import { rowShape } from "../database/Table.ts"
+import { CapsuleId } from "../../schema/records/Ids.ts"
+
+const PlannedCapsule = rowShape({ capsule_id: CapsuleId, plans: Schema.Int })
 
 /** What a restore took back, because nobody can know what became of it after the backup was written. */
 export interface RestoreFence {
@@ -38,14 +43,14 @@ export const fenceRestored = Effect.gen(function* () {
 
   /** Whatever the plan creates may be there: there is neither a journal nor a state to tell. */
   const mayExist = Effect.fnUntraced(function* (run: RunRow) {
-    const plan = yield* ledger.find(run.plan_run_id ?? "")
+    const plan = yield* ledger.find(run.plan_run_id)
     const changes = plan === undefined ? [] : (toRun(plan).resourceChanges ?? [])
     return changes.filter(({ actions }) => actions.includes("create")).map(({ address }) => address)
   })
 
   return yield* Effect.gen(function* () {
     // One with a checkpoint is settled by the next start, which makes that checkpoint the Capsule's partial state.
-    const applies = yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE type IN ('apply', 'destroy_apply')
+    const applies = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE type IN ('apply', 'destroy_apply')
       AND (status = 'queued' OR (status = 'running' AND id NOT IN (SELECT run_id FROM run_checkpoints)))
       ORDER BY queued_at, id`)
     for (const run of applies) {
@@ -56,13 +61,13 @@ export const fenceRestored = Effect.gen(function* () {
       yield* Effect.orDie(sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`)
       yield* capsules.annotate(run.capsule_id ?? "", { status: "error", runtime_safety: "unknown" })
     }
-    const planned = yield* Effect.orDie(sql<{ capsule_id: string; plans: number }>`SELECT capsule_id, COUNT(*) AS plans
+    const planned = yield* Effect.orDie(PlannedCapsule.rows(sql)`SELECT capsule_id, COUNT(*) AS plans
       FROM runs WHERE ${sql.literal(pendingPlan())} GROUP BY capsule_id ORDER BY capsule_id`)
     for (const { capsule_id } of planned) yield* ledger.supersedePlans(capsule_id, reason)
-    const automatic = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM capsules
+    const automatic = yield* Effect.orDie(CapsuleRow.some(sql, "id")`SELECT id FROM capsules
       WHERE auto_update_apply = 1 AND ${sql.literal(livingCapsule())} ORDER BY id`)
     for (const { id } of automatic) yield* capsules.annotate(id, { auto_update_apply: 0 })
-    const compared = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM capsules
+    const compared = yield* Effect.orDie(CapsuleRow.some(sql, "id")`SELECT id FROM capsules
       WHERE drift_status <> 'unknown' AND ${sql.literal(livingCapsule())} ORDER BY id`)
     for (const { id } of compared) yield* capsules.annotate(id, { drift_status: "unknown" })
     const fence: RestoreFence = {

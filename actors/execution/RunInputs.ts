@@ -16,6 +16,8 @@ import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from 
 import { inputSource } from "../configuration/InputSource.ts"
 import { type ProviderUse, resolveProviders } from "./ProviderResolutions.ts"
 import { StateVersions } from "../state/StateVersions.ts"
+import { StoredWorkspace } from "../workspace/StoredWorkspace.ts"
+import { type RunRow } from "../run/RunRow.ts"
 
 /** How each requirement of the module is met, with the secrets when all of them are. */
 export interface ResolvedProviders {
@@ -56,7 +58,7 @@ export class RunInputs extends Context.Service<
   RunInputs,
   {
     readonly providers: (
-      run: { readonly id: string; readonly workspace_id: string },
+      run: Pick<RunRow, "id" | "workspace_id">,
       installConfigId: string,
       requirements: ReadonlyArray<ProviderRequirement>,
       inherited: ReadonlyArray<string>,
@@ -85,7 +87,7 @@ export class RunInputs extends Context.Service<
       // One transaction: the values that are read are of the version that is recorded, or a rotation comes after both.
       const providers = Effect.fn("RunInputs.providers")(
         function* (
-          run: { readonly id: string; readonly workspace_id: string },
+          run: Pick<RunRow, "id" | "workspace_id">,
           installConfigId: string,
           requirements: ReadonlyArray<ProviderRequirement>,
           inherited: ReadonlyArray<string>,
@@ -171,7 +173,7 @@ export class RunInputs extends Context.Service<
         const values = yield* configs.values(config.row)
         const { consumed, values: fromDependencies } = yield* injected(capsule)
         const workspaces = yield* Effect.orDie(
-          sql<{ handle: string }>`SELECT handle FROM workspaces WHERE id = ${capsule.workspace_id}`
+          StoredWorkspace.some(sql, "handle")`SELECT handle FROM workspaces WHERE id = ${capsule.workspace_id}`
         )
         const result: Record<string, RunVariable> = {}
         const givers = {

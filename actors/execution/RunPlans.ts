@@ -4,10 +4,12 @@ import type { PlanSecrets } from "../../runner/execution/RunJob.ts"
 import { secretRuleVersion } from "../../runner/redaction/SecretRule.ts"
 import { now } from "../Identity.ts"
 import type { BuildReference } from "../../runner/execution/RunJob.ts"
-import { type BuildColumns, buildColumns, storedBuild } from "../build/BuildColumns.ts"
+import { buildColumns, storedBuild } from "../build/BuildColumns.ts"
 import { type ConsumedOutput, encodeConsumed } from "../consumption/ConsumedOutputs.ts"
 import { fromStoredSecrets, StoredSecrets, toStoredSecrets } from "../vault/SealedSecrets.ts"
 import { Vault } from "../vault/Vault.ts"
+import { RunPlanRow } from "./RunPlanRow.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /** A saved plan as an apply needs it. The file holds secrets in the clear and is sealed at rest. */
 export interface SavedPlan {
@@ -24,21 +26,14 @@ export interface ConsumingPlan extends SavedPlan {
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
 
-interface PlanRow extends BuildColumns {
-  readonly plan_file: string
-  readonly lock_text: string
-  readonly sealed_secrets: string | null
-  readonly secret_rule: number | null
-}
-
-const place = (workspaceId: string, runId: string) => ({
+const place = (workspaceId: string, runId: RunId) => ({
   table: "run_plans",
   column: "plan_file",
   workspaceId,
   rowId: runId
 })
 
-const secretsPlace = (workspaceId: string, runId: string) => ({
+const secretsPlace = (workspaceId: string, runId: RunId) => ({
   ...place(workspaceId, runId),
   column: "sealed_secrets"
 })
@@ -63,11 +58,11 @@ export class RunPlans extends Context.Service<
   RunPlans,
   {
     /** In the caller's transaction. */
-    readonly save: (workspaceId: string, runId: string, plan: ConsumingPlan) => Effect.Effect<void>
-    readonly load: (workspaceId: string, runId: string) => Effect.Effect<SavedPlan | undefined>
+    readonly save: (workspaceId: string, runId: RunId, plan: ConsumingPlan) => Effect.Effect<void>
+    readonly load: (workspaceId: string, runId: RunId | null) => Effect.Effect<SavedPlan | undefined>
     /** What the plan's inputs and marks keep secret; `undefined` when the plan is gone. */
-    readonly secrets: (workspaceId: string, runId: string) => Effect.Effect<RecordedSecrets | undefined>
-    readonly drop: (runId: string) => Effect.Effect<void>
+    readonly secrets: (workspaceId: string, runId: RunId | null) => Effect.Effect<RecordedSecrets | undefined>
+    readonly drop: (runId: RunId | null) => Effect.Effect<void>
   }
 >()("svc/actors/execution/RunPlans") {
   static readonly layer = Layer.effect(
@@ -76,7 +71,7 @@ export class RunPlans extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
 
-      const opened = Effect.fnUntraced(function* (workspaceId: string, runId: string, sealed: string | null) {
+      const opened = Effect.fnUntraced(function* (workspaceId: string, runId: RunId, sealed: string | null) {
         // A plan of a release that kept none.
         if (sealed === null) return { inputs: [], credentials: [], marked: [] }
         const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
@@ -89,8 +84,8 @@ export class RunPlans extends Context.Service<
       })
 
       return RunPlans.of({
-        save: Effect.fn("RunPlans.save")(function* (workspaceId: string, runId: string, plan: ConsumingPlan) {
-          yield* sql`INSERT INTO run_plans ${sql.insert({
+        save: Effect.fn("RunPlans.save")(function* (workspaceId: string, runId: RunId, plan: ConsumingPlan) {
+          yield* sql`INSERT INTO run_plans ${RunPlanRow.values(sql, {
             run_id: runId,
             plan_file: yield* vault.seal(place(workspaceId, runId), plan.planFile),
             lock_text: plan.lockText,
@@ -110,8 +105,17 @@ export class RunPlans extends Context.Service<
             created_at: yield* now
           })}`
         }, Effect.orDie),
-        load: Effect.fn("RunPlans.load")(function* (workspaceId: string, runId: string) {
-          const rows = yield* sql<PlanRow>`
+        load: Effect.fn("RunPlans.load")(function* (workspaceId: string, runId: RunId | null) {
+          if (runId === null) return undefined
+          const rows = yield* RunPlanRow.some(
+            sql,
+            "plan_file",
+            "lock_text",
+            "sealed_secrets",
+            "secret_rule",
+            "build_digest",
+            "build_size_bytes"
+          )`
             SELECT plan_file, lock_text, sealed_secrets, secret_rule, build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${runId}`
           const row = rows[0]
@@ -125,8 +129,9 @@ export class RunPlans extends Context.Service<
             build: storedBuild(row)
           }
         }, Effect.orDie),
-        secrets: Effect.fn("RunPlans.secrets")(function* (workspaceId: string, runId: string) {
-          const rows = yield* sql<Pick<PlanRow, "sealed_secrets" | "secret_rule">>`
+        secrets: Effect.fn("RunPlans.secrets")(function* (workspaceId: string, runId: RunId | null) {
+          if (runId === null) return undefined
+          const rows = yield* RunPlanRow.some(sql, "sealed_secrets", "secret_rule")`
             SELECT sealed_secrets, secret_rule FROM run_plans WHERE run_id = ${runId}`
           const row = rows[0]
           if (row === undefined) return undefined

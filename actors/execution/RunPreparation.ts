@@ -4,7 +4,7 @@ import { type LocalModule, type RunJob, timingWith } from "../../runner/executio
 import type { ScannedModule } from "../../runner/scan/ScannedModule.ts"
 import { dependsOnTool, toolProblems } from "../../runner/scan/ToolFit.ts"
 import { defaultProfile } from "../../schema/policy/ExecutionProfile.ts"
-import { CompatibilityReportId } from "../../schema/records/Ids.ts"
+import { CompatibilityReportId, type RunId } from "../../schema/records/Ids.ts"
 import type { ProviderRequirement, ProviderResolution } from "../../schema/records/Provider.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -110,7 +110,7 @@ export class RunPreparation extends Context.Service<
       })
 
       /** What the plan of an apply was made with and is not given any more. */
-      const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: string) {
+      const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: RunId | null) {
         const lost = yield* Effect.provideContext(movedInputsOf(capsule, planRunId), values)
         const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined
         return plan === undefined
@@ -136,7 +136,7 @@ export class RunPreparation extends Context.Service<
             "The Capsule's configuration or state has changed since this plan was reviewed. Plan again."
           )
         }
-        const lost = isApply(created.type) ? yield* lostOf(capsule, created.plan_run_id ?? "") : undefined
+        const lost = isApply(created.type) ? yield* lostOf(capsule, created.plan_run_id) : undefined
         if (lost !== undefined) return yield* blocked("superseded", lost)
         const run = moved ? yield* rebased(created, capsule) : created
         const config = yield* configs.load(run.install_config_id ?? "")

@@ -13,7 +13,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunLogs } from "../run/RunLogs.ts"
 import { RunOwner } from "../run/RunOwner.ts"
-import type { RunRow } from "../run/RunRow.ts"
+import { RunRow } from "../run/RunRow.ts"
 
 const untouched = {
   code: "apply_interrupted",
@@ -71,7 +71,7 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
         // The policy file may have been changed while nobody was there.
         yield* operator.supersedeMoved
         const running = yield* Effect.orDie(
-          sql<RunRow>`SELECT * FROM runs WHERE status = 'running' ORDER BY started_at, id`
+          RunRow.rows(sql)`SELECT * FROM runs WHERE status = 'running' ORDER BY started_at, id`
         )
         const own = running.filter((run) => run.owner !== null && owner.isEarlier(run.owner))
         const kept: Array<RunHold> = []

@@ -14,12 +14,13 @@ import { SetupTickets } from "./SetupTickets.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { type RowOf, rowShape } from "../database/Table.ts"
 import { RunStatus, RunType } from "../../schema/records/Run.ts"
-import { CapsuleId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { CapsuleId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 
 const { environment, name, project_id, public_endpoint } = CapsuleRow.columns
 
 /** A Run with its Capsule, if it has one. */
 const AppliedRow = rowShape({
+  id: RunId,
   workspace_id: WorkspaceId,
   type: RunType,
   status: RunStatus,
@@ -71,7 +72,7 @@ export class Handoffs extends Context.Service<
       const applied = Effect.fnUntraced(function* (runId: string, subject: string) {
         const [row] = yield* Effect.orDie(AppliedRow.rows(
           sql
-        )`SELECT r.workspace_id, r.type, r.status, r.capsule_id, c.project_id, c.name,
+        )`SELECT r.id, r.workspace_id, r.type, r.status, r.capsule_id, c.project_id, c.name,
             c.environment, c.public_endpoint
           FROM runs r LEFT JOIN capsules c ON c.id = r.capsule_id WHERE r.id = ${runId}`)
         if (row === undefined) return yield* notFound("Run")
@@ -85,20 +86,25 @@ export class Handoffs extends Context.Service<
         if (row.type !== "apply" || row.status !== "succeeded" || row.capsule_id === null) {
           return yield* failedPrecondition("The hand-off ends with a successful apply; this Run is none.")
         }
-        return { workspaceId: row.workspace_id, capsuleId: row.capsule_id, hostUrl: yield* hostUrlOf(row) }
+        return {
+          runId: row.id,
+          workspaceId: row.workspace_id,
+          capsuleId: row.capsule_id,
+          hostUrl: yield* hostUrlOf(row)
+        }
       })
 
       const complete = Effect.fn("Handoffs.complete")(function* (
         context: CommandContext,
         subject: string,
-        runId: string,
+        applyRunId: string,
         target: HandoffTarget,
         serviceOrigin: string
       ) {
         if (!isProductKey(target.product) || !isReturnUri(target.returnUri, serviceOrigin)) {
           return yield* invalidRequest("product and returnUri: expected those of a valid hand-off link.")
         }
-        const { capsuleId, hostUrl, workspaceId } = yield* applied(runId, subject)
+        const { capsuleId, hostUrl, runId, workspaceId } = yield* applied(applyRunId, subject)
         const setupTicket = yield* tickets.mint({ product: target.product, workspaceId, capsuleId, runId, subject })
         yield* audit.append({
           workspaceId,

@@ -11,6 +11,7 @@ import { Grants } from "./Grants.ts"
 import { IssuerSettings } from "./IssuerSettings.ts"
 import { encodeScopes } from "./Scopes.ts"
 import { CapsuleClientRow, PlanPinRow } from "./CapsuleClientRow.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 const planContract = "svc.accounts-oidc-plan/v1"
 
@@ -60,7 +61,7 @@ export class CapsuleClients extends Context.Service<
      * `undefined` when the configuration asks for no identity. Fails closed with `CapsuleIdentityRefused`.
      */
     readonly pin: (
-      planRunId: string,
+      planRunId: RunId,
       capsuleId: string,
       endpointUrl: string | undefined
     ) => Effect.Effect<IdentityDelivery | undefined, CapsuleIdentityRefused>
@@ -68,12 +69,12 @@ export class CapsuleClients extends Context.Service<
      * Before the final apply runs its tool: derives the values again and compares. Fails with `CapsuleIdentityRefused` when any
      * of them, the configuration or the epoch has moved, or when a required pin is missing.
      */
-    readonly check: (planRunId: string, capsuleId: string) => Effect.Effect<void, CapsuleIdentityRefused>
+    readonly check: (planRunId: RunId, capsuleId: string) => Effect.Effect<void, CapsuleIdentityRefused>
     /**
      * With the settlement of a successful final apply, in its transaction. Registers or renews the client with the present
      * activation digest; without a requirement it retires what was registered before. Repeating it changes nothing.
      */
-    readonly register: (planRunId: string, capsuleId: string) => Effect.Effect<void, CapsuleIdentityRefused>
+    readonly register: (planRunId: RunId | null, capsuleId: string) => Effect.Effect<void, CapsuleIdentityRefused>
     /** With a terminal destroy, in its transaction: the client and everything granted to it end. Repeatable. */
     readonly retire: (capsuleId: string) => Effect.Effect<void>
   }
@@ -132,7 +133,7 @@ const make = Effect.gen(function* () {
     return { authority, delivery, scopes, authorityDigest } satisfies Registration
   })
 
-  const pinned = Effect.fnUntraced(function* (planRunId: string, capsuleId: string) {
+  const pinned = Effect.fnUntraced(function* (planRunId: RunId | null, capsuleId: string) {
     const [row] = yield* Effect.orDie(PlanPinRow.some(
       sql,
       "capsule_id",

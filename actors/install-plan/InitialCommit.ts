@@ -111,8 +111,8 @@ export class InitialCommit extends Context.Service<
 
       const findingsOf = Effect.fnUntraced(function* (row: InstallPlanRow, request: StoredRequest) {
         if (request.preflight !== undefined) return yield* pinned(row)
-        const snapshot = yield* results.load(row.sync_run_id ?? "")
-        const report = yield* results.load(row.check_run_id ?? "")
+        const snapshot = yield* results.load(row.sync_run_id)
+        const report = yield* results.load(row.check_run_id)
         if (snapshot === undefined || report === undefined)
           return yield* Effect.die(new Error(`Findings of ${row.id} are gone`))
         return {
@@ -153,8 +153,8 @@ export class InitialCommit extends Context.Service<
           lookedAt: findings.snapshot.createdAt
         })
         yield* store.insertReport(row.workspace_id, findings.report)
-        yield* results.drop(row.sync_run_id ?? "")
-        yield* results.drop(row.check_run_id ?? "")
+        yield* results.drop(row.sync_run_id)
+        yield* results.drop(row.check_run_id)
       })
 
       const commit = Effect.fn("InstallPlan.initialCommit")(function* (

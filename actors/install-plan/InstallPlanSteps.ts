@@ -75,7 +75,7 @@ export class InstallPlanSteps extends Context.Service<
         request: StoredRequest,
         createdBy: string | undefined
       ) {
-        const staged = yield* results.load(row.sync_run_id ?? "")
+        const staged = yield* results.load(row.sync_run_id)
         if (staged === undefined) return yield* Effect.die(new Error(`The snapshot of ${row.id} is gone`))
         const snapshot = yield* Effect.orDie(decodeSnapshot(staged))
         const runId = derivedId(RunId, "run", row.id, "check")
@@ -116,7 +116,7 @@ export class InstallPlanSteps extends Context.Service<
             return true
           }
           case "analyzing_compatibility": {
-            const run = yield* ledger.find(row.check_run_id ?? "")
+            const run = yield* ledger.find(row.check_run_id)
             const next = stepAfterJob(run)
             if (run === undefined || next === "wait") return false
             if (next === "fail") yield* store.fail(id, [failureOf(run, "compatibility check")])
@@ -135,7 +135,7 @@ export class InstallPlanSteps extends Context.Service<
             return true
           }
           case "planning": {
-            const run = yield* ledger.find(row.plan_run_id ?? "")
+            const run = yield* ledger.find(row.plan_run_id)
             const next = stepAfterPlan(run)
             if (run === undefined || next === "wait") return false
             if (next === "advance") yield* store.update(id, { phase: "reviewable" })

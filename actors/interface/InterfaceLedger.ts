@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { InterfaceBlueprint } from "../../schema/manifest/CompiledInstall.ts"
-import { InterfaceBindingId, InterfaceId } from "../../schema/records/Ids.ts"
+import { InterfaceBindingId, InterfaceId, type RunId } from "../../schema/records/Ids.ts"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { derivedId, now } from "../Identity.ts"
 import { BindingRow, type BindingStatus, InterfaceRow, PermissionsJson } from "./InterfaceRow.ts"
@@ -21,7 +21,7 @@ export interface NewBinding {
   readonly permissions: ReadonlyArray<string>
   readonly deliveryType: string
   readonly status: BindingStatus
-  readonly runId: string
+  readonly runId: RunId
 }
 
 const encodePermissions = Schema.encodeSync(PermissionsJson)

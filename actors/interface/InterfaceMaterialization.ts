@@ -11,6 +11,10 @@ import { type AppliedOutput, MaterializationFailed, resolveInputs } from "./Inte
 import { InterfaceLedger } from "./InterfaceLedger.ts"
 import { IntentRow } from "./InterfaceRow.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
+import { rowShape } from "../database/Table.ts"
+import { Subject } from "../../schema/records/Ids.ts"
+
+const Installer = rowShape({ subject: Subject })
 
 /** Carries out the intents of applies: fills an Interface in from the Outputs, and binds the requested subjects once. */
 export class InterfaceMaterialization extends Context.Service<
@@ -51,7 +55,7 @@ const make = Effect.gen(function* () {
 
   /** The installer of the Capsule, if still an active member. */
   const installingPrincipal = Effect.fnUntraced(function* (capsule: CapsuleRow) {
-    const rows = yield* sql<{ subject: string }>`SELECT r.created_by AS subject FROM runs r
+    const rows = yield* Installer.rows(sql)`SELECT r.created_by AS subject FROM runs r
       JOIN memberships m ON m.workspace_id = r.workspace_id AND m.subject = r.created_by AND m.status = 'active'
       JOIN users u ON u.subject = r.created_by AND u.status = 'active'
       WHERE r.capsule_id = ${capsule.id} AND r.type = 'plan' AND r.coordinator_kind = 'install_plan'

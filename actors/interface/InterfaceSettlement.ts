@@ -6,12 +6,13 @@ import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { derivedId, now } from "../Identity.ts"
 import { InterfaceLedger } from "./InterfaceLedger.ts"
 import { IntentRow } from "./InterfaceRow.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 type Config = NonNullable<Effect.Success<ReturnType<InstallConfigStore["Service"]["load"]>>>
 
 /** A successful apply, as far as Interfaces are concerned. */
 export interface AppliedCapsule {
-  readonly runId: string
+  readonly runId: RunId
   readonly capsule: { readonly id: string; readonly workspace_id: string }
   readonly stateVersionId: string
   readonly config: Config

@@ -7,7 +7,7 @@ import { InstallPolicy } from "../configuration/InstallPolicy.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
-import { IntentRow, type InterfaceRow, toFailure, toInterface } from "./InterfaceRow.ts"
+import { IntentRow, InterfaceRow, toFailure, toInterface } from "./InterfaceRow.ts"
 import { Interfaces } from "./Interfaces.ts"
 import { readInterfaceUse } from "./InterfaceUse.ts"
 import { capsuleInService } from "../../schema/tables/CapsuleTables.ts"
@@ -30,7 +30,6 @@ export const layer = Layer.effect(
     return Interfaces.of({
       uiSurfaces: Effect.fn("Interfaces.uiSurfaces")(function* (workspaceId, subject, { capsuleId }, page) {
         const list = {
-          table: "interfaces",
           route: "interfaces.uiSurfaces",
           newestFirst: false,
           conditions: [
@@ -45,19 +44,18 @@ export const layer = Layer.effect(
           ],
           filter: [workspaceId, capsuleId]
         }
-        const rows = yield* pageOfRows<InterfaceRow>(read, cursors, list, { ...page, subject })
+        const rows = yield* pageOfRows(InterfaceRow, read, cursors, list, { ...page, subject })
         return { ...rows, items: rows.items.map(toInterface) }
       }),
 
       failures: Effect.fn("Interfaces.failures")(function* (workspaceId, page) {
         const list = {
-          table: "interface_intents",
           route: "interfaces.failures",
           newestFirst: true,
           conditions: [read`workspace_id = ${workspaceId}`, read`status = 'failed'`],
           filter: [workspaceId]
         }
-        const rows = yield* pageOfRows<IntentRow>(read, cursors, list, page)
+        const rows = yield* pageOfRows(IntentRow, read, cursors, list, page)
         return { ...rows, items: rows.items.map(toFailure) }
       }),
 

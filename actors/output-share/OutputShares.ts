@@ -241,13 +241,12 @@ const make = Effect.gen(function* () {
     revoke,
     list: Effect.fn("OutputShares.list")(function* (workspaceId, page) {
       const list = {
-        table: "output_shares",
         route: "outputShares.list",
         newestFirst: false,
         conditions: [read`(from_workspace_id = ${workspaceId} OR to_workspace_id = ${workspaceId})`],
         filter: [workspaceId]
       }
-      const rows = yield* pageOfRows<OutputShareRow>(read, cursors, list, page)
+      const rows = yield* pageOfRows(OutputShareRow, read, cursors, list, page)
       return { ...rows, items: rows.items.map(toShare) }
     })
   })

@@ -2,10 +2,11 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { now } from "../Identity.ts"
-import type { HeldRecord, RestoredRecords, ReviewItem } from "../RestoredRecords.ts"
+import { type RestoredRecords, ReviewItem, HeldRecord } from "../RestoredRecords.ts"
 import { type ChangesOf, rowShape } from "../database/Table.ts"
 import { OutputShareRow } from "./OutputShareRow.ts"
 
+const HeldShare = rowShape({ ...HeldRecord.fields, producer: OutputShareRow.columns.producer_capsule_id })
 const takenShare = rowShape({ producer: OutputShareRow.columns.producer_capsule_id })
 const statusOf = Schema.decodeUnknownSync(OutputShareRow.columns.status)
 
@@ -28,16 +29,17 @@ export const restoredShares = Effect.map(SqlClient.SqlClient, (sql): RestoredRec
   return {
     kind: "output_share",
     hold: Effect.gen(function* () {
-      const held = yield* sql<
-        HeldRecord & { readonly producer: string }
-      >`SELECT id, status AS "previousStatus", producer_capsule_id AS producer FROM output_shares
+      const held = yield* HeldShare.rows(
+        sql
+      )`SELECT id, status AS "previousStatus", producer_capsule_id AS producer FROM output_shares
         WHERE status IN ('pending', 'active') ORDER BY id`
       yield* sql`UPDATE output_shares SET status = 'unconfirmed' WHERE status IN ('pending', 'active')`
       yield* unread(held)
       return held
     }).pipe(Effect.orDie),
-    pending:
-      Effect.orDie(sql<ReviewItem>`SELECT s.id, 'output_share' AS kind, giver.id AS "workspaceId", giver.handle AS workspace,
+    pending: Effect.orDie(rowShape(ReviewItem.fields).rows(
+      sql
+    )`SELECT s.id, 'output_share' AS kind, giver.id AS "workspaceId", giver.handle AS workspace,
         'Outputs of ' || COALESCE(c.name, s.producer_capsule_id) || ' for ' || taker.handle AS description,
         r.previous_status AS "previousStatus", COALESCE(s.approved_at, s.created_at) AS "changedAt"
       FROM restore_review r JOIN output_shares s ON s.id = r.record_id AND s.status = 'unconfirmed'

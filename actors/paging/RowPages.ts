@@ -1,12 +1,12 @@
-import { Effect } from "effect"
+import { Effect, type Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
+import type { Columns, RowOf, RowShape } from "../database/Table.ts"
 import type { Cursors } from "./Cursors.ts"
 import type { Page, PageRequest } from "./Page.ts"
 
 /** A list of one table, ordered by `created_at` then `id` (specification, ruling 1). */
 export interface RowList {
-  readonly table: string
   /** Name of the list in its cursors. */
   readonly route: string
   readonly newestFirst: boolean
@@ -15,18 +15,19 @@ export interface RowList {
   readonly filter: ReadonlyArray<string | undefined>
 }
 
-interface ListedRow {
-  readonly id: string
-  readonly created_at: string
+type ListedColumns = Columns & {
+  readonly id: Schema.Codec<string>
+  readonly created_at: Schema.Codec<string>
 }
 
 /** One page of a list, by keyset: no row is skipped or shown twice when others are added meanwhile. */
-export const pageOfRows = Effect.fnUntraced(function* <Row extends ListedRow>(
+export const pageOfRows = Effect.fnUntraced(function* <C extends ListedColumns>(
+  model: Pick<RowShape<C>, "columns" | "rows"> & { readonly name: string },
   sql: SqlClient.SqlClient,
   cursors: Cursors["Service"],
   list: RowList,
   page: PageRequest
-): Effect.fn.Return<Page<Row>, ApiError> {
+): Effect.fn.Return<Page<RowOf<C>>, ApiError> {
   const binding = { route: list.route, subject: page.subject ?? "", filter: list.filter }
   const [at, id] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
   const anchor =
@@ -35,7 +36,7 @@ export const pageOfRows = Effect.fnUntraced(function* <Row extends ListedRow>(
       : [list.newestFirst ? sql`(created_at, id) < (${at}, ${id})` : sql`(created_at, id) > (${at}, ${id})`]
   const order = list.newestFirst ? sql`created_at DESC, id DESC` : sql`created_at, id`
   const rows = yield* Effect.orDie(
-    sql<Row>`SELECT * FROM ${sql(list.table)} WHERE ${sql.and([...list.conditions, ...anchor])}
+    model.rows(sql)`SELECT * FROM ${sql(model.name)} WHERE ${sql.and([...list.conditions, ...anchor])}
       ORDER BY ${order} LIMIT ${page.limit + 1}`
   )
   const items = rows.slice(0, page.limit)

@@ -1,4 +1,5 @@
 import type { QueueReason, SlotPool } from "../../schema/records/QueuePlace.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /** Places of one pool: in all, and how many of them one Workspace may hold. */
 export interface PoolLimits {
@@ -9,7 +10,7 @@ export type QueueLimits = Readonly<Record<SlotPool, PoolLimits>>
 
 /** What the decision needs of a Run. `capsuleLine` is absent where the Run may execute beside others of its Capsule. */
 interface Standing {
-  readonly id: string
+  readonly id: RunId
   readonly workspaceId: string
   readonly pool: SlotPool
   readonly capsuleLine?: string | undefined
@@ -124,9 +125,9 @@ export interface AskedRun {
 export const givingWay = (
   { limits, running }: Pick<QueueState, "limits" | "running">,
   asked: ReadonlyArray<AskedRun>
-): ReadonlyArray<string> => {
+): ReadonlyArray<RunId> => {
   const stopping = new Set(running.filter((run) => run.scheduledCheck?.isStopping === true).map(({ id }) => id))
-  const chosen: Array<string> = []
+  const chosen: Array<RunId> = []
   for (const { pool, workspaceId } of asked) {
     const inPool = running.filter((run) => run.pool === pool)
     const own = inPool.filter((run) => run.workspaceId === workspaceId)

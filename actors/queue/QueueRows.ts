@@ -1,29 +1,27 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
-import type { SlotPool } from "../../schema/records/QueuePlace.ts"
 import type { AskedRun, QueuedRun, QueueLimits, RunningRun } from "./QueueDecision.ts"
+import { Flag, type RowOf, rowShape } from "../database/Table.ts"
+import { RunRow } from "../run/RunRow.ts"
+import { RunTurnRow } from "./RunTurnRow.ts"
 
-interface QueuedRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly slot_pool: SlotPool
-  readonly subject: string
-  readonly capsule_line: string | null
-  readonly drift: number
-  readonly queued_at: string
-  readonly workspace_turn: number
-  readonly subject_turn: number
-}
+const QueuedRow = rowShape({
+  ...Struct.pick(RunRow.columns, ["id", "workspace_id", "slot_pool", "capsule_line", "queued_at"]),
+  subject: Schema.String,
+  drift: Flag,
+  workspace_turn: Schema.Int,
+  subject_turn: Schema.Int
+})
+type QueuedRow = RowOf<typeof QueuedRow.columns>
 
-interface RunningRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly slot_pool: SlotPool
-  readonly capsule_line: string | null
-  readonly started_at: string | null
-  readonly is_scheduled_check: number
-  readonly is_stopping: number
-}
+const RunningRow = rowShape({
+  ...Struct.pick(RunRow.columns, ["id", "workspace_id", "slot_pool", "capsule_line", "started_at"]),
+  is_scheduled_check: Flag,
+  is_stopping: Flag
+})
+
+const AskedRow = rowShape({ workspaceId: RunRow.columns.workspace_id, pool: RunRow.columns.slot_pool })
+const CountRow = rowShape({ count: Schema.Int })
 
 const toQueued = (row: QueuedRow): QueuedRun => ({
   id: row.id,
@@ -46,7 +44,7 @@ export const nearestInTurn = (sql: SqlClient.SqlClient, limits: QueueLimits) => 
   const drift = sql.literal("(type = 'drift_check')")
   const subject = sql.literal("COALESCE(created_by, '')")
   const claimable = sql.literal("status = 'queued' AND capsule_wait = 0")
-  return sql<QueuedRow>`
+  return sql`
     WITH RECURSIVE line (slot_pool, drift, workspaces) AS (
       VALUES ('runs', 0, ${limits.runs.places + 1}), ('runs', 1, ${limits.runs.places + 1}),
         ('builds', 0, ${limits.builds.places + 1})
@@ -115,7 +113,7 @@ export class QueueRows extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const running = Effect.map(
-        Effect.orDie(sql<RunningRow>`SELECT id, workspace_id, slot_pool, capsule_line, started_at,
+        Effect.orDie(RunningRow.rows(sql)`SELECT id, workspace_id, slot_pool, capsule_line, started_at,
             CASE WHEN type = 'drift_check' AND trigger_kind = 'schedule' THEN 1 ELSE 0 END AS is_scheduled_check,
             CASE WHEN cancel_requested_at IS NULL THEN 0 ELSE 1 END AS is_stopping
           FROM runs WHERE status = 'running'`),
@@ -131,15 +129,16 @@ export class QueueRows extends Context.Service<
       )
 
       const candidates = (limits: QueueLimits) =>
-        Effect.map(Effect.orDie(nearestInTurn(sql, limits)), (rows) => rows.map(toQueued))
+        Effect.map(Effect.orDie(QueuedRow.rows(sql)`${nearestInTurn(sql, limits)}`), (rows) => rows.map(toQueued))
 
-      const asked =
-        Effect.orDie(sql<AskedRun>`SELECT DISTINCT workspace_id AS "workspaceId", slot_pool AS pool FROM runs
+      const asked = Effect.orDie(AskedRow.rows(
+        sql
+      )`SELECT DISTINCT workspace_id AS "workspaceId", slot_pool AS pool FROM runs
         WHERE status = 'queued' AND capsule_wait = 0 AND type <> 'drift_check' AND trigger_kind = 'user'
         ORDER BY workspace_id`)
 
       const queuedOf = Effect.fnUntraced(function* (workspaceId: string, most: number) {
-        const rows = yield* sql<QueuedRow>`
+        const rows = yield* QueuedRow.rows(sql)`
           SELECT r.id, r.workspace_id, r.slot_pool, COALESCE(r.created_by, '') AS subject, r.capsule_line,
             (r.type = 'drift_check') AS drift, r.queued_at, 0 AS workspace_turn, COALESCE(t.turn, 0) AS subject_turn
           FROM (SELECT * FROM runs WHERE status = 'queued' AND workspace_id = ${workspaceId}
@@ -150,13 +149,13 @@ export class QueueRows extends Context.Service<
       }, Effect.orDie)
 
       const countOf = Effect.fnUntraced(function* (workspaceId: string, most: number) {
-        const rows = yield* sql<{ count: number }>`SELECT COUNT(*) AS count FROM (
+        const rows = yield* CountRow.rows(sql)`SELECT COUNT(*) AS count FROM (
           SELECT 1 FROM runs WHERE status = 'queued' AND workspace_id = ${workspaceId} LIMIT ${most})`
         return rows[0]?.count ?? 0
       }, Effect.orDie)
 
       const turnTaken = Effect.fnUntraced(function* (run: QueuedRun) {
-        yield* sql`INSERT OR REPLACE INTO run_turns ${sql.insert({
+        yield* sql`INSERT OR REPLACE INTO run_turns ${RunTurnRow.values(sql, {
           slot_pool: run.pool,
           workspace_id: run.workspaceId,
           subject: run.subject

@@ -1,11 +1,12 @@
 import { Schema } from "effect"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
+import { ReviewKind } from "../RestoredRecords.ts"
 
 /** Records that a restore brought back and that the operator has to confirm. */
 export const RestoreReviewRow = table("restore_review", {
   record_id: Schema.String,
-  kind: Schema.Literals(["membership", "connection", "output_share"]),
+  kind: ReviewKind,
   previous_status: Schema.String,
   restored_at: Timestamp,
   decision: Schema.NullOr(Schema.Literals(["confirmed", "removed"])),

@@ -157,7 +157,7 @@ export class RevisionPlanSteps extends Context.Service<
             return true
           }
           case "analyzing_compatibility": {
-            const run = yield* ledger.find(row.check_run_id ?? "")
+            const run = yield* ledger.find(row.check_run_id)
             const next = stepAfterJob(run)
             if (run === undefined || next === "wait") return false
             if (next === "advance" && run.compatibility_report_id !== null) {
@@ -166,7 +166,7 @@ export class RevisionPlanSteps extends Context.Service<
             return true
           }
           case "planning": {
-            const run = yield* ledger.find(row.plan_run_id ?? "")
+            const run = yield* ledger.find(row.plan_run_id)
             const next = stepAfterPlan(run)
             if (run === undefined || next === "wait") return false
             if (next === "advance") yield* plans.update(id, { phase: "reviewable" })

@@ -17,6 +17,7 @@ import { RunPlans } from "../execution/RunPlans.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
 import { approvalRefusal, cancelStep } from "./ReviewDecisions.ts"
+import { RunId } from "../../schema/records/Ids.ts"
 
 /** The Run actor: approval and cancellation of one Run. */
 export const layer = RunActor.toLayer(
@@ -30,7 +31,7 @@ export const layer = RunActor.toLayer(
     const handover = yield* RunHandover
     const audit = yield* Audit
     const killPoint = yield* KillPoint
-    const { entityId: id } = yield* Entity.CurrentAddress
+    const id = RunId.make((yield* Entity.CurrentAddress).entityId)
 
     const load = Effect.gen(function* () {
       const row = yield* ledger.find(id)

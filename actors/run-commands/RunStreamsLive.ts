@@ -1,12 +1,13 @@
 import { Effect, Layer, Schema } from "effect"
 import { EarlierData, RunEventKind, type RunLogEntry } from "../../schema/events/RunEvent.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
-import type { RunStatus } from "../../schema/records/Run.ts"
 import { isFinalStatus } from "../../schema/records/RunLifecycle.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { RunJournal } from "../run/RunJournal.ts"
-import { decodeChunk } from "../run/RunLogs.ts"
+import { LogEntriesJson, RunLogChunkRow } from "../run/RunLogChunkRow.ts"
+import { RunRow } from "../run/RunRow.ts"
 import { RunStreams } from "../run/Runs.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /** An earlier release may have stored them: what they say is passed on as it is. */
 const decodeEvents = Schema.decodeUnknownEffect(
@@ -27,18 +28,18 @@ export const layer = Layer.effect(
     const sql = yield* ReadSql
     const journal = yield* RunJournal
 
-    const statusOf = (id: string) =>
-      Effect.map(sql<{ status: RunStatus }>`SELECT status FROM runs WHERE id = ${id}`, (rows) => rows[0]?.status)
+    const statusOf = (id: RunId) =>
+      Effect.map(RunRow.some(sql, "status")`SELECT status FROM runs WHERE id = ${id}`, (rows) => rows[0]?.status)
 
     /** Lines may follow while the Run may start, and until its execution has written the last one. */
-    const isLogOpen = (id: string) =>
+    const isLogOpen = (id: RunId) =>
       Effect.map(
         sql`SELECT 1 AS one FROM runs WHERE id = ${id} AND (status IN ('queued', 'running')
           OR (started_at IS NOT NULL AND log_ended_at IS NULL))`,
         (rows) => rows.length > 0
       )
 
-    const events = Effect.fn("RunStreams.events")(function* (id: string, after: number, limit: number) {
+    const events = Effect.fn("RunStreams.events")(function* (id: RunId, after: number, limit: number) {
       const status = yield* statusOf(id)
       const rows = yield* sql`SELECT seq, at, kind, data FROM run_events
         WHERE run_id = ${id} AND seq > ${after} ORDER BY seq LIMIT ${limit}`
@@ -51,18 +52,18 @@ export const layer = Layer.effect(
       }
     }, Effect.orDie)
 
-    const logs = Effect.fn("RunStreams.logs")(function* (id: string, after: number, limit: number) {
+    const logs = Effect.fn("RunStreams.logs")(function* (id: RunId, after: number, limit: number) {
       const open = yield* isLogOpen(id)
       const items: Array<RunLogEntry> = []
       let from = after
       let exhausted = false
       // Chunks hold many lines, so a page is gathered from as few rows as it takes.
       while (items.length < limit && !exhausted) {
-        const chunks = yield* sql<{ entries: string }>`SELECT entries FROM run_log_chunks
+        const chunks = yield* RunLogChunkRow.some(sql, "entries")`SELECT entries FROM run_log_chunks
           WHERE run_id = ${id} AND last_seq > ${from} ORDER BY first_seq LIMIT 8`
         exhausted = chunks.length < 8
         for (const chunk of chunks) {
-          for (const entry of yield* decodeChunk(chunk.entries)) {
+          for (const entry of LogEntriesJson.read(chunk.entries)) {
             if (entry.seq <= from) continue
             if (items.length >= limit) break
             items.push(entry)

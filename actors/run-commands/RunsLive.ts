@@ -1,7 +1,6 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
-import { RunId } from "../../schema/records/Ids.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { RunActor } from "../../schema/protocol/RunActor.ts"
 import { answered } from "../ActorClient.ts"
@@ -12,8 +11,10 @@ import { RunGroupRow } from "../run-group/RunGroupRow.ts"
 import { readGroup } from "../run-group/GroupReads.ts"
 import { RunGroups } from "../run-group/RunGroups.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
-import { type LatestRunRow, type RunRow, toLatestRun, toRun } from "../run/RunRow.ts"
+import { LatestRunRow, RunRow, toLatestRun, toRun } from "../run/RunRow.ts"
 import { Runs } from "../run/Runs.ts"
+import { StateVersionRow } from "../state/StateVersionRow.ts"
+import { type RunId, type RunGroupId } from "../../schema/records/Ids.ts"
 
 /** More than a person looks through at once. */
 const mostUnfinished = 50
@@ -32,12 +33,12 @@ export const layer = Layer.effect(
       Effect.map(queue.places(rows), (places) => rows.map((row) => toRun(row, places.get(row.id))))
     const projected = (row: RunRow) => Effect.map(queue.place(row), (place) => toRun(row, place))
 
-    const row = Effect.fnUntraced(function* (id: string) {
-      const rows = yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`)
+    const row = Effect.fnUntraced(function* (id: RunId) {
+      const rows = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${id}`)
       return rows[0] === undefined ? yield* notFound("Run") : rows[0]
     })
 
-    const group = (id: string) =>
+    const group = (id: RunGroupId) =>
       readGroup(id).pipe(Effect.provideService(SqlClient.SqlClient, sql), Effect.provideService(RunQueue, queue))
 
     return Runs.of({
@@ -67,11 +68,11 @@ export const layer = Layer.effect(
           ...(filter.type === undefined ? [] : [sql`type = ${filter.type}`]),
           ...(filter.status === undefined ? [] : [sql`status = ${filter.status}`])
         ]
-        const rows = yield* pageOfRows<RunRow>(
+        const rows = yield* pageOfRows(
+          RunRow,
           sql,
           cursors,
           {
-            table: "runs",
             route: "runs.list",
             newestFirst: true,
             conditions,
@@ -90,7 +91,9 @@ export const layer = Layer.effect(
       }),
       latest: Effect.fn("Runs.latest")(function* (workspaceId, capsuleIds) {
         // One index lookup per Capsule, however many Runs it has; evidence is not read.
-        const rows = yield* Effect.orDie(sql<LatestRunRow>`SELECT r.id, r.capsule_id, r.type, r.status, r.approved_at,
+        const rows = yield* Effect.orDie(LatestRunRow.rows(
+          sql
+        )`SELECT r.id, r.capsule_id, r.type, r.status, r.approved_at,
             r.created_at, r.finished_at
           FROM json_each(${JSON.stringify(capsuleIds)}) AS wanted JOIN runs r ON r.id = (
             SELECT id FROM runs WHERE capsule_id = wanted.value ORDER BY created_at DESC, id DESC LIMIT 1)
@@ -98,7 +101,9 @@ export const layer = Layer.effect(
         return rows.map(toLatestRun)
       }),
       unfinished: Effect.fn("Runs.unfinished")(function* (workspaceId) {
-        const plans = yield* sql<LatestRunRow>`SELECT id, capsule_id, type, status, approved_at, created_at, finished_at
+        const plans = yield* LatestRunRow.rows(
+          sql
+        )`SELECT id, capsule_id, type, status, approved_at, created_at, finished_at
           FROM runs WHERE workspace_id = ${workspaceId} AND type IN ('plan', 'destroy_plan') AND status = 'succeeded'
             AND approved_at IS NOT NULL AND used_by_run_id IS NULL ORDER BY approved_at, id LIMIT ${mostUnfinished}`
         const groups = yield* RunGroupRow.some(sql, "id", "created_at")`SELECT id, created_at FROM run_groups
@@ -132,7 +137,7 @@ export const layer = Layer.effect(
         for (const run of waiting) {
           // Each approval is bound to the digest that this group read showed.
           yield* answered(
-            runActor(RunId.make(run.id)).Approve({
+            runActor(run.id).Approve({
               context,
               ...(run.planDigest === undefined ? {} : { planDigest: run.planDigest }),
               ...(comment === undefined ? {} : { comment })
@@ -147,7 +152,7 @@ export const layer = Layer.effect(
       }),
       rollbackPlan: Effect.fn("Runs.rollbackPlan")(function* (context, id, request = {}) {
         const rows = yield* Effect.orDie(
-          sql<{ capsule_id: string }>`SELECT capsule_id FROM state_versions WHERE id = ${id}`
+          StateVersionRow.some(sql, "capsule_id")`SELECT capsule_id FROM state_versions WHERE id = ${id}`
         )
         if (rows[0] === undefined) return yield* notFound("StateVersion")
         return yield* answered(capsuleActor(rows[0].capsule_id).RollbackPlan({ context, stateVersionId: id, request }))

@@ -1,11 +1,13 @@
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
-import { Effect } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { SqlClient } from "effect/sql"
-import type { RunStatus } from "../../schema/records/Run.ts"
 import { RunGroupMemberRow, type RunGroupRow } from "./RunGroupRow.ts"
 import type { Member, Standing } from "./WaveDecision.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { type RowOf, rowShape } from "../database/Table.ts"
+import { DependencyEdgeRow } from "../consumption/DependencyRow.ts"
+import { RunRow } from "../run/RunRow.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 const { capsule_id, code, decision, message, wave } = RunGroupMemberRow.columns
 
@@ -20,20 +22,16 @@ const MemberRow = rowShape({
 })
 type MemberRow = RowOf<typeof MemberRow.columns>
 
-const Edge = rowShape({ producer: CapsuleRow.columns.id, consumer: CapsuleRow.columns.id })
-
-interface PlanRow {
-  readonly id: string
-  readonly capsule_id: string
-  readonly status: RunStatus
-  readonly created_at: string
-  readonly error_code: string | null
-  readonly error_message: string | null
-  readonly apply_id: string | null
-  readonly apply_status: RunStatus | null
-  readonly apply_error_code: string | null
-  readonly apply_error_message: string | null
-}
+/** A plan of the group with the apply that used it. */
+const PlanRow = rowShape({
+  ...Struct.pick(RunRow.columns, ["id", "status", "created_at", "error_code", "error_message"]),
+  capsule_id: CapsuleRow.columns.id,
+  apply_id: Schema.NullOr(RunRow.columns.id),
+  apply_status: Schema.NullOr(RunRow.columns.status),
+  apply_error_code: RunRow.columns.error_code,
+  apply_error_message: RunRow.columns.error_message
+})
+type PlanRow = RowOf<typeof PlanRow.columns>
 
 interface Reason {
   readonly code: string
@@ -44,8 +42,8 @@ interface Reason {
 export interface GroupMember extends Member {
   readonly name: string
   readonly wave: number
-  readonly planRunId: string | undefined
-  readonly applyRunId: string | undefined
+  readonly planRunId: RunId | undefined
+  readonly applyRunId: RunId | undefined
   readonly reason: Reason | undefined
 }
 
@@ -112,7 +110,9 @@ export const groupMembers = Effect.fn("groupMembers")(function* (group: RunGroup
   const rows = yield* MemberRow.rows(sql)`SELECT m.capsule_id, c.name, c.status, m.wave, m.decision, m.code, m.message
     FROM run_group_members m JOIN capsules c ON c.id = m.capsule_id
     WHERE m.group_id = ${group.id} ORDER BY m.wave, c.created_at, c.id`
-  const plans = yield* sql<PlanRow>`SELECT p.id, p.capsule_id, p.status, p.created_at, p.error_code, p.error_message,
+  const plans = yield* PlanRow.rows(
+    sql
+  )`SELECT p.id, p.capsule_id, p.status, p.created_at, p.error_code, p.error_message,
       a.id AS apply_id, a.status AS apply_status, a.error_code AS apply_error_code, a.error_message AS apply_error_message
     FROM runs p LEFT JOIN runs a ON a.id = p.used_by_run_id
     WHERE p.run_group_id = ${group.id} AND p.type = 'plan' ORDER BY p.created_at, p.id`
@@ -122,7 +122,7 @@ export const groupMembers = Effect.fn("groupMembers")(function* (group: RunGroup
     const isOlder = plan.status === "superseded" && newest.get(plan.capsule_id)?.created_at === plan.created_at
     if (!isOlder) newest.set(plan.capsule_id, plan)
   }
-  const edges = yield* Edge.rows(
+  const edges = yield* DependencyEdgeRow.rows(
     sql
   )`SELECT DISTINCT d.producer_capsule_id AS producer, d.consumer_capsule_id AS consumer
     FROM dependencies d JOIN run_group_members p ON p.group_id = ${group.id} AND p.capsule_id = d.producer_capsule_id

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { notFound } from "../../schema/errors/ApiError.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
-import { type RunRow, toRun } from "../run/RunRow.ts"
+import { toRun, RunRow } from "../run/RunRow.ts"
 import { groupMembers } from "./GroupMembers.ts"
 import { toRunGroup } from "./GroupProjection.ts"
 import { RunGroupRow } from "./RunGroupRow.ts"
@@ -13,7 +13,9 @@ export const readGroup = Effect.fn("readGroup")(function* (id: string) {
   const queue = yield* RunQueue
   const [group] = yield* Effect.orDie(RunGroupRow.rows(sql)`SELECT * FROM run_groups WHERE id = ${id}`)
   if (group === undefined) return yield* notFound("Run group")
-  const rows = yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE run_group_id = ${id} ORDER BY created_at, id`)
+  const rows = yield* Effect.orDie(
+    RunRow.rows(sql)`SELECT * FROM runs WHERE run_group_id = ${id} ORDER BY created_at, id`
+  )
   const places = yield* queue.places(rows)
   const runs = rows.map((row) => toRun(row, places.get(row.id)))
   return toRunGroup(group, runs, yield* groupMembers(group))

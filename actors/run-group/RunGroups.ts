@@ -17,9 +17,10 @@ import { automationRefusal } from "../workspace/Automation.ts"
 import { type GroupMember, groupMembers } from "./GroupMembers.ts"
 import { isOver } from "./GroupProjection.ts"
 import { RunGroupRow, RunGroupMemberRow } from "./RunGroupRow.ts"
-import { membersOf, nextSteps, type WaveEdge, wavesOf } from "./WaveDecision.ts"
+import { membersOf, nextSteps, wavesOf } from "./WaveDecision.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import type { ChangesOf } from "../database/Table.ts"
+import { DependencyEdgeRow } from "../consumption/DependencyRow.ts"
 
 const StarterJson = Schema.fromJsonString(CommandContext)
 const encodeStarter = Schema.encodeSync(StarterJson)
@@ -265,7 +266,7 @@ const make = Effect.gen(function* () {
     const updatable = yield* Effect.orDie(CapsuleRow.some(sql, "id", "status")`SELECT id, status FROM capsules
       WHERE workspace_id = ${workspaceId} AND status IN ('active', 'stale') AND current_state_version_id IS NOT NULL
       ORDER BY created_at, id`)
-    const edges = yield* Effect.orDie(sql<WaveEdge>`SELECT producer_capsule_id AS producer,
+    const edges = yield* Effect.orDie(DependencyEdgeRow.rows(sql)`SELECT producer_capsule_id AS producer,
       consumer_capsule_id AS consumer FROM dependencies WHERE workspace_id = ${workspaceId}`)
     const stale = updatable.filter(({ status }) => status === "stale").map(({ id }) => id)
     const ids = membersOf(stale, new Set(updatable.map(({ id }) => id)), edges)

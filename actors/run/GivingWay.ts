@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunCancels } from "./RunCancels.ts"
 import { RunLifecycle } from "./RunLifecycle.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /** The reason of a drift check that the service stopped: a scheduled one with this reason is repeated soon. */
 export const goesFirst = "Another Run goes first."
@@ -10,7 +11,7 @@ export const goesFirst = "Another Run goes first."
  * Asks a running drift check to stop, in the caller's transaction. The request is recorded, since the check may have been
  * claimed and not listen yet.
  */
-export const giveWay = Effect.fn("Run.giveWay")(function* (runId: string) {
+export const giveWay = Effect.fn("Run.giveWay")(function* (runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   const lifecycle = yield* RunLifecycle
   const cancels = yield* RunCancels

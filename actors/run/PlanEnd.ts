@@ -15,7 +15,7 @@ const PlanEndRow = rowShape({
 export type PlanEnd = RowOf<typeof PlanEndRow.columns>
 
 /** The plan as it is now, read through `sql`. */
-export const readPlanEnd = Effect.fn("readPlanEnd")(function* (sql: SqlClient.SqlClient, planRunId: string | null) {
+export const readPlanEnd = Effect.fn("readPlanEnd")(function* (sql: SqlClient.SqlClient, planRunId: RunId | null) {
   if (planRunId === null) return undefined
   const [plan] = yield* PlanEndRow.rows(sql)`SELECT r.id, r.status, r.used_by_run_id,
       (SELECT json_extract(e.data, '$.reason') FROM run_events e WHERE e.run_id = r.id AND e.kind = 'run.superseded'

@@ -1,4 +1,5 @@
 import { Context, Deferred, Effect, Layer } from "effect"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /**
  * Carries a cancel to the execution of a Run. Commands use this without knowing who executes; the executor registers its
@@ -8,22 +9,22 @@ export class RunCancels extends Context.Service<
   RunCancels,
   {
     /** Asks the execution of a Run to stop. Does nothing when it does not execute here. */
-    readonly cancel: (runId: string) => Effect.Effect<void>
+    readonly cancel: (runId: RunId) => Effect.Effect<void>
     /** Registers an execution; the resulting effect completes when it is asked to stop. */
-    readonly register: (runId: string) => Effect.Effect<Effect.Effect<void>>
-    readonly forget: (runId: string) => Effect.Effect<void>
+    readonly register: (runId: RunId) => Effect.Effect<Effect.Effect<void>>
+    readonly forget: (runId: RunId) => Effect.Effect<void>
     /** The Runs that are registered. */
-    readonly registered: Effect.Effect<ReadonlyArray<string>>
+    readonly registered: Effect.Effect<ReadonlyArray<RunId>>
   }
 >()("svc/actors/run/RunCancels") {
   static readonly layer = Layer.sync(RunCancels, () => {
-    const requests = new Map<string, Deferred.Deferred<void>>()
+    const requests = new Map<RunId, Deferred.Deferred<void>>()
     return RunCancels.of({
-      cancel: Effect.fnUntraced(function* (runId: string) {
+      cancel: Effect.fnUntraced(function* (runId: RunId) {
         const request = requests.get(runId)
         if (request !== undefined) yield* Deferred.succeed(request, undefined)
       }),
-      register: Effect.fnUntraced(function* (runId: string) {
+      register: Effect.fnUntraced(function* (runId: RunId) {
         const request = yield* Deferred.make<void>()
         requests.set(runId, request)
         return Deferred.await(request)

@@ -2,10 +2,13 @@ import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
-import { RunId } from "../../schema/records/Ids.ts"
+import { CapsuleId } from "../../schema/records/Ids.ts"
 import { InstallPlanActor, RevisionPlanActor } from "../../schema/protocol/PlanActors.ts"
 import { handedOver } from "../ActorClient.ts"
+import { rowShape } from "../database/Table.ts"
 import { RunHandover } from "./RunHandover.ts"
+
+const Follower = rowShape({ id: CapsuleId })
 
 /** Hand-overs are messages in the caller's transaction; they carry ids only, since they are stored as plain text. */
 export const layer = Layer.effect(
@@ -26,11 +29,11 @@ export const layer = Layer.effect(
       planned: (run) =>
         run.capsule_id === null || run.trigger_kind !== "auto_update"
           ? Effect.void
-          : handedOver(capsules(run.capsule_id).ApplyFollowed({ planRunId: RunId.make(run.id) }, { discard: true })),
+          : handedOver(capsules(run.capsule_id).ApplyFollowed({ planRunId: run.id }, { discard: true })),
       snapshotTaken: Effect.fn("RunHandover.snapshotTaken")(function* ({ sourceId, snapshotId, autoUpdate, cause }) {
         if (!autoUpdate) return
         // Without those that have already decided about this snapshot under their present authority and state.
-        const followers = yield* Effect.orDie(sql<{ id: string }>`SELECT c.id FROM capsules c
+        const followers = yield* Effect.orDie(Follower.rows(sql)`SELECT c.id FROM capsules c
           JOIN source_snapshots s ON s.id = ${snapshotId}
           WHERE c.source_id = ${sourceId} AND c.auto_update_enabled = 1 AND ${sql.literal(livingCapsule("c."))}
             AND c.adopted_ref = s.ref AND c.adopted_path = s.path

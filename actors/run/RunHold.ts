@@ -1,13 +1,14 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { RunRow } from "./RunRow.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /**
  * The right to write for a running Run, given to one owner under one fence by its claim. Every write of an execution names the
  * hold and is refused once the Run has ended or was claimed again.
  */
 export interface RunHold {
-  readonly runId: string
+  readonly runId: RunId
   readonly owner: string
   readonly fence: number
 }

@@ -5,7 +5,9 @@ import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import type { HoldLost, RunHold } from "./RunHold.ts"
 import type { ReportedEvent } from "./ReportedEvents.ts"
+import { EventDataJson, RunEventRow } from "./RunEventRow.ts"
 import { eventBatch, nextEvent, nextEvents } from "./RunSequences.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 type Listener = () => void
 
@@ -36,7 +38,7 @@ export class RunJournal extends Context.Service<
   {
     /** For what is decided about a Run from outside of its execution. */
     readonly append: <Kind extends RunEventKind>(
-      runId: string,
+      runId: RunId,
       kind: Kind,
       data: RunEventData<Kind>
     ) => Effect.Effect<void>
@@ -64,9 +66,9 @@ export class RunJournal extends Context.Service<
     /** Writes what is noted under this hold now, in the caller's transaction: once the hold has ended, nothing more is taken. */
     readonly flush: (hold: RunHold) => Effect.Effect<void, HoldLost>
     /** Runs `effect` in the trace of the request that queued the Run, while this process remembers it. */
-    readonly within: <A, E>(runId: string, effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
-    readonly wake: (runId: string) => void
-    readonly listen: (runId: string, listener: Listener) => () => void
+    readonly within: <A, E>(runId: RunId, effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
+    readonly wake: (runId: RunId) => void
+    readonly listen: (runId: RunId, listener: Listener) => () => void
   }
 >()("svc/actors/run/RunJournal") {
   static readonly layer = Layer.effect(
@@ -77,11 +79,11 @@ export class RunJournal extends Context.Service<
       const origins = new Map<string, Tracer.AnySpan>()
 
       // Over a copy: who is woken may listen again at once, and would be woken again without end.
-      const wake = (runId: string) => {
+      const wake = (runId: RunId) => {
         for (const listener of Array.from(listeners.get(runId) ?? [])) listener()
       }
 
-      const listen = (runId: string, listener: Listener) => {
+      const listen = (runId: RunId, listener: Listener) => {
         const ofRun = listeners.get(runId) ?? new Set()
         ofRun.add(listener)
         listeners.set(runId, ofRun)
@@ -92,7 +94,7 @@ export class RunJournal extends Context.Service<
       }
 
       /** A trace costs memory only from queue to start. Whatever never starts makes way for the newest. */
-      const remember = (runId: string, kind: RunEventKind) =>
+      const remember = (runId: RunId, kind: RunEventKind) =>
         kind !== "run.queued"
           ? Effect.void
           : Effect.match(Effect.currentParentSpan, {
@@ -107,23 +109,23 @@ export class RunJournal extends Context.Service<
               }
             })
 
-      const within = <A, E>(runId: string, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+      const within = <A, E>(runId: RunId, effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
         Effect.suspend(() => {
           const origin = origins.get(runId)
           origins.delete(runId)
           return origin === undefined ? effect : Effect.provideService(effect, Tracer.ParentSpan, origin)
         })
 
-      const noted = new Map<string, Noted>()
+      const noted = new Map<RunId, Noted>()
       const scope = yield* Effect.scope
 
-      const insert = (runId: string, seq: number, { at, data, kind }: NewEvent) =>
-        sql`INSERT INTO run_events ${sql.insert({ run_id: runId, seq, at, kind, data: JSON.stringify(data) })}`
+      const insert = (runId: RunId, seq: number, { at, data, kind }: NewEvent) =>
+        sql`INSERT INTO run_events ${RunEventRow.values(sql, { run_id: runId, seq, at, kind, data: EventDataJson.write(data) })}`
 
-      const insertAfter = (runId: string, last: number, events: ReadonlyArray<NewEvent>) =>
+      const insertAfter = (runId: RunId, last: number, events: ReadonlyArray<NewEvent>) =>
         Effect.forEach(events, (event, index) => insert(runId, last + 1 + index, event), { discard: true })
 
-      const wakeAfterCommit = (runId: string) => sql.afterCommit(Effect.sync(() => wake(runId)))
+      const wakeAfterCommit = (runId: RunId) => sql.afterCommit(Effect.sync(() => wake(runId)))
 
       const writeAll = Effect.fnUntraced(function* (hold: RunHold, events: ReadonlyArray<NewEvent>) {
         yield* insertAfter(hold.runId, yield* nextEvents(sql, hold, events.length), events)
@@ -131,21 +133,21 @@ export class RunJournal extends Context.Service<
       })
 
       // Taken inside the transaction: until it has the database, whoever has it may write them first.
-      const writeNoted = (runId: string) =>
+      const writeNoted = (runId: RunId) =>
         Effect.suspend(() => {
           const waiting = noted.get(runId)
           noted.delete(runId)
           return waiting === undefined ? Effect.void : writeAll(waiting.hold, waiting.events)
         })
 
-      const flushSoon = (runId: string) =>
+      const flushSoon = (runId: RunId) =>
         Effect.suspend(() => (noted.has(runId) ? transaction(sql)(writeNoted(runId)) : Effect.void))
 
       /** What was noted under a hold that is lost by now is nobody's news. */
-      const noneLeft = (runId: string) => Effect.catchTag(writeNoted(runId), "HoldLost", () => Effect.void)
+      const noneLeft = (runId: RunId) => Effect.catchTag(writeNoted(runId), "HoldLost", () => Effect.void)
 
       const append = Effect.fnUntraced(function* <Kind extends RunEventKind>(
-        runId: string,
+        runId: RunId,
         kind: Kind,
         data: RunEventData<Kind>
       ) {

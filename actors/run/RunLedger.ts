@@ -3,22 +3,24 @@ import { SqlClient, type SqlError } from "effect/sql"
 import type { SlotPool } from "../../schema/records/QueuePlace.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import { capsuleExclusiveTypes, type PlanPurpose, type RunType } from "../../schema/records/Run.ts"
+import type { ChangesOf } from "../database/Table.ts"
 import { now } from "../Identity.ts"
 import { secretRuleVersion } from "../../runner/redaction/SecretRule.ts"
 import { KillPoint } from "./KillPoint.ts"
 import { type HoldLost, changedUnder, holdLost, isHeld, type RunHold } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { RunLifecycle, type SeenRun } from "./RunLifecycle.ts"
-import { mergedEvidence, pendingPlan, type RunRow } from "./RunRow.ts"
+import { mergedEvidence, pendingPlan, RunRow, SpecJson } from "./RunRow.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /** The properties of a new Run. */
 export interface NewRun {
-  readonly id: string
+  readonly id: RunId
   readonly workspaceId: string
   readonly type: RunType
   readonly capsuleId?: string | undefined
   readonly sourceId?: string | undefined
-  readonly planRunId?: string | undefined
+  readonly planRunId?: RunId | undefined
   readonly runGroupId?: string | undefined
   readonly coordinator?: { readonly kind: "install_plan" | "revision_plan"; readonly id: string } | undefined
   readonly sourceSnapshotId?: string | undefined
@@ -41,26 +43,24 @@ export interface NewRun {
 }
 
 /** What an execution learns about its Run, and records meanwhile. */
-export type RecordedColumns = Partial<
-  Pick<
-    RunRow,
-    | "source_snapshot_id"
-    | "resolved_commit"
-    | "compatibility_report_id"
-    | "install_config_id"
-    | "execution_authority_epoch"
-    | "base_state_generation"
-    | "base_state_version_id"
-    | "plan_digest"
-    | "expires_at"
-    | "isolation"
-    | "network"
-    | "profile"
-    | "profile_digest"
-    | "provider_apply_succeeded"
-    | "state_version_id"
-    | "quiet"
-  >
+export type RecordedColumns = Pick<
+  ChangesOf<typeof RunRow>,
+  | "source_snapshot_id"
+  | "resolved_commit"
+  | "compatibility_report_id"
+  | "install_config_id"
+  | "execution_authority_epoch"
+  | "base_state_generation"
+  | "base_state_version_id"
+  | "plan_digest"
+  | "expires_at"
+  | "isolation"
+  | "network"
+  | "profile"
+  | "profile_digest"
+  | "provider_apply_succeeded"
+  | "state_version_id"
+  | "quiet"
 >
 
 /** The rows of Runs, but for their moves, which are `RunLifecycle`'s. Every method works in the caller's transaction. */
@@ -68,7 +68,7 @@ export class RunLedger extends Context.Service<
   RunLedger,
   {
     readonly insert: (run: NewRun) => Effect.Effect<void>
-    readonly find: (id: string) => Effect.Effect<RunRow | undefined>
+    readonly find: (id: RunId | null) => Effect.Effect<RunRow | undefined>
     /** The Run while it is executed under this hold. */
     readonly held: (hold: RunHold) => Effect.Effect<RunRow | undefined>
     /** Records what an execution found out. */
@@ -77,26 +77,22 @@ export class RunLedger extends Context.Service<
     /** Voids every unapplied plan that was reviewed under an earlier secret rule. */
     readonly supersedeOutdated: Effect.Effect<void>
     /** Voids every plan of a Capsule that was computed for older authority, an older state or other inputs. Returns their ids. */
-    readonly supersedePlans: (
-      capsuleId: string,
-      reason: string,
-      except?: string
-    ) => Effect.Effect<ReadonlyArray<string>>
+    readonly supersedePlans: (capsuleId: string, reason: string, except?: RunId) => Effect.Effect<ReadonlyArray<RunId>>
     /** The plans of a Capsule that wait for an approval or for their apply. */
-    readonly applicablePlans: (capsuleId: string) => Effect.Effect<ReadonlyArray<string>>
+    readonly applicablePlans: (capsuleId: string) => Effect.Effect<ReadonlyArray<RunId>>
     /** Voids this plan, unless its apply has begun or it is void already. */
-    readonly supersedePlan: (id: string, reason: string) => Effect.Effect<void>
+    readonly supersedePlan: (id: RunId, reason: string) => Effect.Effect<void>
     /** The plans whose time is over at this moment. */
-    readonly expiredPlans: (at: string) => Effect.Effect<ReadonlyArray<string>>
+    readonly expiredPlans: (at: string) => Effect.Effect<ReadonlyArray<RunId>>
     /** Ends one of them: `false` when it is applied, void or ended by now. */
-    readonly expirePlan: (id: string) => Effect.Effect<boolean>
+    readonly expirePlan: (id: RunId) => Effect.Effect<boolean>
     /**
      * Voids every unapplied plan that received values through this share, and returns their ids. A running apply keeps its
      * plan; a waiting one is refused when it starts.
      */
-    readonly supersedeConsumers: (outputShareId: string, reason: string) => Effect.Effect<ReadonlyArray<string>>
+    readonly supersedeConsumers: (outputShareId: string, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
     /** The same for every plan made with values of this Connection. */
-    readonly supersedeUsers: (connectionId: string, reason: string) => Effect.Effect<ReadonlyArray<string>>
+    readonly supersedeUsers: (connectionId: string, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
     /** Removes looks that found nothing new and ended before `before`, with their events and logs; a few thousand at a time. */
     readonly purgeQuiet: (before: string) => Effect.Effect<void>
     /** The same for every plan with a reason from `reasonOf`. Returns the number. */
@@ -112,8 +108,8 @@ export class RunLedger extends Context.Service<
       const lifecycle = yield* RunLifecycle
       const killPoint = yield* KillPoint
 
-      const find = Effect.fnUntraced(function* (id: string) {
-        const rows = yield* sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`
+      const find = Effect.fnUntraced(function* (id: RunId | null) {
+        const rows = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${id}`
         return rows[0]
       }, Effect.orDie)
 
@@ -131,7 +127,7 @@ export class RunLedger extends Context.Service<
 
       const insert = Effect.fn("RunLedger.insert")(function* (run: NewRun) {
         const at = yield* now
-        yield* sql`INSERT INTO runs ${sql.insert({
+        yield* sql`INSERT INTO runs ${RunRow.values(sql, {
           id: run.id,
           workspace_id: run.workspaceId,
           type: run.type,
@@ -157,7 +153,7 @@ export class RunLedger extends Context.Service<
           purpose: run.purpose ?? null,
           attempt: 0,
           quiet: run.quiet === true ? 1 : 0,
-          spec: JSON.stringify(run.spec),
+          spec: SpecJson.write(run.spec),
           evidence: mergedEvidence("{}", run.evidence ?? {}),
           slot_pool: yield* poolOf(run),
           capsule_line: capsuleExclusiveTypes.includes(run.type) ? (run.capsuleId ?? null) : null,
@@ -169,25 +165,25 @@ export class RunLedger extends Context.Service<
       }, Effect.orDie)
 
       const held = Effect.fnUntraced(function* (hold: RunHold) {
-        const rows = yield* sql<RunRow>`SELECT * FROM runs WHERE ${isHeld(sql, hold)}`
+        const rows = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE ${isHeld(sql, hold)}`
         return rows[0]
       }, Effect.orDie)
 
       const record = (hold: RunHold, columns: RecordedColumns) =>
         changedUnder(
           hold,
-          Effect.orDie(sql`UPDATE runs SET ${sql.update(columns)} WHERE ${isHeld(sql, hold)} RETURNING id`)
+          Effect.orDie(sql`UPDATE runs SET ${RunRow.changes(sql, columns)} WHERE ${isHeld(sql, hold)} RETURNING id`)
         )
 
       const mergeEvidence = Effect.fnUntraced(function* (hold: RunHold, evidence: RunEvidence) {
         const [row] = yield* Effect.orDie(
-          sql<Pick<RunRow, "evidence">>`SELECT evidence FROM runs WHERE ${isHeld(sql, hold)}`
+          RunRow.some(sql, "evidence")`SELECT evidence FROM runs WHERE ${isHeld(sql, hold)}`
         )
         if (row === undefined) return yield* holdLost(hold)
         const merged = { evidence: mergedEvidence(row.evidence, evidence) }
         yield* changedUnder(
           hold,
-          Effect.orDie(sql`UPDATE runs SET ${sql.update(merged)} WHERE ${isHeld(sql, hold)} RETURNING id`)
+          Effect.orDie(sql`UPDATE runs SET ${RunRow.changes(sql, merged)} WHERE ${isHeld(sql, hold)} RETURNING id`)
         )
       })
 
@@ -201,35 +197,35 @@ export class RunLedger extends Context.Service<
       const supersedePlans = Effect.fn("RunLedger.supersedePlans")(function* (
         capsuleId: string,
         reason: string,
-        except?: string
+        except?: RunId
       ) {
-        const plans = yield* sql<RunRow>`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
+        const plans = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
           AND id <> ${except ?? ""} AND ${pending} ORDER BY created_at, id`
         return yield* supersede(plans, reason)
       }, Effect.orDie)
 
-      const supersedePlan = Effect.fn("RunLedger.supersedePlan")(function* (id: string, reason: string) {
-        yield* supersede(yield* sql<RunRow>`SELECT * FROM runs WHERE id = ${id} AND ${pending}`, reason)
+      const supersedePlan = Effect.fn("RunLedger.supersedePlan")(function* (id: RunId, reason: string) {
+        yield* supersede(yield* RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${id} AND ${pending}`, reason)
       }, Effect.orDie)
 
       const expiredPlans = Effect.fn("RunLedger.expiredPlans")(function* (at: string) {
-        const plans = yield* sql<{ id: string }>`SELECT id FROM runs WHERE expires_at <= ${at} AND ${pending}`
+        const plans = yield* RunRow.some(sql, "id")`SELECT id FROM runs WHERE expires_at <= ${at} AND ${pending}`
         return plans.map(({ id }) => id)
       }, Effect.orDie)
 
-      const expirePlan = Effect.fn("RunLedger.expirePlan")(function* (id: string) {
-        const [plan] = yield* sql<RunRow>`SELECT * FROM runs WHERE id = ${id} AND ${pending}`
+      const expirePlan = Effect.fn("RunLedger.expirePlan")(function* (id: RunId) {
+        const [plan] = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${id} AND ${pending}`
         return plan !== undefined && (yield* lifecycle.expire(plan))
       }, Effect.orDie)
 
       const applicablePlans = Effect.fn("RunLedger.applicablePlans")(function* (capsuleId: string) {
-        const plans = yield* sql<{ id: string }>`SELECT id FROM runs WHERE capsule_id = ${capsuleId}
+        const plans = yield* RunRow.some(sql, "id")`SELECT id FROM runs WHERE capsule_id = ${capsuleId}
           AND ${pending} ORDER BY created_at, id`
         return plans.map(({ id }) => id)
       }, Effect.orDie)
 
       const supersedeOutdated = Effect.gen(function* () {
-        const plans = yield* sql<RunRow>`SELECT r.* FROM runs r JOIN run_plans p ON p.run_id = r.id
+        const plans = yield* RunRow.rows(sql)`SELECT r.* FROM runs r JOIN run_plans p ON p.run_id = r.id
           WHERE ${pending} AND p.secret_rule IS NOT ${secretRuleVersion} ORDER BY r.created_at, r.id`
         yield* supersede(plans, "This release hides more secrets than the one that made the plan. Plan again.")
       }).pipe(sql.withTransaction, Effect.orDie, Effect.withSpan("RunLedger.supersedeOutdated"))
@@ -238,14 +234,14 @@ export class RunLedger extends Context.Service<
         outputShareId: string,
         reason: string
       ) {
-        const plans = yield* sql<RunRow>`SELECT r.* FROM run_plans p JOIN runs r ON r.id = p.run_id
+        const plans = yield* RunRow.rows(sql)`SELECT r.* FROM run_plans p JOIN runs r ON r.id = p.run_id
           WHERE ${pending} AND EXISTS (SELECT 1 FROM json_each(p.consumed_outputs) e
             WHERE json_extract(e.value, '$.outputShareId') = ${outputShareId}) ORDER BY r.created_at, r.id`
         return yield* supersede(plans, reason)
       }, Effect.orDie)
 
       const supersedeUsers = Effect.fn("RunLedger.supersedeUsers")(function* (connectionId: string, reason: string) {
-        const plans = yield* sql<RunRow>`SELECT * FROM runs WHERE ${pending}
+        const plans = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE ${pending}
           AND EXISTS (SELECT 1 FROM json_each(evidence, '$.providerResolutions') e
             WHERE json_extract(e.value, '$.connectionId') = ${connectionId}) ORDER BY created_at, id`
         return yield* supersede(plans, reason)
@@ -253,7 +249,7 @@ export class RunLedger extends Context.Service<
 
       const purgeQuiet = Effect.fn("RunLedger.purgeQuiet")(
         function* (before: string) {
-          const old = yield* sql<{ id: string }>`SELECT id FROM runs
+          const old = yield* RunRow.some(sql, "id")`SELECT id FROM runs
             WHERE quiet = 1 AND finished_at < ${before} ORDER BY finished_at LIMIT 2000`
           const ids = JSON.stringify(old.map(({ id }) => id))
           const among = sql`IN (SELECT value FROM json_each(${ids}))`
@@ -267,7 +263,7 @@ export class RunLedger extends Context.Service<
 
       const supersedeWhere = Effect.fn("RunLedger.supersedeWhere")(
         function* (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) {
-          const plans = yield* sql<RunRow>`SELECT * FROM runs WHERE ${pending} ORDER BY created_at, id`
+          const plans = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE ${pending} ORDER BY created_at, id`
           let count = 0
           for (const plan of plans) {
             const reason = yield* reasonOf(plan)
@@ -282,7 +278,7 @@ export class RunLedger extends Context.Service<
       )
 
       const openExclusive = Effect.fnUntraced(function* (capsuleId: string) {
-        return yield* sql<RunRow>`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
+        return yield* RunRow.rows(sql)`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
           AND status IN ('queued', 'running') AND ${sql.in("type", capsuleExclusiveTypes)} ORDER BY queued_at, id`
       }, Effect.orDie)
 

@@ -3,11 +3,13 @@ import { SqlClient } from "effect/sql"
 import type { RunEventData, RunFact } from "../../schema/events/RunEvent.ts"
 import type { RunEvidence, RunStatus } from "../../schema/records/Run.ts"
 import { isFinalStatus, moveEvent } from "../../schema/records/RunLifecycle.ts"
+import type { ChangesOf } from "../database/Table.ts"
 import { now } from "../Identity.ts"
 import { KillPoint } from "./KillPoint.ts"
 import { type HoldLost, holdLost, isHeld, type RunHold } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
-import { mergedEvidence, type RunRow, standingOf } from "./RunRow.ts"
+import { mergedEvidence, RunRow, standingOf } from "./RunRow.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 export interface RunError {
   readonly code: string
@@ -18,7 +20,7 @@ export interface RunError {
 interface Recorded {
   readonly error?: RunError | undefined
   readonly evidence?: RunEvidence | undefined
-  readonly columns?: Readonly<Record<string, string | number | null>> | undefined
+  readonly columns?: ChangesOf<typeof RunRow> | undefined
 }
 
 /** A Run as just read by the caller in the same transaction. */
@@ -47,7 +49,7 @@ export class RunLifecycle extends Context.Service<
   RunLifecycle,
   {
     /** Gives a queued Run to an owner, under the next fence; `undefined` when it is no longer queued. */
-    readonly claim: (id: string, owner: string) => Effect.Effect<RunRow | undefined>
+    readonly claim: (id: RunId, owner: string) => Effect.Effect<RunRow | undefined>
     readonly succeed: (hold: RunHold, data: RunEventData<"run.succeeded">, evidence?: RunEvidence) => Held
     readonly fail: (hold: RunHold, error: RunError, evidence?: RunEvidence, data?: EndData) => Held
     readonly cancel: (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: EndData) => Held
@@ -66,9 +68,9 @@ export class RunLifecycle extends Context.Service<
     /** Fails a Run that was never started. */
     readonly abandon: (run: SeenRun, error: RunError, evidence?: RunEvidence) => Effect.Effect<boolean>
     /** Records that a running Run is to stop; does nothing when that is recorded already. */
-    readonly requestCancel: (id: string, reason: string | undefined) => Effect.Effect<void>
+    readonly requestCancel: (id: RunId, reason: string | undefined) => Effect.Effect<void>
     /** Records that an apply uses an approved plan: `false` when it is used or void by now. */
-    readonly usePlan: (planId: string, applyId: string) => Effect.Effect<boolean>
+    readonly usePlan: (planId: RunId, applyId: RunId) => Effect.Effect<boolean>
   }
 >()("svc/actors/run/RunLifecycle") {
   static readonly layer = Layer.effect(
@@ -78,12 +80,12 @@ export class RunLifecycle extends Context.Service<
       const journal = yield* RunJournal
       const killPoint = yield* KillPoint
 
-      const claim = Effect.fn("RunLifecycle.claim")(function* (id: string, owner: string) {
+      const claim = Effect.fn("RunLifecycle.claim")(function* (id: RunId, owner: string) {
         const at = yield* now
         // Sequences restart their batch numbers for the new fence, and lines may follow again.
         const fresh = { last_event_batch: 0, last_log_batch: 0, log_ended_at: null, start_acknowledged_at: null }
-        const [claimed] = yield* sql<RunRow>`UPDATE runs
-          SET ${sql.update({ status: "running", owner, started_at: at, ...fresh })}, attempt = attempt + 1, fence = fence + 1
+        const [claimed] = yield* RunRow.rows(sql)`UPDATE runs
+          SET ${RunRow.changes(sql, { status: "running", owner, started_at: at, ...fresh })}, attempt = attempt + 1, fence = fence + 1
           WHERE id = ${id} AND status = 'queued' RETURNING *`
         if (claimed === undefined) return undefined
         yield* journal.append(id, "run.started", { attempt: claimed.attempt })
@@ -107,7 +109,7 @@ export class RunLifecycle extends Context.Service<
           seen.status === "succeeded"
             ? sql`id = ${seen.id} AND status = 'succeeded' AND used_by_run_id IS NULL`
             : sql`id = ${seen.id} AND status = ${seen.status}`
-        const moved = yield* sql`UPDATE runs SET ${sql.update({
+        const moved = yield* sql`UPDATE runs SET ${RunRow.changes(sql, {
           status: to,
           owner: null,
           finished_at: isFinalStatus(to) ? at : null,
@@ -131,7 +133,15 @@ export class RunLifecycle extends Context.Service<
         recorded?: Recorded
       ): Effect.fn.Return<void, HoldLost> {
         yield* journal.flush(hold)
-        const [seen] = yield* Effect.orDie(sql<SeenRun>`SELECT id, type, status, approved_at, used_by_run_id, evidence
+        const [seen] = yield* Effect.orDie(RunRow.some(
+          sql,
+          "id",
+          "type",
+          "status",
+          "approved_at",
+          "used_by_run_id",
+          "evidence"
+        )`SELECT id, type, status, approved_at, used_by_run_id, evidence
           FROM runs WHERE ${isHeld(sql, hold)}`)
         if (seen === undefined || !(yield* move(seen, to, fact, recorded, hold))) return yield* holdLost(hold)
       })
@@ -150,7 +160,7 @@ export class RunLifecycle extends Context.Service<
         return yield* move(plan, "succeeded", { kind: "run.approved", data }, { columns })
       })
 
-      const withoutPlan = (id: string) => Effect.orDie(sql`DELETE FROM run_plans WHERE run_id = ${id}`)
+      const withoutPlan = (id: RunId) => Effect.orDie(sql`DELETE FROM run_plans WHERE run_id = ${id}`)
 
       const voidPlan = Effect.fnUntraced(function* (plan: SeenRun, reason: string) {
         const moved = yield* move(plan, "superseded", { kind: "run.superseded", data: { reason } })
@@ -164,15 +174,15 @@ export class RunLifecycle extends Context.Service<
         return moved
       })
 
-      const requestCancel = Effect.fn("RunLifecycle.requestCancel")(function* (id: string, reason: string | undefined) {
+      const requestCancel = Effect.fn("RunLifecycle.requestCancel")(function* (id: RunId, reason: string | undefined) {
         const request = { cancel_requested_at: yield* now, cancel_reason: reason ?? null }
-        const noted = yield* sql`UPDATE runs SET ${sql.update(request)}
+        const noted = yield* sql`UPDATE runs SET ${RunRow.changes(sql, request)}
           WHERE id = ${id} AND status = 'running' AND cancel_requested_at IS NULL RETURNING id`
         if (noted.length > 0) yield* journal.append(id, "run.cancelling", reason === undefined ? {} : { reason })
       }, Effect.orDie)
 
-      const usePlan = Effect.fnUntraced(function* (planId: string, applyId: string) {
-        const used = yield* sql`UPDATE runs SET ${sql.update({ used_by_run_id: applyId })}
+      const usePlan = Effect.fnUntraced(function* (planId: RunId, applyId: RunId) {
+        const used = yield* sql`UPDATE runs SET ${RunRow.changes(sql, { used_by_run_id: applyId })}
           WHERE id = ${planId} AND used_by_run_id IS NULL AND status = 'succeeded' RETURNING id`
         return used.length > 0
       }, Effect.orDie)

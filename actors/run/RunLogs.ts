@@ -1,10 +1,12 @@
 import { Context, Effect, Layer, Schedule, Schema, type Scope, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
-import { type LogStream, RunLogEntry, type RunPhase } from "../../schema/events/RunEvent.ts"
+import { type LogStream, type RunLogEntry, type RunPhase } from "../../schema/events/RunEvent.ts"
+import { rowShape } from "../database/Table.ts"
 import { now } from "../Identity.ts"
 import type { HoldLost, RunHold } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { logBatch } from "./RunSequences.ts"
+import { LogEntriesJson, RunLogChunkRow } from "./RunLogChunkRow.ts"
 import { RunSettings } from "./RunSettings.ts"
 
 /** Receives the lines of one running Run. */
@@ -25,8 +27,7 @@ const mostLastBytes = 256 * 1024
 /** The overhead of a line besides its text. */
 const lineBytes = 96
 
-const ChunkJson = Schema.fromJsonString(Schema.Array(RunLogEntry))
-export const decodeChunk = Schema.decodeUnknownEffect(ChunkJson)
+const LogSize = rowShape({ bytes: Schema.NullOr(Schema.Int) })
 
 type Line = Omit<RunLogEntry, "seq">
 
@@ -64,7 +65,7 @@ export class RunLogs extends Context.Service<
 
       const open = Effect.fnUntraced(function* (hold: RunHold) {
         const { runId } = hold
-        const earlier = yield* sql<{ bytes: number | null }>`
+        const earlier = yield* LogSize.rows(sql)`
           SELECT SUM(bytes) AS bytes FROM run_log_chunks WHERE run_id = ${runId}`.pipe(Effect.orDie)
         const writing = yield* Semaphore.make(1)
         const scope = yield* Effect.scope
@@ -85,12 +86,12 @@ export class RunLogs extends Context.Service<
           const last = yield* logBatch(sql, hold, { number, count: lines.length }, endedAt)
           if (last === undefined || lines.length === 0) return
           const entries = lines.map((line, index): RunLogEntry => ({ seq: last + 1 + index, ...line }))
-          yield* sql`INSERT INTO run_log_chunks ${sql.insert({
+          yield* sql`INSERT INTO run_log_chunks ${RunLogChunkRow.values(sql, {
             run_id: runId,
             first_seq: last + 1,
             last_seq: last + lines.length,
             bytes,
-            entries: JSON.stringify(entries)
+            entries: LogEntriesJson.write(entries)
           })}`
         }, sql.withTransaction)
 

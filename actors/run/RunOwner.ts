@@ -1,10 +1,9 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { type RowOf, rowShape } from "../database/Table.ts"
 
-interface Incarnation {
-  readonly installation_id: string
-  readonly incarnation: number
-}
+const Incarnation = rowShape({ installation_id: Schema.String, incarnation: Schema.Int })
+type Incarnation = RowOf<typeof Incarnation.columns>
 
 const nameOf = ({ incarnation, installation_id }: Incarnation): string => `${installation_id}#${incarnation}`
 
@@ -32,7 +31,7 @@ export class RunOwner extends Context.Service<
     RunOwner,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const [own] = yield* Effect.orDie(sql<Incarnation>`UPDATE installation SET incarnation = incarnation + 1
+      const [own] = yield* Effect.orDie(Incarnation.rows(sql)`UPDATE installation SET incarnation = incarnation + 1
         RETURNING installation_id, incarnation`)
       if (own === undefined)
         return yield* Effect.die(new Error("The database does not say which installation it is of."))

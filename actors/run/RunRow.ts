@@ -1,103 +1,141 @@
-import { Schema } from "effect"
-import type { SlotPool } from "../../schema/records/QueuePlace.ts"
-import type { QueuePlace } from "../../schema/records/QueuePlace.ts"
+import { Schema, Struct } from "effect"
+import {
+  CapsuleId,
+  CompatibilityReportId,
+  ConnectionId,
+  InstallConfigId,
+  InstallPlanId,
+  RevisionPlanId,
+  RunGroupId,
+  RunId,
+  SourceId,
+  SourceSnapshotId,
+  StateVersionId,
+  Subject,
+  WorkspaceId
+} from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { type QueuePlace, SlotPool } from "../../schema/records/QueuePlace.ts"
 import {
   LatestRun,
+  PlanPurpose,
+  RecordedSandboxLevel,
   Run,
   RunEvidence,
-  RecordedSandboxLevel,
-  type RunStatus,
-  type RunType
+  RunStatus,
+  RunType
 } from "../../schema/records/Run.ts"
+import { RunNetwork } from "../../schema/records/RunConfinement.ts"
 import type { RunStanding } from "../../schema/records/RunLifecycle.ts"
-
-/** A row of `runs` as the database holds it. */
-export interface RunRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly type: RunType
-  readonly status: RunStatus
-  readonly capsule_id: string | null
-  readonly source_id: string | null
-  readonly plan_run_id: string | null
-  readonly run_group_id: string | null
-  readonly coordinator_kind: "install_plan" | "revision_plan" | null
-  readonly coordinator_id: string | null
-  readonly source_snapshot_id: string | null
-  readonly resolved_commit: string | null
-  readonly compatibility_report_id: string | null
-  readonly install_config_id: string | null
-  readonly execution_authority_epoch: number | null
-  readonly base_state_generation: number | null
-  readonly base_state_version_id: string | null
-  readonly plan_digest: string | null
-  readonly requires_approval: number
-  readonly approved_by: string | null
-  readonly approved_at: string | null
-  readonly approval_comment: string | null
-  readonly used_by_run_id: string | null
-  readonly created_by: string | null
-  readonly trigger_kind: string
-  readonly purpose: string | null
-  readonly attempt: number
-  /** The executing owner; none unless it is running. */
-  readonly owner: string | null
-  /** Grows with every claim, and never goes down. */
-  readonly fence: number
-  readonly lease_seconds: number | null
-  /** The pool of runners that the Run is for; not the places of the queue, which are `slot_pool`. */
-  readonly pool: string
-  readonly start_acknowledged_at: string | null
-  readonly last_event_seq: number
-  readonly last_event_batch: number
-  readonly last_log_seq: number
-  readonly last_log_batch: number
-  /** Set once the log is complete. */
-  readonly log_ended_at: string | null
-  readonly spec: string
-  readonly evidence: string
-  readonly error_code: string | null
-  readonly error_message: string | null
-  readonly state_version_id: string | null
-  readonly connection_id: string | null
-  /** A look that has found nothing so far: it is in no list. */
-  readonly quiet: number
-  readonly isolation: string | null
-  readonly network: string | null
-  readonly profile: string | null
-  /** Digest of the profile when the Run started. */
-  readonly profile_digest: string | null
-  /** For an apply: whether the tool itself succeeded, whatever came after. */
-  readonly provider_apply_succeeded: number | null
-  readonly cancel_requested_at: string | null
-  readonly cancel_reason: string | null
-  readonly created_at: string
-  readonly queued_at: string
-  readonly slot_pool: SlotPool
-  /** The Capsule in whose line the Run stands; none where it may execute beside others of its Capsule. */
-  readonly capsule_line: string | null
-  readonly started_at: string | null
-  readonly finished_at: string | null
-  readonly expires_at: string | null
-}
-
-/** The columns of a Run in a list of Capsules. */
-export type LatestRunRow = Pick<
-  RunRow,
-  "id" | "capsule_id" | "type" | "status" | "approved_at" | "created_at" | "finished_at"
->
+import { jsonText } from "../database/JsonText.ts"
+import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
 
 /** Earlier releases kept the level of the sandbox in the evidence. */
-export const EvidenceJson = Schema.fromJsonString(
+const EvidenceJson = jsonText(
   Schema.Struct({ ...RunEvidence.fields, sandboxLevel: Schema.optionalKey(RecordedSandboxLevel) })
 )
-const decodeEvidence = Schema.decodeUnknownSync(EvidenceJson)
-const encodeEvidence = Schema.encodeSync(EvidenceJson)
+
+/** What a Run was asked to do; each type of Run has its own. */
+export const SpecJson = jsonText(Schema.Record(Schema.String, Schema.Unknown))
+
+/** The ledger of Runs. */
+export const RunRow = table(
+  "runs",
+  {
+    id: RunId,
+    workspace_id: WorkspaceId,
+    type: RunType,
+    status: RunStatus,
+    capsule_id: Schema.NullOr(CapsuleId),
+    source_id: Schema.NullOr(SourceId),
+    plan_run_id: Schema.NullOr(RunId),
+    run_group_id: Schema.NullOr(RunGroupId),
+    coordinator_kind: Schema.NullOr(Schema.Literals(["install_plan", "revision_plan"])),
+    coordinator_id: Schema.NullOr(Schema.Union([InstallPlanId, RevisionPlanId])),
+    source_snapshot_id: Schema.NullOr(SourceSnapshotId),
+    resolved_commit: Schema.NullOr(Schema.String),
+    compatibility_report_id: Schema.NullOr(CompatibilityReportId),
+    install_config_id: Schema.NullOr(InstallConfigId),
+    execution_authority_epoch: Schema.NullOr(Schema.Int),
+    base_state_generation: Schema.NullOr(Schema.Int),
+    base_state_version_id: Schema.NullOr(StateVersionId),
+    plan_digest: Schema.NullOr(Schema.String),
+    requires_approval: Flag,
+    approved_by: Schema.NullOr(Subject),
+    approved_at: Schema.NullOr(Timestamp),
+    approval_comment: Schema.NullOr(Schema.String),
+    used_by_run_id: Schema.NullOr(RunId),
+    created_by: Schema.NullOr(Schema.String),
+    trigger_kind: Run.fields.trigger,
+    purpose: Schema.NullOr(PlanPurpose),
+    attempt: Schema.Int,
+    /** The executing owner; none unless it is running. */
+    owner: Schema.NullOr(Schema.String),
+    /** Grows with every claim, and never goes down. */
+    fence: Schema.Int,
+    lease_seconds: Schema.NullOr(Schema.Int),
+    /** The pool of runners that the Run is for; not the places of the queue, which are `slot_pool`. */
+    pool: Schema.String,
+    start_acknowledged_at: Schema.NullOr(Timestamp),
+    last_event_seq: Schema.Int,
+    last_event_batch: Schema.Int,
+    last_log_seq: Schema.Int,
+    last_log_batch: Schema.Int,
+    /** Set once the log is complete. */
+    log_ended_at: Schema.NullOr(Timestamp),
+    spec: SpecJson,
+    evidence: EvidenceJson,
+    error_code: Schema.NullOr(Schema.String),
+    error_message: Schema.NullOr(Schema.String),
+    state_version_id: Schema.NullOr(StateVersionId),
+    connection_id: Schema.NullOr(ConnectionId),
+    /** A look that has found nothing so far: it is in no list. */
+    quiet: Flag,
+    isolation: Schema.NullOr(RecordedSandboxLevel),
+    network: Schema.NullOr(RunNetwork),
+    profile: Schema.NullOr(Schema.String),
+    /** Digest of the profile when the Run started. */
+    profile_digest: Schema.NullOr(Schema.String),
+    /** For an apply: whether the tool itself succeeded, whatever came after. */
+    provider_apply_succeeded: Schema.NullOr(Flag),
+    cancel_requested_at: Schema.NullOr(Timestamp),
+    cancel_reason: Schema.NullOr(Schema.String),
+    created_at: Timestamp,
+    queued_at: Timestamp,
+    slot_pool: SlotPool,
+    /** The Capsule in whose line the Run stands; none where it may execute beside others of its Capsule. */
+    capsule_line: Schema.NullOr(CapsuleId),
+    /** Kept by triggers: whether the Run waits for others of its line. */
+    capsule_wait: Flag,
+    started_at: Schema.NullOr(Timestamp),
+    finished_at: Schema.NullOr(Timestamp),
+    expires_at: Schema.NullOr(Timestamp)
+  },
+  [
+    "fence",
+    "pool",
+    "last_event_seq",
+    "last_event_batch",
+    "last_log_seq",
+    "last_log_batch",
+    "quiet",
+    "slot_pool",
+    "capsule_wait"
+  ]
+)
+export type RunRow = RowOf<typeof RunRow.columns>
+
+/** The columns of a Run in a list of Capsules. */
+export const LatestRunRow = rowShape(
+  Struct.pick(RunRow.columns, ["id", "capsule_id", "type", "status", "approved_at", "created_at", "finished_at"])
+)
+export type LatestRunRow = RowOf<typeof LatestRunRow.columns>
+
 const decodeRun = Schema.decodeUnknownSync(Run)
 
 /** Evidence in the row's form, with additions. */
 export const mergedEvidence = (stored: string, added: RunEvidence): string =>
-  encodeEvidence({ ...decodeEvidence(stored), ...added })
+  EvidenceJson.write({ ...EvidenceJson.read(stored), ...added })
 
 export const standingOf = (row: Pick<RunRow, "type" | "status" | "approved_at" | "used_by_run_id">): RunStanding => ({
   type: row.type,
@@ -123,7 +161,7 @@ export const present = <A extends Record<string, unknown>>(fields: A): { [K in k
 
 /** The public projection of a Run. */
 export const toRun = (row: RunRow, queue?: typeof QueuePlace.Encoded): Run => {
-  const { sandboxLevel, ...evidence } = decodeEvidence(row.evidence)
+  const { sandboxLevel, ...evidence } = EvidenceJson.read(row.evidence)
   return decodeRun({
     id: row.id,
     workspaceId: row.workspace_id,

@@ -1,6 +1,8 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
+import { type RowOf, rowShape } from "../database/Table.ts"
 import { type HoldLost, holdLost, isHeld, type RunHold } from "./RunHold.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /** Batches of one hold are numbered from 1, without gaps. */
 export interface Batch {
@@ -11,16 +13,15 @@ export interface Batch {
 /** The number before the first of the batch; `undefined` when the batch is stored already. */
 type Position = number | undefined
 
-interface Counter {
-  readonly last: number
-}
+const Counter = rowShape({ last: Schema.Int })
+type Counter = RowOf<typeof Counter.columns>
 
 /** Takes the next number in the event sequence of a Run, executing or not; returns it. */
 export const nextEvent = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
-  runId: string
+  runId: RunId
 ): Effect.fn.Return<number, SqlError.SqlError> {
-  const [counter] = yield* sql<Counter>`UPDATE runs SET last_event_seq = last_event_seq + 1
+  const [counter] = yield* Counter.rows(sql)`UPDATE runs SET last_event_seq = last_event_seq + 1
     WHERE id = ${runId} RETURNING last_event_seq AS last`
   return counter === undefined ? yield* Effect.die(new Error(`There is no Run ${runId}`)) : counter.last
 })
@@ -31,7 +32,7 @@ export const nextEvents = Effect.fnUntraced(function* (
   hold: RunHold,
   count: number
 ): Effect.fn.Return<number, HoldLost | SqlError.SqlError> {
-  const [counter] = yield* sql<Counter>`UPDATE runs SET last_event_seq = last_event_seq + ${count}
+  const [counter] = yield* Counter.rows(sql)`UPDATE runs SET last_event_seq = last_event_seq + ${count}
     WHERE ${isHeld(sql, hold)} RETURNING last_event_seq AS last`
   return counter === undefined ? yield* holdLost(hold) : counter.last - count
 })
@@ -56,14 +57,14 @@ export const eventBatch = Effect.fnUntraced(function* (
   hold: RunHold,
   batch: Batch
 ): Effect.fn.Return<Position, HoldLost | SqlError.SqlError> {
-  const [counter] = yield* sql<Counter>`UPDATE runs
+  const [counter] = yield* Counter.rows(sql)`UPDATE runs
     SET last_event_seq = last_event_seq + ${batch.count}, last_event_batch = ${batch.number}
     WHERE ${isHeld(sql, hold)} AND last_event_batch = ${batch.number - 1} RETURNING last_event_seq AS last`
   if (counter !== undefined) return counter.last - batch.count
   return yield* repeated(
     hold,
     batch,
-    sql<Counter>`SELECT last_event_batch AS last FROM runs WHERE ${isHeld(sql, hold)}`
+    Counter.rows(sql)`SELECT last_event_batch AS last FROM runs WHERE ${isHeld(sql, hold)}`
   )
 })
 
@@ -78,14 +79,14 @@ export const logBatch = Effect.fnUntraced(function* (
   endedAt: string | null
 ): Effect.fn.Return<Position, HoldLost | SqlError.SqlError> {
   const isFenced = sql`id = ${hold.runId} AND fence = ${hold.fence}`
-  const [counter] = yield* sql<Counter>`UPDATE runs SET last_log_seq = last_log_seq + ${batch.count},
+  const [counter] = yield* Counter.rows(sql)`UPDATE runs SET last_log_seq = last_log_seq + ${batch.count},
       last_log_batch = ${batch.number}, log_ended_at = ${endedAt}
     WHERE ${isFenced} AND log_ended_at IS NULL AND last_log_batch = ${batch.number - 1} RETURNING last_log_seq AS last`
   if (counter !== undefined) return counter.last - batch.count
   return yield* repeated(
     hold,
     batch,
-    sql<Counter>`SELECT last_log_batch AS last FROM runs
+    Counter.rows(sql)`SELECT last_log_batch AS last FROM runs
       WHERE ${isFenced} AND (log_ended_at IS NULL OR last_log_batch >= ${batch.number})`
   )
 })

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SyncSpec } from "../git-fetch/LaneFetch.ts"
+import { RunRow, SpecJson } from "../run/RunRow.ts"
 
 /**
  * The Run of a look at this lane that waits in the queue. It reads the repository after whatever asks for another look, so
@@ -9,8 +10,8 @@ import type { SyncSpec } from "../git-fetch/LaneFetch.ts"
  */
 export const queuedLook = Effect.fn("Source.queuedLook")(function* (sourceId: string, spec: SyncSpec) {
   const sql = yield* SqlClient.SqlClient
-  const [queued] = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM runs WHERE source_id = ${sourceId}
+  const [queued] = yield* Effect.orDie(RunRow.some(sql, "id")`SELECT id FROM runs WHERE source_id = ${sourceId}
     AND type = 'source_sync' AND status = 'queued' AND trigger_kind IN ('webhook', 'schedule')
-    AND spec = ${JSON.stringify(spec)} ORDER BY queued_at, id LIMIT 1`)
+    AND spec = ${SpecJson.write({ ...spec })} ORDER BY queued_at, id LIMIT 1`)
   return queued?.id
 })

@@ -74,7 +74,7 @@ export const layer = SourceActor.toLayer(
       return row === undefined || row.removed_at !== null ? yield* notFound("Source") : row
     })
 
-    const audited = (context: CommandContext, workspaceId: string, action: string, data: AuditData, runId?: string) =>
+    const audited = (context: CommandContext, workspaceId: string, action: string, data: AuditData, runId?: RunId) =>
       audit.append({
         workspaceId,
         actor: context.actor,
@@ -112,7 +112,7 @@ export const layer = SourceActor.toLayer(
         services
       )
 
-    const started = Effect.fnUntraced(function* (runId: string) {
+    const started = Effect.fnUntraced(function* (runId: RunId) {
       yield* sql.afterCommit(queue.wake)
       const row = yield* ledger.find(runId)
       return row === undefined

@@ -13,6 +13,7 @@ import type { SourceRow } from "../source/SourceRow.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { rowShape } from "../database/Table.ts"
 import { InstallPlanId } from "../../schema/records/Ids.ts"
+import { RunRow } from "../run/RunRow.ts"
 
 // Installs are coordinated above this folder.
 const OpenInstall = rowShape({ id: InstallPlanId })
@@ -38,7 +39,7 @@ const usersOf = Effect.fn("Source.usersOf")(function* (id: string) {
 /** A sync or check that settles later would write to an unlisted Source. */
 const refuseMoving = Effect.fnUntraced(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
-  const [open] = yield* Effect.orDie(sql<{ id: string; type: string; status: string }>`SELECT id, type, status FROM runs
+  const [open] = yield* Effect.orDie(RunRow.some(sql, "id", "type", "status")`SELECT id, type, status FROM runs
     WHERE source_id = ${id} AND status IN ('queued', 'running') ORDER BY queued_at, id LIMIT 1`)
   if (open === undefined) return
   return yield* new ApiError({

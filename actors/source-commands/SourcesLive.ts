@@ -130,25 +130,23 @@ export const layer = Layer.effect(
       }),
       list: Effect.fn("Sources.list")(function* (workspaceId, page) {
         const list = {
-          table: "sources",
           route: "sources.list",
           newestFirst: false,
           conditions: [sql`workspace_id = ${workspaceId}`, sql`removed_at IS NULL`],
           filter: [workspaceId]
         }
-        const rows = yield* pageOfRows<SourceRow>(sql, cursors, list, page)
+        const rows = yield* pageOfRows(SourceRow, sql, cursors, list, page)
         return { ...rows, items: rows.items.map(toSource) }
       }),
       failingLanes: Effect.fn("Sources.failingLanes")((workspaceId) => failingLanes(sql, workspaceId)),
       snapshots: Effect.fn("Sources.snapshots")(function* (id, page) {
         const list = {
-          table: "source_snapshots",
           route: "sources.snapshots",
           newestFirst: true,
           conditions: [sql`source_id = ${id}`],
           filter: [id]
         }
-        const rows = yield* pageOfRows<SnapshotRow>(sql, cursors, list, page)
+        const rows = yield* pageOfRows(SnapshotRow, sql, cursors, list, page)
         return { ...rows, items: rows.items.map(toSnapshot) }
       }),
       installModules: (id, snapshotId) => Effect.flatMap(snapshotOf(id, snapshotId), reads.modules),

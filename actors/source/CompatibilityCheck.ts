@@ -10,6 +10,7 @@ import { type Finding, needAttention } from "../../schema/records/CompatibilityR
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { now } from "../Identity.ts"
 import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /** The check could not be made at all; an unsupported module is a report instead. */
 export class CheckImpossible extends Schema.TaggedError<CheckImpossible>()("CheckImpossible", {
@@ -25,7 +26,7 @@ export class CheckImpossible extends Schema.TaggedError<CheckImpossible>()("Chec
 
 export interface CheckRequest {
   readonly reportId: string
-  readonly runId: string
+  readonly runId: RunId
   readonly sourceId: string
   readonly snapshot: Pick<StagedSnapshot, "id" | "archiveDigest" | "warnings">
   readonly modulePath: string

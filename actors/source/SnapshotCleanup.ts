@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { SnapshotRow } from "./SourceRow.ts"
+import { RunResultRow } from "../run/RunResultRow.ts"
 
 const decodeStaged = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ archiveDigest: Schema.String })))
 
@@ -10,7 +11,7 @@ export const cleanUpSnapshots = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const store = yield* SnapshotStore
   const recorded = yield* SnapshotRow.some(sql, "archive_digest")`SELECT DISTINCT archive_digest FROM source_snapshots`
-  const results = yield* sql<{ result: string }>`SELECT result FROM run_results`
+  const results = yield* RunResultRow.some(sql, "result")`SELECT result FROM run_results`
   const keep = new Set(recorded.map((row) => row.archive_digest))
   for (const { result } of results) {
     const staged = decodeStaged(result)

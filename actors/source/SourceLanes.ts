@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Layer, Struct } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Struct, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SourceLane } from "../../schema/records/Source.ts"
 import { SourceSnapshotId } from "../../schema/records/Ids.ts"
@@ -7,6 +7,7 @@ import { now } from "../Identity.ts"
 import type { SourceRow } from "./SourceRow.ts"
 import { StoredLane } from "./LaneRow.ts"
 import { type ChangesOf, type RowOf, rowShape } from "../database/Table.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
 
 /** How long the schedule leaves a lane alone after a look. */
 const lookInterval: Duration.Input = "5 minutes"
@@ -22,11 +23,20 @@ const LaneRow = rowShape(Struct.omit(StoredLane.columns, ["source_id"]))
 export type LaneRow = RowOf<typeof LaneRow.columns>
 
 /** A lane in use that could not be fetched. */
-export interface FailingLane extends Lane {
-  readonly sourceId: string
-  readonly sourceName: string
-  readonly since: string
-}
+const FailingLane = rowShape({
+  sourceId: StoredLane.columns.source_id,
+  sourceName: Schema.String,
+  ref: StoredLane.columns.ref,
+  path: StoredLane.columns.path,
+  since: Timestamp
+})
+export type FailingLane = RowOf<typeof FailingLane.columns>
+
+const DueLane = rowShape({
+  sourceId: StoredLane.columns.source_id,
+  ref: StoredLane.columns.ref,
+  path: StoredLane.columns.path
+})
 
 const toLane = (row: LaneRow, source: SourceRow): SourceLane => ({
   ref: row.ref,
@@ -60,7 +70,9 @@ export const projectLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
 
 /** The failing lanes of a Workspace, except those of disabled Sources. */
 export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: string) =>
-  Effect.orDie(sql<FailingLane>`SELECT s.id AS "sourceId", s.name AS "sourceName", l.ref, l.path, l.error_since AS since
+  Effect.orDie(FailingLane.rows(
+    sql
+  )`SELECT s.id AS "sourceId", s.name AS "sourceName", l.ref, l.path, l.error_since AS since
     FROM sources s JOIN ${sql.literal(lanesInUse)} u ON u.source_id = s.id
     JOIN source_lanes l ON l.source_id = u.source_id AND l.ref = u.ref AND l.path = u.path
     WHERE s.workspace_id = ${workspaceId} AND s.status <> 'disabled' AND l.error_code IS NOT NULL
@@ -162,9 +174,7 @@ export class SourceLanes extends Context.Service<
         }, Effect.orDie),
         due: Effect.gen(function* () {
           const at = yield* now
-          return yield* sql<
-            Lane & { readonly sourceId: string }
-          >`SELECT s.id AS "sourceId", u.ref, u.path FROM sources s
+          return yield* DueLane.rows(sql)`SELECT s.id AS "sourceId", u.ref, u.path FROM sources s
             JOIN workspaces w ON w.id = s.workspace_id AND w.archived_at IS NULL
             JOIN ${sql.literal(lanesInUse)} u ON u.source_id = s.id
             LEFT JOIN source_lanes l ON l.source_id = u.source_id AND l.ref = u.ref AND l.path = u.path

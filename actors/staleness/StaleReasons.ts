@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { StaleReason } from "../../schema/records/Capsule.ts"
-import { CapsuleId, SourceSnapshotId } from "../../schema/records/Ids.ts"
+import { CapsuleId, SourceSnapshotId, type RunId } from "../../schema/records/Ids.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { type ConsumedOutput, movedInputsOf } from "../consumption/ConsumedOutputs.ts"
@@ -166,7 +166,7 @@ export class StaleReasons extends Context.Service<
 
       /** Returns the plans that it voids. */
       const settleConsumer = Effect.fnUntraced(function* (consumer: Consumer) {
-        const voided: Array<string> = []
+        const voided: Array<RunId> = []
         for (const plan of yield* ledger.applicablePlans(consumer.id)) {
           const moved = yield* Effect.provideContext(movedInputsOf(consumer, plan), context)
           if (moved === undefined) continue

@@ -4,8 +4,9 @@ import { now } from "../Identity.ts"
 import { changedUnder, type HoldLost, isHeld, type RunHold } from "../run/RunHold.ts"
 import { Vault } from "../vault/Vault.ts"
 import { CheckpointRow } from "./CheckpointRow.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
-const place = (workspaceId: string, runId: string) => ({
+const place = (workspaceId: string, runId: RunId) => ({
   table: "run_checkpoints",
   column: "state",
   workspaceId,
@@ -21,8 +22,8 @@ export class RunCheckpoints extends Context.Service<
       workspaceId: string,
       state: Redacted.Redacted<Uint8Array>
     ) => Effect.Effect<void, HoldLost>
-    readonly load: (workspaceId: string, runId: string) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
-    readonly drop: (runId: string) => Effect.Effect<void>
+    readonly load: (workspaceId: string, runId: RunId) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
+    readonly drop: (runId: RunId) => Effect.Effect<void>
   }
 >()("svc/actors/state/RunCheckpoints") {
   static readonly layer = Layer.effect(
@@ -44,13 +45,13 @@ export class RunCheckpoints extends Context.Service<
         yield* changedUnder(hold, Effect.orDie(saved))
       })
 
-      const load = Effect.fn("RunCheckpoints.load")(function* (workspaceId: string, runId: string) {
+      const load = Effect.fn("RunCheckpoints.load")(function* (workspaceId: string, runId: RunId) {
         const rows = yield* CheckpointRow.some(sql, "state")`SELECT state FROM run_checkpoints WHERE run_id = ${runId}`
         const row = rows[0]
         return row === undefined ? Option.none() : Option.some(yield* vault.open(place(workspaceId, runId), row.state))
       }, Effect.orDie)
 
-      const drop = (runId: string) =>
+      const drop = (runId: RunId) =>
         sql`DELETE FROM run_checkpoints WHERE run_id = ${runId}`.pipe(Effect.asVoid, Effect.orDie)
 
       return RunCheckpoints.of({ save, load, drop })

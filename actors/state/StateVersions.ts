@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { StateOutput } from "../../runner/execution/RunOutcome.ts"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
-import { type LeftOverStateId, OutputId, StateVersionId } from "../../schema/records/Ids.ts"
+import { type LeftOverStateId, OutputId, type RunId, StateVersionId } from "../../schema/records/Ids.ts"
 import { Output, StateVersion } from "../../schema/records/StateVersion.ts"
 import { derivedId, now } from "../Identity.ts"
 import { secretsOfText, secretsText } from "../vault/SealedSecrets.ts"
@@ -15,7 +15,7 @@ import { StateVersionRow, OutputRow } from "./StateVersionRow.ts"
 export interface NewStateVersion {
   readonly workspaceId: string
   readonly capsuleId: string
-  readonly runId: string
+  readonly runId: RunId
   readonly generation: number
   readonly state: Redacted.Redacted<Uint8Array>
   readonly lineage: string

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
-import { InstallConfigId } from "../../schema/records/Ids.ts"
+import { InstallConfigId, type RunId } from "../../schema/records/Ids.ts"
 import { Audit } from "../audit/Audit.ts"
 import { derivedId } from "../Identity.ts"
 import { RunLedger } from "../run/RunLedger.ts"
@@ -31,7 +31,7 @@ export class OperatorSuccession extends Context.Service<
     readonly follow: (
       capsule: GuardedCapsuleRow,
       config: LoadedInstallConfig,
-      runId: string
+      runId: RunId
     ) => Effect.Effect<GuardedCapsuleRow | undefined, ApiError>
     /** Why a Capsule's plan must not be applied any more, because of later decisions of the operator. */
     readonly planMoved: (capsule: CapsuleRow, plan: RunRow) => Effect.Effect<string | undefined>
@@ -56,7 +56,7 @@ export class OperatorSuccession extends Context.Service<
       const follow = Effect.fn("OperatorSuccession.follow")(function* (
         capsule: GuardedCapsuleRow,
         config: LoadedInstallConfig,
-        runId: string
+        runId: RunId
       ) {
         const snapshot = yield* placeOf(config)
         if (snapshot === undefined || !baseMoved(operator, config.config, snapshot, config.row.module_path)) {

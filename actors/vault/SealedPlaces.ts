@@ -1,8 +1,9 @@
-import { Effect, Option, Ref } from "effect"
+import { Effect, Option, Ref, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeDataKeys } from "./DataKeys.ts"
 import type { Keyring } from "./MasterKey.ts"
 import { openEnvelope, type SealContext } from "./Vault.ts"
+import { rowShape } from "../database/Table.ts"
 
 /** Columns with sealed values, and the place of each; SQL expressions over the row. */
 interface SealedColumn {
@@ -74,11 +75,12 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = [
   ofNobody("passkeys", "public_key", "id")
 ]
 
-interface Place {
-  readonly rowId: string
-  readonly workspaceId: string | null
-  readonly version: number | null
-}
+const Place = rowShape({
+  rowId: Schema.String,
+  workspaceId: Schema.NullOr(Schema.String),
+  version: Schema.NullOr(Schema.Int)
+})
+const Sealed = rowShape({ envelope: Schema.String })
 
 /**
  * Opens every sealed value and returns the places of those that fail: changed, moved from another record, or under a missing
@@ -89,15 +91,13 @@ export const integrityFaults = Effect.fn("integrityFaults")(function* (keyring: 
   const dataKeys = yield* makeDataKeys(yield* Ref.make(keyring))
   const faults: Array<string> = []
   for (const { column, joined = "", rowId, table, version = "NULL", workspaceId } of sealedColumns) {
-    const places = yield* sql.unsafe<Place>(
-      `SELECT ${rowId} AS "rowId", ${workspaceId} AS "workspaceId", ${version} AS version
-        FROM ${table} r ${joined} WHERE r.${column} IS NOT NULL ORDER BY 1`
-    )
+    const key = sql.literal(rowId)
+    const rows = sql.literal(`FROM ${table} r ${joined} WHERE r.${column} IS NOT NULL`)
+    const places = yield* Place.rows(sql)`SELECT ${key} AS "rowId", ${sql.literal(workspaceId)} AS "workspaceId",
+        ${sql.literal(version)} AS version ${rows} ORDER BY 1`
     for (const place of places) {
-      const [found] = yield* sql.unsafe<{ envelope: string }>(
-        `SELECT r.${column} AS envelope FROM ${table} r ${joined} WHERE ${rowId} = ? AND r.${column} IS NOT NULL`,
-        [place.rowId]
-      )
+      const [found] = yield* Sealed.rows(sql)`SELECT ${sql.literal(`r.${column}`)} AS envelope ${rows}
+        AND ${key} = ${place.rowId}`
       const context: SealContext = { table, column, ...place, version: place.version ?? undefined }
       if (found === undefined) continue
       const opened = yield* Effect.option(openEnvelope(dataKeys, context, found.envelope))

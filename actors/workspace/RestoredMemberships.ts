@@ -2,8 +2,9 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { MemberStatus } from "../../schema/records/Workspace.ts"
 import { now } from "../Identity.ts"
-import type { HeldRecord, RestoredRecords, ReviewItem } from "../RestoredRecords.ts"
+import { type RestoredRecords, ReviewItem, HeldRecord } from "../RestoredRecords.ts"
 import { MembershipRow } from "./MembershipRow.ts"
+import { rowShape } from "../database/Table.ts"
 
 /** Memberships that a restore brought back. */
 export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {
@@ -15,7 +16,7 @@ export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): Restor
   return {
     kind: "membership",
     hold: Effect.gen(function* () {
-      const held = yield* sql<HeldRecord>`SELECT id, status AS "previousStatus" FROM memberships
+      const held = yield* rowShape(HeldRecord.fields).rows(sql)`SELECT id, status AS "previousStatus" FROM memberships
         WHERE status = 'active' ORDER BY id`
       yield* sql`UPDATE memberships SET status = 'unconfirmed' WHERE status = 'active'`
       // An invitation that somebody may have withdrawn since is not an offer any more.
@@ -23,8 +24,9 @@ export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): Restor
         WHERE status = 'invited'`
       return held
     }).pipe(Effect.orDie),
-    pending:
-      Effect.orDie(sql<ReviewItem>`SELECT m.id, 'membership' AS kind, w.id AS "workspaceId", w.handle AS workspace,
+    pending: Effect.orDie(rowShape(ReviewItem.fields).rows(
+      sql
+    )`SELECT m.id, 'membership' AS kind, w.id AS "workspaceId", w.handle AS workspace,
         u.email || ' as ' || m.role AS description, r.previous_status AS "previousStatus", m.updated_at AS "changedAt"
       FROM restore_review r JOIN memberships m ON m.id = r.record_id AND m.status = 'unconfirmed'
       JOIN workspaces w ON w.id = m.workspace_id JOIN users u ON u.subject = m.subject

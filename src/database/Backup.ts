@@ -10,6 +10,7 @@ import { BackupRefused } from "./BackupRefused.ts"
 import { sealBackup } from "./BackupSeal.ts"
 import { readInstallation } from "./Installation.ts"
 import { layerReader } from "./SqliteClient.ts"
+import { NewestMigration } from "./Migrations.ts"
 
 /** Makes the bytes and the name of `file` durable. */
 export const syncFile = Effect.fnUntraced(function* (file: string) {
@@ -27,7 +28,7 @@ const layerOfCopy = (file: string) =>
 const factsOf = (file: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const [row] = yield* sql<{ newest: number | null }>`SELECT MAX(migration_id) AS newest FROM svc_migrations`
+    const [row] = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM svc_migrations`
     const installation = yield* readInstallation
     return {
       needed: (yield* masterKeysInUse).map(({ id }) => id),

@@ -1,5 +1,6 @@
 import { Effect, FileSystem, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
+import { rowShape } from "../../actors/database/Table.ts"
 
 /** The database file differs from what was written. Nothing was changed. */
 export class DatabaseDamaged extends Schema.TaggedError<DatabaseDamaged>()("DatabaseDamaged", {
@@ -30,12 +31,14 @@ export const namingDamage =
       : error
   }
 
+const QuickCheck = rowShape({ quick_check: Schema.String })
+
 /** Fails with `DatabaseDamaged` instead of working on inconsistent pages. */
 export const checkDatabase = Effect.fn("checkDatabase")(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const sql = yield* SqlClient.SqlClient
   if ((yield* files.stat(file)).size > largestChecked) return
-  const findings = yield* sql<{ quick_check: string }>`PRAGMA quick_check(3)`.unprepared
+  const findings = yield* QuickCheck.rowsOnce(sql)`PRAGMA quick_check(3)`
   const problems = findings.map(({ quick_check }) => quick_check).filter((finding) => finding !== "ok")
   if (problems.length > 0) return yield* damaged(file, problems.join("; "))
 })

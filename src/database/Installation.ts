@@ -1,6 +1,8 @@
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { newestKnown } from "./Migrations.ts"
+import { type RowOf, rowShape } from "../../actors/database/Table.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
 
 export const instanceName = "instance.json"
 
@@ -69,19 +71,16 @@ export const writeInstance = Effect.fn("writeInstance")(function* (folder: strin
   yield* writeDurably(path.join(folder, instanceName), `${text}\n`)
 })
 
-export interface Installation {
-  readonly id: string
-  readonly createdAt: string
-  readonly restoredAt: string | null
-}
+const Installation = rowShape({ id: Schema.String, createdAt: Timestamp, restoredAt: Schema.NullOr(Timestamp) })
+export type Installation = RowOf<typeof Installation.columns>
 
 /** The installation that the database names; `undefined` where an earlier release wrote it. */
 export const readInstallation = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const known = yield* sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'installation'`.unprepared
   if (known.length === 0) return undefined
-  const [row] = yield* sql<Installation>`SELECT installation_id AS id, created_at AS "createdAt",
-    restored_at AS "restoredAt" FROM installation`.unprepared
+  const [row] = yield* Installation.rowsOnce(sql)`SELECT installation_id AS id, created_at AS "createdAt",
+    restored_at AS "restoredAt" FROM installation`
   return row
 }).pipe(Effect.withSpan("readInstallation"))
 

@@ -51,6 +51,7 @@ import { upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
 import { waveTables } from "../../schema/tables/WaveTables.ts"
 import { automationColumns, workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
+import { rowShape } from "../../actors/database/Table.ts"
 
 // In the order in which the tables refer to each other.
 const initialTables: ReadonlyArray<string> = [
@@ -121,9 +122,12 @@ export const migrateBy = (list: typeof migrations) =>
     table
   })
 
+/** The version that a database says it has; `null` before the first migration. */
+export const NewestMigration = rowShape({ newest: Schema.NullOr(Schema.Int) })
+
 const checkVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const rows = yield* sql<{ newest: number | null }>`SELECT MAX(migration_id) AS newest FROM ${sql(table)}`
+  const rows = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM ${sql(table)}`
   const newest = rows[0]?.newest ?? 0
   if (newest > newestKnown) {
     return yield* new DatabaseTooNew({

@@ -4,11 +4,16 @@ import { Commits, commitListeners } from "../../actors/database/Commits.ts"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
 import { migrate } from "./Migrations.ts"
+import { Flag, rowShape } from "../../actors/database/Table.ts"
+import { DanglingRow, IntegrityFinding } from "./IntegrityRows.ts"
 
 /** The given `SqlClient` cannot hold the ledger. */
 export class SqlClientUnsuitable extends Schema.TaggedError<SqlClientUnsuitable>()("SqlClientUnsuitable", {
   message: Schema.String
 }) {}
+
+const ForeignKeys = rowShape({ foreign_keys: Flag })
+const WalCheckpoint = rowShape({ busy: Flag, log: Schema.Int, checkpointed: Schema.Int })
 
 const requireSqlite = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -18,7 +23,7 @@ const requireSqlite = Effect.gen(function* () {
       message: `The SqlClient speaks ${dialect}. Give one for SQLite: the ledger's transactions rely on a single writer.`
     })
   }
-  const rows = yield* sql<{ foreign_keys: number }>`PRAGMA foreign_keys`
+  const rows = yield* ForeignKeys.rows(sql)`PRAGMA foreign_keys`
   if (rows[0]?.foreign_keys !== 1) {
     return yield* new SqlClientUnsuitable({
       message: "The SqlClient does not enforce foreign keys. Open its database with PRAGMA foreign_keys=ON."
@@ -32,10 +37,10 @@ const requireSqlite = Effect.gen(function* () {
 const databaseFile = Effect.map(SqlClient.SqlClient, (sql) =>
   DatabaseFile.of({
     backup: Effect.fn("DatabaseFile.backup")((file: string) => Effect.asVoid(sql`VACUUM INTO ${file}`)),
-    checkpoint: Effect.map(sql<{ busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`, ([row]) => row?.busy === 0),
+    checkpoint: Effect.map(WalCheckpoint.rows(sql)`PRAGMA wal_checkpoint(TRUNCATE)`, ([row]) => row?.busy === 0),
     integrityCheck: Effect.gen(function* () {
-      const findings = yield* sql<{ integrity_check: string }>`PRAGMA integrity_check`
-      const dangling = yield* sql<{ table: string; parent: string }>`PRAGMA foreign_key_check`
+      const findings = yield* IntegrityFinding.rows(sql)`PRAGMA integrity_check`
+      const dangling = yield* DanglingRow.rows(sql)`PRAGMA foreign_key_check`
       return [
         ...findings.map((row) => row.integrity_check).filter((line) => line !== "ok"),
         ...dangling.map((row) => `A row of ${row.table} refers to a missing row of ${row.parent}.`)

@@ -3,6 +3,8 @@ import { Effect, FileSystem, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { layerReader } from "./SqliteClient.ts"
+import { DanglingRow, IntegrityFinding } from "./IntegrityRows.ts"
+import { rowShape } from "../../actors/database/Table.ts"
 
 /** The database cannot be read now without changing something. */
 export class DatabaseUnreadable extends Schema.TaggedError<DatabaseUnreadable>()("DatabaseUnreadable", {
@@ -57,6 +59,8 @@ export const withReadOnlyDatabase = <A, E, R, R2>(
 
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
+const TableName = rowShape({ name: Schema.String })
+
 /**
  * What is wrong with the database, one line each. `isServed` checks table by table: a check of the whole file is one long read,
  * during which the server cannot checkpoint its log; pages of no table are then left out.
@@ -65,16 +69,15 @@ export const integrityOf = Effect.fn("integrityOf")(function* (isServed: boolean
   const sql = yield* SqlClient.SqlClient
   const findings: Array<string> = []
   const run = Effect.fnUntraced(function* (table: string | undefined) {
-    const part = table === undefined ? "" : `(${quoted(table)})`
-    const lines = yield* sql.unsafe<{ integrity_check: string }>(`PRAGMA integrity_check${part}`).unprepared
+    const part = sql.literal(table === undefined ? "" : `(${quoted(table)})`)
+    const lines = yield* IntegrityFinding.rowsOnce(sql)`PRAGMA integrity_check${part}`
     findings.push(...lines.map(({ integrity_check }) => integrity_check).filter((line) => line !== "ok"))
-    const dangling = yield* sql.unsafe<{ table: string; parent: string }>(`PRAGMA foreign_key_check${part}`).unprepared
+    const dangling = yield* DanglingRow.rowsOnce(sql)`PRAGMA foreign_key_check${part}`
     findings.push(...dangling.map((row) => `A row of ${row.table} refers to a missing row of ${row.parent}.`))
   })
   if (!isServed) yield* run(undefined)
   else {
-    const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`
-      .unprepared
+    const tables = yield* TableName.rowsOnce(sql)`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`
     yield* Effect.forEach(tables, ({ name }) => Effect.andThen(run(name), Effect.yieldNow), { discard: true })
   }
   return findings

@@ -1,7 +1,9 @@
-import { Clock, Effect, Layer, Metric, Schedule } from "effect"
+import { Clock, Effect, Layer, Metric, Schedule, Schema } from "effect"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { SlotPool } from "../../schema/records/QueuePlace.ts"
 import { WebSockets } from "../streams/WebSockets.ts"
+import { rowShape } from "../../actors/database/Table.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
 
 const sampleEvery = "15 seconds"
 
@@ -25,11 +27,18 @@ const sockets = Metric.gauge("svc_live_sockets", { description: "Open WebSockets
 
 const openStatuses = ["queued", "running", "waiting_approval"] as const
 
+const OpenRuns = rowShape({
+  status: Schema.Literals(openStatuses),
+  pool: SlotPool,
+  runs: Schema.Int,
+  since: Timestamp
+})
+
 const sample = Effect.gen(function* () {
   const sql = yield* ReadSql
   const { count } = yield* WebSockets
   // Only open Runs: the index holds nothing else, however large the ledger. `measureRun` counts ended ones.
-  const rows = yield* sql<{ status: string; pool: SlotPool; runs: number; since: string }>`
+  const rows = yield* OpenRuns.rows(sql)`
     SELECT status, slot_pool AS pool, COUNT(*) AS runs, MIN(queued_at) AS since FROM runs
     WHERE status IN ('queued', 'running', 'waiting_approval') GROUP BY status, slot_pool`
   const counted = (status: string, pool?: SlotPool) =>

@@ -2,18 +2,9 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { CapsuleLedger } from "../../actors/authority/CapsuleLedger.ts"
 import { RestoreReview } from "../../actors/restore/RestoreReview.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
+import { ReviewItem } from "../../actors/RestoredRecords.ts"
 
-export const RestoreReviewList = Schema.Array(
-  Schema.Struct({
-    id: Schema.String,
-    kind: Schema.Literals(["membership", "connection", "output_share"]),
-    workspaceId: Schema.NullOr(Schema.String),
-    workspace: Schema.NullOr(Schema.String),
-    description: Schema.String,
-    previousStatus: Schema.String,
-    changedAt: Schema.String
-  })
-)
+export const RestoreReviewList = Schema.Array(ReviewItem)
 
 export const RestoreDecision = Schema.Struct({
   decision: Schema.Literals(["confirmed", "removed"]),

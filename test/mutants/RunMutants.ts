@@ -27,8 +27,8 @@ export const runMutants: ReadonlyArray<Mutant> = [
   {
     name: "record: the hold",
     file: runLedgerFile,
-    text: "SET ${sql.update(columns)} WHERE ${isHeld(sql, hold)}",
-    broken: "SET ${sql.update(columns)} WHERE id = ${hold.runId}",
+    text: "SET ${RunRow.changes(sql, columns)} WHERE ${isHeld(sql, hold)}",
+    broken: "SET ${RunRow.changes(sql, columns)} WHERE id = ${hold.runId}",
     test: twoOwners
   },
   {

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { holdOf } from "../../actors/run/RunHold.ts"
 import { RunLifecycle } from "../../actors/run/RunLifecycle.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 
 /** Writes columns of a Run past everybody who would have to: the state that a test begins with. */
 export const setRun = Effect.fnUntraced(function* (
@@ -13,7 +14,7 @@ export const setRun = Effect.fnUntraced(function* (
 })
 
 /** Claims a queued Run for an owner that does not execute it; answers the hold. */
-export const heldRun = Effect.fnUntraced(function* (id: string) {
+export const heldRun = Effect.fnUntraced(function* (id: RunId) {
   const run = yield* (yield* RunLifecycle).claim(id, "inst_test#1")
   return run === undefined ? yield* Effect.die(new Error(`The Run ${id} is not queued`)) : holdOf(run)
 })

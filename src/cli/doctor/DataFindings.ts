@@ -7,7 +7,7 @@ import { masterKeyName } from "../../database/DataFolder.ts"
 import type { DataFolderLook } from "../../database/DataFolderLook.ts"
 import { integrityOf } from "../../database/ReadOnlyDatabase.ts"
 import type { Holder } from "../../database/InstanceLock.ts"
-import { newestKnown } from "../../database/Migrations.ts"
+import { newestKnown, NewestMigration } from "../../database/Migrations.ts"
 import { masterKeySource, type Settings } from "../../settings/Settings.ts"
 import type { Finding } from "./DoctorReport.ts"
 
@@ -114,7 +114,7 @@ const migrationsMessage = (version: number, isServed: boolean): Pick<Finding, "s
 
 export const migrationsFinding = (isServed: boolean): Effect.Effect<Finding, never, SqlClient.SqlClient> =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    Effect.match(sql<{ newest: number | null }>`SELECT MAX(migration_id) AS newest FROM svc_migrations`, {
+    Effect.match(NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM svc_migrations`, {
       onSuccess: ([row]): Finding => ({ check: "migrations", ...migrationsMessage(row?.newest ?? 0, isServed) }),
       onFailure: (error): Finding => ({ check: "migrations", status: "error", message: error.message })
     })

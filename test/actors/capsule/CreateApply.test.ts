@@ -17,6 +17,8 @@ import type { ErrorCode } from "../../../schema/errors/ApiError.ts"
 import { world } from "../../src/http/support/World.ts"
 import { it } from "../../support/Effect.ts"
 import { anybody, ledgers, unmovedOperator } from "../support/GuardedPlane.ts"
+import { namedRun } from "../../support/NamedIds.ts"
+import { InstallConfigId, type RunId } from "../../../schema/records/Ids.ts"
 
 /** Another connection has used every plan since it was read. */
 const readBefore = Layer.effect(
@@ -48,7 +50,7 @@ const plane = planeOver(ledgers)
 
 const at = "2026-01-01T00:00:00.000Z"
 const planRunId = world.runId
-const applyRunId = "run_bbbbbbbbbbbbbbbbbbbbbbbb"
+const applyRunId = namedRun("apply")
 
 /** An applicable plan, except for what the test changes. */
 const approvedPlan: Partial<RunRow> = {
@@ -77,7 +79,7 @@ const apply = Effect.gen(function* () {
   )
 })
 
-const run = (id: string) => Effect.flatMap(RunLedger, (ledger) => ledger.find(id))
+const run = (id: RunId) => Effect.flatMap(RunLedger, (ledger) => ledger.find(id))
 
 /** The refusal of the apply; nothing of it was written. */
 const refused = Effect.gen(function* () {
@@ -105,7 +107,7 @@ it.live("an approved plan of the current authority is leased to exactly one appl
 
 /** Everything that makes a plan unusable, and the code its apply is refused with. */
 const unusable: ReadonlyArray<readonly [why: string, plan: Partial<RunRow>, code: ErrorCode]> = [
-  ["was used by another apply", { used_by_run_id: "run_cccccccccccccccccccccccc" }, "run_conflict"],
+  ["was used by another apply", { used_by_run_id: namedRun("another") }, "run_conflict"],
   ["waits for its approval", { status: "waiting_approval", approved_at: null }, "failed_precondition"],
   ["succeeded without an approval", { approved_at: null }, "failed_precondition"],
   ["is superseded", { status: "superseded" }, "failed_precondition"],
@@ -114,7 +116,11 @@ const unusable: ReadonlyArray<readonly [why: string, plan: Partial<RunRow>, code
   ["is of a newer epoch", { execution_authority_epoch: 2 }, "guard_conflict"],
   ["is of an older generation of the state", { base_state_generation: -1 }, "guard_conflict"],
   ["is of a newer generation of the state", { base_state_generation: 1 }, "guard_conflict"],
-  ["is of another configuration", { install_config_id: "icfg_bbbbbbbbbbbbbbbbbbbbbbbb" }, "guard_conflict"],
+  [
+    "is of another configuration",
+    { install_config_id: InstallConfigId.make("icfg_bbbbbbbbbbbbbbbbbbbbbbbb") },
+    "guard_conflict"
+  ],
   ["is no plan", { type: "drift_check" }, "failed_precondition"]
 ]
 
@@ -130,11 +136,11 @@ for (const [why, plan, code] of unusable) {
 
 it.live("a plan used since it was read is refused by the lease itself", () =>
   Effect.gen(function* () {
-    yield* setPlan({ used_by_run_id: "run_cccccccccccccccccccccccc" })
+    yield* setPlan({ used_by_run_id: namedRun("another") })
     expect(yield* refused).toBe("run_conflict")
     const sql = yield* SqlClient.SqlClient
     expect(yield* sql`SELECT used_by_run_id AS used FROM runs WHERE id = ${planRunId}`).toEqual([
-      { used: "run_cccccccccccccccccccccccc" }
+      { used: namedRun("another") }
     ])
   }).pipe(Effect.provide(planeOver(readBefore)))
 )

@@ -9,6 +9,7 @@ import { CredentialOrigin } from "../../../schema/records/CredentialOrigin.ts"
 import { world } from "../../src/http/support/World.ts"
 import { it } from "../../support/Effect.ts"
 import { applyPlane, ordinary, type Surroundings } from "../support/GuardedPlane.ts"
+import { namedRun } from "../../support/NamedIds.ts"
 
 const at = "2026-01-01T00:00:00.000Z"
 const applyRunId = world.runId
@@ -43,7 +44,7 @@ const refusals: ReadonlyArray<Case> = [
   {
     why: "a plan that is leased to another apply",
     code: "plan_not_usable",
-    plan: { used_by_run_id: "run_cccccccccccccccccccccccc" }
+    plan: { used_by_run_id: namedRun("another") }
   },
   { why: "a plan that is leased to nobody", code: "plan_not_usable", plan: { used_by_run_id: null } },
   { why: "a plan that nobody approved", code: "plan_not_usable", plan: { approved_at: null } },

@@ -7,6 +7,8 @@ import type { RunRow } from "../../../actors/run/RunRow.ts"
 import { world } from "../../src/http/support/World.ts"
 import { it } from "../../support/Effect.ts"
 import { connection, ordinary, preparation, provider, type Surroundings } from "../support/GuardedPlane.ts"
+import { namedRun } from "../../support/NamedIds.ts"
+import { InstallConfigId } from "../../../schema/records/Ids.ts"
 
 type Columns = Readonly<Record<string, string | number | null>>
 
@@ -92,7 +94,7 @@ const ofApplies: ReadonlyArray<Refusal> = [
   {
     why: "whose Capsule has another configuration",
     code: "superseded",
-    run: { install_config_id: "icfg_bbbbbbbbbbbbbbbbbbbbbbbb" }
+    run: { install_config_id: InstallConfigId.make("icfg_bbbbbbbbbbbbbbbbbbbbbbbb") }
   }
 ]
 
@@ -152,7 +154,7 @@ for (const type of ["plan", "apply"] as const) {
 it.live("an apply is refused when an Output used by its plan is no longer offered", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const planRunId = "run_pppppppppppppppppppppppp"
+    const planRunId = namedRun("plan")
     const at = "2026-01-01T00:00:00.000Z"
     yield* sql`INSERT INTO runs ${sql.insert({ id: planRunId, workspace_id: world.workspaceA, type: "plan", status: "succeeded", capsule_id: world.capsuleId, requires_approval: 1, trigger_kind: "user", attempt: 1, spec: "{}", evidence: "{}", created_at: at, queued_at: at })}`
     const consumed = JSON.stringify([{ dependencyId: "dep_nnnnnnnnnnnnnnnnnnnnnnnn" }])

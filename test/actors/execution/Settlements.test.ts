@@ -23,6 +23,7 @@ import { heldRun, setRun } from "../../support/HeldRuns.ts"
 import { active, planned } from "../../support/Journey.ts"
 import { testPlane } from "../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
+import { namedWorkspace } from "../../support/NamedIds.ts"
 
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
@@ -63,7 +64,7 @@ const applyOutcome: ApplyOutcome = {
 const driftOutcome: DriftOutcome = { ...seen, drifted: true, resourceDrift: [] }
 
 /** A Run like an earlier one, held by a process that prepared it and died. */
-const held = Effect.fnUntraced(function* (type: Run["type"], like: Run, more: { readonly planRunId?: string } = {}) {
+const held = Effect.fnUntraced(function* (type: Run["type"], like: Run, more: { readonly planRunId?: RunId } = {}) {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
   const row = (yield* ledger.find(like.id)) ?? (yield* Effect.die("no Run"))
@@ -304,10 +305,10 @@ test("the evidence of a plan combines what was prepared and what was computed", 
 })
 
 test("the approver of a destroy sees the names of Capsules in the same Workspace, and a count of the others", () => {
-  const own = { name: "shop", workspace_id: "ws_own" }
-  const other = { name: "hidden", workspace_id: "ws_other" }
-  expect(dependantsWarning("ws_own", [])).toEqual([])
-  const [told] = dependantsWarning("ws_own", [own, other, other])
+  const own = { name: "shop", workspace_id: namedWorkspace("own") }
+  const other = { name: "hidden", workspace_id: namedWorkspace("other") }
+  expect(dependantsWarning(own.workspace_id, [])).toEqual([])
+  const [told] = dependantsWarning(own.workspace_id, [own, other, other])
   expect(told?.detail).toBe("Their next plan has no Outputs to read: shop, 2 of other Workspaces.")
 })
 

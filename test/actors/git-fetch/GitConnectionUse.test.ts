@@ -14,7 +14,7 @@ test("a default ref counts for a rule when an owner or admin chose it, or when t
 test("a person fetches on their own authority, and automation on that of whoever attached the Connection", () => {
   const source = { auth_connection_by: grace }
   expect(fetchStarter({ created_by: ada, trigger_kind: "user" }, source)).toEqual({ subject: ada, automatic: false })
-  for (const trigger_kind of ["schedule", "webhook"]) {
+  for (const trigger_kind of ["schedule", "webhook"] as const) {
     expect(fetchStarter({ created_by: ada, trigger_kind }, source)).toEqual({ subject: grace, automatic: true })
     expect(fetchStarter({ created_by: ada, trigger_kind }, undefined)).toEqual({ subject: undefined, automatic: true })
   }

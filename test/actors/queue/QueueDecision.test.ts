@@ -9,11 +9,16 @@ import {
   type RunningRun
 } from "../../../actors/queue/QueueDecision.ts"
 import type { SlotPool } from "../../../schema/records/QueuePlace.ts"
+import { Brand } from "effect"
+import { type RunId } from "../../../schema/records/Ids.ts"
 
 const limits: QueueLimits = { runs: { places: 4, perWorkspace: 3 }, builds: { places: 3, perWorkspace: 2 } }
 
+// The decision compares ids and reads nothing in them.
+const run = Brand.nominal<RunId>()
+
 const queued = (id: string, more: Partial<QueuedRun> = {}): QueuedRun => ({
-  id,
+  id: run(id),
   workspaceId: "ws_a",
   pool: "runs",
   subject: "ada",
@@ -25,7 +30,7 @@ const queued = (id: string, more: Partial<QueuedRun> = {}): QueuedRun => ({
 })
 
 const running = (id: string, more: Partial<RunningRun> = {}): RunningRun => ({
-  id,
+  id: run(id),
   workspaceId: "ws_a",
   pool: "runs",
   startedAt: "2026-01-01T00:00:00.000Z",
@@ -40,7 +45,7 @@ describe("which Run starts next", () => {
   test("the Workspace whose last Run started longest ago, whatever the others queued first", () => {
     const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
     const late = queued("b1", { workspaceId: "ws_b", workspaceTurn: 6, queuedAt: "2026-01-02T00:00:00.000Z" })
-    expect(of({ queued: [...many, late] }).next?.id).toBe("b1")
+    expect<string | undefined>(of({ queued: [...many, late] }).next?.id).toBe("b1")
   })
 
   test("within a Workspace, the person whose last Run started longest ago", () => {
@@ -52,7 +57,7 @@ describe("which Run starts next", () => {
       queuedAt: "2026-01-02T00:00:00.000Z"
     })
     const { next, places } = of({ queued: [...many, late] })
-    expect(next?.id).toBe("b1")
+    expect<string | undefined>(next?.id).toBe("b1")
     expect([...many, late].map(({ id }) => places.get(id)?.position)).toEqual([2, 3, 4, 1])
   })
 
@@ -60,7 +65,7 @@ describe("which Run starts next", () => {
     const behind = queued("behind", { capsuleLine: "cap_1" })
     const free = queued("free", { capsuleLine: "cap_2", queuedAt: "2026-01-02T00:00:00.000Z" })
     const { next, places } = of({ running: [running("holder", { capsuleLine: "cap_1" })], queued: [behind, free] })
-    expect(next?.id).toBe("free")
+    expect<string | undefined>(next?.id).toBe("free")
     expect(places.get("behind")).toEqual({ position: 2, pool: "runs", reason: "capsule_busy", heldByRunId: "holder" })
   })
 
@@ -70,7 +75,7 @@ describe("which Run starts next", () => {
       running: full,
       queued: [queued("own"), queued("other", { workspaceId: "ws_b", workspaceTurn: 9 })]
     })
-    expect(next?.id).toBe("other")
+    expect<string | undefined>(next?.id).toBe("other")
     expect(places.get("own")).toEqual({
       position: 1,
       pool: "runs",
@@ -84,18 +89,18 @@ describe("which Run starts next", () => {
     const builds = ["1", "2", "3"].map((id) => running(id, { pool: "builds", workspaceId: `ws_${id}` }))
     const build = queued("build", { pool: "builds" })
     const state = of({ running: builds, queued: [build, queued("apply")] })
-    expect(state.next?.id).toBe("apply")
+    expect<string | undefined>(state.next?.id).toBe("apply")
     expect(state.places.get("build")).toEqual({ position: 1, pool: "builds", reason: "places_taken", limit: 3 })
     const runs = ["1", "2", "3", "4"].map((id) => running(id, { workspaceId: `ws_${id}` }))
-    expect(of({ running: runs, queued: [build, queued("apply")] }).next?.id).toBe("build")
+    expect<string | undefined>(of({ running: runs, queued: [build, queued("apply")] }).next?.id).toBe("build")
   })
 
   test("a drift check after what a person requested, and never in the last place", () => {
     const drift = queued("drift", { isDriftCheck: true, queuedAt: "2025-01-01T00:00:00.000Z" })
-    expect(of({ queued: [drift, queued("plan")] }).next?.id).toBe("plan")
+    expect<string | undefined>(of({ queued: [drift, queued("plan")] }).next?.id).toBe("plan")
     const three = ["1", "2", "3"].map((id) => running(id, { workspaceId: `ws_${id}` }))
     expect(of({ running: three, queued: [drift] }).next).toBeUndefined()
-    expect(of({ running: three.slice(1), queued: [drift] }).next?.id).toBe("drift")
+    expect<string | undefined>(of({ running: three.slice(1), queued: [drift] }).next?.id).toBe("drift")
     // Two of the three places of its Workspace are taken: the third is for a person, though the pool has two free.
     const own = of({ running: [running("1"), running("2")], queued: [drift] })
     expect(own.places.get("drift")).toMatchObject({ reason: "place_kept", limit: 3, heldByRunId: "1" })
@@ -161,7 +166,7 @@ const simulated = (given: QueueLimits) => {
     arrive: ({ capsule, kind, subject, workspace }: Arrival) => {
       const at = tick()
       waiting.push({
-        id: `run_${at}`,
+        id: run(`run_${at}`),
         workspaceId: `ws_${workspace}`,
         subject: `usr_${workspace}_${subject}`,
         pool: kind === "build" ? "builds" : "runs",
@@ -314,25 +319,27 @@ describe("a running scheduled drift check", () => {
   const one: QueueLimits = { ...limits, runs: { places: 1, perWorkspace: 1 } }
 
   test("stops when a Run waits for its place, in its Workspace or in the pool", () => {
-    expect(givingWay({ limits: one, running: [check("own")] }, asked)).toEqual(["own"])
+    expect<ReadonlyArray<string>>(givingWay({ limits: one, running: [check("own")] }, asked)).toEqual(["own"])
     const shared = { ...limits, runs: { places: 1, perWorkspace: 2 } }
-    expect(givingWay({ limits: shared, running: [check("other", { workspaceId: "ws_b" })] }, asked)).toEqual(["other"])
+    expect<ReadonlyArray<string>>(
+      givingWay({ limits: shared, running: [check("other", { workspaceId: "ws_b" })] }, asked)
+    ).toEqual(["other"])
   })
 
   test("continues while no Run waits, or while a place is free", () => {
-    expect(givingWay({ limits: one, running: [check("own")] }, [])).toEqual([])
-    expect(givingWay({ limits, running: [check("own")] }, asked)).toEqual([])
+    expect<ReadonlyArray<string>>(givingWay({ limits: one, running: [check("own")] }, [])).toEqual([])
+    expect<ReadonlyArray<string>>(givingWay({ limits, running: [check("own")] }, asked)).toEqual([])
     const held = [running("1"), running("2"), running("3"), check("other", { workspaceId: "ws_b" })]
-    expect(givingWay({ limits, running: held }, asked)).toEqual([])
-    expect(givingWay({ limits: one, running: [running("asked for")] }, asked)).toEqual([])
+    expect<ReadonlyArray<string>>(givingWay({ limits, running: held }, asked)).toEqual([])
+    expect<ReadonlyArray<string>>(givingWay({ limits: one, running: [running("asked for")] }, asked)).toEqual([])
   })
 
   test("stops one check per waiting Run: the last to start", () => {
     const late = check("late", { startedAt: "2026-01-02T00:00:00.000Z" })
     const early = check("early")
     const two: QueueLimits = { ...limits, runs: { places: 2, perWorkspace: 2 } }
-    expect(givingWay({ limits: two, running: [early, late] }, asked)).toEqual(["late"])
+    expect<ReadonlyArray<string>>(givingWay({ limits: two, running: [early, late] }, asked)).toEqual(["late"])
     const stopping = { ...late, scheduledCheck: { isStopping: true } }
-    expect(givingWay({ limits: two, running: [early, stopping] }, asked)).toEqual([])
+    expect<ReadonlyArray<string>>(givingWay({ limits: two, running: [early, stopping] }, asked)).toEqual([])
   })
 })

@@ -15,6 +15,8 @@ import * as Database from "../../../src/database/Database.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
 import { temporaryFolder } from "../../support/ControlPlane.ts"
 import { it } from "../../support/Effect.ts"
+import { namedRun, namedWorkspace } from "../../support/NamedIds.ts"
+import { type RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 
 const settings = { ...defaultRunSettings, runsFolder: "/nowhere", concurrency: 1 }
 
@@ -30,7 +32,7 @@ const processAt = (folder: string) =>
     Layer.provide(NodeServices.layer)
   )
 
-const queued = Effect.fnUntraced(function* (id: string, workspaceId: string, createdBy: string) {
+const queued = Effect.fnUntraced(function* (id: RunId, workspaceId: WorkspaceId, createdBy: string) {
   yield* (yield* RunLedger).insert({ id, workspaceId, type: "plan", createdBy, trigger: "user", spec: {} })
 })
 
@@ -38,7 +40,7 @@ const claim = Effect.gen(function* () {
   return (yield* (yield* RunQueue).claim("owner"))?.id
 })
 
-const moved = Effect.fnUntraced(function* (id: string, to: "queued" | "succeeded") {
+const moved = Effect.fnUntraced(function* (id: RunId, to: "queued" | "succeeded") {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
   const lifecycle = yield* RunLifecycle
@@ -59,22 +61,22 @@ it.live(
       yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const at = "2026-01-01T00:00:00.000Z"
-        for (const id of ["ws_a", "ws_b", "ws_c"]) {
+        for (const id of [namedWorkspace("a"), namedWorkspace("b"), namedWorkspace("c")]) {
           yield* sql`INSERT INTO workspaces ${sql.insert({ id, handle: id, display_name: id, type: "organization", created_at: at, updated_at: at })}`
         }
-        for (const id of ["run_1", "run_2", "run_3"]) yield* queued(id, "ws_a", "usr_ada")
-        yield* queued("run_4", "ws_a", "usr_bob")
-        yield* queued("run_5", "ws_b", "usr_cyd")
-        yield* queued("run_6", "ws_c", "usr_dan")
-        expect(yield* claim).toBe("run_1")
+        for (const id of [namedRun(1), namedRun(2), namedRun(3)]) yield* queued(id, namedWorkspace("a"), "usr_ada")
+        yield* queued(namedRun(4), namedWorkspace("a"), "usr_bob")
+        yield* queued(namedRun(5), namedWorkspace("b"), "usr_cyd")
+        yield* queued(namedRun(6), namedWorkspace("c"), "usr_dan")
+        expect(yield* claim).toBe(namedRun(1))
         expect(yield* claim).toBeUndefined()
       }).pipe(Effect.provide(processAt(folder)))
 
       yield* Effect.gen(function* () {
         // What recovery does with Runs left by the previous process.
-        yield* moved("run_1", "queued")
+        yield* moved(namedRun(1), "queued")
         const order = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7], () => turn)
-        expect(order).toEqual(["run_5", "run_6", "run_4", "run_1", "run_2", "run_3", undefined])
+        expect(order).toEqual([namedRun(5), namedRun(6), namedRun(4), namedRun(1), namedRun(2), namedRun(3), undefined])
       }).pipe(Effect.provide(processAt(folder)))
     }).pipe(Effect.provide(NodeServices.layer))
 )

@@ -11,12 +11,13 @@ import { holdOf } from "../../../actors/run/RunHold.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
 import { RunQueue } from "../../../actors/queue/RunQueue.ts"
-import type { RunRow } from "../../../actors/run/RunRow.ts"
+import { RunRow } from "../../../actors/run/RunRow.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import type { RunType } from "../../../schema/records/Run.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
 import { setRun } from "../../support/HeldRuns.ts"
+import { namedRun, namedCapsule } from "../../support/NamedIds.ts"
 
 const settings = {
   ...defaultRunSettings,
@@ -114,7 +115,7 @@ tests.live(
       let claims = 0
 
       const anyOf = Effect.fnUntraced(function* (status: string, index: number) {
-        const found = yield* sql<{ id: string }>`SELECT id FROM runs WHERE status = ${status} ORDER BY id`
+        const found = yield* RunRow.some(sql, "id")`SELECT id FROM runs WHERE status = ${status} ORDER BY id`
         return found[index % Math.max(1, found.length)]?.id
       })
 
@@ -123,24 +124,25 @@ tests.live(
           const running = yield* rows.running
           const expected = decide({ limits, running, queued: yield* wholeQueue }).next
           const claimed = yield* queue.claim("owner")
-          expect(claimed?.id).toBe(expected?.id)
+          expect<string | undefined>(claimed?.id).toBe(expected?.id)
           if (claimed !== undefined) claims += 1
         } else if ("ends" in event) {
           const id = yield* anyOf("running", event.ends)
-          const run = yield* ledger.find(id ?? "")
+          const run = yield* ledger.find(id ?? null)
           if (run !== undefined) yield* transaction(sql)(lifecycle.succeed(holdOf(run), {}))
         } else if ("requeued" in event) {
           const id = yield* anyOf("running", event.requeued)
-          const run = yield* ledger.find(id ?? "")
+          const run = yield* ledger.find(id ?? null)
           if (run !== undefined) yield* transaction(sql)(lifecycle.requeue(holdOf(run), "again", { counts: true }))
         } else if ("cancelled" in event) {
           const id = yield* anyOf("queued", event.cancelled)
-          const run = yield* ledger.find(id ?? "")
+          const run = yield* ledger.find(id ?? null)
           if (run !== undefined) yield* transaction(sql)(lifecycle.withdraw(run, {}))
         } else {
           const workspaceId = ids[event.workspace] ?? ""
-          const id = `run_${String((counter += 1)).padStart(4, "0")}`
-          const capsuleId = event.type === "source_sync" ? undefined : `cap_${event.workspace}_${event.capsule}`
+          const id = namedRun((counter += 1))
+          const capsuleId =
+            event.type === "source_sync" ? undefined : namedCapsule(`${event.workspace}${event.capsule}`)
           yield* ledger.insert({
             id,
             workspaceId,
@@ -181,22 +183,22 @@ crowded.live(
         WITH RECURSIVE n (i) AS (SELECT ${first} UNION ALL SELECT i + 1 FROM n WHERE i < ${first + count - 1})
         INSERT INTO runs (id, workspace_id, type, status, capsule_id, capsule_line, requires_approval, created_by,
           trigger_kind, attempt, spec, evidence, created_at, queued_at)
-        SELECT printf('run_%06d', i), ${workspaceId}, 'plan', 'queued', ${sql.literal(capsule)}, ${sql.literal(capsule)}, 1,
+        SELECT printf('run_%020d', i), ${workspaceId}, 'plan', 'queued', ${sql.literal(capsule)}, ${sql.literal(capsule)}, 1,
           'usr_' || (i % 3), 'user', 0, '{}', '{}', ${at}, printf('2026-01-01T00:%02d:%02d.%03dZ', i / 60000, i / 1000 % 60, i % 1000)
         FROM n`
       // One Workspace has half of it behind one Capsule, ahead of everything else; another has one Capsule per Run.
-      yield* crowd(one, 0, 50_000, "'cap_one'")
-      yield* crowd(two, 50_000, 49_999, "'cap_' || i")
-      yield* crowd(three, 99_999, 1, "'cap_three'")
+      yield* crowd(one, 0, 50_000, `'${namedCapsule("one")}'`)
+      yield* crowd(two, 50_000, 49_999, "printf('cap_%020d', i)")
+      yield* crowd(three, 99_999, 1, `'${namedCapsule("three")}'`)
 
       const candidates = yield* rows.candidates(limits)
       // One for each person with something claimable: the Capsule's first, three people, one.
       expect(candidates.map(({ workspaceId }) => workspaceId).toSorted()).toEqual(
         [one, two, two, two, three].toSorted()
       )
-      expect((yield* queue.claim("owner"))?.workspace_id).toBe(one)
-      expect((yield* queue.claim("owner"))?.workspace_id).toBe(two)
-      expect((yield* queue.claim("owner"))?.workspace_id).toBe(three)
+      expect<string | undefined>((yield* queue.claim("owner"))?.workspace_id).toBe(one)
+      expect<string | undefined>((yield* queue.claim("owner"))?.workspace_id).toBe(two)
+      expect<string | undefined>((yield* queue.claim("owner"))?.workspace_id).toBe(three)
 
       // Each step is a search in an index of claimable Runs only; none scans `runs`.
       const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN ${nearestInTurn(sql, limits)}`

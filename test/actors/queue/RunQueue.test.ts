@@ -15,6 +15,8 @@ import type { RunType } from "../../../schema/records/Run.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
 import { setRun } from "../../support/HeldRuns.ts"
+import { namedRun, namedCapsule } from "../../support/NamedIds.ts"
+import { type CapsuleId, type RunId } from "../../../schema/records/Ids.ts"
 
 const settings = Layer.succeed(RunSettings, {
   ...defaultRunSettings,
@@ -44,14 +46,14 @@ const workspace = Effect.gen(function* () {
   counter += 1
   const owner = yield* newPerson(`queue-${counter}`)
   const { id } = yield* newWorkspace(owner.subject, { handle: `queue-${counter}` })
-  const queued = Effect.fnUntraced(function* (name: string, type: RunType, capsuleId?: string) {
-    const runId = `run_${counter}_${name}`
+  const queued = Effect.fnUntraced(function* (name: string, type: RunType, capsuleId?: CapsuleId) {
+    const runId = namedRun(`${counter}${name}`)
     yield* ledger.insert({ id: runId, workspaceId: id, type, capsuleId, trigger: "user", spec: {} })
     counter += 1
     yield* setRun(runId, { queued_at: `2026-01-01T00:00:${String(counter % 60).padStart(2, "0")}.000Z` })
     return runId
   })
-  const finish = (...ids: ReadonlyArray<string>) =>
+  const finish = (...ids: ReadonlyArray<RunId>) =>
     Effect.forEach(ids, (runId) =>
       Effect.gen(function* () {
         const run = (yield* ledger.find(runId)) ?? (yield* Effect.die("no Run"))
@@ -64,7 +66,7 @@ const workspace = Effect.gen(function* () {
 const claim = Effect.gen(function* () {
   return (yield* (yield* RunQueue).claim("owner"))?.id
 })
-const placeOf = Effect.fnUntraced(function* (id: string) {
+const placeOf = Effect.fnUntraced(function* (id: RunId) {
   const row = yield* (yield* RunLedger).find(id)
   return row === undefined ? undefined : yield* (yield* RunQueue).place(row)
 })
@@ -72,10 +74,10 @@ const placeOf = Effect.fnUntraced(function* (id: string) {
 tests.live("one Run of a Capsule at a time, drift checks after what a person requested", () =>
   Effect.gen(function* () {
     const { finish, queued } = yield* workspace
-    const apply = yield* queued("apply", "apply", "cap_1")
-    const drift = yield* queued("drift", "drift_check", "cap_1")
-    const plan = yield* queued("plan", "plan", "cap_1")
-    const backup = yield* queued("backup", "backup", "cap_1")
+    const apply = yield* queued("apply", "apply", namedCapsule("1"))
+    const drift = yield* queued("drift", "drift_check", namedCapsule("1"))
+    const plan = yield* queued("plan", "plan", namedCapsule("1"))
+    const backup = yield* queued("backup", "backup", namedCapsule("1"))
     expect(yield* claim).toBe(apply)
     expect(yield* placeOf(apply)).toBeUndefined()
     expect(yield* placeOf(plan)).toMatchObject({
@@ -101,11 +103,11 @@ tests.live("limits hold per Workspace and overall, and drift checks leave a plac
   Effect.gen(function* () {
     const one = yield* workspace
     const other = yield* workspace
-    const first = yield* one.queued("a", "plan", "cap_a")
-    const second = yield* one.queued("b", "plan", "cap_b")
-    const third = yield* one.queued("c", "plan", "cap_c")
-    const elsewhereDrift = yield* other.queued("d", "drift_check", "cap_d")
-    const elsewhere = yield* other.queued("e", "plan", "cap_e")
+    const first = yield* one.queued("a", "plan", namedCapsule("a"))
+    const second = yield* one.queued("b", "plan", namedCapsule("b"))
+    const third = yield* one.queued("c", "plan", namedCapsule("c"))
+    const elsewhereDrift = yield* other.queued("d", "drift_check", namedCapsule("d"))
+    const elsewhere = yield* other.queued("e", "plan", namedCapsule("e"))
     expect(yield* placeOf(third)).toMatchObject({ position: 3, reason: "turn" })
     expect(yield* claim).toBe(first)
     // Workspaces take turns, although the first one queued more before the second one arrived.
@@ -141,14 +143,14 @@ tests.live("a scheduled drift check stops for a requested Run without a place", 
   Effect.gen(function* () {
     const { finish, queued, workspaceId } = yield* workspace
     const ledger = yield* RunLedger
-    const check = "run_scheduled_check"
-    const scheduled = { type: "drift_check", capsuleId: "cap_s", trigger: "schedule", spec: {} } as const
+    const check = namedRun("scheduled")
+    const scheduled = { type: "drift_check", capsuleId: namedCapsule("s"), trigger: "schedule", spec: {} } as const
     yield* ledger.insert({ id: check, workspaceId, ...scheduled })
     expect(yield* claim).toBe(check)
-    const first = yield* queued("first", "plan", "cap_f")
+    const first = yield* queued("first", "plan", namedCapsule("f"))
     expect(yield* claim).toBe(first)
     expect((yield* ledger.find(check))?.cancel_requested_at).toBeNull()
-    const second = yield* queued("second", "plan", "cap_g")
+    const second = yield* queued("second", "plan", namedCapsule("g"))
     expect(yield* claim).toBeUndefined()
     expect((yield* ledger.find(check))?.cancel_reason).toBe(goesFirst)
     const stopping = (yield* ledger.find(check)) ?? (yield* Effect.die("no Run"))
@@ -161,7 +163,7 @@ tests.live("a scheduled drift check stops for a requested Run without a place", 
 tests.live("when claims race, each Run goes to one", () =>
   Effect.gen(function* () {
     const { finish, queued } = yield* workspace
-    const ids = [yield* queued("x", "plan", "cap_x"), yield* queued("y", "plan", "cap_y")]
+    const ids = [yield* queued("x", "plan", namedCapsule("x")), yield* queued("y", "plan", namedCapsule("y"))]
     const claims = yield* Effect.all(
       Array.from({ length: 6 }, () => claim),
       { concurrency: "unbounded" }

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { transaction } from "../../../actors/database/Transaction.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
-import { CapsuleId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { CapsuleId, WorkspaceId, RunId } from "../../../schema/records/Ids.ts"
 import type { RunStatus, RunType } from "../../../schema/records/Run.ts"
 import { suite } from "../../support/Effect.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
@@ -19,12 +19,12 @@ const timeOf = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toI
 const ended = Effect.fnUntraced(function* (
   capsuleId: CapsuleId,
   minute: number,
-  run: { readonly id?: string; readonly type?: RunType; readonly status?: RunStatus } = {}
+  run: { readonly id?: RunId; readonly type?: RunType; readonly status?: RunStatus } = {}
 ) {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
   const { workspaceId } = yield* TestPlane
-  const id = run.id ?? `run_${capsuleId.slice(4, 5)}${String(minute).padStart(20, "0")}`
+  const id = run.id ?? RunId.make(`run_${capsuleId.slice(4, 5)}${String(minute).padStart(20, "0")}`)
   // In one transaction, or the service would begin to execute it.
   yield* Effect.gen(function* () {
     yield* ledger.insert({ id, workspaceId, type: run.type ?? "plan", capsuleId, trigger: "user", spec: {} })
@@ -62,8 +62,8 @@ tests.live("of two at the same moment, the one listed first is the newest; other
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane
     const twins = capsuleOf("d")
-    yield* ended(twins, 5, { id: "run_twin0000000000000001" })
-    yield* ended(twins, 5, { id: "run_twin0000000000000002" })
+    yield* ended(twins, 5, { id: RunId.make("run_twin0000000000000001") })
+    yield* ended(twins, 5, { id: RunId.make("run_twin0000000000000002") })
     const [listed] = (yield* runs.list(workspaceId, { capsuleId: twins }, { limit: 1 })).items
     expect((yield* runs.latest(workspaceId, [twins])).map(({ runId }) => runId)).toEqual(
       listed === undefined ? [] : [listed.id]

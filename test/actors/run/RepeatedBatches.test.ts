@@ -7,11 +7,13 @@ import type { RunHold } from "../../../actors/run/RunHold.ts"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
-import { decodeChunk, RunLogs } from "../../../actors/run/RunLogs.ts"
+import { RunLogs } from "../../../actors/run/RunLogs.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
 import { heldRun } from "../../support/HeldRuns.ts"
+import { namedRun } from "../../support/NamedIds.ts"
+import { LogEntriesJson } from "../../../actors/run/RunLogChunkRow.ts"
 
 /** How many of the next transactions of a log are committed and reported as failed. */
 const line = { cuts: 0 }
@@ -49,8 +51,8 @@ afterAll(tests.dispose)
 const newRun = Effect.fnUntraced(function* (name: string) {
   const owner = yield* newPerson(name)
   const { id } = yield* newWorkspace(owner.subject, { handle: name })
-  yield* (yield* RunLedger).insert({ id: `run_${name}`, workspaceId: id, type: "apply", trigger: "user", spec: {} })
-  return yield* heldRun(`run_${name}`)
+  yield* (yield* RunLedger).insert({ id: namedRun(name), workspaceId: id, type: "apply", trigger: "user", spec: {} })
+  return yield* heldRun(namedRun(name))
 })
 
 /** The Run is claimed again, under the next fence. */
@@ -76,7 +78,7 @@ const storedLines = Effect.fnUntraced(function* (runId: string) {
   const sql = yield* SqlClient.SqlClient
   const chunks = yield* sql<{ entries: string }>`
     SELECT entries FROM run_log_chunks WHERE run_id = ${runId} ORDER BY first_seq`
-  return (yield* Effect.forEach(chunks, ({ entries }) => decodeChunk(entries))).flat()
+  return chunks.flatMap(({ entries }) => LogEntriesJson.read(entries))
 })
 
 tests.live("a batch of events that comes twice is stored once; under the next fence the count begins anew", () =>

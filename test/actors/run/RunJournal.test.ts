@@ -8,6 +8,7 @@ import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
 import { heldRun } from "../../support/HeldRuns.ts"
+import { namedRun } from "../../support/NamedIds.ts"
 
 const tests = suite(
   RunLedger.layer.pipe(
@@ -21,10 +22,10 @@ afterAll(tests.dispose)
 const created = { address: "a", action: "create" }
 
 const newRun = Effect.fnUntraced(function* (name: string) {
-  const owner = yield* newPerson(name.replace("_", "-"))
-  const { id } = yield* newWorkspace(owner.subject, { handle: name.replace("_", "-") })
-  yield* (yield* RunLedger).insert({ id: name, workspaceId: id, type: "apply", trigger: "user", spec: {} })
-  return yield* heldRun(name)
+  const owner = yield* newPerson(`run-${name}`)
+  const { id } = yield* newWorkspace(owner.subject, { handle: `run-${name}` })
+  yield* (yield* RunLedger).insert({ id: namedRun(name), workspaceId: id, type: "apply", trigger: "user", spec: {} })
+  return yield* heldRun(namedRun(name))
 })
 
 const kinds = Effect.fnUntraced(function* (runId: string) {
@@ -37,14 +38,14 @@ const kinds = Effect.fnUntraced(function* (runId: string) {
 tests.live("noted entries are written in the background, and wake their readers once written", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
-    const hold = yield* newRun("run_alone")
+    const hold = yield* newRun("alone")
     const woken = yield* Deferred.make<void>()
-    const stop = journal.listen("run_alone", () => Deferred.doneUnsafe(woken, Effect.void))
+    const stop = journal.listen(namedRun("alone"), () => Deferred.doneUnsafe(woken, Effect.void))
     yield* journal.note(hold, "resource.started", created)
     yield* journal.note(hold, "resource.completed", created)
     yield* Deferred.await(woken)
     stop()
-    expect(yield* kinds("run_alone")).toEqual(["resource.started", "resource.completed"])
+    expect(yield* kinds(namedRun("alone"))).toEqual(["resource.started", "resource.completed"])
   })
 )
 
@@ -52,12 +53,17 @@ tests.live("nothing appended later precedes what was noted", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const sql = yield* SqlClient.SqlClient
-    const hold = yield* newRun("run_order")
+    const hold = yield* newRun("order")
     yield* journal.note(hold, "resource.started", created)
     yield* journal.report(hold, "run.phase", { phase: "state" })
     yield* journal.note(hold, "resource.completed", created)
-    yield* transaction(sql)(journal.append("run_order", "run.succeeded", {}))
-    expect(yield* kinds("run_order")).toEqual(["resource.started", "run.phase", "resource.completed", "run.succeeded"])
+    yield* transaction(sql)(journal.append(namedRun("order"), "run.succeeded", {}))
+    expect(yield* kinds(namedRun("order"))).toEqual([
+      "resource.started",
+      "run.phase",
+      "resource.completed",
+      "run.succeeded"
+    ])
   })
 )
 
@@ -66,23 +72,23 @@ tests.live("noted entries precede the end of their Run", () =>
     const journal = yield* RunJournal
     const lifecycle = yield* RunLifecycle
     const sql = yield* SqlClient.SqlClient
-    const hold = yield* newRun("run_end")
+    const hold = yield* newRun("end")
     yield* journal.note(hold, "resource.started", created)
     yield* journal.note(hold, "resource.failed", created)
     yield* transaction(sql)(lifecycle.fail(hold, { code: "plan_failed", message: "The plan failed." }))
-    expect(yield* kinds("run_end")).toEqual(["resource.started", "resource.failed", "run.failed"])
+    expect(yield* kinds(namedRun("end"))).toEqual(["resource.started", "resource.failed", "run.failed"])
   })
 )
 
 tests.live("a large batch is written without waiting for its time", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
-    const hold = yield* newRun("run_many")
+    const hold = yield* newRun("many")
     yield* Effect.forEach(
       Array.from({ length: 256 }, (_, index) => index),
       (index) => journal.note(hold, "resource.progress", { address: `a[${index}]`, action: "create" }),
       { discard: true }
     )
-    expect((yield* kinds("run_many")).length).toBe(256)
+    expect((yield* kinds(namedRun("many"))).length).toBe(256)
   })
 )

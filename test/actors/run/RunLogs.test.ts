@@ -5,11 +5,13 @@ import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import type { RunHold } from "../../../actors/run/RunHold.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
-import { decodeChunk, RunLogs } from "../../../actors/run/RunLogs.ts"
+import { RunLogs } from "../../../actors/run/RunLogs.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
 import { heldRun } from "../../support/HeldRuns.ts"
+import { namedRun } from "../../support/NamedIds.ts"
+import { LogEntriesJson } from "../../../actors/run/RunLogChunkRow.ts"
 
 const mostLogBytes = 64 * 1024
 const settings = Layer.succeed(RunSettings, {
@@ -31,7 +33,7 @@ afterAll(tests.dispose)
 const newRun = Effect.fnUntraced(function* (name: string) {
   const owner = yield* newPerson(name)
   const { id } = yield* newWorkspace(owner.subject, { handle: name })
-  const runId = `run_${name}`
+  const runId = namedRun(name)
 
   yield* (yield* RunLedger).insert({ id: runId, workspaceId: id, type: "plan", trigger: "user", spec: {} })
   return yield* heldRun(runId)
@@ -52,7 +54,7 @@ const stored = Effect.fnUntraced(function* (runId: string) {
   const sql = yield* SqlClient.SqlClient
   const chunks = yield* sql<{ entries: string }>`
     SELECT entries FROM run_log_chunks WHERE run_id = ${runId} ORDER BY first_seq`
-  return (yield* Effect.forEach(chunks, ({ entries }) => decodeChunk(entries))).flat()
+  return chunks.flatMap(({ entries }) => LogEntriesJson.read(entries))
 })
 
 tests.live("a Run that prints endlessly keeps the beginning and end of its log, numbered without gaps", () =>

@@ -10,6 +10,7 @@ import { type PreparationForm, RunPreparations } from "../../../actors/run/RunPr
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
 import { heldRun } from "../../support/HeldRuns.ts"
+import { namedRun } from "../../support/NamedIds.ts"
 
 const tests = suite(
   Layer.mergeAll(RunLedger.layer, RunPreparations.layer).pipe(
@@ -27,8 +28,8 @@ const form: PreparationForm<typeof Note.Type> = { kind: "plan", json: Schema.fro
 const executing = Effect.fnUntraced(function* (id: string) {
   const owner = yield* newPerson(id)
   const { id: workspaceId } = yield* newWorkspace(owner.subject, { handle: id })
-  yield* (yield* RunLedger).insert({ id: `run_${id}`, workspaceId, type: "plan", trigger: "user", spec: {} })
-  return yield* heldRun(`run_${id}`)
+  yield* (yield* RunLedger).insert({ id: namedRun(id), workspaceId, type: "plan", trigger: "user", spec: {} })
+  return yield* heldRun(namedRun(id))
 })
 
 const stored = Effect.gen(function* () {

@@ -11,6 +11,8 @@ import { logBatch } from "../../../actors/run/RunSequences.ts"
 import { RunCheckpoints } from "../../../actors/state/RunCheckpoints.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
+import { namedRun } from "../../support/NamedIds.ts"
+import { type RunId } from "../../../schema/records/Ids.ts"
 
 const tests = suite(
   Layer.mergeAll(RunLedger.layer, RunCheckpoints.layer).pipe(
@@ -76,7 +78,7 @@ const at = "2026-01-01T00:00:00.000Z"
 const told = (summary: string) => ({ severity: "warning" as const, summary })
 
 const story = Effect.fnUntraced(function* (
-  runId: string,
+  runId: RunId,
   steps: ReadonlyArray<typeof step extends fc.Arbitrary<infer A> ? A : never>
 ) {
   const sql = yield* SqlClient.SqlClient
@@ -261,7 +263,7 @@ tests.live(
       const stories = fc.sample(fc.array(step, { minLength: 60, maxLength: 60 }), { seed: 20_261_123, numRuns: 24 })
       const total = { refused: 0, written: 0, repeated: 0 }
       for (const [index, steps] of stories.entries()) {
-        const runId = `run_fence_${index}`
+        const runId = namedRun(`fence${index}`)
         yield* ledger.insert({ id: runId, workspaceId, type: "plan", trigger: "user", spec: {} })
         const seen = yield* story(runId, steps)
         total.refused += seen.refused

@@ -12,6 +12,8 @@ import { makeStateKeeper } from "../../../actors/state/StateKeeper.ts"
 import type { StateCheckpoint } from "../../../runner/execution/RunSink.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
+import { namedRun } from "../../support/NamedIds.ts"
+import { type RunId } from "../../../schema/records/Ids.ts"
 
 const tests = suite(
   Layer.mergeAll(RunLedger.layer, RunCheckpoints.layer).pipe(
@@ -31,13 +33,13 @@ const state = (serial: number): StateCheckpoint => ({
 const running = Effect.fnUntraced(function* (name: string) {
   const owner = yield* newPerson(name)
   const { id: workspaceId } = yield* newWorkspace(owner.subject, { handle: name })
-  yield* (yield* RunLedger).insert({ id: `run_${name}`, workspaceId, type: "apply", trigger: "user", spec: {} })
-  const run = yield* (yield* RunLifecycle).claim(`run_${name}`, "inst_test#1")
+  yield* (yield* RunLedger).insert({ id: namedRun(name), workspaceId, type: "apply", trigger: "user", spec: {} })
+  const run = yield* (yield* RunLifecycle).claim(namedRun(name), "inst_test#1")
   return run ?? (yield* Effect.die("the Run is not queued"))
 })
 
 /** The state that is kept of a Run, and the serials that its events say are. */
-const kept = Effect.fnUntraced(function* (workspaceId: string, runId: string) {
+const kept = Effect.fnUntraced(function* (workspaceId: string, runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   const checkpoint = yield* (yield* RunCheckpoints).load(workspaceId, runId)
   const events = yield* sql<{ data: string }>`SELECT data FROM run_events
@@ -71,7 +73,7 @@ tests.live("nothing says that a state is saved whose write was not committed, an
     const sql = yield* SqlClient.SqlClient
     const run = yield* running("unsaid")
     const states = yield* (yield* makeStateKeeper)(run)
-    yield* sql`CREATE TRIGGER no_events BEFORE INSERT ON run_events WHEN NEW.run_id = 'run_unsaid'
+    yield* sql`CREATE TRIGGER no_events BEFORE INSERT ON run_events WHEN NEW.run_id = ${sql.literal(`'${run.id}'`)}
       BEGIN SELECT RAISE(ABORT, 'no events'); END`
     yield* states.offer(state(2))
     yield* Effect.provideService(states.end, References.MinimumLogLevel, "None")

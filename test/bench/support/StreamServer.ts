@@ -9,8 +9,9 @@ import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { heldRun } from "../../support/HeldRuns.ts"
 import { embedded } from "./Embedded.ts"
+import { RunId } from "../../../schema/records/Ids.ts"
 
-const runId = `run_${"b".repeat(24)}`
+const runId = RunId.make(`run_${"b".repeat(24)}`)
 
 const bareServer = Effect.acquireRelease(
   Effect.sync(() =>

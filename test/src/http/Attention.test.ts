@@ -6,7 +6,7 @@ import { Connections } from "../../../actors/connection/Connections.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import { Capsule } from "../../../schema/records/Capsule.ts"
-import { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
+import { CapsuleId, RunId, SourceId } from "../../../schema/records/Ids.ts"
 import { CredentialOrigin } from "../../../schema/records/CredentialOrigin.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { attentionOf } from "../../../src/http/handlers/Attention.ts"
@@ -86,10 +86,11 @@ it.live("the overview asks for attention to Connections without confirmed origin
 
 test("a lane that cannot be fetched and paused automation ask for attention, each where it leads", () => {
   const since = "2026-01-01T00:00:00.000Z"
-  const lane = { sourceId: "src_a", sourceName: "app", ref: "gone", path: ".", since }
+  const sourceId = SourceId.make(`src_${"a".repeat(16)}`)
+  const lane = { sourceId, sourceName: "app", ref: "gone", path: ".", since }
   expect(attentionOf({ lanes: [lane], pause: { at: since, by: "usr_a" } })).toEqual([
     { kind: "automation_paused", since },
-    { kind: "lane_failed", sourceId: "src_a", sourceName: "app", ref: "gone", since }
+    { kind: "lane_failed", sourceId, sourceName: "app", ref: "gone", since }
   ])
 })
 

@@ -15,6 +15,7 @@ import { capsuleCallback, capsuleOf, capsuleOrigin, nextEpoch, setMembership } f
 import { keySet, verifyJwt } from "./support/IdTokens.ts"
 import { callback, clientDocument, defaultIssuer, issuerSettings, mounted, signIn } from "./support/IssuerFixture.ts"
 import { testTime, TestTime } from "./support/TestTime.ts"
+import { namedRun } from "../../../support/NamedIds.ts"
 
 // `passing` ends with the session in which it was granted; the others ask for `offline_access`.
 const kinds = ["passing", "unbound", "workspace", "capsule"] as const
@@ -106,7 +107,7 @@ const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
   let plans = 0
   const apply = Effect.gen(function* () {
     const clients = yield* CapsuleClients
-    const plan = `run_${name}_${plans++}`
+    const plan = namedRun(`${name}${plans++}`)
     const delivery = yield* clients.pin(plan, capsuleId, capsuleOrigin)
     yield* clients.register(plan, capsuleId)
     return delivery?.clientId ?? ""

@@ -30,6 +30,7 @@ import {
 import { idTokenClaims, verifyJwt } from "./IdTokens.ts"
 import { callback, resource } from "./IssuerFixture.ts"
 import type { Module } from "./Modules.ts"
+import { namedRun } from "../../../../support/NamedIds.ts"
 
 const offline = "openid profile offline_access"
 let places = 0
@@ -128,7 +129,7 @@ export const served = Effect.gen(function* () {
   const owner = yield* someone
   const name = handle("cap")
   const { capsuleId, workspaceId } = yield* capsuleOf(owner.subject, name)
-  const plan = `run_${name}`
+  const plan = namedRun(name)
   const delivery = yield* clients.pin(plan, capsuleId, capsuleOrigin)
   yield* clients.check(plan, capsuleId)
   yield* clients.register(plan, capsuleId)
@@ -192,8 +193,8 @@ const staleAuthority = Effect.gen(function* () {
     const old = yield* Effect.flip(clients.register(capsule.plan, capsule.capsuleId))
     yield* must(old.reason === "drift" || old.reason === "capsule_gone", "the old plan registers nothing")
     yield* setCapsuleStatus(capsule.capsuleId, "active")
-    yield* clients.pin(`${capsule.plan}-next`, capsule.capsuleId, capsuleOrigin)
-    yield* clients.register(`${capsule.plan}-next`, capsule.capsuleId)
+    yield* clients.pin(namedRun(`${capsule.plan}next`), capsule.capsuleId, capsuleOrigin)
+    yield* clients.register(namedRun(`${capsule.plan}next`), capsule.capsuleId)
     yield* mustBe((yield* userInfo(before.access_token)).status, 200, `UserInfo after the apply that follows ${move}`)
     yield* tokensOf(yield* refresh(before.refresh_token ?? "", { client_id: capsule.clientId }, {}))
   }
@@ -231,27 +232,27 @@ const registration = Effect.gen(function* () {
     "app.example.com",
     ""
   ]) {
-    const refused = yield* Effect.flip(clients.pin(`run_${name}`, capsuleId, origin))
+    const refused = yield* Effect.flip(clients.pin(namedRun(name), capsuleId, origin))
     yield* mustBe(refused.reason, "origin_invalid", `reason for ${origin}`)
   }
-  const unpinned = yield* Effect.flip(clients.register(`run_${name}`, capsuleId))
+  const unpinned = yield* Effect.flip(clients.register(namedRun(name), capsuleId))
   yield* mustBe(unpinned.reason, "drift", "an apply without a pin")
-  yield* clients.pin(`run_${name}`, capsuleId, capsuleOrigin)
-  yield* clients.check(`run_${name}`, capsuleId)
+  yield* clients.pin(namedRun(name), capsuleId, capsuleOrigin)
+  yield* clients.check(namedRun(name), capsuleId)
   const early = yield* authorize(request, cookie)
   yield* mustBe(early.response.status, 400, "a plan alone registers nothing")
   yield* nextEpoch(capsuleId)
-  const moved = yield* Effect.flip(clients.check(`run_${name}`, capsuleId))
+  const moved = yield* Effect.flip(clients.check(namedRun(name), capsuleId))
   yield* mustBe(moved.reason, "drift", "the epoch moved between plan and apply")
-  yield* clients.pin(`run_${name}-2`, capsuleId, capsuleOrigin)
-  yield* clients.register(`run_${name}-2`, capsuleId)
-  yield* clients.register(`run_${name}-2`, capsuleId)
+  yield* clients.pin(namedRun(`${name}2`), capsuleId, capsuleOrigin)
+  yield* clients.register(namedRun(`${name}2`), capsuleId)
+  yield* clients.register(namedRun(`${name}2`), capsuleId)
   const good = yield* authorize(request, cookie)
   yield* must(good.parameters.get("code") !== null, "after the apply the client exists")
   // Without the requirement the next apply removes the identity.
   yield* otherConfig(capsuleId, handle("plain"), false)
-  yield* mustBe(yield* clients.pin(`run_${name}-3`, capsuleId, undefined), undefined, "nothing to deliver")
-  yield* clients.register(`run_${name}-3`, capsuleId)
+  yield* mustBe(yield* clients.pin(namedRun(`${name}3`), capsuleId, undefined), undefined, "nothing to deliver")
+  yield* clients.register(namedRun(`${name}3`), capsuleId)
   yield* mustBe((yield* authorize(request, cookie)).response.status, 400, "the client is retired")
 })
 

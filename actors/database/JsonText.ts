@@ -1,0 +1,24 @@
+import { Option, Schema } from "effect"
+
+/** A column of text that holds JSON. Rows keep the text: `read` and `write` are its only codec. */
+export interface JsonText<A> extends Schema.Codec<string> {
+  readonly read: (text: string) => A
+  readonly write: (value: A) => string
+}
+
+/**
+ * The column of a JSON text. Where rows are held against their model, the text is decoded too.
+ *
+ * @example
+ * const LabelsJson = jsonText(Schema.Array(Schema.String))
+ * const Labelled = rowShape({ id: Schema.String, labels: LabelsJson })
+ * const labels = LabelsJson.read(row.labels)
+ */
+export const jsonText = <A, I>(schema: Schema.Codec<A, I>): JsonText<A> => {
+  const json = Schema.fromJsonString(schema)
+  const decode = Schema.decodeUnknownOption(json)
+  const column = Schema.String.check(
+    Schema.makeFilter((text) => Option.isSome(decode(text)), { expected: "JSON that fits the column" })
+  )
+  return Object.assign(column, { read: Schema.decodeUnknownSync(json), write: Schema.encodeSync(json) })
+}

@@ -1,0 +1,19 @@
+import { Schema } from "effect"
+import { RunId } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { BuildColumns } from "../build/BuildColumns.ts"
+import { table } from "../database/Table.ts"
+
+/** The saved plans. `plan_file` and `sealed_secrets` are sealed. */
+export const RunPlanRow = table("run_plans", {
+  run_id: RunId,
+  plan_file: Schema.String,
+  lock_text: Schema.String,
+  created_at: Timestamp,
+  ...BuildColumns.columns,
+  sealed_secrets: Schema.NullOr(Schema.String),
+  /** JSON; which dependencies and shares gave values to the plan. */
+  consumed_outputs: Schema.NullOr(Schema.String),
+  /** The version of the rule about secrets under which the plan was made. */
+  secret_rule: Schema.NullOr(Schema.Int)
+})
