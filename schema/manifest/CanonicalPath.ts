@@ -26,7 +26,7 @@ export const isRepositoryPath = (path: string): boolean =>
  */
 export const isCanonicalRelativePath = (path: string): boolean =>
   isRepositoryPath(path) &&
-  !hasControlCharacter(path) &&
-  path.trim() === path &&
   path.normalize("NFC") === path &&
-  !encodedSeparator.test(path)
+  !encodedSeparator.test(path) &&
+  !hasControlCharacter(path) &&
+  path.trim() === path
