@@ -10,7 +10,7 @@ import { SourceLanes } from "../source/SourceLanes.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { contentOf, PathFilters } from "../staleness/PathFilters.ts"
 
-/** What an apply means for the lane that its Capsule follows. */
+/** The effect of an apply on the lane that its Capsule follows. */
 export const makeAppliedLane = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runs = yield* RunLedger
@@ -36,7 +36,7 @@ export const makeAppliedLane = Effect.gen(function* () {
     }
   })
 
-  /** Whether the commit that is applied differs in the module from the one at which its lane stands, before the transaction. */
+  /** Whether the applied commit differs, within the module, from the lane's; determined before the transaction. */
   const prepareFilter = Effect.fnUntraced(function* (runId: string) {
     const run = yield* runs.find(runId)
     const capsule = yield* capsules.find(run?.capsule_id ?? "")
@@ -49,7 +49,7 @@ export const makeAppliedLane = Effect.gen(function* () {
     yield* filters.prepare([{ ...capsule, install_config_id, adopted_snapshot_id: snapshot.id }], contentOf(newer))
   })
 
-  /** A rollback holds the Capsule where it is, and remembers where the lane stood. */
+  /** A rollback pins the Capsule and records the position of the lane. */
   const pinned = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow, lane: Record<string, string>) {
     const plan = yield* runs.find(run.plan_run_id ?? "")
     const stands = yield* lanes.find(capsule.source_id, {
@@ -59,7 +59,7 @@ export const makeAppliedLane = Effect.gen(function* () {
     return pinOf(run, plan, { at: yield* now, commit: stands?.resolved_commit ?? null })
   })
 
-  // Nothing about a comparison keeps what an apply has done from being recorded; without one the module counts as touched.
+  // A failed comparison must not prevent the recording of an apply; without one the module counts as touched.
   const compared = (runId: string) =>
     prepareFilter(runId).pipe(
       Effect.catchCause((cause) => Effect.logError(`The commits of ${runId} could not be compared`, cause))

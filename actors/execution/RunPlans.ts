@@ -9,17 +9,17 @@ import { type ConsumedOutput, encodeConsumed } from "../consumption/ConsumedOutp
 import { fromStoredSecrets, StoredSecrets, toStoredSecrets } from "../vault/SealedSecrets.ts"
 import { Vault } from "../vault/Vault.ts"
 
-/** A saved plan as an apply needs it. The file holds secrets in the clear and is sealed at rest. */
+/** A saved plan for its apply. The file contains secrets in the clear and is sealed at rest. */
 export interface SavedPlan {
   readonly planFile: Redacted.Redacted<Uint8Array>
   readonly secrets: PlanSecrets
   /** Empty when the module uses no installed provider. */
   readonly lockText: string
-  /** What the source build of the plan made; the apply is made with exactly that. */
+  /** The result of the plan's source build; the apply uses exactly that. */
   readonly build?: BuildReference | undefined
 }
 
-/** A plan with what let Outputs of other Capsules flow into it. */
+/** A plan with the basis on which it received Outputs of other Capsules. */
 export interface ConsumingPlan extends SavedPlan {
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
@@ -53,19 +53,19 @@ const SecretsJson = Schema.fromJsonString(
 const encodeSecrets = Schema.encodeSync(SecretsJson)
 const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 
-/** What a plan keeps secret. `isComplete` is false for one of a release that kept nothing, or less than is hidden now. */
+/** The secrets of a plan. `isComplete` is false for a plan from before they were recorded, or with fewer than are hidden now. */
 export interface RecordedSecrets extends PlanSecrets {
   readonly isComplete: boolean
 }
 
-/** The saved plan of each reviewable Plan Run. It is deleted when it was used, superseded or has expired. */
+/** The saved plan of each reviewable Plan Run. It is deleted when it is used, superseded or expired. */
 export class RunPlans extends Context.Service<
   RunPlans,
   {
     /** In the caller's transaction. */
     readonly save: (workspaceId: string, runId: string, plan: ConsumingPlan) => Effect.Effect<void>
     readonly load: (workspaceId: string, runId: string) => Effect.Effect<SavedPlan | undefined>
-    /** What the plan's inputs and marks keep secret; `undefined` when the plan is gone. */
+    /** The secrets in the plan's inputs and marks; `undefined` when the plan is gone. */
     readonly secrets: (workspaceId: string, runId: string) => Effect.Effect<RecordedSecrets | undefined>
     readonly drop: (runId: string) => Effect.Effect<void>
   }
@@ -77,7 +77,7 @@ export class RunPlans extends Context.Service<
       const vault = yield* Vault
 
       const opened = Effect.fnUntraced(function* (workspaceId: string, runId: string, sealed: string | null) {
-        // A plan of a release that kept none.
+        // A plan from before secrets were recorded.
         if (sealed === null) return { inputs: [], credentials: [], marked: [] }
         const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
         const { credentials = [], inputs, marked } = yield* decodeSecrets(Redacted.value(text))
@@ -115,7 +115,7 @@ export class RunPlans extends Context.Service<
             SELECT plan_file, lock_text, sealed_secrets, secret_rule, build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${runId}`
           const row = rows[0]
-          // What the rule hides now, an older plan does not know or showed to its reviewers: it has to be made again.
+          // An older plan does not know what the rule hides now, or showed it to reviewers: it must be made again.
           if (row === undefined || row.sealed_secrets === null || row.secret_rule !== secretRuleVersion)
             return undefined
           return {
