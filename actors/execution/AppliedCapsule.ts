@@ -18,11 +18,11 @@ const publicEndpoint = (outputs: ReadonlyArray<StateOutput>): string | null => {
   return null
 }
 
-/** Whether the state is a StateVersion of the Capsule: what failed before it changed anything leaves the previous one. */
+/** Whether the state becomes a StateVersion of the Capsule: a failure before any change leaves the previous one. */
 export const isNewState = ({ changedAnything, exit, lineage, state }: ApplyResult): boolean =>
   state !== undefined && lineage !== undefined && (exit === "succeeded" || changedAnything)
 
-/** The columns that an apply changes of its Capsule. `stateVersionId`: of the state that it left. */
+/** The columns of a Capsule that an apply changes. `stateVersionId`: that of the resulting state. */
 export const capsuleAfter = (
   type: RunType,
   capsule: Pick<GuardedCapsuleRow, "current_state_generation" | "drift_checked_at" | "tool_name">,
@@ -48,7 +48,7 @@ export const capsuleAfter = (
       ...settled,
       status: "active",
       public_endpoint: publicEndpoint(result.outputs),
-      // An apply puts back what a check has found; it does not stand for the first check.
+      // An apply puts back what a check has found; it does not replace a first check.
       drift_status: capsule.drift_checked_at === null ? "unknown" : "none"
     }
   }
@@ -60,10 +60,10 @@ export const capsuleAfter = (
   return uncertain ? { ...pointers, status: "error", runtime_safety: "unknown" } : pointers
 }
 
-/** What is remembered of earlier inputs; the newest come first. */
+/** The recorded earlier inputs; newest first. */
 const mostSecrets = { texts: 4_096, bytes: 512 * 1024 }
 
-/** An input that was changed or removed is still in the state wherever nothing was updated, and in the next plan as what was before. */
+/** A changed or removed input is still in the state where nothing was updated, and in the next plan as the old value. */
 export const rememberedSecrets = (
   now: ReadonlyArray<SecretText>,
   before: ReadonlyArray<SecretText>
@@ -79,7 +79,7 @@ export const rememberedSecrets = (
   return [...byText.values()]
 }
 
-/** What readers are shown of an apply: what it was prepared with, what was seen of it, and what the host notes. */
+/** The evidence of an apply for readers: its preparation, its outcome, and the host's notes. */
 export const appliedEvidence = (
   prepared: Pick<PreparedApply, "evidence"> | undefined,
   { evidence, possiblyCreated }: Pick<ApplyResult, "evidence" | "possiblyCreated">,

@@ -12,7 +12,7 @@ import { contentOf, PathFilters } from "../staleness/PathFilters.ts"
 import { SnapshotRow } from "../source/SourceRow.ts"
 import { type RunId } from "../../schema/records/Ids.ts"
 
-/** What an apply means for the lane that its Capsule follows. */
+/** The effect of an apply on the lane that its Capsule follows. */
 export const makeAppliedLane = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runs = yield* RunLedger
@@ -51,7 +51,7 @@ export const makeAppliedLane = Effect.gen(function* () {
     yield* filters.prepare([{ ...capsule, install_config_id, adopted_snapshot_id: snapshot.id }], contentOf(newer))
   })
 
-  /** A rollback holds the Capsule where it is, and remembers where the lane stood. */
+  /** A rollback pins the Capsule and records the position of the lane. */
   const pinned = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow, lane: Record<string, string>) {
     const plan = yield* runs.find(run.plan_run_id)
     const stands = yield* lanes.find(capsule.source_id, {

@@ -12,13 +12,13 @@ import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { PreparedApply } from "./PreparationForms.ts"
 
-/** How the checks after an apply ended; `problem` when one of them failed or they could not be made. */
+/** The outcome of the checks after an apply; `problem` when one failed or they could not be made. */
 export interface PostApplyOutcome {
   readonly results: ReadonlyArray<PostApplyResult>
   readonly problem?: { readonly code: string; readonly message: string } | undefined
 }
 
-/** What the operator has checked after an apply. A Run that nothing was stored for has it in its configuration alone. */
+/** The operator's checks after an apply. A Run without a stored preparation has them in its configuration only. */
 export const lifecycleAfter = (
   configs: InstallConfigStore["Service"],
   run: Pick<RunRow, "install_config_id">,
@@ -28,7 +28,7 @@ export const lifecycleAfter = (
     ? Effect.map(configs.load(run.install_config_id ?? ""), (config) => config?.config.operator?.lifecycle)
     : Effect.succeed(prepared.lifecycle)
 
-/** Ends an apply whose state is committed already, by what the checks after it found: one transaction, and once. */
+/** Ends an apply whose state is already committed, by the outcome of its checks: in one transaction, and once. */
 export const makeConclusion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runs = yield* RunLedger

@@ -18,7 +18,7 @@ import { RunPlans } from "./RunPlans.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
 import { deliverySubject } from "./RunVariables.ts"
 
-/** Prepares the apply of a reviewed plan: everything that the plan came from is asked for again before its tool is started. */
+/** Prepares the apply of a reviewed plan: everything that the plan came from is checked again before its tool starts. */
 export const makeApplyPreparation = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const preparation = yield* RunPreparation
@@ -31,7 +31,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
   const operator = yield* OperatorConfigs
   const record = yield* makePreparationRecord
 
-  /** The reviewed plan, when everything it came from still stands. */
+  /** The reviewed plan, if everything it came from is unchanged. */
   const reviewed = Effect.fnUntraced(function* (run: RunRow, prepared: PreparedRun) {
     const { evidence } = prepared
     const plan = yield* ledger.find(run.plan_run_id)
@@ -63,13 +63,13 @@ export const makeApplyPreparation = Effect.gen(function* () {
     return { ...saved, planRunId: plan.id, planDigest: plan.plan_digest }
   })
 
-  /** Nothing of what the host delivers has moved since the review. Answers it as the plan was given it. */
+  /** Checks that nothing the host delivers has moved since the review. Returns the plan's deliveries. */
   const delivered = (run: RunRow, prepared: PreparedRun) =>
     deliveries
       .verify(run, deliverySubject(prepared))
       .pipe(Effect.mapError(({ code, message }) => blocked(code, message, prepared.evidence)))
 
-  /** Ephemeral inputs are not in a plan file; they are given to the apply as they were to the plan. */
+  /** Ephemeral inputs are not in a plan file; the apply receives them as the plan did. */
   const ephemeralOf = Effect.fnUntraced(function* (prepared: PreparedRun, fromHost: ReadonlyMap<string, RunVariable>) {
     const all = prepared.variables.filter((variable) => variable.ephemeral)
     if (all.length === 0) return {}
@@ -84,7 +84,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
     return Object.fromEntries([...Object.entries(values).map(([name, { value }]) => [name, value] as const), ...hosted])
   })
 
-  /** Automation may have been paused while the Run was queued; what a person started goes on. */
+  /** Automation may have been paused while the Run was queued; a person's Run continues. */
   const stillAutomatic = Effect.fnUntraced(function* (run: RunRow, { evidence }: PreparedRun) {
     const paused = yield* Effect.provideService(automationRefusal(run.workspace_id), SqlClient.SqlClient, sql)
     if (paused !== undefined) {

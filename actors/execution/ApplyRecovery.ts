@@ -41,7 +41,7 @@ const addressesOf = ({ instances = [], module, name, type }: typeof StateResourc
     return `${module === undefined ? "" : `${module}.`}${type}.${name}${index}`
   })
 
-/** As much of a state file as can be read without the tool. */
+/** The part of a state file that is readable without the tool. */
 const StateFile = Schema.fromJsonString(
   Schema.Struct({
     lineage: Schema.String,
@@ -70,10 +70,10 @@ const readState = Effect.fnUntraced(function* (state: Redacted.Redacted<Uint8Arr
   return { lineage: parsed.lineage, serial: parsed.serial, outputs, resourceCount, managed }
 })
 
-/** No notes are left: something was changed, and nobody knows what else. */
+/** Nothing was recorded: something was changed, and nothing else is known. */
 const unknown: LeftOver = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
-/** As settlement takes it: a folder that cannot be read may hold anything. */
+/** In settlement's form: an unreadable folder may contain anything. */
 const leftOverOf = (found: FoundLeftOver): LeftOver | undefined => {
   switch (found.kind) {
     case "nothing":
@@ -86,15 +86,15 @@ const leftOverOf = (found: FoundLeftOver): LeftOver | undefined => {
 }
 
 /**
- * Ends an apply whose execution is over without a result (design, section 5): it is never run again, its left-over state
- * is imported as partial, and what it may have created is listed.
+ * Ends an apply whose execution ended without a result (design, section 5): it is never run again, its left-over state is
+ * imported as partial, and what it may have created is listed.
  */
 export class ApplyRecovery extends Context.Service<
   ApplyRecovery,
   {
     /**
-     * Settles a running apply, in the name of its owner, from what was left where it was executed, else its last
-     * checkpoint. `untouched` is told when the tool was never started, `interrupted` otherwise.
+     * Settles a running apply, in the name of its owner, from what its execution left, else from its last checkpoint.
+     * `untouched` is the error when the tool was never started, `interrupted` otherwise.
      */
     readonly settle: (
       run: RunRow,
@@ -119,7 +119,7 @@ export class ApplyRecovery extends Context.Service<
       const configs = yield* InstallConfigStore
       const preparations = yield* RunPreparations
 
-      /** Told by the ledger alone: the phase is written before the tool is started. A run folder can be lost, an event not. */
+      /** Decided by the ledger alone: the phase is written before the tool starts. A run folder can be lost, an event cannot. */
       const mayHaveStarted = (run: RunRow) =>
         sql`SELECT 1 AS one FROM run_events WHERE run_id = ${run.id} AND kind = 'run.phase'
           AND json_extract(data, '$.phase') = 'apply' LIMIT 1`.pipe(
@@ -128,8 +128,8 @@ export class ApplyRecovery extends Context.Service<
         )
 
       /**
-       * The tool may have started more than it could still tell us: every creation of the plan that neither the state nor
-       * the tool accounts for may have happened.
+       * The tool may have started more than it reported: every creation in the plan without a trace in the state or the tool's
+       * reports may have happened.
        */
       const suspected = Effect.fnUntraced(function* (run: RunRow, left: LeftOver, managed: ReadonlyArray<string>) {
         const plan = yield* ledger.find(run.plan_run_id)
@@ -140,15 +140,15 @@ export class ApplyRecovery extends Context.Service<
           ({ actions, address }) =>
             actions.includes("create") &&
             !accounted.has(address) &&
-            // What is replaced is in the state before and after.
+            // A replaced resource is in the state before and after.
             !(actions.length === 1 && inState.has(address))
         )
         return [...new Set([...left.possiblyCreated, ...untold.map(({ address }) => address)])]
       })
 
       /**
-       * What the Run kept secret, by its plan, by the state it started from, and by what its Connections hold since;
-       * `undefined` when that is not known as a whole.
+       * The secrets of the Run: from its plan, from its initial state, and from the present values of its Connections;
+       * `undefined` when they are not completely known.
        */
       const secretsOf = Effect.fnUntraced(function* (run: RunRow) {
         const plan = yield* plans.secrets(run.workspace_id, run.plan_run_id)
@@ -170,7 +170,7 @@ export class ApplyRecovery extends Context.Service<
       ) {
         const hold = holdOf(run)
         const prepared = Option.getOrUndefined(yield* preparations.load(hold, applyForm))
-        // Its state was committed: what was under way are the checks after it, which are not made again.
+        // Its state was committed: the checks after it were under way, and are not repeated.
         const now = yield* ledger.find(run.id)
         if (now?.provider_apply_succeeded === 1) {
           return yield* settlement.conclude(hold, interruptedChecks(yield* lifecycleAfter(configs, run, prepared)))

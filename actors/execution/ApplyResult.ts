@@ -3,27 +3,27 @@ import type { ApplyExit, ApplyOutcome, StateOutput, StateProblem } from "../../r
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import type { RunError } from "../run/RunLifecycle.ts"
 
-/** How an apply ended, as the runner saw it or as recovery found it. What was prepared for it is not repeated here. */
+/** How an apply ended, as seen by the runner or found by recovery. Its preparation is not repeated here. */
 export interface ApplyResult {
   readonly exit: ApplyExit
   readonly state?: Redacted.Redacted<Uint8Array> | undefined
   readonly stateProblem?: StateProblem | undefined
-  /** What was left but cannot be this Capsule's next state. It is kept, sealed, for a person to look at. */
+  /** A left-over that cannot be this Capsule's next state. It is kept, sealed, for a person to decide about. */
   readonly rejectedState?: Redacted.Redacted<Uint8Array> | undefined
   readonly lineage?: string | undefined
   readonly serial?: number | undefined
   readonly resourceCount?: number | undefined
-  /** Those that repeat a secret are marked. */
+  /** Outputs that repeat a secret are marked. */
   readonly outputs: ReadonlyArray<StateOutput>
   readonly changedAnything: boolean
   readonly possiblyCreated: ReadonlyArray<string>
   readonly sandboxKilled: boolean
-  /** What was seen of the apply itself. */
+  /** What was observed of the apply itself. */
   readonly evidence: RunEvidence
   readonly error?: RunError | undefined
 }
 
-/** The result of an apply whose end the runner saw, with the Outputs as they may be published. */
+/** The result of an apply that the runner saw end, with its Outputs as they may be published. */
 export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutput>): ApplyResult => ({
   exit: outcome.exit,
   state: outcome.state,
@@ -40,11 +40,11 @@ export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutp
   error: outcome.limit
 })
 
-/** With a secret unknown no Output can be known to be public. */
+/** With an unknown secret no Output can be known to be public. */
 export const allPrivate = (outputs: ReadonlyArray<StateOutput>): ReadonlyArray<StateOutput> =>
   outputs.map((output) => ({ ...output, sensitive: true }))
 
-/** The error of an apply that did not succeed: its own, or the one of how it ended. */
+/** The error of an unsuccessful apply: its own, or the one for how it ended. */
 export const errorOf = ({ error, exit }: Pick<ApplyResult, "error" | "exit">): RunError => {
   if (error !== undefined) return error
   switch (exit) {

@@ -43,23 +43,23 @@ export interface CheckedApply {
 }
 
 /**
- * Commits what an apply left: StateVersion, Outputs, pointers, generation, status and the Run's end, in one transaction
+ * Commits the result of an apply: StateVersion, Outputs, pointers, generation, status and the Run's end, in one transaction
  * (design, section 2). A state is never dropped: whatever can be read is committed, marked partial unless the apply succeeded.
  */
 export class ApplySettlement extends Context.Service<
   ApplySettlement,
   {
-    /** Settles what `ModuleRunner.apply` answered: commits an outcome, and ends a Run whose tool was never started. */
+    /** Settles the answer of `ModuleRunner.apply`: commits an outcome, or ends a Run whose tool was never started. */
     readonly settle: (
       hold: RunHold,
       result: JobResult<ApplyOutcome>
     ) => Effect.Effect<CheckedApply | undefined, HoldLost>
     /**
-     * Ends the Run, unless the operator has something checked after this apply: then state and Outputs are committed and the Run goes
-     * on until `conclude`. Answers what is to be checked. Called again, it changes nothing and answers the same.
+     * Ends the Run, unless the operator requires checks after this apply: then state and Outputs are committed and the Run
+     * continues until `conclude`. Returns the checks to make. A repeated call changes nothing and returns the same.
      */
     readonly commit: (hold: RunHold, result: ApplyResult) => Effect.Effect<CheckedApply | undefined, HoldLost>
-    /** Ends an apply whose state is committed, by what the checks after it found. */
+    /** Ends an apply whose state is committed, by the outcome of its checks. */
     readonly conclude: (hold: RunHold, checks: PostApplyOutcome) => Effect.Effect<void, HoldLost>
   }
 >()("svc/actors/execution/ApplySettlement") {
@@ -85,7 +85,7 @@ export class ApplySettlement extends Context.Service<
       const lanes = yield* SourceLanes
       const lane = yield* makeAppliedLane
 
-      /** What the host does for an apply takes effect with it, or ends with a destroy. Answers what could not be done. */
+      /** The host's deliveries for an apply take effect with it, or end with a destroy. Returns what could not be done. */
       const hosted = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
@@ -139,7 +139,7 @@ export class ApplySettlement extends Context.Service<
         if (run.provider_apply_succeeded !== null) return checked
         const base =
           capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
-        // An apply that has ended is recorded all the same; with a secret unknown no Output can be known to be public.
+        // A completed apply is recorded anyway; with an unknown secret no Output can be known to be public.
         const lost = orOnIntegrityFault(() => Effect.succeed("lost" as const))
         const ofPlan = yield* lost(plans.secrets(run.workspace_id, run.plan_run_id))
         const ofState = base === undefined ? [] : yield* lost(states.secrets(base))
@@ -186,7 +186,7 @@ export class ApplySettlement extends Context.Service<
         }
         if (succeeded && run.type === "destroy_apply") yield* staleReasons.destroyed(capsule.id)
         yield* staleReasons.producerMoved(capsule.id)
-        // Which lanes are in use may have changed with what is deployed.
+        // The lanes in use may have changed with the deployment.
         if (succeeded) yield* lanes.settleStatus(capsule.source_id)
         if (version !== undefined)
           yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)

@@ -7,13 +7,13 @@ import { chosenDefault } from "../git-fetch/GitConnectionUse.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import type { SourceRow, SnapshotRow } from "../source/SourceRow.ts"
 
-/** The path of a module within its repository: a snapshot may be of a folder of it. */
+/** The path of a module within its repository: a snapshot may be of a subfolder. */
 export const repositoryPath = (folder: string, modulePath: string): string => {
   if (folder === ".") return modulePath
   return modulePath === "." ? folder : `${folder}/${modulePath}`
 }
 
-/** A module that no Capsule has yet, and its Source perhaps not either: then the default is the repository's own. */
+/** For a module without a Capsule, and perhaps without a Source: then the default is the repository's own. */
 export const newCapsuleSite = (install: {
   readonly workspaceId: string
   readonly projectId: string
@@ -33,7 +33,7 @@ export const newCapsuleSite = (install: {
   defaultRefs: chosenDefault(install.source)
 })
 
-/** Where a Run of a Capsule uses its Connections: the module at the ref that its snapshot was taken of. */
+/** Where a Run of a Capsule uses its Connections: the module, at the ref of its snapshot. */
 export const capsuleSite = (
   capsule: CapsuleRow,
   source: SourceRow | undefined,
@@ -49,13 +49,13 @@ export const capsuleSite = (
   ]
 })
 
-/** On whose authority a Run of a Capsule works. What it started by itself has that of the person who enabled it. */
+/** The authority for a Run of a Capsule. Automatic Runs have that of the person who enabled them. */
 export const starterOf = (run: Pick<RunRow, "created_by" | "trigger_kind">, capsule: CapsuleRow): UseStarter =>
   run.trigger_kind === "auto_update"
     ? { subject: capsule.auto_update_by ?? undefined, automatic: true }
     : { subject: run.created_by ?? undefined, automatic: run.trigger_kind === "schedule" }
 
-/** Asks the rule of each of these Connections. One that is gone is evidence of the Run. */
+/** Applies the rule of each of these Connections. A missing one is recorded on the Run. */
 export const checkUses = Effect.fn("checkUses")(function* (
   connectionIds: ReadonlyArray<string>,
   starter: UseStarter,

@@ -23,13 +23,13 @@ import { makeModuleVerdicts } from "../configuration/ModuleVerdicts.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { type StagedReport, StagedReportJson, StagedSnapshot } from "../source/StagedFindings.ts"
 
-/** What a check Run is asked to look at. */
+/** The specification of a check Run. */
 export const CheckSpec = Schema.Struct({
   sourceId: Schema.String,
   snapshot: StagedSnapshot,
-  /** The only module of the snapshot when absent. */
+  /** When absent, the only module of the snapshot. */
   modulePath: Schema.optionalKey(Schema.String),
-  /** The configuration that the module is to be compared with, of the Source's own Workspace. */
+  /** The configuration to compare the module with, from the Source's own Workspace. */
   installConfigId: Schema.optionalKey(Schema.String),
   /** The tool of the Capsule that the check is for. */
   tool: Schema.optionalKey(ToolIdentity.fields.name)
@@ -38,7 +38,7 @@ export type CheckSpec = typeof CheckSpec.Type
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(CheckSpec))
 const encodeReport = Schema.encodeEffect(StagedReportJson)
 
-/** What is checked needs nothing but the `spec` with which its Run was created: there is nothing more to store. */
+/** A check needs nothing but its Run's `spec`: there is nothing more to store. */
 interface CheckJob {
   readonly runId: RunId
   readonly spec: CheckSpec
@@ -51,7 +51,7 @@ const lineOf = ({ line, message, path, severity }: Finding): string => {
   return `${severity}: ${message}${place}`
 }
 
-/** Checks one module of a snapshot, and records the report or hands it to the coordinator that asked. */
+/** Checks one module of a snapshot, and records the report or hands it to its coordinator. */
 export const makeCheckExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const compatibility = yield* CompatibilityCheck

@@ -21,7 +21,7 @@ const decodeDefaults = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.R
 
 const finding = (severity: "info" | "warning", code: string, message: string): Finding => ({ severity, code, message })
 
-/** What is different about one input that the configuration knows, when something fills it. */
+/** How one input that the configuration knows differs, if something fills it. */
 const changesOf = (before: DeclaredVariable, after: DeclaredVariable, valueIsSet: boolean): ReadonlyArray<Finding> => {
   const { name } = before
   const found: Array<Finding> = []
@@ -44,7 +44,7 @@ const changesOf = (before: DeclaredVariable, after: DeclaredVariable, valueIsSet
   return found
 }
 
-/** The inputs of the module beside those that the configuration was made for. Names only: no value is read. */
+/** The module's inputs beyond those of the configuration. Names only: no value is read. */
 const inputFindings = (
   { config }: LoadedInstallConfig,
   module: Module,
@@ -80,9 +80,9 @@ const inputFindings = (
 }
 
 /**
- * Compares a checked module with a configuration that somebody would bring along, by the rules that a plan of that
- * configuration follows, and adds what it finds to the report. Whatever a person has to decide is a warning, and the
- * report then needs attention. An unsupported module stays as it is: no configuration changes that.
+ * Compares a checked module with a configuration that the caller intends to use, by the rules for a plan of that configuration,
+ * and adds the findings to the report. Whatever a person has to decide is a warning, and the report then needs attention. An
+ * unsupported module stays as it is: no configuration changes that.
  */
 export const makeConfigurationFit = Effect.gen(function* () {
   const configs = yield* InstallConfigStore

@@ -12,7 +12,10 @@ import { DriftSettlement } from "./DriftSettlement.ts"
 import { failRun } from "./RunEnding.ts"
 import { inSteps } from "./RunSteps.ts"
 
-/** Compares the state with the real objects, and says so on the Capsule. It never parks and changes nothing. */
+/**
+ * Compares the state with the real objects, and records the result on the Capsule. It never waits for approval and changes
+ * nothing.
+ */
 export const makeDriftExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runner = yield* ModuleRunner

@@ -17,7 +17,7 @@ import { driftCheckForm, type PreparedDriftCheck } from "./PreparationForms.ts"
 import { endRun } from "./RunEnding.ts"
 import type { JobResult } from "./RunSteps.ts"
 
-/** When a scheduled check that gave way to another Run is made again. */
+/** When to repeat a scheduled check that gave way to another Run. */
 const afterGivingWay: Duration.Input = "15 minutes"
 
 export const driftEvidence = (
@@ -25,7 +25,7 @@ export const driftEvidence = (
   { diagnostics, drifted, resourceDrift, tool }: DriftOutcome
 ): RunEvidence => ({ ...prepared.evidence, drifted, resourceDrift, diagnostics, tool })
 
-/** Whether a check that was stopped is made again soon: a scheduled one that gave way does not wait for its whole interval. */
+/** Whether a stopped check is repeated soon: a scheduled one that gave way does not wait for its whole interval. */
 export const isMadeAgain = ({ cancel_reason, trigger_kind }: Pick<RunRow, "cancel_reason" | "trigger_kind">) =>
   trigger_kind === "schedule" && cancel_reason === goesFirst
 

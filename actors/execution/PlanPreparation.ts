@@ -9,7 +9,7 @@ import type { RunBlocked } from "./RunBlocked.ts"
 import { RunPreparation } from "./RunPreparation.ts"
 import { makeRunVariables } from "./RunVariables.ts"
 
-/** Prepares a plan or destroy plan under the authority of now. */
+/** Prepares a plan or destroy plan under the present authority. */
 export const makePlanPreparation = Effect.gen(function* () {
   const preparation = yield* RunPreparation
   const variablesOf = yield* makeRunVariables

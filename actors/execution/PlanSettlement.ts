@@ -28,7 +28,7 @@ import { endRun, failRun, supersedeRun } from "./RunEnding.ts"
 import { RunPlans } from "./RunPlans.ts"
 import type { JobResult } from "./RunSteps.ts"
 
-/** What reviewers are shown: what the plan was prepared with, and what was computed. */
+/** The evidence for reviewers: the plan's preparation, and what was computed. */
 export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: PlanOutcome): RunEvidence => ({
   ...prepared.evidence,
   planSummary: outcome.summary,
@@ -43,7 +43,10 @@ export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: 
 /** A Capsule that reads the Outputs of another one. */
 type Dependant = Pick<CapsuleRow, "name" | "workspace_id">
 
-/** What the approver of a destroy learns of the Capsules that read this one's Outputs; those of another Workspace are only counted. */
+/**
+ * What the approver of a destroy learns about the consumers of this Capsule's Outputs; those of another Workspace are only
+ * counted.
+ */
 export const dependantsWarning = (
   workspaceId: string,
   dependants: ReadonlyArray<Dependant>
@@ -62,13 +65,13 @@ export const dependantsWarning = (
 }
 
 /**
- * Parks a computed plan for review, or ends the Run without one. Reads what was prepared from the database: nothing of a plan's outcome is
- * stored before this, so a plan whose process dies earlier is computed again.
+ * Parks a computed plan for review, or ends the Run without one. Reads the preparation from the database: nothing of a plan's
+ * outcome is stored earlier, so a plan whose process dies before this is computed again.
  */
 export class PlanSettlement extends Context.Service<
   PlanSettlement,
   {
-    /** Answers what the log of the Run has to say of a plan that was computed and is not kept. */
+    /** Returns the log message about a computed plan that is not kept. */
     readonly settle: (hold: RunHold, result: JobResult<PlanOutcome>) => Effect.Effect<string | undefined, HoldLost>
   }
 >()("svc/actors/execution/PlanSettlement") {
@@ -98,7 +101,7 @@ export class PlanSettlement extends Context.Service<
         return { run, prepared: prepared.value }
       })
 
-      /** Why nobody may apply what was computed; `undefined` while everything it came from still stands. */
+      /** Why a computed plan must not be applied; `undefined` while everything it came from is unchanged. */
       const moved = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
@@ -135,7 +138,7 @@ export class PlanSettlement extends Context.Service<
         if (reason !== undefined) return yield* supersedeRun(ending, run, reason)
         const { requires } = config.config.compiled
         yield* deliveries.pin(run, { capsule, requires }, prepared.deliveries)
-        // A newer plan takes the place of every older one that still waits.
+        // A newer plan supersedes every older one that still waits.
         yield* ledger.supersedePlans(capsule.id, "A newer plan was computed.", run.id)
         yield* plans.save(run.workspace_id, run.id, {
           planFile: outcome.planFile,
@@ -160,7 +163,7 @@ export class PlanSettlement extends Context.Service<
         yield* handover.planned(run)
       }, transaction(sql))
 
-      /** What is consumed could not be resolved: the plan that was computed is not kept. */
+      /** A consumed Interface could not be resolved: the computed plan is not kept. */
       const refuse = Effect.fnUntraced(function* (
         hold: RunHold,
         outcome: PlanOutcome,

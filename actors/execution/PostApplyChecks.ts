@@ -16,7 +16,7 @@ const notRun = ({ name }: PostApplyCheck): PostApplyResult => ({ name, status: "
 const whatToDo =
   "State and Outputs of the apply are committed, and the Capsule stays in error. Correct what the check meets and plan again, or have the operator correct the check; an apply that passes it makes the Capsule active."
 
-/** A check whose service is gone, or that a person stopped, says nothing about what was applied. */
+/** A check whose service ended, or that a person stopped, says nothing about what was applied. */
 export const interruptedChecks = (checks: Lifecycle | undefined): PostApplyOutcome => ({
   results: (checks?.postApply ?? []).map(notRun),
   problem: {
@@ -25,7 +25,7 @@ export const interruptedChecks = (checks: Lifecycle | undefined): PostApplyOutco
   }
 })
 
-/** Makes the checks that the operator wants after an apply, once its state is committed. */
+/** Makes the operator's checks after an apply, once its state is committed. */
 export const makePostApplyChecks = Effect.gen(function* () {
   const capsules = yield* CapsuleLedger
   const states = yield* StateVersions

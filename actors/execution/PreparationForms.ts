@@ -7,8 +7,8 @@ import { ResolvedDeliveries } from "../delivery/DeliverySidecar.ts"
 import type { PreparationForm } from "../run/RunPreparations.ts"
 
 /*
- * What the preparation of each kind of execution stores for its settlement. Whatever else settlement needs stands in rows already: the
- * authority in the Run, the configuration under its id, secrets where they are sealed. No secret belongs in here.
+ * What the preparation of each kind of execution stores for its settlement. Everything else that settlement needs is in rows
+ * already: the authority in the Run, the configuration under its id, secrets where they are sealed. No secret belongs in here.
  */
 
 /**

@@ -17,8 +17,8 @@ interface Recorded {
 }
 
 /**
- * The end of every preparation, right before a module is executed: one transaction records on the Run how it is kept apart and what it
- * reaches, and stores what its settlement needs. Blocks the Run where this machine does not give what its profile asks for.
+ * The end of every preparation, right before a module is executed: one transaction records on the Run how it is isolated and
+ * what it can reach, and stores what its settlement needs. Blocks the Run where this machine cannot satisfy its profile.
  */
 export const makePreparationRecord = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

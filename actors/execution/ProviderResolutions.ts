@@ -39,15 +39,15 @@ const blockedBy = (
   return undefined
 }
 
-/** On whose authority the Connections are used, and where. */
+/** The authority for using the Connections, and the place. */
 export interface ProviderUse {
   readonly starter: UseStarter
   readonly site: UseSite
 }
 
 /**
- * How the bindings of a configuration meet the requirements of a module; reads no secret. Without a `use` nothing is started,
- * so no rule is asked.
+ * How a configuration's bindings satisfy a module's requirements; reads no secret. Without a `use` nothing is started, so no
+ * rule is applied.
  */
 export const resolveProviders = Effect.fn("resolveProviders")(function* (
   workspaceId: string,

@@ -13,13 +13,13 @@ import { CapsuleId } from "../../schema/records/Ids.ts"
 
 const PlannedCapsule = rowShape({ capsule_id: CapsuleId, plans: Schema.Int })
 
-/** What a restore took back, because nobody can know what became of it after the backup was written. */
+/** What a restore revoked, because its fate after the backup is unknown. */
 export interface RestoreFence {
   /** Plans that were waiting for approval, or approved and not yet applied. */
   readonly plans: number
   /** Applies that were queued or running. */
   readonly applies: number
-  /** Capsules that no longer apply by themselves. */
+  /** Capsules whose automatic applies were switched off. */
   readonly automaticApplies: number
 }
 
@@ -32,8 +32,8 @@ const outcomeUnknown = {
 }
 
 /**
- * Takes the authority to apply out of a database that was restored: what was applied between the backup and the restore is
- * not in it, and would be applied a second time.
+ * Removes the authority to apply from a restored database: applies between the backup and the restore are not in it, and would
+ * be repeated.
  */
 export const fenceRestored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -41,7 +41,7 @@ export const fenceRestored = Effect.gen(function* () {
   const lifecycle = yield* RunLifecycle
   const capsules = yield* CapsuleLedger
 
-  /** Whatever the plan creates may be there: there is neither a journal nor a state to tell. */
+  /** Whatever the plan creates may exist: neither a journal nor a state can tell. */
   const mayExist = Effect.fnUntraced(function* (run: RunRow) {
     const plan = yield* ledger.find(run.plan_run_id)
     const changes = plan === undefined ? [] : (toRun(plan).resourceChanges ?? [])

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { RunEvidence } from "../../schema/records/Run.ts"
 
-/** Why a Run cannot start. `superseded` when the authority it was made for is gone. */
+/** Why a Run cannot start. `superseded` when its authority is gone. */
 export class RunBlocked extends Schema.TaggedError<RunBlocked>()("RunBlocked", {
   code: Schema.String,
   message: Schema.String,

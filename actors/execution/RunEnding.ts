@@ -24,13 +24,13 @@ export const cancelRun = ({ lifecycle, handover }: Services, run: RunRow, eviden
     yield* handover.finished(run)
   })
 
-/** Ends a running Run whose authority is gone, and that changed nothing; in the caller's transaction. */
+/** Ends a running Run whose authority is gone and that changed nothing; in the caller's transaction. */
 export const supersedeRun = ({ lifecycle, handover }: Services, run: RunRow, reason: string) =>
   Effect.gen(function* () {
     yield* lifecycle.supersede(holdOf(run), reason)
     yield* handover.finished(run)
   })
 
-/** Ends a running Run that changed nothing by what stopped it: cancelled when somebody asked for that, else failed. */
+/** Ends a running Run that changed nothing by what stopped it: cancelled on request, else failed. */
 export const endRun = (services: Services, run: RunRow, error: RunError, evidence?: RunEvidence) =>
   error.code === "cancelled" ? cancelRun(services, run, evidence) : failRun(services, run, error, evidence)

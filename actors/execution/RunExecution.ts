@@ -4,20 +4,20 @@ import type { RunType } from "../../schema/records/Run.ts"
 import type { HoldLost } from "../run/RunHold.ts"
 import type { RunRow } from "../run/RunRow.ts"
 
-/** What an execution has at hand while its Run is running. */
+/** What an execution can use while its Run is running. */
 export interface RunControl {
   readonly sink: RunSink
   /** Completes when somebody asks the Run to stop. */
   readonly cancelRequested: Effect.Effect<void>
-  /** Folder of this attempt: absolute, not yet there, removed once the Run is settled. */
+  /** The folder of this attempt: absolute, not existing yet, removed once the Run is settled. */
   readonly runFolder: string
-  /** Records how the Run ended, again and again while the database refuses (a full disk), until the service stops. */
+  /** Records how the Run ended, repeatedly while the database refuses (a full disk), until the service stops. */
   readonly record: <A>(end: Effect.Effect<A, HoldLost>) => Effect.Effect<A, HoldLost>
 }
 
 /**
- * Executes one Run that was claimed, and settles it. Every end is recorded on the Run; it fails only when the Run is not its
- * own any more, and writes nothing from then on.
+ * Executes one Run that was claimed, and settles it. Every end is recorded on the Run; it fails only when it has lost the Run,
+ * and writes nothing from then on.
  */
 export type RunExecution = (run: RunRow, control: RunControl) => Effect.Effect<void, HoldLost>
 

@@ -31,13 +31,13 @@ const defect = {
   message: "The service failed while it executed this Run. The operator's log has the details."
 }
 
-/** What a tool tells of each resource; the runner keeps what recovery needs of it in the run folder. */
+/** Events about resources; the runner keeps what recovery needs of them in the run folder. */
 const isOfResource = (kind: ReportedKind): boolean => kind.startsWith("resource.")
 
-/** How an execution ended. `unreadable`: what it left could not be read. `lost`: the Run was not its own any more. */
+/** How an execution ended. `unreadable`: its left-overs could not be read. `lost`: it had lost the Run. */
 type Ended = "settled" | "unreadable" | "lost"
 
-/** How long to wait before an end that could not be recorded is tried again. */
+/** How long to wait before retrying to record an end. */
 const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
 
 /**
@@ -47,7 +47,7 @@ const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.s
 export class RunExecutor extends Context.Service<
   RunExecutor,
   {
-    /** Starts nothing more; what runs goes on. */
+    /** Starts nothing more; running Runs continue. */
     readonly quiesce: Effect.Effect<void>
     /**
      * Starts nothing more, gives running Runs their grace (unless `SkipDrainGrace` completes first), then interrupts them and waits
@@ -95,7 +95,7 @@ export class RunExecutor extends Context.Service<
           Effect.catch((cause) => Effect.failCause(cause))
         )
 
-      /** A defect of ours must not leave a Run without an owner, nor an apply without its state. The log has the cause. */
+      /** A defect must not leave a Run without an owner, nor an apply without its state. The log has the cause. */
       const failed = Effect.fnUntraced(function* (
         run: RunRow,
         cause: Cause.Cause<never>
@@ -115,12 +115,12 @@ export class RunExecutor extends Context.Service<
         const hold = holdOf(run)
         const cancelRequested = yield* cancels.register(run.id)
         yield* killPoint(`${run.type}.claimed`)
-        // A cancel may have come between the claim and this line.
+        // A cancel may have arrived between the claim and this line.
         const current = yield* ledger.find(run.id)
         if (current?.cancel_requested_at != null) yield* cancels.cancel(run.id)
         const log = yield* logs.open(hold)
         const lost = yield* Deferred.make<never, HoldLost>()
-        /** The tool is not told; whoever executes it is, and ends it. */
+        /** The tool does not learn this; its executor does, and ends it. */
         const told = (write: Effect.Effect<void, HoldLost>): Effect.Effect<void> =>
           Effect.catchTag(write, "HoldLost", (error) => Effect.asVoid(Deferred.fail(lost, error)))
         const states = yield* keepStates(run)
@@ -163,11 +163,11 @@ export class RunExecutor extends Context.Service<
           )
         )
         yield* killPoint(`${run.type}.settled`)
-        // Kept for recovery unless the Run is settled: a state that was not committed may be in it.
+        // Kept for recovery unless the Run is settled: it may contain an uncommitted state.
         const settled = yield* ledger.find(run.id)
         yield* metrics.end(settled)
         if (ended === "unreadable") return yield* folders.setAside(hold)
-        // It may hold a state: it goes away now, at the latest when the service starts again.
+        // It may contain a state: it is removed now, or at the latest when the service starts again.
         if (ended === "settled" && settled?.status !== "running") yield* folders.remove(hold)
       })
 
@@ -193,7 +193,7 @@ export class RunExecutor extends Context.Service<
         }
       })
 
-      /** What changes nothing is simply done again by the next process, without counting as a failed attempt. */
+      /** Work that changes nothing is repeated by the next process, without counting as a failed attempt. */
       const requeue = Effect.fnUntraced(function* (run: RunRow) {
         yield* FiberMap.remove(fibers, run.id)
         const reason = "The service is stopping; the Run starts again with it."

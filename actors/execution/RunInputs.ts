@@ -19,23 +19,23 @@ import { StateVersions } from "../state/StateVersions.ts"
 import { StoredWorkspace } from "../workspace/StoredWorkspace.ts"
 import { type RunRow } from "../run/RunRow.ts"
 
-/** How each requirement of the module is met, with the secrets when all of them are. */
+/** How each requirement of the module is met, with the secrets if all of them are. */
 export interface ResolvedProviders {
   readonly resolutions: ReadonlyArray<ProviderResolution>
   readonly blocked: ProviderResolution | undefined
   readonly credentials: ReadonlyArray<ProviderCredentials>
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
-  /** Values that a rotation has replaced and another Run still holds: they are hidden as well. */
+  /** Replaced values that another Run still holds: they are redacted as well. */
   readonly formerSecrets: ReadonlyArray<SecretText>
 }
 
-/** The inputs that people and other Capsules give, with what let the latter flow. */
+/** The inputs from people and other Capsules, with the basis of the latter. */
 export interface GivenVariables {
   readonly values: Readonly<Record<string, RunVariable>>
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
 
-/** A value that the configuration needs and nothing gives. */
+/** A required value that nothing provides. */
 export class MissingInput extends Schema.TaggedError<MissingInput>()("MissingInput", { message: Schema.String }) {}
 
 const decodeJsonRecord = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
@@ -53,7 +53,7 @@ const conventionalArguments = (provider: string, names: ReadonlyArray<string>): 
 const redactedValues = (values: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Redacted.make(value)]))
 
-/** Gathers what a Run injects: credentials of the bound Connections, and the values of the module's inputs. */
+/** Gathers a Run's inputs: credentials of the bound Connections, and the values of the module's inputs. */
 export class RunInputs extends Context.Service<
   RunInputs,
   {
@@ -84,7 +84,7 @@ export class RunInputs extends Context.Service<
         InstallConfigStore | ConnectionStore | ConnectionUses | RunSettings | SqlClient.SqlClient | StateVersions
       >()
 
-      // One transaction: the values that are read are of the version that is recorded, or a rotation comes after both.
+      // One transaction: the values read belong to the recorded version, or a rotation comes after both.
       const providers = Effect.fn("RunInputs.providers")(
         function* (
           run: Pick<RunRow, "id" | "workspace_id">,
@@ -143,7 +143,7 @@ export class RunInputs extends Context.Service<
         Effect.orDie
       )
 
-      /** Outputs of the Capsules this one depends on, by the variable they go to; of two that fill the same one the later wins. */
+      /** Outputs of the Capsule's producers, by target variable; of two for the same one the later wins. */
       const injected = Effect.fnUntraced(function* (capsule: CapsuleRow) {
         const values = new Map<string, RunVariable>()
         // One transaction: what is recorded is what was given.
@@ -154,7 +154,7 @@ export class RunInputs extends Context.Service<
           if (row !== undefined) {
             values.set(input, { value: yield* states.outputValue(row), sensitive: row.sensitive === 1 })
           } else if (required || withheld !== undefined) {
-            // A default in the place of a value that became private would be another value, and nobody would see it.
+            // Replacing a newly private value by a default would silently change it.
             const why = withheld ?? ended ?? "Apply that Capsule first, or renew the share of its Outputs."
             return yield* new MissingInput({
               message: `The input ${input} needs the Output ${output} of the Capsule ${producerName ?? "that it depends on"}, which gives it no such Output. ${why}`

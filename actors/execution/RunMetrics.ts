@@ -33,10 +33,7 @@ const observe = (
   attributes: Readonly<Record<string, string>>
 ): Effect.Effect<void> => Metric.update(Metric.withAttributes(metric, attributes), Math.max(0, millis) / 1000)
 
-/**
- * The metrics of one execution. Labels are types, phases, statuses and error codes: a closed set, and nothing of what a Run
- * is about.
- */
+/** The metrics of one execution. Labels are types, phases, statuses and error codes: a closed set, without a Run's contents. */
 export const measureRun = Effect.fnUntraced(function* (run: RunRow) {
   const { type } = run
   const begun = yield* Clock.currentTimeMillis
@@ -55,12 +52,12 @@ export const measureRun = Effect.fnUntraced(function* (run: RunRow) {
     "phase" in data ? leavePhase(data.phase) : Effect.void
 
   return {
-    /** The sink of the Run, watched for phases. */
+    /** The Run's sink, watched for phases. */
     watched: (sink: RunSink): RunSink => ({
       ...sink,
       event: (kind, data) => Effect.andThen(onEvent(data), sink.event(kind, data))
     }),
-    /** Counts the end, as the ledger has it. */
+    /** Counts the end according to the ledger. */
     end: Effect.fnUntraced(function* (settled: RunRow | undefined) {
       yield* leavePhase(undefined)
       if (settled === undefined) return

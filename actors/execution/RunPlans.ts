@@ -11,17 +11,17 @@ import { Vault } from "../vault/Vault.ts"
 import { RunPlanRow } from "./RunPlanRow.ts"
 import { type RunId } from "../../schema/records/Ids.ts"
 
-/** A saved plan as an apply needs it. The file holds secrets in the clear and is sealed at rest. */
+/** A saved plan for its apply. The file contains secrets in the clear and is sealed at rest. */
 export interface SavedPlan {
   readonly planFile: Redacted.Redacted<Uint8Array>
   readonly secrets: PlanSecrets
   /** Empty when the module uses no installed provider. */
   readonly lockText: string
-  /** What the source build of the plan made; the apply is made with exactly that. */
+  /** The result of the plan's source build; the apply uses exactly that. */
   readonly build?: BuildReference | undefined
 }
 
-/** A plan with what let Outputs of other Capsules flow into it. */
+/** A plan with the basis on which it received Outputs of other Capsules. */
 export interface ConsumingPlan extends SavedPlan {
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
@@ -48,12 +48,12 @@ const SecretsJson = Schema.fromJsonString(
 const encodeSecrets = Schema.encodeSync(SecretsJson)
 const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 
-/** What a plan keeps secret. `isComplete` is false for one of a release that kept nothing, or less than is hidden now. */
+/** The secrets of a plan. `isComplete` is false for a plan from before they were recorded, or with fewer than are hidden now. */
 export interface RecordedSecrets extends PlanSecrets {
   readonly isComplete: boolean
 }
 
-/** The saved plan of each reviewable Plan Run. It is deleted when it was used, superseded or has expired. */
+/** The saved plan of each reviewable Plan Run. It is deleted when it is used, superseded or expired. */
 export class RunPlans extends Context.Service<
   RunPlans,
   {
@@ -119,7 +119,7 @@ export class RunPlans extends Context.Service<
             SELECT plan_file, lock_text, sealed_secrets, secret_rule, build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${runId}`
           const row = rows[0]
-          // What the rule hides now, an older plan does not know or showed to its reviewers: it has to be made again.
+          // An older plan does not know what the rule hides now, or showed it to reviewers: it must be made again.
           if (row === undefined || row.sealed_secrets === null || row.secret_rule !== secretRuleVersion)
             return undefined
           return {

@@ -41,13 +41,13 @@ import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 import type { SnapshotRow, ReportRow } from "../source/SourceRow.ts"
 import type { StateVersionRow } from "../state/StateVersionRow.ts"
 
-/** A block that says where the state is, and what stands for findings that are left out. */
+/** A block that configures the state, or the marker for omitted findings. */
 const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud_overridden", "more_findings"])
 
 const isSelfContained = ({ findings, providerPackages }: Pick<ScannedModule, "findings" | "providerPackages">) =>
   providerPackages.length === 0 && findings.every(({ code }) => !stateFindings.has(code))
 
-/** Everything that plan, drift check and apply have in common. `run` is the row with the authority that it has now. */
+/** What plan, drift check and apply have in common. `run` is the row with its present authority. */
 export interface PreparedRun {
   readonly run: RunRow
   readonly capsule: GuardedCapsuleRow
@@ -59,14 +59,14 @@ export interface PreparedRun {
   /** The StateVersion that the Run starts from. */
   readonly base: StateVersionRow | undefined
   readonly evidence: RunEvidence
-  /** What decides which base configuration of the operator counts. */
+  /** What selects the operator's base configuration. */
   readonly place: SnapshotPlace
   readonly job: RunJob
 }
 
 /**
- * Reads the authority of a Run again and gathers what the runner needs. An apply must find the authority it was reviewed
- * under. A plan or drift check that waited behind another Run takes the authority that this one left, and records it.
+ * Reads the authority of a Run again and gathers what the runner needs. An apply must find the authority it was reviewed under.
+ * A plan or drift check that waited behind another Run takes that Run's resulting authority, and records it.
  */
 export class RunPreparation extends Context.Service<
   RunPreparation,
@@ -92,7 +92,7 @@ export class RunPreparation extends Context.Service<
       const profiles = yield* makeRunProfiles
       const succession = yield* OperatorSuccession
 
-      /** Destroy plans and drift checks are about what is deployed: the apply before them may have changed what that is. */
+      /** Destroy plans and drift checks concern the deployment, which the apply before them may have changed. */
       const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
         const deployed = run.type === "plan" ? null : capsule.adopted_snapshot_id
         const snapshotId = deployed ?? run.source_snapshot_id
@@ -121,7 +121,7 @@ export class RunPreparation extends Context.Service<
       const authority = Effect.fnUntraced(function* (created: RunRow) {
         const capsule = yield* capsules.find(created.capsule_id ?? "")
         if (capsule === undefined) return yield* Effect.die(new Error(`The Capsule of Run ${created.id} is gone`))
-        // Queued before the Workspace was put away, or admitted at that very moment.
+        // Queued before the Workspace was archived, or admitted at that very moment.
         yield* refuseArchived(capsule.workspace_id).pipe(
           Effect.provideService(SqlClient.SqlClient, sql),
           Effect.catchTag("ApiError", ({ code, message }) => Effect.fail(blocked(code, message)))
@@ -144,7 +144,7 @@ export class RunPreparation extends Context.Service<
         if (config === undefined || snapshot === undefined) {
           return yield* Effect.die(new Error(`Run ${run.id} refers to records that do not exist`))
         }
-        // A plan is made under what the operator says now; an apply under what its plan was reviewed with.
+        // A plan is made under the operator's present policy, an apply under that of its plan's review.
         const followed =
           run.type === "plan" || run.type === "destroy_plan"
             ? yield* succession
@@ -160,8 +160,8 @@ export class RunPreparation extends Context.Service<
       }, transaction(sql))
 
       /**
-       * A newer commit of the lane has no report until something looks at it: the plan does. What an older tool could not
-       * run is looked at again, since the tool may be another one by now.
+       * A newer commit of the lane has no report until somebody checks it: the plan does. A module that an older tool could not
+       * run is checked again, since the tool may have changed.
        */
       const reportOf = Effect.fnUntraced(function* (
         run: RunRow,
@@ -217,10 +217,10 @@ export class RunPreparation extends Context.Service<
         const scan = yield* Effect.orDie(decodeScan(report.module_scan))
         const requirements: ReadonlyArray<ProviderRequirement> = toReport(report).rootProviderRequirements
         const source = yield* store.find(snapshot.source_id)
-        // Before they are read: a server that is asked takes its time, and no transaction waits for one.
+        // Before they are read: a server may take its time, and no transaction waits for one.
         const bindings = yield* configs.bindings(config.row.id)
         const unrenewed = yield* renewals.renew(bindings.map(({ connection_id }) => connection_id))
-        // Asked again where it takes effect: a rule may have been narrowed, or a role lost, since the Run was created.
+        // Checked again where it takes effect: a rule may have been narrowed, or a role lost, since the Run was created.
         const providers = yield* inputs.providers(run, config.row.id, requirements, scan.inheritedProviders ?? [], {
           starter: starterOf(run, capsule),
           site: capsuleSite(capsule, source, snapshot)
@@ -230,7 +230,7 @@ export class RunPreparation extends Context.Service<
           providerResolutions: providers.resolutions,
           ...(ofOperator === undefined ? {} : { operatorConfig: ofOperator })
         }
-        // Whether it may be used at all comes first; why it cannot be used says more than the status it has by now.
+        // First whether it may be used at all: the reason for a refusal says more than its present status.
         const [lapsed] = providers.resolutions.flatMap((resolution) => {
           const blockedReason = unrenewed.get(resolution.connectionId ?? "")
           return blockedReason === undefined ? [] : [{ ...resolution, blockedReason }]

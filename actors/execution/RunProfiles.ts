@@ -16,7 +16,7 @@ export const makeRunProfiles = Effect.gen(function* () {
   const toolchain = yield* Toolchain
   const operator = yield* OperatorConfigs
 
-  /** Recorded before anything is executed: it stays known however the Run ends. */
+  /** Recorded before execution, so that it is known however the Run ends. */
   const of = Effect.fnUntraced(function* (run: RunRow, config: LoadedInstallConfig) {
     const name = profileNameOf(config.config.operator)
     const profile = profileOf(operator, name)
@@ -30,7 +30,7 @@ export const makeRunProfiles = Effect.gen(function* () {
     return profile
   })
 
-  /** A Capsule stays with the tool that applied it, and a profile says which tool and version that has to be. */
+  /** A Capsule keeps the tool that applied it, and a profile may require a tool and version. */
   const tool = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, profile: NamedProfile, evidence: RunEvidence) {
     const wanted = profile.profile.tool
     if (capsule.tool_name !== null && wanted?.name !== undefined && wanted.name !== capsule.tool_name) {

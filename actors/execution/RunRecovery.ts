@@ -27,8 +27,8 @@ const interrupted = {
 }
 
 /**
- * Settles what an earlier incarnation of this process left running (design, section 5): whatever changes nothing is requeued
- * once; an apply is never run again, see `ApplyRecovery`. Runs of other owners are theirs.
+ * Settles what an earlier incarnation of this process left running (design, section 5): work that changes nothing is requeued
+ * once; an apply is never run again, see `ApplyRecovery`. Runs of other owners are left alone.
  */
 export class RunRecovery extends Context.Service<RunRecovery, { readonly recover: Effect.Effect<void> }>()(
   "svc/actors/execution/RunRecovery"
@@ -57,7 +57,7 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
               })
         )
 
-      /** Answers whether the folder of the Run may go. */
+      /** Returns whether the folder of the Run may be removed. */
       const settle = Effect.fnUntraced(function* (run: RunRow) {
         if (!isApply(run.type)) return yield* Effect.as(requeueOnce(run), true)
         const left = yield* folders.leftBy(holdOf(run))
@@ -68,7 +68,7 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
       const recover = Effect.gen(function* () {
         yield* killPoint("recovery.begun")
         yield* ledger.supersedeOutdated
-        // The policy file may have been changed while nobody was there.
+        // The policy file may have changed while no service was running.
         yield* operator.supersedeMoved
         const running = yield* Effect.orDie(
           RunRow.rows(sql)`SELECT * FROM runs WHERE status = 'running' ORDER BY started_at, id`
@@ -76,13 +76,13 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
         const own = running.filter((run) => run.owner !== null && owner.isEarlier(run.owner))
         const kept: Array<RunHold> = []
         for (const run of own) {
-          // Nobody else settles them: a hold that is lost here is a defect.
+          // Nothing else settles them: a lost hold is a defect here.
           if (!(yield* Effect.orDie(settle(run)))) kept.push(holdOf(run))
           yield* killPoint("recovery.settled")
         }
         yield* killPoint("recovery.cleaning")
         yield* logs.endAbandoned
-        // Inputs and states of settled Runs are not left lying about.
+        // Inputs and states of settled Runs are not left on the disk.
         yield* folders.sweep(kept)
         if (own.length > 0) yield* Effect.logInfo(`Settled ${own.length} Runs that an earlier process left running`)
       }).pipe(Effect.withSpan("RunRecovery.recover"))

@@ -11,12 +11,13 @@ import type { RunControl, RunExecution } from "./RunExecution.ts"
 export type JobResult<Outcome, Failure = RunnerFailure> = Result.Result<Outcome, Failure>
 
 /**
- * The three steps of an execution. Nothing goes from `prepare` to `settle` but through the database, so that a Run can be settled by
- * another process than the one that prepared it.
+ * The three steps of an execution. `prepare` and `settle` communicate only through the database, so that another process can
+ * settle a Run than the one that prepared it.
  *
- * - `prepare`: reads authority, stores in one row what settlement needs, and answers the job. The job holds secrets and is not stored.
- * - `execute`: gets from the job to an outcome, with neither database nor vault.
- * - `settle`: ends the Run by its hold, its rows and the result. Called again, it changes nothing.
+ * - `prepare`: reads authority, stores in one row what settlement needs, and returns the job. The job holds secrets and is not
+ *   stored.
+ * - `execute`: turns the job into an outcome, without database and vault.
+ * - `settle`: ends the Run by its hold, its rows and the result. A repeated call changes nothing.
  * - `refuse`: ends a Run that `prepare` blocked: nothing was executed.
  */
 export interface RunSteps<Job, Outcome, Failure = RunnerFailure> {

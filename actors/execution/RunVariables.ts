@@ -7,14 +7,14 @@ import { RunInputs } from "./RunInputs.ts"
 import { blocked } from "./RunBlocked.ts"
 import type { PreparedRun } from "./RunPreparation.ts"
 
-/** A prepared Run as the host's deliveries see it. */
+/** A prepared Run in the form for the host's deliveries. */
 export const deliverySubject = ({ capsule, config, variables }: PreparedRun): DeliverySubject => ({
   capsule,
   requires: config.config.compiled.requires,
   variables
 })
 
-/** Every input of a Run, and what of it the host delivers. */
+/** Every input of a Run, and the host's part of it. */
 export interface GatheredVariables {
   readonly values: Readonly<Record<string, RunVariable>>
   readonly planned: PlannedDeliveries
@@ -22,8 +22,8 @@ export interface GatheredVariables {
 }
 
 /**
- * Gathers the inputs of plans and drift checks: what the host delivers, and for the rest what people and Capsules gave. Blocks the Run
- * when one is missing.
+ * Gathers the inputs of plans and drift checks: the host's deliveries, and values from people and Capsules for the rest. Blocks
+ * the Run when one is missing.
  */
 export const makeRunVariables = Effect.gen(function* () {
   const deliveries = yield* Deliveries

@@ -26,10 +26,10 @@ import { type StagedSnapshot, StagedSnapshotJson } from "../source/StagedFinding
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(SyncSpec))
 const encodeSnapshot = Schema.encodeEffect(StagedSnapshotJson)
 
-/** Nobody asked for this Run: it leaves a trace only where it finds something. */
+/** Nobody asked for this Run: it leaves a trace only when it finds something. */
 const isLook = (run: RunRow) => run.trigger_kind === "webhook" || run.trigger_kind === "schedule"
 
-/** Fetches a commit and records it as an immutable snapshot, or hands it to the coordinator that asked. */
+/** Fetches a commit and records it as an immutable snapshot, or hands it to its coordinator. */
 export const makeSyncExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const store = yield* SourceStore
@@ -70,7 +70,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     } satisfies StagedSnapshot
   })
 
-  /** A snapshot that is there already, with this release's verdict on its manifest. Answers whether that is another one. */
+  /** An existing snapshot, with this release's verdict on its manifest. Returns whether the verdict changed. */
   const judged = Effect.fnUntraced(function* ({ snapshot }: Extract<FetchedLane, { readonly kind: "known" }>) {
     const verdict = judgedAgain(snapshot)
     if (verdict === undefined) return false
@@ -78,7 +78,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     return verdict.differs
   })
 
-  /** What Capsules that filter make of a commit takes reading, and is known before the lane moves. */
+  /** A commit's effect on Capsules with a path filter takes reading, so it is determined before the lane moves. */
   const compared = Effect.fnUntraced(function* (sourceId: string, { path, ref }: SyncSpec, fetched: FetchedLane) {
     const content =
       fetched.kind === "known"
@@ -90,17 +90,14 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* filters.prepare(yield* capsules.ofLane({ sourceId, ref, path }), content)
   })
 
-  /** Another look may have recorded the same commit while this one fetched it: then that snapshot is the lane's. */
+  /** Another look may have recorded the same commit meanwhile: then that snapshot is the lane's. */
   const unrepeated = Effect.fnUntraced(function* (sourceId: string, spec: SyncSpec, fetched: FetchedLane) {
     if (fetched.kind === "known") return fetched
     const snapshot = yield* store.snapshotOf(sourceId, spec, fetched.synced.resolvedCommit)
     return snapshot === undefined ? fetched : { kind: "known" as const, snapshot }
   })
 
-  /**
-   * Records where a lane stands, and what follows from it. A sync that somebody asked for keeps a record of its own of the lane that
-   * it was asked for.
-   */
+  /** Records where a lane is, and the consequences. A person's sync keeps its own record of the requested lane. */
   const settleLane = Effect.fnUntraced(function* (
     run: RunRow,
     sourceId: string,
@@ -145,7 +142,7 @@ export const makeSyncExecution = Effect.gen(function* () {
       })
     }
     const reused = fetched.kind === "known"
-    // A snapshot names the Run that took it, which has to stay even where a later look was faster.
+    // A snapshot names the Run that took it, which must stay even where a later look was faster.
     const isNews =
       rejudged ||
       !reused ||
@@ -153,7 +150,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     return { ...found, isNews, reused }
   })
 
-  /** A look that found something is shown like a sync that somebody asked for. */
+  /** A look that found something is listed like a person's sync. */
   const shown = Effect.fnUntraced(function* (run: RunRow, lane: Lane) {
     yield* ledger.record(holdOf(run), { quiet: 0 })
     yield* audit.append({
@@ -185,7 +182,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* handover.finished(run)
   }, transaction(sql))
 
-  /** What a failed fetch says of the lane; a ref that a revision plan asked for says nothing of the Source. */
+  /** What a failed fetch says about the lane; a revision plan's ref says nothing about the Source. */
   const laneFailed = Effect.fnUntraced(function* (run: RunRow, lane: Lane, error: LaneUnavailable, lookedAt: string) {
     if (run.source_id === null || run.coordinator_id !== null || error.ofRequest) return false
     const isNews = yield* lanes.failed(run.source_id, lane, error, lookedAt)
@@ -198,7 +195,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* failRun({ lifecycle, handover }, run, { code: error.code, message: error.message })
   }, transaction(sql))
 
-  /** The other lanes in use, when a person asked for the whole Source. What fails there is the lane's own error. */
+  /** The other lanes in use, when a person asked for the whole Source. Their failures are the lanes' own errors. */
   const lookAtOthers = Effect.fnUntraced(function* (
     run: RunRow,
     spec: SyncSpec,
@@ -228,7 +225,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     }
   })
 
-  /** A look that was queued before its Source stopped following is not taken any more. */
+  /** A look queued before its Source stopped following is skipped. */
   const isWanted = Effect.fnUntraced(function* (run: RunRow) {
     if (!isLook(run)) return true
     const source = yield* store.find(run.source_id ?? "")

@@ -22,7 +22,7 @@ export const toBackup = (row: ListedBackup): Backup =>
     createdAt: row.created_at
   })
 
-/** Exports of control information. Sealed values inside stay sealed, and the whole is sealed once more. */
+/** Exports of control information. Sealed values inside stay sealed, and the whole is sealed again. */
 export class BackupStore extends Context.Service<
   BackupStore,
   {
@@ -60,7 +60,7 @@ export class BackupStore extends Context.Service<
               ? yield* sql`SELECT * FROM source_snapshots WHERE workspace_id = ${workspaceId} ORDER BY id`
               : [],
           bindings: yield* sql`SELECT * FROM provider_bindings WHERE workspace_id = ${workspaceId} ORDER BY id`,
-          // Sealed, as they lie in the database: without them a restored Capsule would be given other secrets.
+          // Sealed, as stored in the database: without them a restored Capsule would get other secrets.
           generatedSecrets: yield* sql`SELECT * FROM generated_secrets WHERE ${ofCapsule} ORDER BY id`,
           deliveries: yield* sql`SELECT * FROM run_deliveries WHERE ${ofCapsule} ORDER BY created_at, run_id`,
           interfaces: yield* sql`SELECT * FROM interfaces WHERE ${ofCapsule} ORDER BY id`,

@@ -4,7 +4,7 @@ import { LeftOverReason } from "../../schema/records/LeftOverState.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** States that applies left and that their settlements did not take. */
+/** States that applies left and that their settlements did not accept. */
 export const LeftOverStateRow = table("left_over_states", {
   id: LeftOverStateId,
   workspace_id: WorkspaceId,
@@ -13,14 +13,14 @@ export const LeftOverStateRow = table("left_over_states", {
   reason: LeftOverReason,
   digest: Schema.String,
   size_bytes: Schema.Int,
-  /** `NULL`, as `serial` is, when it is not a whole state file. */
+  /** `NULL`, like `serial`, when it is not a complete state file. */
   lineage: Schema.NullOr(Schema.String),
   serial: Schema.NullOr(Schema.Int),
   /** `NULL` also when the tool encrypted it. */
   resource_count: Schema.NullOr(Schema.Int),
   /** Sealed; `NULL` once it was adopted or discarded. */
   state: Schema.NullOr(Schema.String),
-  /** `NULL` also when they were not known. */
+  /** `NULL` also when they were unknown. */
   sealed_secrets: Schema.NullOr(Schema.String),
   build_digest: Schema.NullOr(Schema.String),
   build_size_bytes: Schema.NullOr(Schema.Int),

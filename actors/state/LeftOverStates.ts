@@ -15,9 +15,9 @@ import { Vault } from "../vault/Vault.ts"
 import { LeftOverStateRow } from "./LeftOverStateRow.ts"
 import { RunCheckpoints } from "./RunCheckpoints.ts"
 
-/** A state that a settlement does not take, with where it leaves the Capsule. */
+/** A state that a settlement does not accept, and where it leaves the Capsule. */
 export interface NewLeftOverState {
-  /** As the settlement found it. */
+  /** As found by the settlement. */
   readonly capsule: {
     readonly id: string
     readonly workspace_id: string
@@ -28,9 +28,9 @@ export interface NewLeftOverState {
   readonly runId: string
   readonly reason: LeftOverReason | undefined
   readonly state: Redacted.Redacted<Uint8Array>
-  /** What the settlement did take, if anything. */
+  /** What the settlement accepted instead, if anything. */
   readonly settled: { readonly id: string } | undefined
-  /** What the apply was given in secret; `undefined` when that is not known. */
+  /** The secret inputs of the apply; `undefined` when unknown. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
   readonly build: BuildColumns | undefined
 }
@@ -42,7 +42,7 @@ const place = (row: Pick<LeftOverStateRow, "id" | "workspace_id">, column: "stat
   rowId: row.id
 })
 
-/** A checkpoint that a settlement of an earlier release kept because it did not take it. */
+/** A checkpoint that a settlement of an earlier release kept because it did not accept it. */
 const KeptCheckpoint = rowShape({
   run_id: RunId,
   workspace_id: WorkspaceId,
@@ -54,29 +54,29 @@ const KeptCheckpoint = rowShape({
 
 type KeptCheckpoint = RowOf<typeof KeptCheckpoint.columns>
 
-/** Who decides over a left-over state. */
+/** Who decides about a left-over state. */
 interface Decision {
   readonly by: string | null
 }
 
-/** States that applies left and that their settlements did not take: kept, sealed, until a person adopts or discards them. */
+/** States that applies left and that their settlements did not accept: kept, sealed, until a person adopts or discards them. */
 export class LeftOverStates extends Context.Service<
   LeftOverStates,
   {
     /** In the caller's transaction. */
     readonly keep: (leftOver: NewLeftOverState) => Effect.Effect<void>
     readonly find: (id: string) => Effect.Effect<LeftOverStateRow | undefined>
-    /** The state; none once it was adopted or discarded. */
+    /** The state; `none` once it was adopted or discarded. */
     readonly open: (row: LeftOverStateRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
-    /** What its apply was given in secret; `undefined` when that is not known. */
+    /** The secret inputs of its apply; `undefined` when unknown. */
     readonly secrets: (row: LeftOverStateRow) => Effect.Effect<ReadonlyArray<SecretText> | undefined>
-    /** Erases the sealed state: a StateVersion holds it from now on. `false`: somebody decided before. */
+    /** Erases the sealed state, which a StateVersion holds from now on. `false`: somebody decided before. */
     readonly adopted: (id: LeftOverStateId, decision: Decision) => Effect.Effect<boolean>
     /** Erases the sealed state. `false`: somebody decided before. */
     readonly discarded: (id: LeftOverStateId, decision: Decision) => Effect.Effect<boolean>
     /**
-     * Takes over what releases kept as the checkpoint of an ended Run, where nobody could read it. Repeating it changes
-     * nothing; one that does not open stays where it is.
+     * Takes over states that earlier releases kept as checkpoints of ended Runs, where nobody could read them. Idempotent; one
+     * that does not open stays where it is.
      */
     readonly takeOver: Effect.Effect<void>
   }

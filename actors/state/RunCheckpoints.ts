@@ -13,7 +13,7 @@ const place = (workspaceId: string, runId: RunId) => ({
   rowId: runId
 })
 
-/** The newest whole state of each apply that is under way, sealed: what recovery falls back to when the run folder is gone. */
+/** The newest complete state of each running apply, sealed: recovery uses it when the run folder is gone. */
 export class RunCheckpoints extends Context.Service<
   RunCheckpoints,
   {

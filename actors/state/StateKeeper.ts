@@ -8,7 +8,7 @@ import type { RunRow } from "../run/RunRow.ts"
 import { RunCheckpoints } from "./RunCheckpoints.ts"
 import { makeStateKeeping } from "./StateKeeping.ts"
 
-/** Opens the keeping of the states that an execution writes: each is a checkpoint of its Run, and `state.saved` says so. */
+/** Starts keeping an execution's states: each becomes a checkpoint of its Run, reported by `state.saved`. */
 export const makeStateKeeper = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const checkpoints = yield* RunCheckpoints

@@ -2,26 +2,26 @@ import { type Cause, Deferred, Effect, Latch, type Scope, Semaphore } from "effe
 import type { StateCheckpoint } from "../../runner/execution/RunSink.ts"
 import type { HoldLost } from "../run/RunHold.ts"
 
-/** The states of one execution on their way to where they are kept: one at a time, and of those that wait only the newest. */
+/** The states of one execution on their way to storage: one at a time, and of the waiting ones only the newest. */
 export interface StateKeeping {
-  /** Takes a state over and returns at once. */
+  /** Accepts a state and returns at once. */
   readonly offer: (checkpoint: StateCheckpoint) => Effect.Effect<void>
   /**
-   * Waits until the newest state is kept, and takes no more: from here on the outcome of the execution says what the state is. When it
-   * cannot be kept, that is logged; the place of execution has it.
+   * Waits until the newest state is kept, and accepts no more: from here on the outcome of the execution has the state. A
+   * failure is logged; the place of execution has the state.
    */
   readonly end: Effect.Effect<void>
-  /** Fails once a state could not be kept because the Run is not this execution's own any more. */
+  /** Fails once a state could not be kept because the execution has lost the Run. */
   readonly lost: Effect.Effect<never, HoldLost>
 }
 
 const keepAgain = "1 second"
 
-/** Whether a state takes the place of the last one. A tool may write several under one serial; it never goes back. */
+/** Whether a state replaces the last one. A tool may write several under one serial; it never goes back. */
 export const isNewer = (last: number | undefined, { serial }: Pick<StateCheckpoint, "serial">): boolean =>
   last === undefined || serial >= last
 
-/** Keeps what is offered by `keep`, until the Scope closes; the newest is kept before it does. */
+/** Keeps the offered states with `keep`, until the Scope closes; the newest is kept before that. */
 export const makeStateKeeping = Effect.fnUntraced(function* (
   keep: (checkpoint: StateCheckpoint) => Effect.Effect<void, HoldLost>
 ): Effect.fn.Return<StateKeeping, never, Scope.Scope> {
@@ -32,7 +32,7 @@ export const makeStateKeeping = Effect.fnUntraced(function* (
   let lastSerial: number | undefined
   let hasEnded = false
 
-  /** Of a state that could not be kept, nothing is said; it waits again unless a newer one does. */
+  /** A state that could not be kept is not reported; it waits again unless there is a newer one. */
   const failed = (checkpoint: StateCheckpoint, cause: Cause.Cause<never>) =>
     Effect.suspend(() => {
       waiting ??= checkpoint
@@ -40,7 +40,7 @@ export const makeStateKeeping = Effect.fnUntraced(function* (
       return Effect.logError("A checkpoint of a state could not be kept.", cause)
     })
 
-  /** Answers whether nothing waits because of a failure. */
+  /** Returns whether nothing waits because of a failure. */
   const attempt = Effect.suspend(() => {
     const checkpoint = waiting
     waiting = undefined

@@ -32,7 +32,7 @@ export const StateVersionRow = table("state_versions", {
   build_digest: Schema.NullOr(Schema.String),
   build_size_bytes: Schema.NullOr(Schema.Int),
   sealed_secrets: Schema.NullOr(Schema.String),
-  /** Of an adopted state: what it was until then. */
+  /** For an adopted state: what it was before. */
   left_over_state_id: Schema.NullOr(LeftOverStateId)
 })
 export type StateVersionRow = RowOf<typeof StateVersionRow.columns>
@@ -48,7 +48,7 @@ export const OutputRow = table("outputs", {
   value: Schema.NullOr(Schema.String),
   sealed_value: Schema.NullOr(Schema.String),
   sensitive: Flag,
-  /** JSON; of an Output that is private for the secrets it repeats, what they are. */
+  /** JSON; for an Output that is private because of repeated secrets: which ones. */
   private_origins: Schema.NullOr(Schema.String)
 })
 export type OutputRow = RowOf<typeof OutputRow.columns>

@@ -11,7 +11,7 @@ import { Vault } from "../vault/Vault.ts"
 import type { BuildColumns } from "../build/BuildColumns.ts"
 import { StateVersionRow, OutputRow } from "./StateVersionRow.ts"
 
-/** A state to be committed, with what was read from it. */
+/** A state to commit, with what was read from it. */
 export interface NewStateVersion {
   readonly workspaceId: string
   readonly capsuleId: string
@@ -25,11 +25,11 @@ export interface NewStateVersion {
   readonly sourceSnapshotId: string | undefined
   readonly installConfigId: string
   readonly outputs: ReadonlyArray<StateOutput>
-  /** Text of the secret inputs that were applied, now or earlier: the state may hold it where nothing marks it. */
+  /** Text of the secret inputs that were applied, now or earlier: the state may contain it unmarked. */
   readonly secrets: ReadonlyArray<SecretText>
-  /** The source build of the plan whose apply left this state. */
+  /** The source build of the plan whose apply produced this state. */
   readonly build: BuildColumns
-  /** The left-over state that is adopted; absent for the state that the Run's settlement commits. */
+  /** The adopted left-over state; absent for the state that the Run's settlement commits. */
   readonly leftOverStateId?: LeftOverStateId | undefined
 }
 
@@ -76,14 +76,14 @@ export const toStateVersion = (row: StateVersionRow): StateVersion =>
     ...(row.left_over_state_id === null ? {} : { adoptedFrom: row.left_over_state_id })
   })
 
-/** Why an Output that the module does not call sensitive is private all the same; undefined for any other. */
+/** Why an Output is private that the module does not mark sensitive; undefined for any other. */
 export const privacyReason = ({ name, private_origins }: OutputRow): string | undefined => {
   if (private_origins === null) return undefined
   const origins = decodeOrigins(private_origins)
   return `The Output ${name} is private: it repeats ${origins.length === 0 ? "a secret" : origins.join(", ")}.`
 }
 
-/** The same for another Workspace, under the name that it knows the Output by: what secrets there are is not its affair. */
+/** The same for another Workspace, under its own name for the Output: which secrets exist is not its concern. */
 export const privacyElsewhere = ({ private_origins }: OutputRow, name: string): string | undefined =>
   private_origins === null ? undefined : `The Output ${name} is private: it repeats a secret.`
 
@@ -107,10 +107,10 @@ export class StateVersions extends Context.Service<
     readonly insert: (version: NewStateVersion) => Effect.Effect<{ readonly id: string; readonly digest: string }>
     readonly find: (id: string) => Effect.Effect<StateVersionRow | undefined>
     readonly open: (row: StateVersionRow) => Effect.Effect<Redacted.Redacted<Uint8Array>>
-    /** The secret inputs that the state may hold. */
+    /** The secret inputs that the state may contain. */
     readonly secrets: (row: StateVersionRow) => Effect.Effect<ReadonlyArray<SecretText>>
     readonly outputs: (stateVersionId: string) => Effect.Effect<ReadonlyArray<OutputRow>>
-    /** The value of an Output as JSON text, to be compared with another one. */
+    /** The value of an Output as JSON text, for comparison. */
     readonly outputText: (row: OutputRow) => Effect.Effect<Redacted.Redacted<string>>
     /** The value of an Output, sensitive or not; for delivery into another Run, never for projection. */
     readonly outputValue: (row: OutputRow) => Effect.Effect<Redacted.Redacted<Schema.Json>>
@@ -179,7 +179,7 @@ export class StateVersions extends Context.Service<
       const open = (row: StateVersionRow) => Effect.orDie(vault.open(statePlace(row), row.state))
 
       const secrets = Effect.fnUntraced(function* (row: StateVersionRow) {
-        // A state of a release that kept none.
+        // A state from before secrets were recorded.
         if (row.sealed_secrets === null) return []
         return yield* secretsOfText(yield* vault.openText(secretsPlace(row), row.sealed_secrets))
       }, Effect.orDie)

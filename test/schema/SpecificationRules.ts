@@ -125,9 +125,9 @@ const handOff: ReadonlyArray<SpecificationRule> = [
   [
     "setup_ticket is a one-time hand-off token",
     handoffs,
-    "gives its ticket to one of many that redeem it at once",
-    "has a ticket for ten minutes less a millisecond, and not for ten",
-    "may be asked for again"
+    "accepts its ticket exactly once when many redeem it concurrently",
+    "has a ticket that is valid for ten minutes less a millisecond, and not for ten",
+    "may be requested again: the newest answer is valid"
   ]
 ]
 
