@@ -170,12 +170,12 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "the endpoint url is a canonical HTTPS origin; values are pinned; only the final Apply registers; retired by destroy",
     hosting,
-    "identity.oidc: pinned at plan, registered by the apply alone, retired by the destroy"
+    "identity.oidc: pinned at plan, registered only by the apply, retired by the destroy"
   ],
   [
     "drift of origin, variable, callback, scope or digest fails before the runner executes",
     hosting,
-    "refuses the apply before the tool starts when what was delivered has moved"
+    "refuses the apply before the tool starts when a delivered value has moved"
   ],
   [
     "interface.consume: module-unique key, type, version, 1 to 16 permissions, delivery type",
@@ -187,13 +187,13 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "consumed only when exactly one Resolved Interface of the Workspace matches",
     hosting,
-    "interface.consume: none in the Workspace, none at all",
-    "an endpoint that is taken back"
+    "interface.consume: no provider in the Workspace, and no provider at all",
+    "a withdrawn endpoint blocks plan and apply"
   ],
   [
     "the binding is least-privilege and for the authenticated principal",
     hosting,
-    "interface.consume: resolved after the plan, bound while reviewed, ready with the apply"
+    "interface.consume: resolved after the plan, bound during review, ready after the apply"
   ],
   [
     "features: at most 32, id, label, inputs",
@@ -236,7 +236,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "a reviewed sourceBuild has the manifest's shape",
     installs,
-    "A build that somebody reviewed is held to what a manifest may propose"
+    "A reviewed build is held to what a manifest may propose"
   ],
   [
     "interfaces: key, name, type, version, document, inputs",
@@ -293,7 +293,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "whatever the published schemas reject the parser rejects",
     manifest("PublishedSchemas"),
     "refuses nothing that the parser accepts",
-    "are exactly what the definitions say"
+    "match the definitions exactly"
   ],
   ["the published schemas are served", "src/http/Handoff.test.ts", "are served as they are checked in, to anybody"]
 ]

@@ -23,8 +23,8 @@ const moduleSelection: ReadonlyArray<SpecificationRule> = [
     "an absent manifest never blocks; an invalid one is neither guessed nor partially adopted",
     compiler,
     "absent",
-    "invalid: nothing of it is adopted, and the reasons stay",
-    "rejected: one unproven input turns all of it off"
+    "invalid: none of it is adopted, and the reasons remain",
+    "rejected: one unproven input disables all of it"
   ],
   [
     "only an operator who requires an exact version makes it fatal",
@@ -125,14 +125,14 @@ const handOff: ReadonlyArray<SpecificationRule> = [
   [
     "setup_ticket is a one-time hand-off token",
     handoffs,
-    "gives its ticket to one of many that redeem it at once",
-    "has a ticket for ten minutes less a millisecond, and not for ten",
-    "may be asked for again"
+    "accepts its ticket exactly once when many redeem it concurrently",
+    "has a ticket that is valid for ten minutes less a millisecond, and not for ten",
+    "may be requested again"
   ]
 ]
 
 const attacks: ReadonlyArray<SpecificationRule> = [
-  ["J1", "schema/json/JsonDocument.test.ts", "bounds, both sides (J1)"],
+  ["J1", "schema/json/JsonDocument.test.ts", "limits, both sides (J1)"],
   ["J2", "schema/json/JsonDocument.test.ts", "a million open brackets are refused at the depth ceiling (J2)"],
   ["J3", "schema/json/JsonDocument.test.ts", "(J3)", "by escapes written differently"],
   ["J4", rules, "a resource input by prototype name (J4)"],
@@ -150,7 +150,7 @@ const attacks: ReadonlyArray<SpecificationRule> = [
     "J15",
     "schema/RegularExpressions.test.ts",
     "no regular expression of the service takes more than linear time (J15)",
-    "the gate sees the quadratic and exponential ones"
+    "the gate detects quadratic and exponential ones"
   ],
   ["R1", returns, "(R1)"],
   ["R2", link, "a key twice (R2)"],

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { holdOf } from "../../actors/run/RunHold.ts"
 import { RunLifecycle } from "../../actors/run/RunLifecycle.ts"
 
-/** Writes columns of a Run past everybody who would have to: the state that a test begins with. */
+/** Writes columns of a Run directly, bypassing its actors: the state that a test begins with. */
 export const setRun = Effect.fnUntraced(function* (
   id: string,
   columns: Readonly<Record<string, string | number | null>>
@@ -12,7 +12,7 @@ export const setRun = Effect.fnUntraced(function* (
   yield* Effect.orDie(sql`UPDATE runs SET ${sql.update(columns)} WHERE id = ${id}`)
 })
 
-/** Claims a queued Run for an owner that does not execute it; answers the hold. */
+/** Claims a queued Run for an owner that does not execute it; returns the hold. */
 export const heldRun = Effect.fnUntraced(function* (id: string) {
   const run = yield* (yield* RunLifecycle).claim(id, "inst_test#1")
   return run === undefined ? yield* Effect.die(new Error(`The Run ${id} is not queued`)) : holdOf(run)
