@@ -295,5 +295,5 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "refuses nothing that the parser accepts",
     "match the definitions exactly"
   ],
-  ["the published schemas are served", "src/http/Handoff.test.ts", "are served as they are checked in, to anybody"]
+  ["the published schemas are served", "src/http/Handoff.test.ts", "are served publicly, exactly as checked in"]
 ]

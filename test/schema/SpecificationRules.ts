@@ -113,7 +113,7 @@ const handOff: ReadonlyArray<SpecificationRule> = [
   [
     "nothing is created by the link; a bad one is refused as a whole",
     "src/http/Handoff.test.ts",
-    "goes on to the creation flow under its canonical address",
+    "redirects to the creation flow under its canonical address",
     "is refused as a whole with a page that says why and shows nothing of it",
     "creates nothing: other methods are refused"
   ],

@@ -14,7 +14,7 @@ const secret = "the-client-secret-of-the-installation-under-test"
 
 const connection = (name: string) => ({ provider: "example.test/acme/cloud", accessToken: name })
 
-/** The independent server, which does its own sign-in, consent, rotation and revocation. */
+/** The independent server, with its own sign-in, consent, rotation and revocation. */
 const referenceServer = Effect.gen(function* () {
   let handle: Parameters<typeof loopback>[0] = (_, response) => response.end()
   const issuer = yield* loopback((request, response) => handle(request, response))
