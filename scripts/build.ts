@@ -1,5 +1,5 @@
-// `bun run build`: the whole service as one file, dist/svc, for this machine. With `-- --all` one file a platform, and their
-// checksums; with `-- --target linux-arm64` one of them.
+// `bun run build`: the whole service as one file, dist/svc, for this machine. With `-- --all` one file per platform,
+// and their checksums; with `-- --target linux-arm64` one of them.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Clock, Console, Effect, FileSystem, Path, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -11,16 +11,16 @@ import { LicenseReportJson, reportText, thirdPartyFile } from "../src/licenses/L
 import { type TargetName, targetNames, targetRuntime, targets } from "./TargetRuntime.ts"
 import { withoutImportMeta } from "./WithoutImportMeta.ts"
 
-/** The bundler refused. */
+/** The bundler failed. */
 class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
 
-// How many times more often than usual code has to run before it is compiled to that of the machine, until the program says
-// otherwise: what runs once, at the start, costs more to compile than to run.
+// How many times more often than by default code has to run before it is compiled to machine code, until the program
+// resets it: code that runs once, at the start, costs more to compile than to run.
 const startReluctance = 100
 
-// Takes the place of the service's own entry: it imports the files that the binary holds.
+// Replaces the service's own entry: it imports the files embedded in the binary.
 const service = "dist/build/Service.ts"
 const licenseJson = "dist/build/Licenses.json"
 
@@ -28,7 +28,7 @@ const encodeReport = Schema.encodeEffect(LicenseReportJson)
 const sharedMap = /^chunk-[0-9a-z]+\.js\.map$/
 const encodings = ["identity", "br", "gzip"] as const
 
-/** Collects the licences of what will be bundled, for the binary to hold and to lie beside it. */
+/** Collects the licences of what will be bundled, to embed in the binary and to ship beside it. */
 const writeLicenses = Effect.fn("build.writeLicenses")(function* (root: string, folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -41,7 +41,7 @@ const writeLicenses = Effect.fn("build.writeLicenses")(function* (root: string, 
   yield* files.writeFileString(path.join(folder, thirdPartyFile), reportText(report))
 })
 
-/** Writes the files of the dashboard, and the entry that imports each of them so that the bundler embeds it. */
+/** Writes the files of the dashboard, and an entry that imports each of them so that the bundler embeds it. */
 const writeEntry = Effect.fn("build.writeEntry")(function* (root: string, assets: AssetSet) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -93,7 +93,7 @@ const compile = Effect.fn("build.compile")(function* (
         root,
         target: "bun",
         format: "esm",
-        // What two programs of the binary share is held once, and each loads only what it reaches.
+        // Code shared by two programs of the binary is stored once, and each loads only what it needs.
         splitting: true,
         minify: true,
         bytecode: true,
@@ -106,7 +106,7 @@ const compile = Effect.fn("build.compile")(function* (
           outfile,
           jitPolicy: startReluctance,
           ...(target === undefined ? {} : { target: targets[target.name].compile, executablePath: target.runtime }),
-          // Whatever lies in the folder where the binary is started must not steer it.
+          // Files in the folder where the binary is started must not affect it.
           autoloadDotenv: false,
           autoloadBunfig: false,
           autoloadTsconfig: false,
@@ -134,14 +134,14 @@ const build = Effect.fn("build")(function* (names: ReadonlyArray<TargetName>, ou
   const root = path.resolve(yield* path.fromFileUrl(new URL("..", import.meta.url)))
   const folder = path.resolve(root, out)
   const started = yield* Clock.currentTimeMillis
-  // What cannot be had is found out before anything is built.
+  // Anything unavailable is found before the build starts.
   const wanted = yield* Effect.forEach(names, (name) =>
     Effect.map(targetRuntime(root, path.join(root, "dist/runtimes"), name), (runtime) => ({ name, runtime }))
   )
   const assets = yield* buildDashboard("best")
   yield* writeLicenses(root, folder)
   yield* writeEntry(root, assets)
-  // Maps of shared code are named after their content: those of the build before would stay for ever.
+  // Maps of shared code are named after their content: those of the previous build would remain forever.
   yield* files.makeDirectory(folder, { recursive: true })
   for (const name of yield* files.readDirectory(folder)) {
     if (sharedMap.test(name)) yield* files.remove(path.join(folder, name))

@@ -1,4 +1,4 @@
-// `npm run check`: everything about the code that needs no running of it. Ends with 1 when anything is wrong.
+// `npm run check`: every check of the code that does not run it. Exits with 1 when one fails.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Clock, Console, Effect, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
@@ -18,7 +18,7 @@ const run = Effect.fnUntraced(function* (program: string, args: ReadonlyArray<st
   return { output: output.trim(), ok: Number(code) === 0 }
 }, Effect.scoped)
 
-/** The type checker with the Effect rules built in; it prints where it is for this platform. */
+/** The type checker with built-in Effect rules; it prints its path for this platform. */
 const types = Effect.gen(function* () {
   const { ok, output } = yield* run("node_modules/.bin/effect-tsgo", ["get-exe-path"])
   if (!ok) return { ok, output }

@@ -1,6 +1,6 @@
-// `npm run bench:dashboard`: every figure of the dashboard with its target and verdict, from the release binary's own files in
-// headless Chromium, which shares this machine with the server. Medians of several rounds. `SVC_TEST_BINARY` names a binary
-// that is built already. `-- --only size` runs one group and may be repeated: `size`, `loading`, `smoothness`.
+// `npm run bench:dashboard`: every figure of the dashboard with its target and verdict, from the release binary's own
+// files in headless Chromium on the same machine as the server. Medians of several rounds. `SVC_TEST_BINARY` names an
+// existing binary. `-- --only size` runs one group and may be repeated: `size`, `loading`, `smoothness`.
 import { NodeRuntime } from "@effect/platform-node"
 import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"
@@ -19,7 +19,7 @@ class UnknownGroup extends Schema.TaggedError<UnknownGroup>()("UnknownGroup", { 
 
 const { values } = parseArgs({ args: process.argv.slice(2), options: { only: { type: "string", multiple: true } } })
 
-/** Figures of time mean little on a machine that has other things to do. */
+/** Timings mean little on a busy machine. */
 const tellLoad = Effect.suspend(() =>
   Console.log(`${loadavg()[0]?.toFixed(1)} processes on ${availableParallelism()} cores in the last minute`)
 )

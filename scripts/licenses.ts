@@ -10,7 +10,7 @@ const program = Effect.gen(function* () {
   const root = path.resolve(yield* path.fromFileUrl(new URL("..", import.meta.url)))
   const report = yield* collectLicenses(root)
   yield* files.writeFileString(path.join(root, thirdPartyFile), reportText(report))
-  // Standard output is the packer's.
+  // Standard output belongs to the packer.
   yield* Console.error(`${thirdPartyFile}: ${report.components.length} components`)
 })
 

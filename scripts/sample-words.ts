@@ -1,5 +1,6 @@
-// Draws comments and test titles at random, to judge how they read: `node scripts/bun.mjs scripts/sample-words.ts --seed 7 --count 100`.
-// `--under actors/run` confines the draw to a folder, and may be repeated; `--all` prints every one; `--json` prints them as JSON.
+// Draws comments and test titles at random, to judge how they read: `node scripts/bun.mjs scripts/sample-words.ts
+// --seed 7 --count 100`. `--under actors/run` confines the draw to a folder, and may be repeated; `--all` prints all of
+// them; `--json` prints them as JSON.
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
@@ -41,7 +42,7 @@ const plain = (text: string) =>
     .replaceAll(/\s+/g, " ")
     .trim()
 
-// Line comments that follow each other are one passage.
+// Consecutive line comments are one passage.
 const comment = /^[ \t]*\/\*\*?[\s\S]*?\*\/|^(?:[ \t]*\/\/.*(?:\n|$))+|(?<=[;,{)\]\w] )\/\/ .*$/gm
 const title =
   /^\s*(?:await )?(?:\w+\.)?(?:test|it|tests|describe|live|effect|suite)(?:\.\w+)*(?:\([^"'`\n]*\))?\(\s*(["'`])((?:(?!\1)[^\\\n]|\\.)+)\1/gm

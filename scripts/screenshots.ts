@@ -1,6 +1,6 @@
-// Pictures of every screen for a person to look at: English light, Japanese dark and phone width, into `screenshots/`.
-// Of the source, or of the binary that `SVC_TEST_BINARY` names. `bun scripts/screenshots.ts [look,...] [screen,...]`,
-// for example `bun scripts/screenshots.ts ja run-review,home`.
+// Screenshots of every screen for review: English light, Japanese dark and phone width, into `screenshots/`. Uses the
+// source, or the binary named by `SVC_TEST_BINARY`. `bun scripts/screenshots.ts [look,...] [screen,...]`, for example
+// `bun scripts/screenshots.ts ja run-review,home`.
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"

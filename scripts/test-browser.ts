@@ -1,8 +1,8 @@
 // `bun run test:browser`: builds the binary once and walks through it in a real browser: every document, script and style
 // of every test is the binary's. Arguments, in any order, after `--`:
 // - names of suites, such as `Passkeys`: only these
-// - `--short`: what CI runs, the whole job, one pass over every screen, the issuer's pages, and long lists
-// - `--source`: without a build, straight from the source; for quick development
+// - `--short`: the CI selection: the whole job, one pass over every screen, the issuer's pages, and long lists
+// - `--source`: without a build, directly from the source; for quick development
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Path, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url"
 const root = fileURLToPath(new URL("..", import.meta.url))
 const shortSuites = ["MainJob", "Safety", "Accessibility", "Consent", "Smoothness"] as const
 
-/** A command said no; it has told why. */
+/** A command failed and has printed why. */
 class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
@@ -35,7 +35,7 @@ const step = Effect.fn("test-browser.step")(function* (
   if (code !== 0) return yield* new StepFailed({ message: `bun ${args.join(" ")} ended with ${code}.` })
 }, Effect.scoped)
 
-/** The binary, built and put where a later build cannot pull it from under the tests. */
+/** The binary, copied to where a later build cannot replace it during the tests. */
 const builtBinary = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

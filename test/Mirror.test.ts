@@ -7,7 +7,7 @@ const root = dirname(import.meta.dir)
 const filesOf = (folder: string): ReadonlyArray<string> =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).filter((path) => /\.tsx?$/.test(path))
 
-/** Folders of tests that hold what no folder of the code is about. */
+/** Folders of tests without a counterpart in the code. */
 const isSupport = (folder: string): boolean => folder.split("/").includes("support")
 
 test.each(["schema", "runner", "actors"])("the tests of %s stand where what they test stands", (room) => {
@@ -16,7 +16,7 @@ test.each(["schema", "runner", "actors"])("the tests of %s stand where what they
   const placesOf = Map.groupBy(sources, (path) => basename(path).replace(/\.tsx?$/, ""))
   const tests = filesOf(join("test", room)).filter((path) => /\.test\.tsx?$/.test(path) && !isSupport(dirname(path)))
   expect(tests.length).toBeGreaterThan(20)
-  // What is tested across folders stands at the top.
+  // Tests that span folders are at the top.
   expect(tests.filter((path) => dirname(path) !== "." && !folders.has(dirname(path)))).toEqual([])
   const elsewhere = tests.filter((path) => {
     const places = placesOf.get(basename(path).replace(/\.test\.tsx?$/, ""))

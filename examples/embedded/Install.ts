@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option, Schedule, Schema, Stream } from "effect
 import { AccessTokens, HttpListener, layer, loadSettings, logging, serviceContext, Users } from "svc"
 import { followEvents, SvcClient } from "svc/client"
 
-/** The install did not get to a plan that can be reviewed. */
+/** The install did not reach a reviewable plan. */
 export class InstallFailed extends Schema.TaggedError<InstallFailed>()("InstallFailed", { message: Schema.String }) {}
 
 export interface InstallRequest {
@@ -12,11 +12,11 @@ export interface InstallRequest {
   readonly dataDir: string
   /** Called for each event of each Run, as it happens. */
   readonly onEvent: (run: string, event: string) => Effect.Effect<void>
-  /** Origins that may be plain http or on a private address, for repositories of one's own. */
+  /** Origins that may use plain http or a private address, for your own repositories. */
   readonly allowOrigins?: string | undefined
 }
 
-/** An account for this program, as `svc admin` would make one, with a token for the typed client. */
+/** An account for this program, as `svc admin` would create one, with a token for the typed client. */
 const signIn = Effect.fn("signIn")(function* () {
   const users = yield* Users
   const tokens = yield* AccessTokens
@@ -43,7 +43,7 @@ const install = Effect.fn("install")(function* (
       variables: {}
     }
   })
-  // The coordinator goes on by itself: source, scan, Capsule, plan. It stops where a person has to look.
+  // The coordinator advances automatically: source, scan, Capsule, plan. It stops where a person has to review.
   const planned = yield* Effect.repeat(
     Effect.map(client.installPlans.read({ params: { installPlanId: installPlan.id } }), (read) => read.installPlan),
     {
@@ -81,7 +81,7 @@ const install = Effect.fn("install")(function* (
   return { status: capsule.status, outputs: Object.fromEntries(outputs.map(({ name, value }) => [name, value])) }
 })
 
-/** Starts a control plane inside this process, installs a Capsule from Git, applies it and answers its Outputs. */
+/** Starts a control plane inside this process, installs a Capsule from Git, applies it and returns its Outputs. */
 export const installEmbedded = Effect.fn("installEmbedded")(function* (request: InstallRequest) {
   const settings = yield* loadSettings(
     new Map([

@@ -293,7 +293,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "whatever the published schemas reject the parser rejects",
     manifest("PublishedSchemas"),
     "refuses nothing that the parser accepts",
-    "are exactly what the definitions say"
+    "match the definitions exactly"
   ],
-  ["the published schemas are served", "src/http/Handoff.test.ts", "are served as they are checked in, to anybody"]
+  ["the published schemas are served", "src/http/Handoff.test.ts", "are served publicly, exactly as checked in"]
 ]

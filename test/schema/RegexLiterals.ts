@@ -3,7 +3,7 @@ export interface RegexLiteral {
   readonly flags: string
 }
 
-/** After one of these a slash begins a regular expression; after anything else it divides. */
+/** After one of these a slash begins a regular expression; otherwise it divides. */
 const beforeLiteral = /(?:^|[([{,;:=!&|?+\-*%<>~^]|=>|\breturn|\btypeof|\bcase|\bin|\bof)\s*$/
 
 const literalAt = (code: string, start: number): RegexLiteral & { readonly end: number } => {
@@ -63,7 +63,7 @@ const endOfCode = (code: string, start: number, found: Array<RegexLiteral>): num
   return at
 }
 
-/** The regular expression literals of TypeScript source: strings, texts of templates and comments are skipped. */
+/** The regular expression literals of TypeScript source: strings, template texts and comments are skipped. */
 export const regexLiterals = (code: string): ReadonlyArray<RegexLiteral> => {
   const found: Array<RegexLiteral> = []
   endOfCode(code, 0, found)

@@ -23,8 +23,8 @@ const moduleSelection: ReadonlyArray<SpecificationRule> = [
     "an absent manifest never blocks; an invalid one is neither guessed nor partially adopted",
     compiler,
     "absent",
-    "invalid: nothing of it is adopted, and the reasons stay",
-    "rejected: one unproven input turns all of it off"
+    "invalid: none of it is adopted, and the reasons remain",
+    "rejected: one unproven input disables all of it"
   ],
   [
     "only an operator who requires an exact version makes it fatal",
@@ -113,7 +113,7 @@ const handOff: ReadonlyArray<SpecificationRule> = [
   [
     "nothing is created by the link; a bad one is refused as a whole",
     "src/http/Handoff.test.ts",
-    "goes on to the creation flow under its canonical address",
+    "redirects to the creation flow under its canonical address",
     "is refused as a whole with a page that says why and shows nothing of it",
     "creates nothing: other methods are refused"
   ],
@@ -132,7 +132,7 @@ const handOff: ReadonlyArray<SpecificationRule> = [
 ]
 
 const attacks: ReadonlyArray<SpecificationRule> = [
-  ["J1", "schema/json/JsonDocument.test.ts", "bounds, both sides (J1)"],
+  ["J1", "schema/json/JsonDocument.test.ts", "limits, both sides (J1)"],
   ["J2", "schema/json/JsonDocument.test.ts", "a million open brackets are refused at the depth ceiling (J2)"],
   ["J3", "schema/json/JsonDocument.test.ts", "(J3)", "by escapes written differently"],
   ["J4", rules, "a resource input by prototype name (J4)"],
@@ -150,7 +150,7 @@ const attacks: ReadonlyArray<SpecificationRule> = [
     "J15",
     "schema/RegularExpressions.test.ts",
     "no regular expression of the service takes more than linear time (J15)",
-    "the gate sees the quadratic and exponential ones"
+    "the gate detects quadratic and exponential ones"
   ],
   ["R1", returns, "(R1)"],
   ["R2", link, "a key twice (R2)"],

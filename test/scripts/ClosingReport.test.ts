@@ -36,11 +36,11 @@ error: Cannot find module './missing.ts'
 const ended = (exitCode: number, log: string, name = "npm test") => ({ name, exitCode, log })
 
 describe("the closing report of CI", () => {
-  test("is empty when every suite ended with 0", () => {
+  test("is empty when every suite exited with 0", () => {
     expect(closingReport([ended(0, bunLog)])).toBe("")
   })
 
-  test("names each failed test once, with its file and its error, without the noise before", () => {
+  test("names each failed test once, with its file and its error, without the preceding noise", () => {
     expect(closingReport([ended(0, bunLog, "npm run other"), ended(1, bunLog)])).toBe(
       `npm test ended with 1
   test/actors/Hosting.test.ts: hosting > counts
@@ -55,12 +55,12 @@ describe("the closing report of CI", () => {
     )
   })
 
-  test("reads colours and the groups of GitHub", () => {
+  test("reads colours and GitHub's groups", () => {
     const log = "::group::test/A.test.ts:\n\x1b[31merror: no\x1b[0m\n\x1b[31m(fail)\x1b[0m one [1.00ms]\n::endgroup::"
     expect(closingReport([ended(1, log)])).toBe("npm test ended with 1\n  test/A.test.ts: one\n      error: no")
   })
 
-  test("reads killed servers and missed guards", () => {
+  test("reads killed servers and undetected mutants", () => {
     const crash =
       "ok      install.created:1  4.1 s\nFAILED  plan.settled:1  3.0 s\n    A process stayed: tofu\n    So did another"
     const guards = "noticed role\nMISSED  fence: owner\n"
@@ -74,7 +74,7 @@ guards ended with 1
     )
   })
 
-  test("names the file that took its process with it", () => {
+  test("names the file that crashed its process", () => {
     const log = "test/A.test.ts:\n✗ test/A.test.ts (worker crashed: SIGKILL)\n\n 6 pass\n 1 fail\n"
     expect(closingReport([ended(1, log)])).toBe("npm test ended with 1\n  test/A.test.ts (worker crashed: SIGKILL)")
   })
@@ -86,7 +86,7 @@ guards ended with 1
     expect(lines.at(-1)).toBe("      line 89")
   })
 
-  test("stays within 60 lines of 240 characters, and names come before error text", () => {
+  test("remains within 60 lines of 240 characters, and names precede error text", () => {
     const error = `error: ${"wide ".repeat(100)}\n${"at somewhere\n".repeat(30)}`
     const log = Array.from({ length: 24 }, (_, index) => `${error}(fail) test ${index} [1.00ms]`).join("\n")
     const few = Array.from({ length: 3 }, (_, index) => `${error}(fail) test ${index} [1.00ms]`).join("\n")

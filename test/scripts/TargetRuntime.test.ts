@@ -10,7 +10,7 @@ const name = "@oven/bun-linux-aarch64"
 
 const digest = (bytes: Uint8Array) => `sha512-${new Bun.CryptoHasher("sha512").update(bytes).digest("base64")}`
 
-/** An npm registry on loopback with one package, and a repository whose lockfile holds what it should serve. */
+/** An npm registry on loopback with one package, and a repository whose lockfile pins what it should serve. */
 const registry = Effect.fnUntraced(function* (locked: { readonly version?: string } = {}) {
   const files = yield* FileSystem.FileSystem
   const root = yield* files.makeTempDirectoryScoped({ prefix: "svc-runtimes-" })
@@ -31,7 +31,7 @@ const registry = Effect.fnUntraced(function* (locked: { readonly version?: strin
     if (served === undefined) return new Response("not here", { status: 404 })
     const { origin, pathname } = new URL(request.url)
     if (pathname.endsWith(".tgz")) return new Response(served)
-    // A registry that was taken over vouches for what it serves.
+    // A compromised registry vouches for what it serves.
     const dist = { tarball: `${origin}/runtime.tgz`, integrity: digest(served) }
     const manifest = { name, version: Bun.version, dist }
     return Response.json({ name, "dist-tags": { latest: Bun.version }, versions: { [Bun.version]: manifest } })
@@ -59,7 +59,7 @@ const live = (
   body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof NodeServices.layer> | Scope.Scope>
 ) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(NodeServices.layer)))
 
-live("a platform's runtime is fetched once, and is the one that the lockfile holds", () =>
+live("a platform's runtime is fetched once, and matches the lockfile", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const { archive, good, requests, runtime } = yield* registry()
@@ -68,13 +68,13 @@ live("a platform's runtime is fetched once, and is the one that the lockfile hol
     expect(asked).toBeGreaterThan(0)
     expect(yield* files.readFileString(yield* runtime)).toBe("the runtime")
     expect(requests()).toBe(asked)
-    // One that was cut short, or changed, is fetched again.
+    // A truncated or modified one is fetched again.
     yield* files.writeFile(archive, good.slice(0, -10))
     expect(yield* files.readFileString(yield* runtime)).toBe("the runtime")
   })
 )
 
-live("a runtime that the registry changed is refused, and not kept", () =>
+live("a runtime changed by the registry is refused, and not kept", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const { archive, packed, runtime, serve } = yield* registry()
@@ -97,7 +97,7 @@ live("a registry without the package is an error that says what to do", () =>
   })
 )
 
-live("another version of Bun than the locked one does not build", () =>
+live("a version of Bun other than the locked one does not build", () =>
   Effect.gen(function* () {
     const { requests, runtime } = yield* registry({ version: "1.0.0" })
     expect((yield* Effect.flip(runtime)).message).toContain(`This is Bun ${Bun.version}`)

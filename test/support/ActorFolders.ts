@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, relative, sep } from "node:path"
 
 /**
- * The folders of `actors/`, lowest first, each with what it is for. A folder imports only from folders that stand before it; this
- * list is the only place that says so. `docs/actors.md` is printed from it.
+ * The folders of `actors/`, lowest first, each with its purpose. A folder imports only from folders listed before it;
+ * this list is the only place that says so. `docs/actors.md` is generated from it.
  */
 export const actorFolders: ReadonlyArray<readonly [name: string, purpose: string]> = [
   [
@@ -48,7 +48,7 @@ export const actorFolders: ReadonlyArray<readonly [name: string, purpose: string
   ["cleanup", "what is done in the background and has no other owner"]
 ]
 
-/** The composition; it stands above every folder. */
+/** The composition, above every folder. */
 const composition = "Runtime.ts"
 
 export interface FolderImport {
@@ -79,7 +79,7 @@ export const folderImports = (root: string): ReadonlyArray<FolderImport> => {
 
 const order = new Map(actorFolders.map(([name], index) => [name, index]))
 
-/** The imports that point from a folder to one that stands after it, or to a folder that the list does not have. */
+/** Imports from a folder listed later, or missing from the list. */
 export const upwardImports = (imports: ReadonlyArray<FolderImport>): ReadonlyArray<string> =>
   imports
     .filter(({ from, to }) => !((order.get(to) ?? Infinity) < (order.get(from) ?? -1)))
@@ -98,7 +98,7 @@ const reachedBy = (start: string, arrows: ReadonlyMap<string, ReadonlySet<string
   return reached
 }
 
-/** The page `docs/actors.md`. The picture leaves out an arrow where a longer way leads to the same folder. */
+/** The page `docs/actors.md`. The diagram omits an arrow where a longer path leads to the same folder. */
 export const actorsPage = (imports: ReadonlyArray<FolderImport>): string => {
   const named = imports.filter(({ from, to }) => from !== "" && to !== "")
   const arrows = new Map<string, Set<string>>(actorFolders.map(([name]) => [name, new Set()]))

@@ -4,7 +4,7 @@ import { Receipts } from "../../actors/idempotency/Receipts.ts"
 import { Cursors } from "../../actors/paging/Cursors.ts"
 import { testVault } from "./Vault.ts"
 
-/** What every actor stands on: database, vault, audit trail, receipts and cursors, over a temporary data folder. */
+/** What every actor depends on: database, vault, audit trail, receipts and cursors, over a temporary data folder. */
 export const testFoundation = Audit.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(Receipts.layer, Cursors.layer)),
   Layer.provideMerge(testVault)

@@ -8,7 +8,7 @@ export const unlimitedAttempts = Layer.succeed(AttemptLimits, {
   enter: () => Effect.void
 })
 
-/** Every browser is a stranger, and stays one. */
+/** Every browser is unknown, and remains so. */
 export const strangers = Layer.succeed(KnownDevices, {
   recognise: () => Effect.undefined,
   remember: (response) => Effect.succeed(response)

@@ -5,7 +5,7 @@ const encodings = (canary: string): ReadonlyArray<readonly [form: string, bytes:
   ["plain", Buffer.from(canary)],
   ["utf-16", Buffer.from(canary, "utf16le")],
   ["base64", Buffer.from(Buffer.from(canary).toString("base64").replace(/=+$/, "").slice(0, -2))],
-  // Within a longer text, base64 falls on one of three places.
+  // Within a longer text, base64 starts at one of three offsets.
   ["base64 +1", Buffer.from(Buffer.from(`x${canary}`).toString("base64").slice(4, -4))],
   ["base64 +2", Buffer.from(Buffer.from(`xx${canary}`).toString("base64").slice(4, -4))],
   ["hex", Buffer.from(Buffer.from(canary).toString("hex"))]
@@ -17,8 +17,9 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
 
 /**
- * Where a secret lies in the clear: `<file> (<form>)` for every file below `folder` whose raw bytes hold it, the database and
- * its write-ahead log included. A canary must be longer than 12 characters, so that no form is found by chance.
+ * Where a secret appears unencrypted: `<file> (<form>)` for every file below `folder` whose raw bytes contain it,
+ * including the database and its write-ahead log. A canary must be longer than 12 characters, so that no form is found
+ * by chance.
  */
 export const canarySweep = (folder: string, canaries: ReadonlyArray<string>): ReadonlyArray<string> =>
   filesBelow(folder).flatMap((path) => {

@@ -18,8 +18,8 @@ const run = (command: ReadonlyArray<string>, cwd: string) =>
   })
 
 /**
- * Compiles the entry points, as paths from the repository's root, into one binary and runs it in a folder where nothing of the
- * repository is found. Answers what it printed.
+ * Compiles the entry points, as paths from the repository's root, into one binary and runs it in a folder without
+ * access to the repository. Returns its output.
  */
 export const runCompiled = Effect.fn("runCompiled")(function* (options: {
   readonly entries: ReadonlyArray<string>

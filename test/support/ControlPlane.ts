@@ -6,14 +6,16 @@ import { platform } from "../../src/composition/Platform.ts"
 import { storage } from "../../src/composition/Storage.ts"
 import { loadSettings, type Settings } from "../../src/settings/Settings.ts"
 
-/** All settings at their defaults, over a data folder of the test's own. */
+/** All settings at their defaults, over the test's own data folder. */
 export const testSettings = (overrides: Partial<Settings>) =>
   Effect.map(
     loadSettings(new Map(), Option.none()),
     (settings): Settings => ({ ...settings, log: "error", ...overrides })
   )
 
-/** What the service does by itself every minute never meets a test that is in the middle of something; tests take such turns by hand. */
+/**
+ * The service's background work every minute must not interfere with a running test; tests start such turns by hand.
+ */
 export const cleanupByHand = Layer.succeed(CleanupRhythm, () => Effect.void)
 
 /** The actors with storage and runner, without the HTTP face. */
@@ -25,7 +27,7 @@ export const controlPlane = (settings: Settings) =>
     Layer.provideMerge(platform)
   )
 
-/** A folder that goes away with the Scope. */
+/** A folder that is removed with the Scope. */
 export const temporaryFolder: Effect.Effect<string, never, FileSystem.FileSystem | Scope.Scope> = Effect.gen(
   function* () {
     const files = yield* FileSystem.FileSystem

@@ -1,7 +1,10 @@
 import { Effect } from "effect"
 import { createServer, type RequestListener } from "node:http"
 
-/** A loopback server for the Scope that answers however a test likes; `requests` are the paths it was asked for, `authorizations` the headers of that name. */
+/**
+ * A loopback server for the Scope with answers chosen by the test; `requests` are the requested paths, `authorizations`
+ * the headers of that name.
+ */
 export const httpServer = Effect.fnUntraced(function* (listener: RequestListener) {
   const requests: Array<string> = []
   const authorizations: Array<string | undefined> = []

@@ -4,8 +4,8 @@ export interface FileImport {
 }
 
 /**
- * The groups of files that reach each other by imports, each sorted; empty when there is an order in which every file stands after
- * what it imports. Tarjan's strongly connected components.
+ * The groups of files that import each other, each sorted; empty when the files can be ordered so that each follows its
+ * imports. Tarjan's strongly connected components.
  */
 export const importCircles = (imports: ReadonlyArray<FileImport>): ReadonlyArray<ReadonlyArray<string>> => {
   const targets = Map.groupBy(imports, ({ file }) => file)
@@ -13,7 +13,7 @@ export const importCircles = (imports: ReadonlyArray<FileImport>): ReadonlyArray
   const stack: Array<string> = []
   const circles: Array<ReadonlyArray<string>> = []
 
-  /** Answers the lowest number on the stack that the file reaches. */
+  /** Returns the lowest number on the stack that the file reaches. */
   const visit = (file: string): number => {
     const number = numbers.size
     numbers.set(file, number)

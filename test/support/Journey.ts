@@ -15,7 +15,7 @@ import { demo, TestPlane } from "./TestPlane.ts"
 
 let keys = 0
 
-/** An idempotency key that nobody used, with the digest of its request. */
+/** An unused idempotency key, with the digest of its request. */
 export const freshKey = (digest = "digest") => {
   keys += 1
   return { key: `key-${keys}`, requestDigest: digest }
@@ -27,7 +27,7 @@ export const settled = Effect.fnUntraced(function* (id: RunId) {
   return yield* (yield* Runs).read(id)
 })
 
-/** Waits for an event of a Run, its first one of the kind unless more are asked for. */
+/** Waits for an event of a Run, the first of its kind unless more are requested. */
 export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string, times = 1) {
   const streams = yield* RunStreams
   for (;;) {
@@ -44,7 +44,7 @@ export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string, tim
 
 type Coordinated = Pick<InstallPlan, "nextAction" | "planRunId" | "compatibilityCheckRunId" | "syncRunId">
 
-/** Steps an install or a revision beside the background until it is reviewable or has failed. */
+/** Steps an install or a revision beside the background work until it is reviewable or has failed. */
 export const stepped = Effect.fnUntraced(function* <P extends Coordinated, E, R>(reconcile: Effect.Effect<P, E, R>) {
   for (;;) {
     const plan = yield* reconcile
@@ -61,7 +61,7 @@ export const driven = Effect.fnUntraced(function* (id: InstallPlanId) {
 
 export type InstallOptions = Pick<CreateInstallPlan, "variables" | "options" | "initialConfiguration">
 
-/** The request of an install of the module at the root of a branch. */
+/** A request to install the module at the root of a branch. */
 export const requestOf = Effect.fnUntraced(function* (branch: string, more: InstallOptions = {}) {
   const { url } = yield* TestPlane
   return {
@@ -72,7 +72,7 @@ export const requestOf = Effect.fnUntraced(function* (branch: string, more: Inst
   } satisfies CreateInstallPlan
 })
 
-/** Commits a module on a branch of its own and installs it; answers the coordinator at its end. */
+/** Commits a module on its own branch and installs it; returns the coordinator at its end. */
 export const install = Effect.fnUntraced(function* (branch: string, files: CommitFiles, more: InstallOptions = {}) {
   const { commit, context, workspaceId } = yield* TestPlane
   yield* commit(branch, files)
@@ -80,7 +80,7 @@ export const install = Effect.fnUntraced(function* (branch: string, files: Commi
   return yield* driven(created.value.id)
 })
 
-/** An install whose plan can be reviewed. */
+/** An install with a reviewable plan. */
 export const planned = Effect.fnUntraced(function* (branch: string, files: CommitFiles, more: InstallOptions = {}) {
   const plan = yield* install(branch, files, more)
   if (plan.phase !== "reviewable" || plan.planRunId === undefined || plan.capsuleId === undefined) {
@@ -113,7 +113,7 @@ export const replanned = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return yield* settled((yield* (yield* Capsules).plan(context, capsuleId, undefined)).value.id)
 })
 
-/** A Connection for the demo provider with a token of its own. */
+/** A Connection for the demo provider with its own token. */
 export const demoConnection = Effect.fnUntraced(function* (token: string, use?: ConnectionUse) {
   const { context, notesDir, workspaceId } = yield* TestPlane
   return yield* (yield* Connections).create(context, {
@@ -125,7 +125,7 @@ export const demoConnection = Effect.fnUntraced(function* (token: string, use?: 
   })
 })
 
-/** The binding of a requirement of the demo provider. */
+/** The binding of a requirement for the demo provider. */
 export const bound = (connectionId: ConnectionId, childAlias?: string) => ({
   provider: demo,
   moduleLocalName: "demo",

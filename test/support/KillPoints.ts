@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { KillPoint, type KillPointName } from "../../actors/run/KillPoint.ts"
 
-/** What happens at kill points: `at` holds it by name, each happens once, and `layer` passes everything else by. */
+/** What happens at kill points: `at` holds it by name, each happens once, and `layer` ignores all others. */
 export const killPoints = () => {
   const at = new Map<KillPointName, Effect.Effect<void>>()
   const layer = Layer.succeed(KillPoint, (name) =>
@@ -14,5 +14,5 @@ export const killPoints = () => {
   return { at, layer }
 }
 
-/** The end of the process, as far as what runs at the kill point can tell. */
+/** The end of the process, as far as code at the kill point can tell. */
 export const processEnd: Effect.Effect<never> = Effect.die(new Error("the process ended here"))

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http"
 import { Effect } from "effect"
 
-/** A loopback server for the Scope. Answers its origin. */
+/** A loopback server for the Scope. Returns its origin. */
 export const loopback = Effect.fnUntraced(function* (listener: RequestListener) {
   const server = yield* Effect.acquireRelease(
     Effect.callback<ReturnType<typeof createServer>>((resume) => {

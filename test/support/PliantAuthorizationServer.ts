@@ -2,12 +2,12 @@ import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { loopback } from "./LoopbackServer.ts"
 
-/** How the token endpoint misbehaves next. */
+/** How the token endpoint fails next. */
 export type Misbehaviour = "lost" | "redirect" | "huge" | "error" | "plain text"
 
 /**
- * An authorization server that does what a test wants: it checks codes, PKCE and its client, rotates refresh tokens and takes a
- * second use of one for a theft. The test plays the browser and the person.
+ * An authorization server under the test's control: it checks codes, PKCE and its client, rotates refresh tokens and
+ * treats a reused one as theft. The test plays the browser and the person.
  */
 export const pliantServer = Effect.gen(function* () {
   const state = {
@@ -19,7 +19,7 @@ export const pliantServer = Effect.gen(function* () {
     expiresIn: 3600 as number | undefined,
     refreshable: true,
     tokenType: "Bearer",
-    /** Forms that came to the token endpoint. */
+    /** Forms sent to the token endpoint. */
     forms: [] as Array<URLSearchParams>,
     revoked: [] as Array<string>,
     reads: 0
@@ -58,7 +58,7 @@ export const pliantServer = Effect.gen(function* () {
     const token = form.get("refresh_token") ?? ""
     const grant = live.get(token)
     if (spent.has(token)) {
-      // A second use: whoever has it, the whole grant ends.
+      // A reuse: whoever sent it, the whole grant ends.
       live.clear()
       return undefined
     }
@@ -114,7 +114,7 @@ export const pliantServer = Effect.gen(function* () {
       return tokens === undefined ? json({ error: "invalid_grant" }, 400) : json(tokens)
     })
   })
-  /** What the browser brings back after the person agreed to the request in this address. */
+  /** The browser's callback after the person agreed to the request in this address. */
   const agreed = (authorizationUrl: string): URLSearchParams => {
     const asked = new URL(authorizationUrl).searchParams
     const code = `code-${codes.size + state.forms.length}-${crypto.randomUUID()}`

@@ -22,7 +22,7 @@ export const parentOf = (pid: number): number | undefined => {
   }
 }
 
-/** Everything below a process. */
+/** All descendants of a process. */
 export const processesBelow = (root: number): ReadonlyArray<number> => {
   const all = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -38,7 +38,10 @@ export const processesBelow = (root: number): ReadonlyArray<number> => {
 
 export const nameOf = (pid: number): string => readFileSync(`/proc/${pid}/comm`, "latin1").trim()
 
-/** Holds on to processes, whose ids may be used again when they have ended. `ended` waits for all of them, and says whether they did. */
+/**
+ * Tracks processes, whose ids may be reused after they have ended. `ended` waits for all of them, and returns whether
+ * they did.
+ */
 export const holdProcesses = (pids: ReadonlyArray<number>) => {
   const { close, poll, syscall } = library()
   const held = pids.map((pid) => Number(syscall(pidfdOpen, pid, 0)))

@@ -164,7 +164,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("cuts its wait short when it is asked to stop, and still reports what it created", () =>
+  tests.live("stops waiting when asked to stop, and still reports what it created", () =>
     Effect.gen(function* () {
       const module = requirement() + note("slow", "delay_ms = 600000")
       const { mirror, start, succeed, state } = yield* workspace(module)
@@ -186,14 +186,14 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
       yield* succeed("init", "-no-color")
       const crashed = yield* run("apply", "-auto-approve", "-no-color")
       expect(crashed.exitCode).toBe(1)
-      // "did not respond" or "was cancelled", whichever the tool notices first.
+      // "did not respond" or "was cancelled", whichever the tool detects first.
       expect(crashed.output).toContain("ApplyResourceChange")
       expect(yield* countCreations(mirror.notesDir)).toBe(1)
       expect((yield* state).resources).toEqual([])
     })
   )
 
-  tests.live("is refused when it was changed after init, and offers a newer version", () =>
+  tests.live("is refused when changed after init, and offers a newer version", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { mirror, folder, write, run, succeed } = yield* workspace(requirement() + note("a"))
@@ -210,7 +210,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("is found under the default registry host of the tool", () =>
+  tests.live("is found under the tool's default registry host", () =>
     Effect.gen(function* () {
       const { succeed } = yield* workspace(
         `terraform {

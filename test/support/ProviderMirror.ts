@@ -3,7 +3,7 @@ import { Effect, FileSystem, Layer, Path } from "effect"
 
 export const demoProviderVersions = ["1.0.0", "1.1.0"] as const
 
-/** `acme/demo` resolves to the default host of the tool, `example.test/acme/demo` to its own. */
+/** `acme/demo` resolves to the tool's default host, `example.test/acme/demo` to its own. */
 const hosts = ["example.test", "registry.terraform.io", "registry.opentofu.org"] as const
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" }
 const platform = `${process.platform}_${architectures[process.arch] ?? process.arch}`
@@ -67,7 +67,7 @@ export const providerMirror = Effect.gen(function* () {
       TF_INPUT: "0",
       CHECKPOINT_DISABLE: "1",
       DEMO_DIR: notesDir,
-      // A plugin that is killed leaves its socket behind.
+      // A killed plugin leaves its socket behind.
       TMPDIR: root
     }
   }

@@ -8,7 +8,7 @@ const cache = fileURLToPath(new URL("../../node_modules/.cache/svc-test/", impor
 
 let program: string | undefined
 
-/** Bundles the program of a sync, once in each test process: a small sync spends most of its time loading sources otherwise. */
+/** Bundles the sync program once per test process: otherwise a small sync spends most of its time loading sources. */
 const bundled = (): string => {
   if (program !== undefined) return program
   mkdirSync(cache, { recursive: true })
@@ -20,7 +20,7 @@ const bundled = (): string => {
   return program
 }
 
-/** Syncs start from a bundle. A service that is a process of its own, like `svc serve`, starts them from the sources. */
+/** Syncs start from a bundle. A service in a separate process, like `svc serve`, starts them from the sources. */
 export const bundledSync = Layer.succeed(SyncProcessCommand, {
   program: process.execPath,
   get args() {

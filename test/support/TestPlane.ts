@@ -40,13 +40,13 @@ export interface TestPlaneOptions {
   /** Further Git servers that may be read. */
   readonly gitOrigins?: ReadonlyArray<string>
   readonly sandbox?: Partial<SandboxSettingsShape>
-  /** When the service looks after itself; never, unless a test says so. */
+  /** When the service runs its background work; never, unless a test says so. */
   readonly cleanup?: Layer.Layer<never>
-  /** Another runner than the shipped one, with the tool that it stands for. */
+  /** A runner other than the shipped one, with the tool it represents. */
   readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>
 }
 
-/** Where a control plane under test works, and for whom. */
+/** Where a service under test works, and for whom. */
 export class TestPlane extends Context.Service<
   TestPlane,
   {
@@ -54,19 +54,19 @@ export class TestPlane extends Context.Service<
     readonly context: CommandContext
     readonly workspaceId: WorkspaceId
     readonly dataDir: string
-    /** The folder in which the demo provider really creates its notes. */
+    /** The folder in which the demo provider creates its notes. */
     readonly notesDir: string
     readonly url: string
     /** A repository without a commit. */
     readonly emptyUrl: string
-    /** Commits exactly these files on a branch; answers the commit. */
+    /** Commits exactly these files on a branch; returns the commit. */
     readonly commit: (branch: string, files: CommitFiles) => Effect.Effect<string>
-    /** What a force-push does: the branch stands at this commit, or is gone. */
+    /** Simulates a force-push: the branch points at this commit, or is gone. */
     readonly moveBranch: (branch: string, commit: string | undefined) => Effect.Effect<void>
   }
 >()("test/support/TestPlane") {}
 
-/** A person with a Workspace of their own. */
+/** A person with their own Workspace. */
 export const newOwner = Effect.fnUntraced(function* (name: string) {
   const user = yield* (yield* Users).create(serviceContext, { email: `${name}@example.test`, isOperator: false })
   const context: CommandContext = { actor: { kind: "user", subject: user.subject }, actorKey: user.subject }
@@ -76,7 +76,7 @@ export const newOwner = Effect.fnUntraced(function* (name: string) {
   return workspace === undefined ? yield* Effect.die("no Workspace") : { context, workspaceId: workspace.id }
 })
 
-/** A person who belongs to a Workspace of somebody else. */
+/** A member of another person's Workspace. */
 export const newMember = Effect.fnUntraced(function* (workspaceId: WorkspaceId, owner: CommandContext, role: Role) {
   const { actor } = owner
   if (actor.subject === undefined) return yield* Effect.die("The owner is no person")
@@ -86,7 +86,7 @@ export const newMember = Effect.fnUntraced(function* (workspaceId: WorkspaceId, 
   return context
 })
 
-// Fresh, since a layer that the shipped composition has built already would be taken over with its settings.
+// Fresh, because a layer already built by the shipped composition would be reused with its settings.
 const runner = (
   { dataDir, mirror }: Pick<Surroundings, "dataDir" | "mirror">,
   sandbox: Partial<SandboxSettingsShape> = {}
@@ -105,14 +105,14 @@ const runner = (
     )
   )
 
-/** What lies outside the control plane and stays when it ends. */
+/** What lies outside the service and remains when it ends. */
 export interface Surroundings {
   readonly dataDir: string
   readonly mirror: { readonly path: string; readonly interpreter: string; readonly notesDir: string }
   readonly origins: ReadonlyArray<string>
 }
 
-/** The shipped layers, with the sandbox opened for the demo provider and settings replaced where a test asks for it. */
+/** The shipped layers, with the sandbox opened for the demo provider and settings replaced on a test's request. */
 export const planeAt = ({ dataDir, mirror, origins }: Surroundings, options: TestPlaneOptions = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -145,7 +145,7 @@ export const planeAt = ({ dataDir, mirror, origins }: Surroundings, options: Tes
     })
   )
 
-/** A repository on a server of its own, with one commit unless it is to be empty. */
+/** A repository on its own server, with one commit unless it should be empty. */
 export const servedRepository = Effect.fnUntraced(function* (gitdir: string, isEmpty = false) {
   yield* createRepository({ gitdir })
   if (!isEmpty) yield* commitFiles({ gitdir, files: { "README.md": "nothing here" } })
@@ -162,7 +162,7 @@ export const servedRepository = Effect.fnUntraced(function* (gitdir: string, isE
   }
 })
 
-/** A control plane with a data folder, Git servers, a provider mirror and an owner, all of its own. */
+/** A service with its own data folder, Git servers, provider mirror and owner. */
 export const testPlane = (options: TestPlaneOptions = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {

@@ -12,7 +12,7 @@ const settings = Layer.effect(
   }))
 )
 
-/** The test database with a vault whose master key lies in the temporary data folder, and the crypto services. */
+/** The test database with a vault whose master key is in the temporary data folder, and the crypto services. */
 export const testVault = Vault.layer.pipe(
   Layer.provideMerge(settings),
   Layer.provideMerge(testDatabase),

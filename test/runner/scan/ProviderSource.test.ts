@@ -7,7 +7,7 @@ const address = (text: string) =>
   Result.match(parseProviderSource(text), { onSuccess: ({ address }) => address, onFailure: () => "invalid" })
 
 describe("parseProviderSource", () => {
-  test("has one normal form for each provider", () => {
+  test("has one canonical form for each provider", () => {
     expect(address("hashicorp/aws")).toBe("hashicorp/aws")
     expect(address("HashiCorp/AWS")).toBe("hashicorp/aws")
     expect(address("aws")).toBe("hashicorp/aws")

@@ -20,7 +20,7 @@ const scanTree = (files: Readonly<Record<string, string>>) => {
 const slowText = (name: string) =>
   `locals {\n  ${name} = {\n${Array.from({ length: 20_000 }, (_, key) => `    k${key} = ${key}\n`).join("")}  }\n}\n`
 
-describe("bounds of the whole scan", () => {
+describe("limits of the whole scan", () => {
   scanner.live("too many files: nothing is read and nothing is returned", () =>
     Effect.gen(function* () {
       const { tree, scan } = scanTree({ "a/a.tf": "", "b/b.tf": "", "c/c.tf": "", "c/readme.md": "" })
@@ -71,7 +71,7 @@ describe("bounds of the whole scan", () => {
   )
 })
 
-describe("bounds of a file make only its modules unsupported", () => {
+describe("limits of a file make only its modules unsupported", () => {
   const fine = { "fine/a.tf": 'output "o" {\n}\n' }
   const verdicts = (modules: ReadonlyArray<{ readonly path: string; readonly status: string }>) =>
     modules.map(({ path, status }) => `${path} ${status}`)

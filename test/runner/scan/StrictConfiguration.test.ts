@@ -34,7 +34,7 @@ describe("text", () => {
   hcl("a NUL", "# a\n# \0\n", "nul_character a.tf:2")
   hcl("a Git LFS pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "lfs_pointer a.tf:1")
 
-  scanner.live("a byte order mark and Windows line ends are fine", () =>
+  scanner.live("a byte order mark and Windows line ends are accepted", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": '\ufeffvariable "a" {\r\n  default = "x"\r\n}\r\n',
@@ -156,7 +156,7 @@ describe("variables and outputs", () => {
     })
   )
 
-  scanner.live("defaults take the variable's type and keep their digits", () =>
+  scanner.live("defaults are converted to the variable's type and keep their digits", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": [
@@ -201,7 +201,7 @@ describe("JSON syntax", () => {
     "module_source_not_literal a.tf.json:1"
   )
 
-  scanner.live("comments where the language has them", () =>
+  scanner.live("comments where the language allows them", () =>
     Effect.gen(function* () {
       const text = '{ "//": "x", "terraform": { "//": "y" }, "variable": { "a": { "//": "z", "type": "string" } } }'
       const scan = yield* scanFiles({ "a.tf.json": text })
@@ -228,7 +228,7 @@ describe("providers", () => {
     "invalid_version_constraint a.tf:2"
   )
 
-  scanner.live("come from every place that may name one", () =>
+  scanner.live("are collected from every place that may name one", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": [

@@ -66,7 +66,7 @@ describe("acceptsDefault", () => {
     expect(accepts("number", '"${f()}"')).toBe(true)
   })
 
-  test("looks into collections", () => {
+  test("checks inside collections", () => {
     expect(accepts("list(number)", "[1]")).toBe(true)
     expect(accepts("list(number)", '["x"]')).toBe(false)
     expect(accepts("map(bool)", '{"a":true}')).toBe(true)

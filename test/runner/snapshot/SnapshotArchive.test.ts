@@ -74,7 +74,7 @@ describe("archive index", () => {
     ...paths.filter((path) => path !== "a").map((path, at) => file(path, "content".repeat(at * 100), at % 2 === 0))
   )
 
-  test("finds the same files whatever pieces the archive comes in", () => {
+  test("finds the same files whatever chunks the archive arrives in", () => {
     const whole = index(bytes)
     const found = Result.getOrThrow(whole)
     expect(found.files.map((entry) => entry.path)).toEqual(paths.filter((path) => path !== "a"))

@@ -81,7 +81,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("gives a folder with paths relative to it, and the manifest of the root", () =>
+    it.live("returns a folder with paths relative to it, and the manifest of the root", () =>
       Effect.gen(function* () {
         const { url } = yield* repository({
           "modules/app/main.tf": "app",
@@ -121,7 +121,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("stays within every limit, at the limit and one over", () =>
+    it.live("enforces every limit, at the limit and one above", () =>
       Effect.gen(function* () {
         const { url } = yield* repository({ "a/b/c.tf": "123456", "d.tf": "1234" })
         const hit = (over: Partial<GitLimits>) =>
@@ -142,7 +142,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("has no repository that is empty", () =>
+    it.live("refuses an empty repository", () =>
       Effect.gen(function* () {
         const { url } = yield* repository(undefined)
         expect(yield* tag(url)).toBe("GitRepositoryEmpty")

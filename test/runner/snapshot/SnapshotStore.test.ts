@@ -117,7 +117,7 @@ describe("SnapshotStore", () => {
       })
     )
 
-  it.live("notices damage that happens after it was opened", () =>
+  it.live("detects damage that happens after opening", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* Effect.gen(function* () {
@@ -133,7 +133,7 @@ describe("SnapshotStore", () => {
     })
   )
 
-  it.live("sweeps left-overs and orphans, and nothing that is used, kept or young", () =>
+  it.live("sweeps leftovers and orphans, and nothing that is used, kept or recent", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       fs.mkdirSync(`${folder}/tmp/crashed/library.git`, { recursive: true })

@@ -148,7 +148,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("signs in, and shows the credentials to nobody", () =>
+  it.live("signs in, and reveals the credentials to no one", () =>
     Effect.gen(function* () {
       const token = "svc-canary-4f1d9c"
       const at = yield* served({ "a.tf": "" }, { authorization: Redacted.make(`Bearer ${token}`) })
@@ -195,7 +195,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("a process that is interrupted is gone", () =>
+  it.live("an interrupted process is gone", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "" })
       const fiber = yield* sync(at).pipe(Effect.provide(instead("setInterval(() => {}, 1000)")), Effect.forkScoped)
@@ -211,7 +211,7 @@ describe("SnapshotSync", () => {
     ["nonsense", "console.log('{}')"],
     ["an error", "process.exit(3)"]
   ] as const)
-    it.live(`a process that answers ${name} is a failed sync`, () =>
+    it.live(`a process that returns ${name} is a failed sync`, () =>
       Effect.gen(function* () {
         const at = yield* served({ "a.tf": "" })
         const error = yield* sync(at).pipe(Effect.provide(instead(script)), Effect.flip)

@@ -16,7 +16,7 @@ export interface SyncSettings {
   readonly limits?: Partial<GitLimits>
 }
 
-/** SnapshotSync and SnapshotStore as the service wires them, allowed to read one loopback origin. */
+/** SnapshotSync and SnapshotStore wired as in the service, allowed to read one loopback origin. */
 export const syncLayer = (settings: SyncSettings) =>
   SnapshotSync.layer.pipe(
     Layer.provideMerge(

@@ -76,7 +76,7 @@ it.effect("content that was changed, shortened or extended is refused", () =>
   })
 )
 
-it.effect("a signature file holds one signature and nothing else", () =>
+it.effect("a signature file contains exactly one signature", () =>
   Effect.gen(function* () {
     const good = file("ed.sig")
     for (const signature of [
@@ -184,7 +184,7 @@ const octets = (value: number) => {
   return four
 }
 
-it.effect("a subkey that agrees, and that the key did not bind, signs nothing", () =>
+it.effect("a subkey with consent, but without the key's binding, signs nothing", () =>
   Effect.gen(function* () {
     const own = Result.getOrThrow(readPackets(file("ed.gpg")))
     const primary = Result.getOrThrow(readPublicKey(own[0]?.body ?? new Uint8Array()))

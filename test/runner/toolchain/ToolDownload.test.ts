@@ -107,7 +107,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("refuses a key that cannot be read", () =>
+  tests.live("refuses an unreadable key", () =>
     Effect.gen(function* () {
       const { mirror, root, resolve } = yield* setUp
       yield* Effect.flatMap(FileSystem.FileSystem, (files) => files.writeFileString(`${root}/no-key`, "nonsense"))
@@ -176,7 +176,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("refuses an archive whose executable is a link, and a mirror that does not answer", () =>
+  tests.live("refuses an archive whose executable is a link, and an unresponsive mirror", () =>
     Effect.gen(function* () {
       const { key, mirror, resolve, leftOvers } = yield* setUp
       expect(yield* Effect.flip(resolve())).toMatchObject({

@@ -136,7 +136,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("starts a tool once, and again when its file was replaced or it failed", () =>
+  tests.live("starts a tool once, and again after its file was replaced or it failed", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const searchPath = yield* folder({ calls: "" })
@@ -186,7 +186,7 @@ describe("toolchainConfig", () => {
     }
   })
 
-  test("switches the download off", () => {
+  test("disables the download", () => {
     expect(load({ SVC_TOOL_DOWNLOAD: "off" })).toMatchObject({ value: { download: Option.none() } })
   })
 

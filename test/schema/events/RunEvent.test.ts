@@ -15,7 +15,7 @@ const resource = [
   { address: "demo.b", action: "delete", id: "i-1", elapsedSeconds: 1.5 }
 ]
 
-/** What each kind says, in every form that it has. */
+/** The data of each kind, in every form it has. */
 const examples: { readonly [Kind in RunEventKind]: ReadonlyArray<RunEventData<Kind>> } = {
   "run.queued": [{ type: "plan" }, { reason: "The service is stopping." }],
   "run.started": [{ attempt: 1 }],
@@ -64,7 +64,7 @@ const encode = Schema.encodeUnknownSync(RunFact)
 
 describe("an event", () => {
   for (const kind of RunEventKind.literals) {
-    test(`${kind} says what its kind says, and nothing more`, () => {
+    test(`${kind} contains exactly the data of its kind`, () => {
       expect(examples[kind].length).toBeGreaterThan(0)
       for (const data of examples[kind]) {
         const fact = { kind, data }
@@ -77,13 +77,13 @@ describe("an event", () => {
     })
   }
 
-  test("of an unknown kind is none", () => {
+  test("of an unknown kind is refused", () => {
     expect(isFact({ kind: "run.paused", data: {} })).toBe(false)
     expect(isFact({ kind: "run.phase", data: { phase: "dance" } })).toBe(false)
     expect(isFact({ kind: "run.phase", data: {} })).toBe(false)
   })
 
-  test("is of a kind that somebody writes, and every kind that is written has a schema", () => {
+  test("is of a kind that some code writes, and every written kind has a schema", () => {
     const texts = ["actors", "runner"].flatMap((room) =>
       readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
         .filter((name) => name.endsWith(".ts"))
@@ -97,7 +97,7 @@ describe("an event", () => {
       ].map(([, kind = ""]) => kind)
     )
     const moves = [...Object.values(runMoves), approvedPlanMoves].flatMap((to) => Object.values(to))
-    // The tool's messages name the moment of a resource, its diagnostics are events of that name.
+    // The tool's messages name a resource's event; its diagnostics are events of that name.
     const told = ["started", "progress", "completed", "failed"].map((moment) => `resource.${moment}`)
     const all = new Set<string>([...written, ...moves, ...told, "diagnostic"])
     expect([...all].filter((kind) => /^(run|resource|plan|state)\.|^diagnostic$/.test(kind)).toSorted()).toEqual(
@@ -105,7 +105,7 @@ describe("an event", () => {
     )
   })
 
-  test("that an earlier release stored is passed on as it is", () => {
+  test("stored by an earlier release is passed on unchanged", () => {
     const page = {
       events: [
         { seq: 1, at: "2026-01-01T00:00:00.000Z", kind: "run.phase", data: {} },

@@ -71,7 +71,7 @@ const addresses: Readonly<Record<string, Entrance>> = {
   "a fetch": (text) => Result.getOrUndefined(fetchableAddress(text, policy))
 }
 
-/** The same for entrances that keep another form, or none. */
+/** The same for places that keep another form, or none. */
 const addressVerdicts: Readonly<Record<string, (text: string) => boolean>> = {
   "svc link check": (text) => linkVerdict(`https://svc.example/install?git=${q(text)}`).status === "valid",
   "svc options check": (text) => Result.isSuccess(options({ url: text })),

@@ -219,7 +219,7 @@ describe("written and read back", () => {
       .map((link): HandoffLink => ({ _tag: "SourceOptions", ...link }))
   )
 
-  test("every link comes back as itself, in one spelling", () => {
+  test("every link is restored unchanged, in one spelling", () => {
     fc.assert(
       fc.property(links, (link) => {
         const again = Result.getOrThrow(parseInstallLink(formatInstallLink(origin, link), { serviceOrigin: origin }))
@@ -230,7 +230,7 @@ describe("written and read back", () => {
     )
   })
 
-  test("no text makes the parser throw, and what it accepts it writes back to the same link", () => {
+  test("no text makes the parser throw, and an accepted one is written back as the same link", () => {
     const pieces = fc.oneof(
       fc.constantFrom(
         git,

@@ -17,7 +17,7 @@ const outcome = (text: string, limits: Partial<JsonLimits> = {}) =>
   Result.match(decode(text, limits), { onSuccess: () => "accepted", onFailure: (refusal) => refusal.reason })
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
 
-describe("bounds, both sides (J1)", () => {
+describe("limits, both sides (J1)", () => {
   const limits = { ...roomy, ...privateValuesLimits }
   const array = (nodes: number) => `[${Array.from({ length: nodes - 1 }, () => "0").join(",")}]`
   test.each([
@@ -84,7 +84,7 @@ describe("hostile documents", () => {
     expect(outcome(`{"${"é".normalize("NFC")}":1,"${"é".normalize("NFD")}":2}`)).toBe("accepted")
   })
 
-  test("prototype names are plain own keys (J4)", () => {
+  test("prototype names are ordinary own keys (J4)", () => {
     const decoded = decode('{"__proto__":{"polluted":true},"constructor":1,"toString":2}')
     const value = Result.getOrThrow(decoded)
     expect(Object.keys(Object(value))).toEqual(["__proto__", "constructor", "toString"])
@@ -244,7 +244,7 @@ describe("against JSON.parse", () => {
     )
   })
 
-  test("one changed character of a document is judged as JSON.parse judges it", () => {
+  test("a document with one changed character is judged as JSON.parse judges it", () => {
     const original = '{"a":[1,-2.5e3,true,null,"x\\u00e9\\\\y"],"b":{"c":[],"d":{}}}'
     fc.assert(
       fc.property(

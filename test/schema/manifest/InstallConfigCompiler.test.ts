@@ -125,7 +125,7 @@ describe("without a usable manifest the generic install continues", () => {
     expect(compiled.inputs).toEqual(generic)
   })
 
-  test("invalid: nothing of it is adopted, and the reasons stay", () => {
+  test("invalid: none of it is adopted, and the reasons remain", () => {
     const compiled = compile({ inputs: [userInput("a"), userInput("a")] }, {}, facts)
     expect(compiled).toMatchObject({ origin: "generic", assistance: "invalid", requires: [], features: [] })
     expect(compiled.inputs).toEqual(generic)
@@ -157,7 +157,7 @@ describe("without a usable manifest the generic install continues", () => {
     expect(compile({}, { declaration, manifestKey: "apps" }, root).assistance).toBe("not_declared")
   })
 
-  test("rejected: one unproven input turns all of it off", () => {
+  test("rejected: one unproven input disables all of it", () => {
     const compiled = compile(
       { inputs: [userInput("a"), userInput("missing")], features: [feature("f", ["a"])], sourceBuild: sourceBuild() },
       {},

@@ -62,7 +62,7 @@ describe("interfaces are proven (J11)", () => {
   })
 })
 
-describe("the operator's declarations are ceilings", () => {
+describe("the operator's declarations are limits", () => {
   const declared = compile(
     {
       interfaces: [
@@ -147,7 +147,7 @@ describe("the operator's declarations are ceilings", () => {
     })
   })
 
-  test("the operator's variables are asked of nobody", () => {
+  test("nobody is prompted for the operator's variables", () => {
     expect(compile({}, { base }, facts).inputs.map(({ name }) => name)).toEqual(["a"])
   })
 

@@ -42,7 +42,7 @@ test("no diagnostic repeats a value, wherever it is", () => {
   )
 })
 
-test("what an older version accepts, the newest accepts too", () => {
+test("the newest version accepts everything an older one accepts", () => {
   let upgraded = 0
   const modules = nearValid({ ".": { inputs: fullModule["inputs"], features: fullModule["features"] } })
   fc.assert(

@@ -79,7 +79,9 @@ const mutations: fc.Arbitrary<(old: unknown) => unknown> = fc.oneof(
   fc.constant((old: unknown) => (typeof old === "string" ? ` ${old}` : String(old)))
 )
 
-/** Documents that differ from a valid one in one to three places: dropped, retyped, overgrown, doubled or renamed. */
+/**
+ * Documents that differ from a valid one in one to three places: dropped, retyped, oversized, duplicated or renamed.
+ */
 export const nearValid = (document: unknown): fc.Arbitrary<unknown> =>
   fc.array(fc.tuple(fc.nat(), mutations), { minLength: 1, maxLength: 3 }).map((steps) =>
     steps.reduce((current: unknown, [choice, mutate]) => {

@@ -13,7 +13,7 @@ import { validOptions } from "./SourceOptionsFixture.ts"
 const folder = `${import.meta.dirname}/../../../schema/manifest/published`
 
 describe("checked-in files", () => {
-  it.live("are exactly what the definitions say", () =>
+  it.live("match the definitions exactly", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       expect((yield* fs.readDirectory(folder)).toSorted()).toEqual(

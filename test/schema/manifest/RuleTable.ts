@@ -14,7 +14,7 @@ export const table = (title: string, rows: ReadonlyArray<Row>) =>
 export const list = (count: number, of: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => of(index))
 
-/** A text of that many characters. */
+/** A text of this many characters. */
 export const text = (length: number) => "x".repeat(length)
 
 /** Where a fixture's one module is. */

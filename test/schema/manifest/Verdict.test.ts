@@ -21,7 +21,7 @@ test("a valid document is identified by its version", () => {
   })
 })
 
-test("a valid document names the modules that are refused in any case", () => {
+test("a valid document names the modules that are always refused", () => {
   const bound = oidc({ deliver: { bindings: { accountsUrl: "A", issuerUrl: "B", clientId: "C", redirectUri: "D" } } })
   expect(manifestVerdict(bytes(manifest("svc.com/v2.3", { requires: [endpoint(), bound] })))).toMatchObject({
     status: "valid",

@@ -57,7 +57,7 @@ describe("an origin that credentials may be sent to", () => {
     expect(given(text)).toBeUndefined()
   })
 
-  test("the stored form accepts only the one spelling", () => {
+  test("the stored form accepts only the canonical spelling", () => {
     expect(Schema.is(CredentialOrigin)("https://git.example.com/team/")).toBe(true)
     expect(Schema.is(CredentialOrigin)("https://git.example.com/team")).toBe(false)
     expect(Schema.is(CredentialOrigin)("https://git.example.com/")).toBe(false)

@@ -24,7 +24,7 @@ test("every period is used, and none is repeated where something is removed", ()
   expect(days.map(({ path }) => path)).toEqual([])
 })
 
-test("the periods that the specification's rulings name", () => {
+test("the periods match the specification's rulings", () => {
   expect(Duration.toHours(retention.plan.after)).toBe(7 * 24)
   expect(Duration.toHours(retention.session.after)).toBe(30 * 24)
   expect(Duration.toMinutes(retention.setupLink.after)).toBe(30)

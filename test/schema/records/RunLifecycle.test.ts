@@ -16,7 +16,7 @@ const standings: ReadonlyArray<RunStanding> = RunType.literals.flatMap((type) =>
   )
 )
 
-/** By hand: what each status may become. */
+/** Written by hand: what each status may become. */
 const byHand: Readonly<Record<RunStatus, string>> = {
   queued: "running failed cancelled superseded",
   running: "queued waiting_approval succeeded failed cancelled superseded",
@@ -29,7 +29,7 @@ const byHand: Readonly<Record<RunStatus, string>> = {
 }
 
 describe("the moves of a Run", () => {
-  test("are those that were decided", () => {
+  test("are the decided ones", () => {
     for (const status of statuses) {
       expect(Object.keys(runMoves[status]).toSorted()).toEqual(byHand[status].split(" ").filter(Boolean).toSorted())
     }

@@ -8,7 +8,7 @@ const limited = (attempt: Effect.Effect<void, unknown>) => Effect.map(Effect.exi
 
 const address = (n: number) => `198.51.${Math.floor(n / 250)}.${(n % 250) + 1}`
 
-it.effect("one address has ten attempts a minute at an account and sixty at all of them", () =>
+it.effect("one address has ten attempts a minute per account and sixty in total", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     for (let n = 0; n < 10; n++) yield* enter({ address: "192.0.2.1", account: "ada@example.com" })

@@ -34,7 +34,7 @@ it.effect("setup creates the first account, sets the cookie, and reveals no secr
   }).pipe(fresh)
 )
 
-it.effect("over https the cookie is tied to the host", () =>
+it.effect("over https the cookie is bound to the host", () =>
   Effect.gen(function* () {
     const answer = yield* setUp
     expect(answer.headers.get("set-cookie")).toMatch(
@@ -43,7 +43,7 @@ it.effect("over https the cookie is tied to the host", () =>
     expect(answer.headers.get("strict-transport-security")).toBe("max-age=31536000")
     const cookie = Redacted.value(cookieOf(answer.headers))
     const good = yield* call("/auth/session", { headers: { cookie: `__Host-svc_session=${cookie}` } })
-    // A sibling subdomain can set a cookie of the plain name, never one of the __Host- name.
+    // A sibling subdomain can set a cookie with the plain name, but never one with the __Host- name.
     const tossed = yield* call("/auth/session", { headers: { cookie: `svc_session=${cookie}` } })
     expect([good.status, tossed.status]).toEqual([200, 401])
   }).pipe(Effect.provide(Layer.fresh(AccountServer.layerAt("https://svc.example.com"))))
@@ -70,7 +70,7 @@ it.effect("an invalid setup secret is 404, and an invalid body is 400 without qu
   }).pipe(fresh)
 )
 
-it.effect("sign-in opens a new session and ends the one the browser had", () =>
+it.effect("sign-in opens a new session and ends the browser's previous one", () =>
   Effect.gen(function* () {
     const first = cookieOf((yield* setUp).headers)
     const again = yield* call("/auth/sign-in", {
@@ -168,7 +168,7 @@ it.effect("worldwide guessing locks nobody out of a known browser, nor out of a 
   }).pipe(fresh)
 )
 
-it.effect("no other site signs anybody in or out, or acts with the cookie", () =>
+it.effect("no other site signs anyone in or out, or acts with the cookie", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const { secret, session } = yield* openSession(subject)

@@ -89,7 +89,7 @@ it.effect("a ceremony that does not verify writes nothing, and the link stays va
   }).pipe(fresh)
 )
 
-it.effect("nobody is asked for a passkey in vain, or without the link", () =>
+it.effect("no passkey is requested in vain, or without the link", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     expect((yield* options(secret, {})).status).toBe(400)

@@ -44,7 +44,7 @@ const signedIn = Effect.fnUntraced(function* (vector: PasskeyVector, response: u
   return yield* call("/auth/passkeys/sign-in", { body: { response }, address: `203.0.113.${++caller}` })
 })
 
-it.effect("the specification's verified passkey registers and signs in, and no bit of it may differ", () =>
+it.effect("the specification's verified passkey registers and signs in, and changing any bit makes it fail", () =>
   Effect.gen(function* () {
     const vector = passkeyVectors.verified
     const { answer, subject } = yield* registered(vector)
@@ -59,7 +59,7 @@ it.effect("the specification's verified passkey registers and signs in, and no b
   }).pipe(fresh)
 )
 
-it.effect("where the specification's authenticator did not verify the person, the answer is refused", () =>
+it.effect("where the specification's authenticator did not verify the user, the answer is refused", () =>
   Effect.gen(function* () {
     const { answer } = yield* registered(passkeyVectors.unverified)
     expect(answer.status).toBe(400)

@@ -52,12 +52,12 @@ it.effect("a setup link and a password open an account and a session", () =>
   }).pipe(fresh)
 )
 
-it.effect("a refusal is a page, opens nothing, and quotes nothing that was typed", () =>
+it.effect("a refusal is a page, opens no session, and quotes no input", () =>
   Effect.gen(function* () {
     yield* setUp
     const refused = [
       [401, yield* submit("/sign-in", { email, password: "a wrong password" })],
-      // Every blank of a password counts.
+      // Every space of a password counts.
       [401, yield* submit("/sign-in", { email, password: password.trim() })],
       [400, yield* submit("/sign-in", { email })],
       [400, yield* submit("/setup", { password, email })],

@@ -102,7 +102,7 @@ it.effect("every response of these routes, of whatever status, is kept out of ca
   }).pipe(fresh)
 )
 
-it.effect("tokens are managed from a session of the whole account only", () =>
+it.effect("only a session of the whole account manages tokens", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })
@@ -169,7 +169,7 @@ it.effect("the inventory's query accepts limit and cursor, once each, and nothin
   }).pipe(fresh)
 )
 
-it.effect("the catalogue is the contract's", () =>
+it.effect("the catalogue matches the contract", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const { json } = yield* call(`${tokens}/scopes`, { headers: ann.headers })
@@ -183,7 +183,7 @@ it.effect("the catalogue is the contract's", () =>
   }).pipe(fresh)
 )
 
-it.effect("the current authority reads the Authorization header alone, and changes nothing", () =>
+it.effect("the current authority reads only the Authorization header, and changes nothing", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const { secret } = yield* newToken(ann.subject, ["read"])

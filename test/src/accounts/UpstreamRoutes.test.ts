@@ -93,7 +93,7 @@ const installation = Effect.fnUntraced(function* (issuer: string) {
 type Installation = Effect.Success<ReturnType<typeof installation>>
 type Pliant = Effect.Success<typeof pliantProvider>
 
-/** Starts a sign-in and takes the provider's answer straight back. */
+/** Starts a sign-in and returns the provider's answer at once. */
 const signIn = Effect.fnUntraced(function* (
   { visit }: Installation,
   { issuer, state }: Pliant,
@@ -142,7 +142,7 @@ it.live("the reference provider signs in a person by a verified address, and lin
     const again = yield* here.visit("/auth/upstream/start")
     expect((yield* here.visit(yield* throughProvider(again.location, "ann"))).location).toBe(`${origin}/`)
     expect(yield* here.whoAmI).toBe(subject)
-    // Locked accounts and strangers stay outside.
+    // Locked accounts and strangers are refused.
     yield* users.setStatus(serviceContext, subject, "disabled")
     for (const login of ["ann", "mallory"]) {
       const stranger = yield* installation(issuer)

@@ -90,7 +90,7 @@ it.effect("the list's query: order, pin, total, and at most a hundred rows", () 
   }).pipe(fresh)
 )
 
-it.effect("the inventory takes limit and cursor only, and no credential of one Workspace", () =>
+it.effect("the inventory accepts only limit and cursor, and no credential bound to one Workspace", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const made = yield* Effect.forEach([0, 1, 2], (n) => newWorkspace(ann.subject, { handle: `ws-${n}` }))
@@ -125,7 +125,7 @@ it.effect("the inventory takes limit and cursor only, and no credential of one W
   }).pipe(fresh)
 )
 
-it.effect("a bound credential lists and reads its Workspace, creates none, and cannot look elsewhere", () =>
+it.effect("a bound credential lists and reads its Workspace, creates none, and sees no other", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const one = yield* newWorkspace(ann.subject, { handle: "one" })

@@ -75,7 +75,7 @@ describe("svc", () => {
     })
   )
 
-  live("judges documents and links offline: 0 valid, 1 invalid or unreadable", () =>
+  live("validates documents and links offline: 0 valid, 1 invalid or unreadable", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder

@@ -37,7 +37,10 @@ const usedFolder = Effect.gen(function* () {
   return dataDir
 })
 
-/** Names, times and digests of everything in a folder. Not beside an open database: reading its files would end its locks. */
+/**
+ * Names, times and digests of everything in a folder. Not beside an open database: reading its files would release its
+ * locks.
+ */
 const contentOf = Effect.fn("contentOf")(function* (dataDir: string) {
   const files = yield* FileSystem.FileSystem
   return yield* Effect.forEach((yield* files.readDirectory(dataDir, { recursive: true })).sort(), (name) =>
@@ -64,7 +67,7 @@ const killedWriter = (file: string, statement: string) =>
   })
 
 describe("svc doctor", () => {
-  live("creates nothing, and says what the first start would create", () =>
+  live("creates nothing, and reports what the first start would create", () =>
     Effect.gen(function* () {
       const root = yield* folder
       const { code, of, statuses } = yield* doctor(`${root}/deep/data`)
@@ -124,7 +127,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("finds damage and loose ends, with exit code 1", () =>
+  live("finds damage and inconsistencies, with exit code 1", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = yield* usedFolder

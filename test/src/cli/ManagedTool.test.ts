@@ -29,7 +29,7 @@ const machine = Effect.gen(function* () {
     version
   ]
   const nothingOnPath = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ PATH: "" }))
-  /** What the server does when it starts. */
+  /** The server's actions at start. */
   const start = Effect.gen(function* () {
     const settings = yield* loadSettings(new Map(Object.entries({ dataDir, ...given })), Option.none())
     const found = toolchain(settings).pipe(Layer.provide(Layer.fresh(DataFolder.layer(dataDir))))
@@ -46,7 +46,7 @@ const machine = Effect.gen(function* () {
 })
 
 describe("a machine without a tool", () => {
-  live("gets the release when the server starts; svc doctor says so before and after, and fetches nothing", () =>
+  live("gets the release when the server starts; svc doctor reports it before and after, and fetches nothing", () =>
     Effect.gen(function* () {
       const { dataDir, doctor, key, mirror, start } = yield* machine
       const files = yield* FileSystem.FileSystem
@@ -78,7 +78,7 @@ describe("a machine without a tool", () => {
     })
   )
 
-  live("refuses a release that was changed on its way, and says why", () =>
+  live("refuses a release modified in transit, and says why", () =>
     Effect.gen(function* () {
       const { doctor, key, mirror, start } = yield* machine
       const good = yield* release(version, key.secret)

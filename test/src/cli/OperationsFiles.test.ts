@@ -23,7 +23,7 @@ const directivesOf = (unit: string) =>
       .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)] as const)
   )
 
-// systemd mounts something over a part of /proc for the last five, and then nobody may mount a /proc of their own.
+// systemd mounts something over a part of /proc for the last five; after that, no process may mount its own /proc.
 const breakingSandbox = [
   "RestrictNamespaces",
   "ProtectKernelTunables",
@@ -33,7 +33,7 @@ const breakingSandbox = [
   "ProcSubset"
 ]
 
-describe("what docs/operations offers", () => {
+describe("the files in docs/operations", () => {
   live("lets the sandbox work under the unit, and uses existing settings", () =>
     Effect.gen(function* () {
       const unit = yield* textOf("operations/svc.service")

@@ -14,7 +14,7 @@ const policy = (region: string) =>
   })
 
 describe("the policy file on the command line", () => {
-  live("is judged as a whole, with the place of each fault and 1 for an invalid one", () =>
+  live("is validated as a whole, with the location of each fault and 1 for an invalid one", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder

@@ -8,7 +8,7 @@ const entry = fileURLToPath(new URL("../../../src/client/index.ts", import.meta.
 const bundle = (target: "browser" | "node") =>
   Bun.build({ entrypoints: [entry], target, format: "esm", metafile: true, minify: true })
 
-test("the client is bundled for browsers without anything of Node, the service or a server", async () => {
+test("the client is bundled for browsers without code of Node, the service or a server", async () => {
   const built = await bundle("browser")
   expect(built.success).toBe(true)
   const inputs = Object.entries(built.metafile?.inputs ?? {})
@@ -19,11 +19,11 @@ test("the client is bundled for browsers without anything of Node, the service o
   expect(own.filter((path) => !/(?:^|\/)(?:schema|src\/client)\//.test(path))).toEqual([])
 })
 
-test("the bundle for browsers runs in a world without process, Buffer or Bun", async () => {
+test("the browser bundle runs without process, Buffer or Bun", async () => {
   const { outputs } = await Bun.build({ entrypoints: [entry], target: "browser", format: "cjs" })
   const code = await (outputs[0]?.text() ?? "")
   const module = { exports: {} }
-  // What browsers have, and nothing else.
+  // Only what browsers have.
   const web = {
     URL,
     URLSearchParams,

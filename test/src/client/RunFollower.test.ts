@@ -72,7 +72,7 @@ describe("following a Run with the client", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is the same on Node", () =>
+  it.live("behaves the same on Node", () =>
     Effect.gen(function* () {
       const node = Bun.which("node")
       // Every machine with an npm installation has it.

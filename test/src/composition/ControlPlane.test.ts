@@ -40,7 +40,7 @@ const start = Effect.fn("start")(function* (settings: Readonly<Record<string, st
 })
 
 describe("the control plane as a library", () => {
-  live("lives twice in one process, each on its own data", () =>
+  live("runs twice in one process, each on its own data", () =>
     Effect.gen(function* () {
       const [one, two] = yield* Effect.all([start(), start()])
       expect(one.url).not.toBe(two.url)
@@ -72,7 +72,7 @@ describe("the control plane as a library", () => {
     })
   )
 
-  live("shows its metrics to the operator only, and leaves no listener behind", () =>
+  live("shows its metrics only to the operator, and leaves no listener behind", () =>
     Effect.gen(function* () {
       const addresses = yield* Effect.scoped(
         Effect.gen(function* () {

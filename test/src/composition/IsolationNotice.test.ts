@@ -9,7 +9,7 @@ import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/
 import { logging } from "../../../src/observability/Logging.ts"
 import { it } from "../../support/Effect.ts"
 
-/** What the first request of every page answers on a machine that has these levels. */
+/** What the first request of every page returns on a machine with these levels. */
 const noticesOf = (isolation: "auto" | "off", levels: typeof defaultSandboxSettings.levels) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
@@ -46,7 +46,7 @@ describe("what every page of the dashboard says about the isolation of Runs", ()
     })
   )
 
-  it.live("that modules are not isolated, where the operator switched that off", () =>
+  it.live("that modules are not isolated, where the operator disabled isolation", () =>
     Effect.gen(function* () {
       expect(yield* noticesOf("off", defaultSandboxSettings.levels)).toEqual(["isolation_off"])
     })

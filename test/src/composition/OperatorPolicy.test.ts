@@ -101,7 +101,7 @@ describe("OAuth helpers in the policy file", () => {
     })
   )
 
-  it.live("are refused at the start when they could not work", () =>
+  it.live("are refused at start when they could not work", () =>
     Effect.gen(function* () {
       const text = yield* documented
       const changed = (from: string, to: string) => declared(text.replace(from, to))

@@ -29,7 +29,7 @@ const insertUser = Effect.flatMap(
 
 const sealedWith = (keyring: Keyring) => ({ keys: Effect.succeed(keyring), acceptUnauthenticated: false })
 
-it.live("what was backed up while open is there after a restore into an empty folder", () =>
+it.live("an online backup restores into an empty folder", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
@@ -142,7 +142,7 @@ it.live("refuses an edited backup, and says which part was changed", () =>
     expect(still.message).toContain("block 1 of 2")
     const restored = yield* restoreFrom(file, `${root}/b`, sealedWith(keyring))
     expect(restored.authenticated).toBe(true)
-    // The database of the folder is the database alone.
+    // The folder contains only its database.
     expect(Buffer.from(yield* fs.readFile(`${root}/b/svc.sqlite`)).includes("svc-backup-seal")).toBe(false)
   }).pipe(Effect.provide(platform))
 )

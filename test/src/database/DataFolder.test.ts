@@ -23,7 +23,7 @@ it.live("creates a private folder, and closes an open one to others", () =>
   }).pipe(platform)
 )
 
-it.live("refuses a second server, and not the next one", () =>
+it.live("refuses a concurrent second server, and accepts the next one", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const open = Layer.build(Layer.fresh(DataFolder.layer(folder)))
@@ -41,7 +41,7 @@ it.live("refuses a second server, and not the next one", () =>
   }).pipe(platform)
 )
 
-it.live("a process that was killed leaves no claim behind", () =>
+it.live("a killed process leaves no claim behind", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const script = `

@@ -37,7 +37,7 @@ const vanished = (...parts: ReadonlyArray<string>) => [
 
 describe("a data folder without its database", () => {
   live(
-    "is a new installation when nothing is in it, and the same one at the next start",
+    "is a new installation when it is empty, and the same one at the next start",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -93,7 +93,7 @@ describe("a data folder without its database", () => {
           index,
           ...vanished(`holds ${named}, but no database`, "--new")
         ])
-        // Nothing was created, and a log is still there to be put back beside its database.
+        // Nothing was created, and a log is still there to be restored beside its database.
         expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
         if (named.includes("-wal")) {
           expect(yield* fs.readFileString(`${at}/svc.sqlite-wal`)).toBe("frames of a lost database")
@@ -133,7 +133,7 @@ describe("a data folder without its database", () => {
         "svc.sqlite"
       ])
       expect(yield* fs.exists(`${at}/master.key`)).toBe(true)
-      // Left in a unit file, the flag is noticed at the next start.
+      // Left in a unit file, the flag is reported at the next start.
       expect(yield* refused(at, { isNew: true })).toEqual([
         "InstallationMismatch",
         expect.stringContaining("Start without --new")
@@ -187,14 +187,14 @@ describe("a data folder with the database of another installation", () => {
         "InstallationMismatch",
         expect.stringMatching(new RegExp(`${b}.*${a}`))
       ])
-      // The operator may say that it is the right one.
+      // The operator may confirm that it is the right one.
       yield* fs.remove(`${root}/a/instance.json`)
       expect(yield* opened(`${root}/a`)).toBe(b)
     })
   )
 
   live(
-    "is refused where the settings name the installation, an empty folder too",
+    "is refused where the settings name the installation, even if the folder is empty",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary

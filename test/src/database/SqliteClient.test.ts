@@ -16,7 +16,7 @@ const table = Effect.fnUntraced(function* (name: string) {
   return sql
 })
 
-it.live("commits, rolls back, and rolls back a nested savepoint alone", () =>
+it.live("commits, rolls back, and rolls back only a nested savepoint", () =>
   Effect.gen(function* () {
     const sql = yield* table("moves")
     yield* sql.withTransaction(sql`INSERT INTO moves VALUES (1, 'kept')`)
@@ -55,7 +55,7 @@ it.live("continues after a COMMIT that failed on a deferred foreign key", () =>
   })
 )
 
-it.live("reads do not wait for a writer, and see only what was committed", () =>
+it.live("reads do not wait for a writer, and see only committed data", () =>
   Effect.gen(function* () {
     const sql = yield* table("seen")
     const read = yield* ReadSql
@@ -87,7 +87,7 @@ it.live("the reading connections cannot write", () =>
   })
 )
 
-it.live("a read transaction sees one moment, while writes and other reads go on", () =>
+it.live("a read transaction sees one snapshot, while writes and other reads continue", () =>
   Effect.gen(function* () {
     const sql = yield* table("moments")
     const read = yield* ReadSql
@@ -127,7 +127,7 @@ it.live("streams more rows than a chunk, stops early, and an open stream blocks 
   })
 )
 
-it.live("integers beyond 2^53 are an error, or bigints when asked for", () =>
+it.live("integers beyond 2^53 are an error, or bigints on request", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const big = sql<{ n: bigint }>`SELECT 9007199254740993 AS n`

@@ -35,7 +35,7 @@ const settingsIn = (dataDir: string) =>
 
 const baseUrl = "https://svc.example.com"
 
-/** Files, sockets and processes that this process holds. */
+/** Files, sockets and processes held by this process. */
 const held = Effect.promise(async () => {
   const handles = await readdir("/proc/self/fd")
   const children = await readFile(`/proc/self/task/${process.pid}/children`, "utf8")
@@ -91,7 +91,7 @@ describe("embedding", () => {
     })
   )
 
-  live("refuses a database that would not keep its promises", () =>
+  live("refuses a database that cannot keep its guarantees", () =>
     Effect.gen(function* () {
       const settings = yield* settingsIn(yield* folder)
       const file = `${yield* folder}/host.sqlite`
@@ -115,7 +115,7 @@ describe("embedding", () => {
           yield* client.discovery.capabilities()
         })
       )
-      // The first one loads what the process keeps for good.
+      // The first one loads what the process keeps permanently.
       yield* once
       const before = yield* held
       yield* once

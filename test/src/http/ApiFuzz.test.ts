@@ -19,13 +19,13 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
-/** Requests an operation gets: a few in every run, thousands with SVC_FUZZ_RUNS. */
+/** Requests per operation: a few in every run, thousands with SVC_FUZZ_RUNS. */
 const runsOf = Config.Int("SVC_FUZZ_RUNS").pipe(Config.withDefault(12))
 const seedOf = Config.Int("SVC_FUZZ_SEED").pipe(Config.withDefault(20261121))
 
 const canary = "canary-4f1d9c-hunter2"
 const ids: Readonly<Record<string, string>> = { ...world, workspaceId: world.workspaceA, subject: world.viewer }
-// Its fake fails on purpose, for the test of what a defect looks like.
+// Its fake fails on purpose, to test how a defect is reported.
 const defective = "/api/v1/capsule-configs/:capsuleConfigId"
 
 const oddText = fc.oneof(
@@ -47,7 +47,7 @@ const oddText = fc.oneof(
   fc.constant("x".repeat(5000))
 )
 
-/** What of a request is out of the ordinary. */
+/** The unusual part of a request. */
 const oddities = (names: ReadonlyArray<string>) =>
   fc.record({
     query: fc.oneof(
@@ -63,7 +63,7 @@ const oddities = (names: ReadonlyArray<string>) =>
     contentType: fc.constantFrom("application/json", "application/json", "application/json", "text/plain")
   })
 
-// What is right in itself reaches further than what is not.
+// A partly valid request reaches further than an invalid one.
 const bodies = (example: Schema.Json | undefined): fc.Arbitrary<unknown> =>
   example === undefined
     ? fc.constant(undefined)
@@ -78,7 +78,7 @@ const sessionRoutes = /account\/tokens|ui-surfaces/
 for (const { method, operation, path } of operations) {
   if (path === "/api/v1/account/tokens/current") continue
   tests.live(
-    `${method} ${path}: nothing that is sent breaks it`,
+    `${method} ${path}: no input breaks it`,
     () =>
       Effect.gen(function* () {
         const names = (operation.parameters ?? []).filter((known) => known.in === "query").map(({ name }) => name)

@@ -18,9 +18,10 @@ import { routes as everyRoute, verdictOf } from "./support/RouteRequests.ts"
 import { world } from "./support/World.ts"
 
 /**
- * Who may do what, by the kind of route. Columns: what only a session of the whole account has (t), what every credential reads of the
- * account (a), what changes the whole account (w), what is inside Workspace A for viewer, member, admin and owner. `r` reads,
- * `w` writes; `s` needs a session; a last `o` stays open when the Workspace is archived.
+ * Who may do what, by the kind of route. Columns: what only a session of the whole account may do (t), what every
+ * credential reads of the account (a), what changes the whole account (w), what is inside Workspace A for viewer,
+ * member, admin and owner. `r` reads, `w` writes; `s` needs a session; a last `o` stays open when the Workspace is
+ * archived.
  */
 const table = `
                         t.r t.w a.r w.w | v.r v.r.s v.w m.w a.w a.w.o o.w.o o.w
@@ -61,7 +62,7 @@ ID token                401 401 401 401 | 401 401   401 401 401 401   401   401
 refresh token           401 401 401 401 | 401 401   401 401 401 401   401   401
 `
 
-/** The same while Workspace A is archived: it is read, restored and left, nothing else. */
+/** The same while Workspace A is archived: it can be read, restored and left, nothing else. */
 const archivedTable = `
                         t.r t.w a.r w.w | v.r v.r.s v.w m.w a.w a.w.o o.w.o o.w
 nobody                  401 401 401 401 | 401 401   401 401 401 401   401   401
@@ -84,7 +85,10 @@ const parse = (text: string) => {
   })
 }
 
-/** The kind of a route, read off its row in the table written by hand; none for routes that ask nobody or read their bearer. */
+/**
+ * The kind of a route, from its row in the handwritten table; none for public routes and those that read their own
+ * bearer.
+ */
 const columnOf = ({ cells, method }: AuthorizationRow): string | undefined => {
   const lets = (caller: CallerKind) => cells.get(caller) === "ok"
   const way = method === "GET" ? "r" : "w"
@@ -137,7 +141,7 @@ const nowhere = Layer.succeed(HttpSettings, {
   auth: { oidc: false, password: true }
 })
 
-tests.live("a route that says nothing of who may call it does not start, and neither does one without the check", () =>
+tests.live("a route without an access rule does not start, and neither does one without the check", () =>
   Effect.gen(function* () {
     const silent = HttpApiEndpoint.get("route", "/api/v1/route")
     const told = silent.annotate(Access, publicAccess)
@@ -167,7 +171,7 @@ tests.live("a route that says nothing of who may call it does not start, and nei
 
 for (const row of parse(table)) tests.live(`${row.name}: admitted and refused as the table says`, () => checkRow(row))
 
-tests.live("an archived Workspace is read, restored and left, and nothing else", () =>
+tests.live("an archived Workspace can be read, restored and left, and nothing else", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const archive = (at: string | null) => sql`UPDATE workspaces SET archived_at = ${at} WHERE id = ${world.workspaceA}`

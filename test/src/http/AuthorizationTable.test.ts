@@ -14,7 +14,7 @@ afterAll(tests.dispose)
 
 const nameOf = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`
 
-tests.live("every route has exactly one row, and every row a route", () =>
+tests.live("every route has exactly one row, and every row has a route", () =>
   Effect.sync(() => {
     expect(authorizationTable.map(nameOf).sort()).toEqual(routes.map(nameOf).sort())
   })
@@ -22,7 +22,7 @@ tests.live("every route has exactly one row, and every row a route", () =>
 
 type Declared = Omit<Extract<AccessRule, { kind: "workspace" }>, "locate"> | Exclude<AccessRule, { kind: "workspace" }>
 
-/** What a route has to declare, for its answers to be those of the row. */
+/** What a route has to declare for its answers to match the row. */
 const declarationOf = ({ cells, method }: AuthorizationRow): Declared => {
   const lets = (caller: CallerKind) => cells.get(caller) === "ok"
   if (lets("anon")) return { kind: "public" }
@@ -54,7 +54,7 @@ tests.live("every route declares what its row says", () =>
   })
 )
 
-/** Runs the effect while Workspace A is archived, if the caller is one that finds it so. */
+/** Runs the effect while Workspace A is archived, if the caller is the one that expects it. */
 const asFoundBy = <A, E, R>(caller: CallerKind, effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -77,7 +77,7 @@ for (const [caller, principal] of callers) {
         const wrong: Array<string> = []
         for (const route of routes) {
           const expected = rowOf(route.method, route.path).cells.get(caller)
-          // What asks nobody, or reads its bearer itself, answers before it looks at anything else of the request.
+          // A public route, or one that reads its own bearer, answers before it reads anything else of the request.
           const open = route.rule.kind === "public" || route.rule.kind === "token"
           for (const kind of open ? (["sound"] as const) : (["sound", "broken"] as const)) {
             const { code, status, verdict } = yield* verdictOf(route, kind, credential)

@@ -175,7 +175,7 @@ export type Verdict = (typeof verdicts)[number]
 
 export interface AuthorizationRow {
   readonly method: string
-  /** As the API spells it. */
+  /** As spelled by the API. */
   readonly path: string
   readonly cells: ReadonlyMap<CallerKind, Verdict>
 }
@@ -209,7 +209,7 @@ const parse = (text: string): ReadonlyArray<AuthorizationRow> => {
 
 export const authorizationTable = parse(table)
 
-/** The row of a route; a route without one has not been thought about. */
+/** The row of a route; a route without one fails the test. */
 export const rowOf = (method: string, path: string): AuthorizationRow => {
   const row = authorizationTable.find((known) => known.method === method && known.path === path)
   if (row === undefined) throw new Error(`${method} ${path} has no row in AuthorizationTable.ts: say who may call it`)

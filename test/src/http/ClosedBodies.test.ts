@@ -18,7 +18,7 @@ afterAll(tests.dispose)
 
 const ids: Readonly<Record<string, string>> = { ...world, workspaceId: world.workspaceA, subject: world.viewer }
 
-/** What a record has and no request decides. */
+/** Fields of a record that no request may set. */
 const assigned = {
   id: "cap_aaaaaaaaaaaaaaaaaaaaaaaa",
   createdBy: "usr_other",
@@ -66,5 +66,5 @@ describe("no body assigns what the service decides (J13)", () => {
     )
   }
 
-  tests.live("there are such routes", () => Effect.sync(() => expect(withBody.length).toBeGreaterThan(30)))
+  tests.live("such routes exist", () => Effect.sync(() => expect(withBody.length).toBeGreaterThan(30)))
 })

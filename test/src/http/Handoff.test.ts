@@ -12,7 +12,7 @@ const text = (response: Response) => Effect.promise(() => response.text())
 const git = "git=https%3A%2F%2Fgit.example.com%2Fteam%2Fapp"
 
 describe("the install link", () => {
-  tests.live("goes on to the creation flow under its canonical address", () =>
+  tests.live("redirects to the creation flow under its canonical address", () =>
     Effect.gen(function* () {
       const good = [
         [`${git}`, git],
@@ -65,7 +65,7 @@ describe("the install link", () => {
     })
   )
 
-  tests.live("is refused in the language of the reader", () =>
+  tests.live("is refused in the reader's language", () =>
     Effect.gen(function* () {
       const japanese = yield* send("/install", { headers: { "accept-language": "fr, ja;q=0.9, en;q=0.8" } })
       expect(yield* text(japanese)).toContain("このインストール用リンクは使えません")
@@ -84,7 +84,7 @@ describe("the install link", () => {
 })
 
 describe("the way back", () => {
-  tests.live("is for signed-in people alone", () =>
+  tests.live("is only for signed-in people", () =>
     Effect.gen(function* () {
       const response = yield* send("/install/return", {
         method: "POST",
@@ -98,7 +98,7 @@ describe("the way back", () => {
 })
 
 describe("the published schemas", () => {
-  tests.live("are served as they are checked in, to anybody", () =>
+  tests.live("are served publicly, exactly as checked in", () =>
     Effect.gen(function* () {
       for (const schema of publishedSchemas) {
         const response = yield* send(`/schemas/${schema.fileName}`)

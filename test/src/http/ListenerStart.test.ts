@@ -10,7 +10,7 @@ const address = { host: "127.0.0.1", port: 0 }
 
 const ask = (url: string, method = "GET") => Effect.promise(() => fetch(url, { method }))
 
-it.live("before the service is up, the process is alive, not ready, and says when to ask again", () =>
+it.live("before the service is up, the process is alive, not ready, and says when to retry", () =>
   Effect.gen(function* () {
     const { url } = yield* HttpListener
     expect((yield* ask(`${url}/healthz`)).status).toBe(200)
@@ -59,7 +59,7 @@ it.live("a hanging request does not keep the listener open once the drain grace 
   })
 )
 
-it.live("an address that somebody listens on already is refused, and stays theirs", () =>
+it.live("an address already in use is refused, and remains with its owner", () =>
   Effect.gen(function* () {
     const listening = (at: typeof address) =>
       Layer.build(

@@ -13,7 +13,7 @@ beforeEach(() => tests.runPromise(soundServer))
 
 const world = OAuthWorld
 
-/** What an attacker or an accident makes of the answer, and what the person hears. */
+/** What an attacker or an accident does to the answer, and what the person sees. */
 const attacks: ReadonlyArray<
   readonly [name: string, status: number, code: string, change: (answer: URLSearchParams, issuer: string) => void]
 > = [
@@ -30,7 +30,7 @@ const attacks: ReadonlyArray<
 
 describe("an answer", () => {
   for (const [name, status, code, change] of attacks) {
-    tests.live(`${name} makes no Connection, and its state serves no more`, () =>
+    tests.live(`${name} creates no Connection, and its state is void`, () =>
       Effect.gen(function* () {
         const { owner, pliant } = yield* world
         const { authorizationUrl } = yield* begun("pliant")
@@ -42,7 +42,7 @@ describe("an answer", () => {
         expect([refused.status, refused.json().error.code]).toEqual([status, code])
         expect(refused.text).not.toContain(sound.get("code") ?? "?")
         expect((yield* counts)?.["connections"]).toBe(before?.["connections"])
-        // Only an answer that named the state used it up.
+        // Only an answer with the state consumes it.
         const known = answer.getAll("state").length === 1 && answer.get("state") === sound.get("state")
         expect((yield* returned(owner, "pliant", sound)).status).toBe(known ? 409 : 200)
       })
@@ -73,7 +73,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("comes too late after ten minutes", () =>
+  tests.live("arrives too late after ten minutes", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -84,7 +84,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("at another helper's address is a mix-up, and its code goes to nobody", () =>
+  tests.live("at another helper's address is a mix-up, and its code is sent nowhere", () =>
     Effect.gen(function* () {
       const { other, owner, pliant } = yield* world
       const asked = other.state.forms.length
@@ -96,7 +96,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("in another session of the same person, or of another person, is refused and stays open", () =>
+  tests.live("in another session of the same person, or of another person, is refused and remains open", () =>
     Effect.gen(function* () {
       const { owner, pliant, served, workspaceId } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -112,7 +112,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("of somebody who lost the role, the Workspace or the session meanwhile makes nothing", () =>
+  tests.live("by a person who has lost the role, the Workspace or the session meanwhile creates nothing", () =>
     Effect.gen(function* () {
       const { owner, pliant, served, workspaceId } = yield* world
       const sql = yield* database
@@ -149,7 +149,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("that is an error says which, to the person and nobody else", () =>
+  tests.live("that is an error is shown to the person and no one else", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const denied = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -160,14 +160,14 @@ describe("an answer", () => {
       expect([refused.status, refused.headers.get("content-type")]).toEqual([403, "text/html; charset=utf-8"])
       expect(refused.text).toContain("access_denied (The person said &lt;b&gt;no&lt;/b&gt; )")
       expect(refused.headers.get("content-security-policy")).toContain("default-src 'none'")
-      // Without a state of this session nothing of it is repeated: another site could put its own words here.
+      // Without a state of this session none of it is repeated: another site could insert its own text.
       denied.delete("state")
       const forged = yield* returned(owner, "pliant", denied, "text/html")
       expect([forged.status, forged.text.includes("access_denied")]).toEqual([409, false])
     })
   )
 
-  tests.live("finds a signed-out browser a page, and a token no way in", () =>
+  tests.live("shows a page to a signed-out browser, and refuses a token", () =>
     Effect.gen(function* () {
       const { owner, pliant, workspaceId } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -186,7 +186,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("leads nowhere but to the Connections of the Workspace", () =>
+  tests.live("leads only to the Connections of the Workspace", () =>
     Effect.gen(function* () {
       const { handle, owner, pliant } = yield* world
       const { authorizationUrl, connectionId } = yield* begun("pliant")
@@ -200,7 +200,7 @@ describe("an answer", () => {
 
 describe("an authorization server", () => {
   for (const misbehaves of ["lost", "redirect", "huge", "error", "plain text"] as const) {
-    tests.live(`that answers a code with "${misbehaves}" makes no Connection`, () =>
+    tests.live(`that answers a code with "${misbehaves}" creates no Connection`, () =>
       Effect.gen(function* () {
         const { owner, pliant } = yield* world
         const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -215,7 +215,7 @@ describe("an authorization server", () => {
     )
   }
 
-  tests.live("that gives tokens of another type makes no Connection", () =>
+  tests.live("that issues tokens of another type creates no Connection", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       pliant.state.tokenType = "DPoP"

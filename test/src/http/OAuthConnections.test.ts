@@ -12,8 +12,8 @@ beforeEach(() => tests.runPromise(soundServer))
 
 const world = OAuthWorld
 
-describe("a Connection that a helper made", () => {
-  tests.live("is renewed before its access token ends, without a new version", () =>
+describe("a Connection created by a helper", () => {
+  tests.live("is renewed before its access token expires, without a new version", () =>
     Effect.gen(function* () {
       const { id } = yield* connected()
       yield* renewed(id)
@@ -31,7 +31,7 @@ describe("a Connection that a helper made", () => {
     })
   )
 
-  tests.live("whose renewal is refused stands in attention, and is healed by connecting it again", () =>
+  tests.live("whose renewal is refused needs attention, and is repaired by connecting it again", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const sql = yield* database
@@ -47,7 +47,7 @@ describe("a Connection that a helper made", () => {
         kind: "connection_unrenewed",
         reason: expect.stringContaining("invalid_grant")
       })
-      // It is not asked for again and again, and no test makes it whole.
+      // It is not retried endlessly, and no test repairs it.
       const asked = pliant.state.forms.length
       expect((yield* owner.post(`/api/v1/connections/${id}/test`, {})).status).toBe(409)
       expect(pliant.state.forms.length).toBe(asked)
@@ -68,7 +68,7 @@ describe("a Connection that a helper made", () => {
     })
   )
 
-  tests.live("gives its tokens back when it ends, and says when that fails", () =>
+  tests.live("revokes its tokens when it ends, and reports a failure to do so", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const { id } = yield* connected()

@@ -14,8 +14,8 @@ beforeEach(() => tests.runPromise(soundServer))
 
 const world = OAuthWorld
 
-describe("helpers that the operator declares", () => {
-  tests.live("are advertised, listed without a secret, and known by name", () =>
+describe("helpers declared by the operator", () => {
+  tests.live("are advertised, listed without a secret, and identified by name", () =>
     Effect.gen(function* () {
       const { owner, pliant, workspaceId } = yield* world
       expect((yield* owner.send("/api/v1/capabilities")).json().features.oauth_helpers).toBe(true)
@@ -37,7 +37,7 @@ describe("helpers that the operator declares", () => {
     })
   )
 
-  tests.live("send the browser away with state, PKCE and exactly the helper's own redirect URI", () =>
+  tests.live("redirect the browser with state, PKCE and exactly the helper's own redirect URI", () =>
     Effect.gen(function* () {
       const { other, pliant } = yield* world
       const asked = new URL((yield* begun("pliant")).authorizationUrl)
@@ -62,7 +62,7 @@ describe("helpers that the operator declares", () => {
     })
   )
 
-  tests.live("make a Connection of the tokens, which come back nowhere", () =>
+  tests.live("create a Connection from the tokens, which are never returned", () =>
     Effect.gen(function* () {
       const { handle, owner, pliant, served, workspaceId } = yield* world
       const { authorizationUrl, connectionId } = yield* begun("pliant", {
@@ -94,7 +94,7 @@ describe("helpers that the operator declares", () => {
       for (const text of [JSON.stringify(connection), audit, arrived.text]) {
         expect(text).not.toMatch(/of-the-pliant-server|svco_|code_verifier/)
       }
-      // The state is one of the secrets that are known by their digest; tokens and verifier are sealed.
+      // Only the digest of the state is stored; tokens and verifier are sealed.
       const state = new URL(authorizationUrl).searchParams.get("state") ?? ""
       const token = `access-token-${/\d+/.exec(String(pliant.state.forms.length))}-of-the-pliant-server`
       expect(canarySweep(served.dataDir, [state, token, answer.get("code") ?? "?", "-of-the-pliant-server"])).toEqual(
@@ -103,11 +103,11 @@ describe("helpers that the operator declares", () => {
     })
   )
 
-  tests.live("make Git Connections with the origins that the operator fixed", () =>
+  tests.live("create Git Connections with the operator's fixed origins", () =>
     Effect.gen(function* () {
       const { other, owner } = yield* world
       const { authorizationUrl, connectionId } = yield* begun("other")
-      // A server without RFC 9207 names itself nowhere.
+      // A server without RFC 9207 does not name itself.
       const answer = other.agreed(authorizationUrl)
       answer.delete("iss")
       expect((yield* returned(owner, "other", answer)).status).toBe(200)
@@ -125,7 +125,7 @@ describe("helpers that the operator declares", () => {
     })
   )
 
-  tests.live("expire with an access token that nobody can renew", () =>
+  tests.live("expire with an access token that cannot be renewed", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       pliant.state.refreshable = false

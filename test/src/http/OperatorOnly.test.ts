@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { OpenApi } from "effect/http-api"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 
-/** What only the operator decides, by the policy file and the settings of the server. */
+/** What only the operator decides, through the policy file and the server's settings. */
 const operatorOnly = new Set([
   "allowOrigins",
   "baseConfigs",
@@ -41,14 +41,14 @@ const fieldsOf = (schema: unknown, seen: Set<string> = new Set()): ReadonlyArray
   })
 }
 
-test("no route takes isolation, allowed origins, keys, profiles or base configurations", () => {
+test("no route accepts isolation, allowed origins, keys, profiles or base configurations", () => {
   const bodies = Object.entries(Object(memberOf(document, "paths"))).flatMap(([path, methods]) =>
     Object.entries(Object(methods)).flatMap(([method, operation]) => {
       const body = memberOf(operation, "requestBody")
       return body === undefined ? [] : [{ route: `${method} ${path}`, fields: fieldsOf(body) }]
     })
   )
-  // The walk sees what there is to see.
+  // The walk finds the existing fields.
   expect(bodies.length).toBeGreaterThan(30)
   expect(bodies.find(({ route }) => route.endsWith("/install-config-re-adoptions"))?.fields).toContain("authorityGuard")
   expect(

@@ -24,7 +24,7 @@ const post = (path: string, body: BodyInit, headers: Record<string, string> = js
   refusal(path, { method: "POST", headers, body })
 
 describe("the perimeter", () => {
-  tests.live("answers unknown routes with 404 in the envelope, the retired namespace too", () =>
+  tests.live("answers unknown routes with 404 in the envelope, including the retired namespace", () =>
     Effect.gen(function* () {
       for (const path of [
         "/v1/capsules",
@@ -42,7 +42,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("tells the methods of a known path: 405 with Allow", () =>
+  tests.live("reports the methods of a known path: 405 with Allow", () =>
     Effect.gen(function* () {
       const capsules = yield* refusal(`/api/v1/workspaces/${world.workspaceA}/capsules`, { method: "POST" })
       expect(capsules).toMatchObject({ status: 405, code: "method_not_allowed" })
@@ -57,7 +57,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("keeps every answer about account tokens out of caches, refusals included", () =>
+  tests.live("makes no answer about account tokens cacheable, refusals included", () =>
     Effect.gen(function* () {
       for (const [path, init, status] of [
         ["/api/v1/account/tokens", {}, 401],
@@ -93,7 +93,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("bounds bodies by bytes and structure before a schema sees them", () =>
+  tests.live("limits bodies by bytes and structure before a schema sees them", () =>
     Effect.gen(function* () {
       const path = `/api/v1/runs/${world.runId}/cancel`
       const big = yield* post(path, JSON.stringify({ reason: "x".repeat(1_048_600) }))
@@ -124,7 +124,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("names the fields at fault, never their values", () =>
+  tests.live("names the faulty fields, never their values", () =>
     Effect.gen(function* () {
       const answer = yield* post(
         `/api/v1/workspaces/${world.workspaceA}/install-plans`,
@@ -149,7 +149,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("demands one well-formed Idempotency-Key where a create needs it", () =>
+  tests.live("requires one well-formed Idempotency-Key where a create needs it", () =>
     Effect.gen(function* () {
       const path = `/api/v1/capsules/${world.capsuleId}/revision-plans`
       const body = JSON.stringify({ ref: "main" })
@@ -164,7 +164,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("publishes discovery and the API definition under its own address only", () =>
+  tests.live("publishes discovery and the API definition only under its own address", () =>
     Effect.gen(function* () {
       for (const path of ["/.well-known/svc", "/api/v1/capabilities"]) {
         const response = yield* send(path, { headers: { "x-forwarded-host": "evil.example.test" } })
@@ -191,7 +191,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("answers HEAD as GET without a body, and health without asking who it is", () =>
+  tests.live("answers HEAD like GET without a body, and health without authentication", () =>
     Effect.gen(function* () {
       const head = yield* send("/api/v1/capabilities", { method: "HEAD" })
       expect([head.status, yield* Effect.promise(() => head.text())]).toEqual([200, ""])
@@ -200,7 +200,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("hands the raw bytes of a webhook to its Source", () =>
+  tests.live("passes the raw bytes of a webhook to its Source", () =>
     Effect.gen(function* () {
       const hook = (headers: Record<string, string>) =>
         send(`/hooks/sources/${world.sourceId}`, { method: "POST", headers, body: '{ "a" : 1 }' })
@@ -208,7 +208,7 @@ describe("the perimeter", () => {
       expect(accepted.status).toBe(202)
       expect(yield* Effect.promise(() => accepted.json())).toEqual({ accepted: true, runIds: ['{ "a" : 1 }'] })
       expect((yield* hook({})).status).toBe(401)
-      // A forge that tries the address is answered, and proves the secret all the same.
+      // A forge's ping of the address is answered, and still has to prove the secret.
       const ping = yield* hook({ authorization: "Bearer hook-secret", "x-github-event": "ping" })
       expect([ping.status, yield* Effect.promise(() => ping.json())]).toEqual([200, { accepted: true, runIds: [] }])
       expect((yield* hook({ "x-gitea-event": "ping" })).status).toBe(401)
@@ -217,7 +217,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("keeps the inside of a defect to the log", () =>
+  tests.live("writes the details of a defect only to the log", () =>
     Effect.gen(function* () {
       const answer = yield* refusal(`/api/v1/capsule-configs/${world.capsuleConfigId}`, { headers: session })
       expect(answer).toMatchObject({ status: 500, code: "internal_error" })
@@ -226,7 +226,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("says what this release does not implement", () =>
+  tests.live("reports what this release does not implement", () =>
     Effect.gen(function* () {
       const path = "/api/v1/connections/oauth/helper/callback"
       for (const [headers, status, code] of [
@@ -234,7 +234,7 @@ describe("the perimeter", () => {
         [session, 501, "capability_not_available"]
       ] as const) {
         expect(yield* refusal(path, { headers })).toMatchObject({ status, code })
-        // Whatever a real server puts into its answer, once or twice.
+        // Everything a real server puts into its answer, once or twice.
         const query = "?code=a&code=b&state=svco_x&iss=https%3A%2F%2Fid.example&session_state=1&authuser=0&x="
         expect(yield* refusal(`${path}${query}`, { headers })).toMatchObject({ status, code })
       }

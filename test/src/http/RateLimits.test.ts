@@ -15,7 +15,7 @@ const send = Effect.fnUntraced(function* (address: string, init: RequestInit) {
   return yield* Effect.promise(() => handler(request, Context.make(Clock.Clock, clock)))
 })
 
-it.live("600 changes a minute are one subject's, whatever credentials they come with; reads stay free", () =>
+it.live("600 changes per minute are shared by all credentials of a subject; reads are not limited", () =>
   Effect.gen(function* () {
     const time = yield* TestTime
     const credentials = [
@@ -36,7 +36,7 @@ it.live("600 changes a minute are one subject's, whatever credentials they come 
         Effect.forEach(Array.from({ length: count }), () => change),
         (responses) => [...new Set(responses.map(({ status }) => status))]
       )
-    // The bucket fills with time, so time stands still: however slow the machine is, exactly 600 get through.
+    // The bucket fills with time, so time stands still: however slow the machine is, exactly 600 succeed.
     yield* time.stop
     expect(yield* statuses(600)).toEqual([409])
     const limited = yield* change
@@ -44,7 +44,7 @@ it.live("600 changes a minute are one subject's, whatever credentials they come 
     expect(yield* Effect.promise(async () => await limited.json())).toMatchObject({ error: { code: "rate_limited" } })
     const read = yield* send("/api/v1/credential-recipes", { headers: { authorization: "Bearer ada-token" } })
     expect(read.status).toBe(200)
-    // Who may not change anything is told so, and uses up nobody's share.
+    // A caller without permission is told so, and consumes no one's share.
     const refused = yield* send(path, { method: "POST", headers: { "x-svc-account-session": "viewer-session" } })
     expect(refused.status).toBe(403)
     // A second later there are ten more.

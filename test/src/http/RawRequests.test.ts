@@ -8,7 +8,7 @@ import { TestServer } from "./support/TestServer.ts"
 
 const file = fileURLToPath(new URL("./raw/Corpus.json", import.meta.url))
 
-/** Requests as bytes, with the answers they get: status and error code each, so one answer means one request served. */
+/** Requests as bytes, with their answers: status and error code each, so one answer means one request served. */
 const Corpus = Schema.fromJsonString(
   Schema.Array(Schema.Struct({ name: Schema.String, request: Schema.String, answers: Schema.Array(Schema.String) }))
 )
@@ -16,7 +16,7 @@ const Corpus = Schema.fromJsonString(
 const tests = suite(TestServer.layer.pipe(Layer.provideMerge(TestApplication.layer)))
 afterAll(tests.dispose)
 
-/** Everything that comes back until the server closes, which it has to do after each of these requests. */
+/** Everything received until the server closes, which it has to do after each of these requests. */
 const exchange = (port: number, bytes: string) =>
   Effect.callback<string>((resume) => {
     let answer = ""
@@ -44,7 +44,7 @@ tests.live(
         corpus,
         Effect.fnUntraced(function* ({ name, request }) {
           const text = yield* exchange(port, request)
-          // Whatever a request says of hosts, links lead to the configured origin.
+          // Whatever hosts a request names, links lead to the configured origin.
           expect(text).not.toContain("evil.example")
           expect(text).not.toContain("<html")
           if (text.includes('"product"')) expect(text).toContain(`"apiBaseUrl":"${origin}/api/v1"`)

@@ -49,7 +49,7 @@ const address = (route: Route, target: Target) => {
 
 const takesBody = (route: Route) => route.method !== "GET" && route.method !== "DELETE"
 
-/** A body that names its Workspace and is wrong in every other way. */
+/** A body that names its Workspace and is otherwise invalid. */
 const brokenBody = (route: Route, target: Target) =>
   takesBody(route)
     ? { body: JSON.stringify({ workspaceId: target.workspaceId, fromWorkspaceId: target.workspaceId, bogus: 1 }) }
@@ -95,20 +95,20 @@ const each = (of: ReadonlyArray<Route>, check: (route: Route) => Effect.Effect<v
   Effect.forEach(of, check, { discard: true })
 
 describe("every route of the API", () => {
-  tests.live("is one of the 94 that the specification lists, or discovery, or a list of ours", () =>
+  tests.live("is one of the 94 in the specification, or discovery, or a list of ours", () =>
     Effect.sync(() => {
       expect(routes.length).toBe(new Set(routes.map(({ method, path }) => `${method} ${path}`)).size)
       expect(guardedRoutes.length).toBeGreaterThanOrEqual(90)
     })
   )
 
-  tests.live("asks who it is first: 401 without a credential, whatever the body", () =>
+  tests.live("authenticates first: 401 without a credential, whatever the body", () =>
     each(guardedRoutes, (route) =>
       Effect.flatMap(ask(route, inA, {}), (response) => expectRefusal(response, route, 401, "unauthenticated"))
     )
   )
 
-  tests.live("takes no credential for another: 401 for unknown, doubled or malformed ones", () =>
+  tests.live("mistakes no credential for another: 401 for unknown, doubled or malformed ones", () =>
     each(guardedRoutes, (route) =>
       Effect.gen(function* () {
         for (const credential of [
@@ -124,7 +124,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("refuses strangers before it looks at the request: 403 for a Workspace of others", () =>
+  tests.live("refuses strangers before it reads the request: 403 for a foreign Workspace", () =>
     each(workspaceRoutes, (route) =>
       Effect.gen(function* () {
         for (const stranger of ["bob-session", "suspended-session"]) {
@@ -134,7 +134,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("tells an unknown id from a foreign one: 404", () =>
+  tests.live("does not distinguish an unknown id from a foreign one: 404", () =>
     each(workspaceRoutes, (route) =>
       Effect.flatMap(ask(route, nowhere, session("ada-session")), (response) =>
         expectRefusal(response, route, 404, "not_found")
@@ -161,7 +161,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("holds a credential to its Workspace and scopes: 403", () =>
+  tests.live("confines a credential to its Workspace and scopes: 403", () =>
     each(workspaceRoutes, (route) =>
       Effect.gen(function* () {
         const elsewhere = yield* ask(route, inA, bearer("ada-token-for-b"))
@@ -176,7 +176,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("holds a credential to its scopes whatever the body is: 403 before it is read", () =>
+  tests.live("confines a credential to its scopes whatever the body is: 403 before it is read", () =>
     Effect.gen(function* () {
       for (const body of ["{", "{}", `{"workspaceId":1,"workspaceId":2}`]) {
         const response = yield* send("/api/v1/sources", {
@@ -190,7 +190,7 @@ describe("every route of the API", () => {
     })
   )
 
-  tests.live("holds members to their role: 403", () =>
+  tests.live("confines members to their role: 403", () =>
     each(
       workspaceRoutes.filter(({ rule }) => rule.kind === "workspace" && rule.role !== "viewer"),
       (route) =>
@@ -200,7 +200,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("keeps tokens away from what needs a person", () =>
+  tests.live("refuses tokens where a person is required", () =>
     each(
       routes.filter(({ rule }) => rule.kind === "account" && rule.credential === "session"),
       (route) =>
@@ -210,7 +210,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("validates only for those who may: a broken body of a member is 400, a retired route 405", () =>
+  tests.live("validates only for authorised callers: a member's invalid body is 400, a retired route 405", () =>
     each(
       workspaceRoutes.filter(({ method }) => method === "POST" || method === "PATCH" || method === "PUT"),
       (route) =>

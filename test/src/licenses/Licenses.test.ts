@@ -10,7 +10,7 @@ import { collectLicenses, goModulesOf } from "../../../src/licenses/CollectLicen
 import { LicenseReportJson, reportText } from "../../../src/licenses/LicenseReport.ts"
 import { suite } from "../../support/Effect.ts"
 
-// The sources are bundled to see what is in them.
+// The sources are bundled to see what they contain.
 setDefaultTimeout(120_000)
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 const tests = suite(NodeServices.layer)
@@ -18,7 +18,7 @@ afterAll(tests.dispose)
 
 const decodeReport = Schema.decodeUnknownEffect(LicenseReportJson)
 
-tests.live("everything that is bundled has its text, and a licence that is allowed", () =>
+tests.live("every bundled package has its text, and an allowed licence", () =>
   Effect.gen(function* () {
     const report = yield* collectLicenses(root)
     const licenses = new Map(report.components.map(({ license, name }) => [name, license]))
@@ -102,7 +102,7 @@ const repositoryOf = Effect.fnUntraced(function* (options: {
   return folder
 })
 
-describe("a package that is bundled", () => {
+describe("a bundled package", () => {
   tests.live("is collected with its text", () =>
     Effect.gen(function* () {
       const { components } = yield* collectLicenses(yield* repositoryOf({ text: "as you like" }))

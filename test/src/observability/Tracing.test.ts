@@ -12,7 +12,7 @@ import { collector } from "./support/Collector.ts"
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
 describe.skipIf(tool === null)("telemetry of the main job", () => {
-  it.live("leads from the request through the actor to the tool, measures Runs, and holds no secret", () =>
+  it.live("leads from the request through the actor to the tool, measures Runs, and contains no secret", () =>
     Effect.gen(function* () {
       const { bodies, everything, origin, ...collected } = yield* collector
       const environment = { SVC_OTLP_URL: origin, PATH: process.env["PATH"] ?? "" }

@@ -11,10 +11,10 @@ import { serve } from "./support/Server.ts"
 const needed = ["users", "workspaces", "projects", "sources", "install_configs", "capsules", "runs"]
 const of = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
 const secret = "canary-left-over-password"
-// Longer than what a client takes of one answer otherwise.
+// Longer than a client normally accepts in one answer.
 const bytes = new TextEncoder().encode(`{"torn": "${secret}"`.padEnd(17 * 1024 * 1024))
 
-/** A server with a data folder of its own, in which an apply has left a state that is no whole file. */
+/** A server with its own data folder, in which an apply has left an incomplete state file. */
 const furnished = Effect.gen(function* () {
   const root = yield* folder
   const dataDir = `${root}/data`
@@ -56,7 +56,7 @@ const furnished = Effect.gen(function* () {
 })
 
 describe("the operator's commands about left-over states", () => {
-  live("list and download beside the running server, to a new file of their own, whatever its size", () =>
+  live("list and download beside the running server, to a new file, whatever its size", () =>
     Effect.gen(function* () {
       const { admin, root, world } = yield* furnished
       const { audit, id, logged, sql } = yield* world
@@ -91,7 +91,7 @@ describe("the operator's commands about left-over states", () => {
     })
   )
 
-  live("do the same over a folder that no server has", () =>
+  live("do the same over a folder without a server", () =>
     Effect.gen(function* () {
       const { admin, root, world } = yield* furnished
       const { id } = yield* Effect.scoped(world)

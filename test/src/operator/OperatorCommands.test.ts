@@ -27,7 +27,7 @@ const running = Effect.gen(function* () {
 const user = ["--email", "ada@example.com", "--password-stdin"]
 
 describe("the operator's commands beside a running server", () => {
-  live("are done by the server at once, each with an event that names it", () =>
+  live("are executed by the server at once, each with an event that names it", () =>
     Effect.gen(function* () {
       const { admin, audit, logged, services, url } = yield* running
       const first = yield* admin(["setup-link"])
@@ -79,7 +79,7 @@ describe("the operator's commands beside a running server", () => {
     })
   )
 
-  live("change nothing when they are refused", () =>
+  live("change nothing when refused", () =>
     Effect.gen(function* () {
       const { admin, audit } = yield* running
       expect((yield* admin(["create-user", ...user], `${password}\n`)).code).toBe(0)

@@ -15,7 +15,7 @@ const deadSocket = (path: string) =>
     await Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "ignore", "ignore"] }).exited
   })
 
-/** A process that has the folder and listens in it like a server, and calls `onData` with the first input. */
+/** A process that holds the folder and listens in it like a server, and calls `onData` with the first input. */
 const standIn = Effect.fn("standIn")(function* (dataDir: string, onData: string) {
   const script = `
     import { DatabaseSync } from "node:sqlite"
@@ -53,7 +53,7 @@ describe("the operator's socket", () => {
       })
     )
 
-  live("of a killed server is replaced by the next one, and blocks nobody meanwhile", () =>
+  live("of a killed server is replaced by the next one, and blocks no one meanwhile", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -72,7 +72,7 @@ describe("the operator's socket", () => {
     })
   )
 
-  live("is missing where its path would be too long: the server says so, and so does the command", () =>
+  live("is missing where its path would be too long: the server and the command both say so", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/${"long/".repeat(20)}data`
       const { logged } = yield* serve(dataDir)
@@ -87,7 +87,7 @@ describe("the operator's socket", () => {
 
   // Only root can give a folder away.
   if (process.getuid?.() === 0)
-    live("is what root needs: without a server it would leave files that the server's user cannot open", () =>
+    live("is required for root: without a server it would leave files that the server's user cannot open", () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
         const dataDir = `${yield* folder}/data`
@@ -99,7 +99,7 @@ describe("the operator's socket", () => {
       })
     )
 
-  live("is missed where another command has the folder", () =>
+  live("is missed where another command holds the folder", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       yield* Layer.build(Layer.fresh(DataFolder.layer(dataDir)))

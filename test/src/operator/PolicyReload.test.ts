@@ -65,7 +65,7 @@ describe.skipIf(Bun.which("terraform") === null)("svc admin reload beside a serv
       expect((yield* ada.client.capsules.config({ params })).capsuleConfig).toEqual(
         listed ?? (yield* Effect.die("none"))
       )
-      // For anybody else there is no such record, and nobody changes one.
+      // For other people no such record exists, and no one can change one.
       expect(yield* Effect.flip(grace.client.capsules.config({ params }))).toMatchObject({ code: "not_found" })
       const patched = yield* Effect.promise(() =>
         fetch(`${url}/api/v1/capsule-configs/${params.capsuleConfigId}`, {

@@ -107,7 +107,7 @@ interface Item {
   readonly description: string
 }
 
-describe("an installation that was restored from a backup", () => {
+describe("an installation restored from a backup", () => {
   live("ends everything that gave access", () =>
     Effect.gen(function* () {
       const { ada, dataDir, session, told, token } = yield* restored
@@ -163,7 +163,7 @@ describe("an installation that was restored from a backup", () => {
         const looked = JSON.parse((yield* svc(["doctor", "--data-dir", dataDir, "--json"])).out)
         expect(looked.findings).toContainEqual(expect.objectContaining({ check: "restore", status: "warning" }))
 
-        // The list is the one that the restore printed.
+        // The list printed by the restore.
         const listed: ReadonlyArray<Item> = (yield* review()).json.review
         expect(listed).toEqual(told.review)
         expect(listed.map(({ kind }) => kind).toSorted()).toEqual([
@@ -184,7 +184,7 @@ describe("an installation that was restored from a backup", () => {
         expect((yield* asked(url, path, byAda)).status).toBe(200)
         expect((yield* asked(url, path, byBob)).json.error.code).toBe("restore_unconfirmed")
 
-        // Another owner may end what waits, and not restore it.
+        // Another owner may end what waits, but not restore it.
         const members = yield* Members
         const scope = { workspaceId, acting: { subject: ada.subject } }
         const raised = yield* Effect.flip(members.update(as(ada.subject), scope, bob.subject, { status: "active" }))
@@ -220,7 +220,7 @@ describe("an installation that was restored from a backup", () => {
     })
   )
 
-  live("can be reviewed on the folder too, while no server runs", () =>
+  live("can also be reviewed on the folder, while no server runs", () =>
     Effect.gen(function* () {
       const { dataDir, review, told } = yield* restored
       expect((yield* review()).json.review).toEqual(told.review)

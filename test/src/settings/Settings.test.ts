@@ -66,7 +66,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("are taken from flag, then environment, then file, then default", () =>
+  it.effect("are read from flag, then environment, then file, then default", () =>
     Effect.gen(function* () {
       const file = JSON.stringify({ runConcurrency: 7, name: "from file", gitAllowOrigins: ["http://127.0.0.1:1"] })
       const environment = { SVC_RUN_CONCURRENCY: "6", SVC_LOG: "debug" }
@@ -78,7 +78,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("take sizes with their unit, and ranges that the kernel understands", () =>
+  it.effect("accept sizes with their unit, and ranges that the kernel understands", () =>
     Effect.gen(function* () {
       const all = yield* load({
         runMemory: "512MiB",
@@ -94,7 +94,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("leave a way to sign in, and take an upstream provider as a whole", () =>
+  it.effect("leave a sign-in method, and accept an upstream provider only as a whole", () =>
     Effect.gen(function* () {
       const upstream = {
         SVC_UPSTREAM_OIDC_ISSUER: "https://login.example.com",
@@ -131,7 +131,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("refuse values that are not valid, by name and variable, all at once", () =>
+  it.effect("refuse invalid values, by name and variable, all at once", () =>
     Effect.gen(function* () {
       const message = yield* refusal(
         {},
@@ -192,7 +192,7 @@ describe("the table of settings", () => {
     })
   )
 
-  it.effect("of the operations page has every setting that the program reads, once, and no other", () =>
+  it.effect("of the operations page lists every setting the program reads, once, and no other", () =>
     Effect.gen(function* () {
       const known = [...Object.values(settingDefinitions).map(({ env }) => env), settingsFileEnv]
       const names = (yield* documented).flatMap((row) => row.names)
@@ -216,7 +216,7 @@ describe("the table of settings", () => {
     })
   )
 
-  it.effect("is complete: no other variable of the product is read", () =>
+  it.effect("is complete: the product reads no other variable", () =>
     Effect.gen(function* () {
       const known = new Set([...Object.values(settingDefinitions).map(({ env }) => env), settingsFileEnv])
       const root = new URL("../../../", import.meta.url).pathname

@@ -51,7 +51,7 @@ const logSequence = (texts: ReadonlyArray<string>) =>
 const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, index) => first + index)
 
 describe("live streams over WebSocket", () => {
-  live("replay what exists, follow what comes, and end with done and 1000", () =>
+  live("replay what exists, follow what arrives, and end with done and 1000", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(700)
@@ -69,7 +69,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("resume after any point without gap or duplicate", () =>
+  live("resume after any point without gaps or duplicates", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(300)
@@ -126,7 +126,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("let a reader that stalls fall behind in the ledger instead of in memory", () =>
+  live("let a stalled reader fall behind in the ledger instead of in memory", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       yield* openStalled(logs, bearer)
@@ -141,7 +141,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("admit nobody by accident", () =>
+  live("admit no one by accident", () =>
     Effect.gen(function* () {
       for (const [path, headers, status] of [
         [events, page, 101],

@@ -143,7 +143,7 @@ live("a commit of anything else wakes no follower", () =>
     yield* changedSince(first)
     const second = seen()
     yield* sql`UPDATE workspaces SET display_name = 'another' WHERE id = ${world.workspaceA}`
-    // In order: had the first commit woken anybody, the second would have been the second change.
+    // In order: had the first commit woken a follower, the second would have been the second change.
     yield* revoked
     yield* changedSince(second)
     expect(seen()).toBe(second + 1)

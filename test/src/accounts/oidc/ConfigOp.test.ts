@@ -86,7 +86,7 @@ describe("oidcc-config-certification-test-plan", () => {
 })
 
 describe("signing keys", () => {
-  tests.live("are published before they sign, and until what they signed has expired", () =>
+  tests.live("are published before they sign, and until their last signature has expired", () =>
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       const time = yield* TestTime

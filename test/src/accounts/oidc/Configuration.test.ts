@@ -71,7 +71,7 @@ describe("static clients", () => {
     )
   }
 
-  it.live("come from a file, whose faults are named and whose values are not", () =>
+  it.live("come from a file; errors name its faults but not its values", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const file = `${yield* temporaryFolder}/clients.json`
@@ -196,7 +196,7 @@ describe("mounting", () => {
     })
   )
 
-  it.live("a storm of authorization requests is told to wait", () =>
+  it.live("a flood of authorization requests is asked to retry later", () =>
     Effect.gen(function* () {
       const { cookie } = yield* someone
       const time = yield* TestTime

@@ -48,7 +48,7 @@ const answers = Effect.fnUntraced(function* (request: MalformedRequest) {
 })
 
 describe("against an independent implementation", () => {
-  test("there are enough of them", () => {
+  test("covers enough requests", () => {
     expect(malformedRequests.length).toBeGreaterThanOrEqual(40)
   })
 

@@ -51,7 +51,7 @@ const outcome = Effect.fnUntraced(function* (mutant: Mutant | undefined, name: s
   return yield* Effect.exit(Effect.provideContext(check, context))
 }, Effect.scoped)
 
-describe("a faulty issuer is noticed", () => {
+describe("a faulty issuer is detected", () => {
   for (const mutant of mutants) {
     tests.live(`${mutant.name}: ${mutant.noticedBy}`, () =>
       Effect.gen(function* () {

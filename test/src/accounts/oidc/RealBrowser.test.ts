@@ -53,7 +53,7 @@ tests.live("a person consents, and the browser arrives at the application", () =
   })
 )
 
-tests.live("a person connects a device, in Japanese and in the dark, and signs out", () =>
+tests.live("a person connects a device, in Japanese and in dark mode, and signs out", () =>
   Effect.gen(function* () {
     const { cookie } = yield* someone
     const started = yield* Effect.flatMap(

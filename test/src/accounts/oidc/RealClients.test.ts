@@ -89,7 +89,7 @@ describe("openid-client", () => {
       const question = yield* press("/oauth/device", { ...code, token: form.token, decision: "look" }, cookie)
       const { token } = formFields(yield* bodyText(question))
       yield* press("/oauth/device", { ...code, token, decision: "allow" }, cookie)
-      // Nobody has polled before, so there is nothing to wait for.
+      // Nothing has polled before, so there is nothing to wait for.
       const tokens = yield* promised(() => client.pollDeviceAuthorizationGrant(config, { ...started, interval: 0 }))
       expect(tokens.claims()?.sub).toBe(subject)
       expect(tokens.scope).toBe("openid offline_access read")
@@ -185,7 +185,7 @@ describe("oauth4webapi and jose", () => {
 })
 
 describe("@auth/core", () => {
-  tests.live("signs a person in to a whole framework", () =>
+  tests.live("signs a person in to a complete framework", () =>
     Effect.gen(function* () {
       const { issuer } = yield* TestIssuer
       const { cookie } = yield* someone

@@ -13,7 +13,7 @@ interface Answer {
   readonly challenge: string
   readonly crossOrigin: boolean
   readonly extraData?: string
-  /** One byte as hex: 01 present, 04 verified, 08 may be backed up, 10 is backed up, 40 holds a credential. */
+  /** One byte as hex: 01 present, 04 verified, 08 backup eligible, 10 backed up, 40 contains a credential. */
   readonly flags: string
 }
 

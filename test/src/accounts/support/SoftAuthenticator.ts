@@ -15,7 +15,7 @@ export interface Situation {
   readonly userVerified?: boolean
 }
 
-/** An authenticator in software: one ES256 passkey, with a counter that the test may set. */
+/** A software authenticator: one ES256 passkey, with a counter that the test may set. */
 export const makeAuthenticator = () => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
   const { x = "", y = "" } = publicKey.export({ format: "jwk" })

@@ -81,7 +81,7 @@ export interface TokenPlan {
   /** Instead of the usual ones; `undefined` omits one. */
   readonly claims?: Readonly<Record<string, unknown>>
   readonly header?: { readonly alg?: string; readonly kid?: string }
-  /** Signs with a key that is not published. */
+  /** Signs with an unpublished key. */
   readonly foreignKey?: boolean
   readonly unsigned?: boolean
 }

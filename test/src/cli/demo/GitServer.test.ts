@@ -106,7 +106,7 @@ describe("GitServer", () => {
     })
   )
 
-  it.live("refuses what it does not understand", () =>
+  it.live("refuses requests it does not understand", () =>
     Effect.gen(function* () {
       const { gitdir } = yield* sample
       const { origin, url } = yield* serveRepository({ gitdir })

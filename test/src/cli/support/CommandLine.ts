@@ -18,7 +18,7 @@ export const folder = Effect.flatMap(FileSystem.FileSystem, (files) =>
 /** Runs one command line in this process: its output, and the exit code of the program. */
 export const svc = Effect.fn("svc")((args: ReadonlyArray<string>, stdin = "") => {
   const stdio = Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(stdin)) })
-  // As in a script, wherever the tests are started from.
+  // As in a script, wherever the tests are started.
   const terminal = Layer.succeed(TerminalCapabilities.TerminalCapabilities, {
     canColor: false,
     canAnimate: false,

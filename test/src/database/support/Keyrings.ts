@@ -3,7 +3,7 @@ import { makeKeyring } from "../../../../actors/vault/MasterKey.ts"
 import { generateMasterKey } from "../../../../actors/vault/MasterKeyStore.ts"
 import { BackupRefused } from "../../../../src/database/BackupRefused.ts"
 
-/** A keyring of its own. */
+/** A separate keyring. */
 export const newKeyring = Effect.orDie(Effect.flatMap(generateMasterKey, (key) => makeKeyring([key])))
 
 /** For a backup without authentication: the keys are not used. */

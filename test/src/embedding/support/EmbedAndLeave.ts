@@ -15,7 +15,7 @@ const use = Effect.gen(function* () {
 const program = Effect.gen(function* () {
   yield* use
   yield* Console.log("disposed")
-  // What was interrupted gets to its end.
+  // Lets interrupted fibers finish.
   yield* Effect.yieldNow
   const active = (yield* Metric.snapshot).find(({ id }) => id === "child_fibers_active")
   yield* Console.log(`active fibers: ${String(active?.type === "Gauge" ? active.state.value : "not measured")}`)

@@ -21,7 +21,7 @@ import { matrixIssuer, Principals } from "../support/Principals.ts"
 import { applicationWith, origin, send, settings } from "../support/TestApplication.ts"
 import { world } from "../support/World.ts"
 
-/** Runs as the database has them, without the actors that change them. */
+/** Runs as stored in the database, without the actors that change them. */
 const storedRuns = Layer.unwrap(
   Effect.map(ReadSql, (sql) =>
     Layer.mock(Runs)({
@@ -67,7 +67,7 @@ const headersOf = Effect.fnUntraced(function* (name: string) {
   return headers === undefined ? yield* Effect.die(`There is no principal "${name}"`) : headers
 })
 
-/** Everything that a client sees, but for the request's own id. */
+/** Everything a client sees, except the request's own id. */
 const seen = (response: Response) =>
   Effect.promise(async () => ({
     status: response.status,
@@ -77,15 +77,15 @@ const seen = (response: Response) =>
     body: await response.text()
   }))
 
-/** Whose reads are answered directly; all others are the routes' to judge. */
+/** Callers whose reads are answered directly; the routes judge all others. */
 const answered = new Set(["token", "read-only token", "token for A", "viewer's token"])
 
-tests.live("whoever is answered directly is answered as by the routes, and nobody whom they refuse is answered", () =>
+tests.live("a direct answer equals the routes' answer, and a caller the routes refuse gets none", () =>
   Effect.gen(function* () {
     for (const name of (yield* Principals).keys()) {
       const headers = yield* headersOf(name)
       for (const path of [project, run]) {
-        // The first use of a token is noted by the route.
+        // The route records the first use of a token.
         const ordinary = yield* Effect.flatMap(send(path, { headers }), seen)
         const direct = yield* directly(path, { headers })
         expect([name, path, Option.isSome(direct)]).toEqual([name, path, answered.has(name)])
@@ -99,7 +99,7 @@ tests.live("whoever is answered directly is answered as by the routes, and nobod
   })
 )
 
-tests.live("what is spelled, asked or authenticated in any other way is left to the routes", () =>
+tests.live("any other spelling, query or authentication is left to the routes", () =>
   Effect.gen(function* () {
     const headers = yield* headersOf("token")
     const { authorization = "" } = headers
@@ -131,7 +131,7 @@ tests.live("what is spelled, asked or authenticated in any other way is left to 
   })
 )
 
-/** Whether a token is answered while `change` holds; `undo` puts everything back. */
+/** Whether a token is answered while `change` is in effect; `undo` restores everything. */
 const during = (change: string, undo: string, name = "token") =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -147,7 +147,7 @@ const during = (change: string, undo: string, name = "token") =>
     return [before, meanwhile, yield* isAnswered]
   })
 
-tests.live("nothing outlives a commit: what takes authority away counts for the next read", () =>
+tests.live("nothing outlives a commit: revoked authority counts for the next read", () =>
   Effect.gen(function* () {
     const changes = [
       [
@@ -178,7 +178,7 @@ tests.live("an archived Workspace is read as before", () =>
   })
 )
 
-tests.live("a token whose use is due to be noted is left to the route that notes it", () =>
+tests.live("a token whose use has to be recorded is left to the route that records it", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     const { secret } = yield* tokens.create(serviceContext, world.ada, { name: "new", scopes: ["read"] })
@@ -189,7 +189,7 @@ tests.live("a token whose use is due to be noted is left to the route that notes
   })
 )
 
-/** The same service in surroundings of another kind. */
+/** The same service in another environment. */
 const answeredWith = (surroundings: Layer.Layer<never>) =>
   Effect.gen(function* () {
     const headers = yield* headersOf("token")
@@ -211,7 +211,7 @@ tests.live("where requests are traced, the routes answer all of them", () =>
   })
 )
 
-tests.live("reads together see one state, and leave none behind them that later reads would still see", () =>
+tests.live("concurrent reads share one snapshot, and later reads do not see it", () =>
   Effect.gen(function* () {
     const reads = yield* PointReads
     const read = yield* ReadSql
@@ -238,12 +238,12 @@ tests.live("reads together see one state, and leave none behind them that later 
   })
 )
 
-tests.live("what is remembered is read again after any commit, and only reads together remember", () =>
+tests.live("the cache is invalidated by any commit, and only concurrent reads fill it", () =>
   Effect.gen(function* () {
     const reads = yield* PointReads
     const read = yield* ReadSql
     const sql = yield* SqlClient.SqlClient
-    // Another number whenever the statement is really run.
+    // Changes whenever the statement is really executed.
     const Drawn = Schema.Struct({ number: Schema.Finite })
     const draw = (id: string) => read`SELECT random() / 2048 AS number FROM projects WHERE id = ${id}`
     const remembered = reads.untilCommit(reads.prepare(Drawn, draw))
@@ -260,14 +260,16 @@ tests.live("what is remembered is read again after any commit, and only reads to
   })
 )
 
-tests.live("a row that is not as its schema says is not there, and without an embedded database none is", () =>
-  Effect.gen(function* () {
-    const reads = yield* PointReads
-    const read = yield* ReadSql
-    const Numbered = Schema.Struct({ name: Schema.Int })
-    const select = (id: string) => read`SELECT name FROM projects WHERE id = ${id}`
-    expect(reads.prepare(Numbered, select)(world.projectId)).toEqual(Option.none())
-    const nowhere = Context.get(Context.empty(), PointReads)
-    expect(nowhere.prepare(Schema.Unknown, select)(world.projectId)).toEqual(Option.none())
-  })
+tests.live(
+  "a row that does not match its schema counts as missing, and without an embedded database every row does",
+  () =>
+    Effect.gen(function* () {
+      const reads = yield* PointReads
+      const read = yield* ReadSql
+      const Numbered = Schema.Struct({ name: Schema.Int })
+      const select = (id: string) => read`SELECT name FROM projects WHERE id = ${id}`
+      expect(reads.prepare(Numbered, select)(world.projectId)).toEqual(Option.none())
+      const nowhere = Context.get(Context.empty(), PointReads)
+      expect(nowhere.prepare(Schema.Unknown, select)(world.projectId)).toEqual(Option.none())
+    })
 )

@@ -27,10 +27,10 @@ import { UpstreamProvider } from "../../../../src/accounts/upstream/UpstreamProv
 import { Authenticator } from "../../../../src/http/authorization/Authenticator.ts"
 import { principals } from "./World.ts"
 
-/** What a handler meets behind the face: every call is noted and refused in a way that no validation would. */
+/** What a handler meets behind the face: every call is recorded and refused in a way that no validation would. */
 export const reached = new ApiError({ code: "run_conflict", message: "An actor was reached." })
 
-/** What a defect says; it belongs into the log and nowhere else. */
+/** The message of a defect; it belongs only in the log. */
 export const defectText = "internal detail: password=hunter2"
 
 const refuse = () => Effect.fail(reached)

@@ -8,7 +8,7 @@ import { matrixIssuer, Principals } from "./Principals.ts"
 import { fakeWorkspaces } from "./RemainingGroups.ts"
 import { applicationWith } from "./TestApplication.ts"
 
-/** The face over real accounts, tokens and issuer, with every kind of caller; what lies behind the face is not real. */
+/** The face over real accounts, tokens and issuer, with every kind of caller; what is behind the face is fake. */
 export const matrixApplication = applicationWith(
   Layer.mergeAll(authenticatorLayer, unlimitedAttempts),
   Layer.mergeAll(fakeWorkspaces, tokenHandlers.pipe(Layer.provide(apiMiddleware)))

@@ -25,7 +25,7 @@ export const database = Effect.flatMap(world, ({ served }) =>
   Effect.succeed(Context.get(served.services, SqlClient.SqlClient))
 )
 
-/** What there is of Connections and open authorizations. */
+/** The current Connections and open authorizations. */
 export const counts = Effect.gen(function* () {
   const sql = yield* database
   const [row] = yield* sql`SELECT (SELECT COUNT(*) FROM connections) AS connections,
@@ -33,7 +33,7 @@ export const counts = Effect.gen(function* () {
   return row
 })
 
-/** A Connection made at the pliant server. */
+/** A Connection created at the pliant server. */
 export const connected = Effect.fnUntraced(function* (more: Readonly<Record<string, unknown>> = {}) {
   const { owner, pliant } = yield* world
   const { authorizationUrl, connectionId } = yield* begun("pliant", more)
@@ -52,7 +52,7 @@ export const attention = Effect.gen(function* () {
   return (yield* owner.send(`/api/v1/dashboard/overview?workspaceId=${workspaceId}`)).json().attention
 })
 
-/** Lets the access token come to its end, and has the Connection tested, which renews it. */
+/** Lets the access token expire, and tests the Connection, which renews it. */
 export const renewed = Effect.fnUntraced(function* (connectionId: string) {
   const { owner } = yield* world
   const sql = yield* database

@@ -14,7 +14,7 @@ const secret = "the-client-secret-of-the-installation-under-test"
 
 const connection = (name: string) => ({ provider: "example.test/acme/cloud", accessToken: name })
 
-/** The independent server, which does its own sign-in, consent, rotation and revocation. */
+/** The independent server, with its own sign-in, consent, rotation and revocation. */
 const referenceServer = Effect.gen(function* () {
   let handle: Parameters<typeof loopback>[0] = (_, response) => response.end()
   const issuer = yield* loopback((request, response) => handle(request, response))
@@ -90,7 +90,7 @@ export class OAuthWorld extends Context.Service<
     readonly pliant: PliantServer
     readonly other: PliantServer
     readonly reference: string
-    /** This service as somebody else's authorization server. */
+    /** This service as another installation's authorization server. */
     readonly ours: Served
   }
 >()("test/http/OAuthWorld") {
@@ -172,7 +172,7 @@ export class OAuthWorld extends Context.Service<
   ).pipe(Layer.provideMerge(platform))
 }
 
-/** Begins at a helper; answers where the browser is sent. */
+/** Starts at a helper; returns where the browser is redirected. */
 export const begun = Effect.fnUntraced(function* (helperId: string, more: Readonly<Record<string, unknown>> = {}) {
   const { owner, workspaceId } = yield* OAuthWorld
   const started = yield* owner.post(`/api/v1/connections/oauth/${helperId}/start`, { workspaceId, ...more })
@@ -181,6 +181,6 @@ export const begun = Effect.fnUntraced(function* (helperId: string, more: Readon
   return { authorizationUrl: String(authorizationUrl), connectionId: String(connectionId) }
 })
 
-/** The answer of the other server, brought back by a person's browser. */
+/** The other server's answer, delivered by a person's browser. */
 export const returned = (person: Person, helperId: string, answer: URLSearchParams, accept = "application/json") =>
   person.send(`${callbackOf(helperId)}?${answer.toString()}`, { headers: { accept, "sec-fetch-site": "cross-site" } })

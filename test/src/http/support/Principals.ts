@@ -15,7 +15,7 @@ import { seed, world } from "./World.ts"
 const at = "2026-01-01T00:00:00.000Z"
 const times = { created_at: at, updated_at: at }
 
-/** People beside those of the world: one a role in Workspace A, and an operator who belongs to none. */
+/** People beside those of the world: one per role in Workspace A, and an operator who belongs to none. */
 const extras = {
   admin: `usr_${"d".repeat(24)}`,
   member: `usr_${"m".repeat(24)}`,
@@ -33,7 +33,7 @@ const seedExtras = Effect.gen(function* () {
   }
 })
 
-/** Where the issuer of the matrix says that it is. */
+/** The issuer URL of the matrix. */
 const issuer = "http://svc.example.test"
 const resource = "https://api.example.com"
 const callback = "https://rp.example.com/cb"
@@ -57,11 +57,11 @@ const clients = StaticClients.layer({
 export const matrixIssuer = oidcServices.pipe(
   Layer.provideMerge(clients),
   Layer.provideMerge(Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.zero })),
-  // The issuer says by design that a client goes without PKCE, and this one does.
+  // The operator lets a client go without PKCE, and this one does.
   Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
 )
 
-/** What the issuer gives a client for a person who agreed. */
+/** What the issuer grants a client for a consenting person. */
 const granted = Effect.fnUntraced(function* (
   subject: string,
   scopes: ReadonlyArray<string>,

@@ -6,7 +6,7 @@ import { reached } from "./FakeActors.ts"
 
 const refuse = () => Effect.fail(reached)
 
-/** The routes of Workspaces, over nothing. */
+/** The routes of Workspaces, without actors. */
 export const fakeWorkspaces = HttpApiBuilder.group(SvcApi, "workspaces", (handlers) =>
   handlers.handleAll({
     inventory: refuse,
@@ -39,7 +39,7 @@ export const fakeWorkspaces = HttpApiBuilder.group(SvcApi, "workspaces", (handle
   })
 ).pipe(Layer.provide(apiMiddleware))
 
-/** The groups that the composition takes from elsewhere, behind the same middleware. */
+/** The groups that the composition adds, behind the same middleware. */
 export const remainingGroups = Layer.mergeAll(
   HttpApiBuilder.group(SvcApi, "accountTokens", (handlers) =>
     handlers.handleAll({

@@ -14,7 +14,7 @@ export interface Route {
   readonly rule: AccessRule
 }
 
-/** Every route of the API, with the rule that it declares. */
+/** Every route of the API, with its declared rule. */
 export const routes: ReadonlyArray<Route> = (() => {
   const found: Array<Route> = []
   HttpApi.reflect(SvcApi, {
@@ -30,14 +30,14 @@ export const routes: ReadonlyArray<Route> = (() => {
 
 const ids: Readonly<Record<string, string>> = { ...world, workspaceId: world.workspaceA, subject: world.viewer }
 const retired: ReadonlySet<string> = new Set(["capsules.replaceProviderBindings", "capsules.updateConfig"])
-// Its fake fails on purpose, for the test of what a defect looks like.
+// Its fake fails on purpose, to test how a defect is reported.
 const defective = "capsules.config"
 
 const landing = "connections.finishOAuth"
 
 export type RequestKind = "sound" | "broken"
 
-/** A request that the route would accept, or the same with something wrong that only validation can see. */
+/** A request that the route would accept, or the same with a fault that only validation can see. */
 const requestOf = (route: Route, kind: RequestKind) => {
   const path = route.path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? "helper")
   const query = [
@@ -71,21 +71,21 @@ const codeOf = (response: Response) =>
         ({ error }) => error.code
       )
 
-/** Statuses that validation, actors and the world behind the route may answer to whom it let in. */
+/** Statuses that validation, actors and the world behind the route may return to an admitted caller. */
 const admitted: ReadonlySet<number> = new Set([200, 201, 202, 204, 400, 409, 422, 501])
 
 const settle = (route: Route, kind: RequestKind, status: number, code: string): string => {
   if (retired.has(route.name) && status === 405) return "ok"
   if (route.name === defective && kind === "sound" && status === 500) return "ok"
-  // Another site decides what is in its query, so nothing there is wrong.
+  // Another site controls the query, so nothing there is invalid.
   if (route.name === landing && status === 501) return "ok"
   if (kind === "broken") return status === 400 && code === "invalid_request" ? "ok" : `${status}`
-  // Of what belongs to a person alone, the id of nothing is not found.
+  // For personal records, an unknown id is not found.
   if (route.rule.kind === "account" && status === 404) return "ok"
   return admitted.has(status) && code !== "failed_precondition" ? "ok" : `${status}`
 }
 
-/** What the application answers to the caller: `ok` for whoever it lets in, else the status and its code. */
+/** The application's answer to the caller: `ok` if admitted, otherwise the status and its code. */
 export const verdictOf = Effect.fnUntraced(function* (
   route: Route,
   kind: RequestKind,

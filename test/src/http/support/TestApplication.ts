@@ -48,7 +48,7 @@ export class TestApplication extends Context.Service<TestApplication, { readonly
   )
 }
 
-/** The same over a database of the test's own, which it seeds; `instead` and `groups` take the place of fakes. */
+/** The same over the test's own database, which it seeds; `instead` and `groups` replace fakes. */
 export const applicationWith = <A, E, R, A2, E2, R2>(instead: Layer.Layer<A, E, R>, groups: Layer.Layer<A2, E2, R2>) =>
   Layer.effect(
     TestApplication,

@@ -72,7 +72,7 @@ export const openSocket = Effect.fn("openSocket")(function* (path: string, heade
   return opened
 })
 
-/** A subscriber that upgrades and then never reads a byte of what it is sent. */
+/** A subscriber that upgrades and then never reads. */
 export const openStalled = Effect.fn("openStalled")(function* (path: string, headers: Record<string, string>) {
   const { port } = yield* TestServer
   const lines = Object.entries({

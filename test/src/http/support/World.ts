@@ -64,7 +64,7 @@ const token = (subject: string, scopes: ReadonlyArray<string>, bound?: string): 
   ...(bound === undefined ? {} : { boundWorkspaceId: WorkspaceId.make(bound) })
 })
 
-/** Secrets that the test's authenticator knows. */
+/** Secrets known to the test's authenticator. */
 const known = new Map<string, Principal>([
   ["ada-session", session(world.ada)],
   ["bob-session", session(world.bob)],

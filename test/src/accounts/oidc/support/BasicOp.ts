@@ -203,7 +203,7 @@ const otherOrder = Effect.gen(function* () {
 
 const requestObject = "eyJhbGciOiJub25lIn0.eyJyZXNwb25zZV90eXBlIjoiY29kZSJ9."
 
-/** The 38 modules of `oidcc-basic-certification-test-plan`, under their names there. */
+/** The 38 modules of `oidcc-basic-certification-test-plan`, under their original names. */
 export const basicOpModules: ReadonlyArray<Module> = [
   { name: "oidcc-server", check: server },
   { name: "oidcc-response-type-missing", check: noResponseType },

@@ -8,7 +8,7 @@ export const challenge = createHash("sha256").update(verifier).digest("base64url
 
 export type Fields = Readonly<Record<string, string>>
 
-/** Sends a request into the issuer under test; redirects are not followed. */
+/** Sends a request to the issuer under test; redirects are not followed. */
 export const send = Effect.fnUntraced(function* (path: string, init: RequestInit = {}) {
   const { handle, issuer } = yield* TestIssuer
   const clock = yield* Clock.Clock
@@ -31,12 +31,12 @@ const decodeObject = Schema.decodeUnknownEffect(Schema.Record(Schema.String, Sch
 export const json = (response: Response) =>
   Effect.promise(() => response.json()).pipe(Effect.flatMap(decodeObject), Effect.orDie)
 
-/** The error that a response names. */
+/** The error named by a response. */
 export const errorOf = (response: Response) => Effect.map(json(response), (body) => body["error"])
 
 export const bodyText = (response: Response) => Effect.promise(() => response.text())
 
-/** A good authorization request of the client `basic`. */
+/** A valid authorization request of the client `basic`. */
 export const authorization = (fields: Fields = {}): Record<string, string> => ({
   client_id: "basic",
   redirect_uri: callback,
@@ -58,11 +58,11 @@ const hidden = (page: string, name: string): string => {
 
 export const formFields = (page: string) => ({ request: hidden(page, "request"), token: hidden(page, "token") })
 
-/** Presses a button of a page, as its own browser would. */
+/** Clicks a button of a page, as its own browser would. */
 export const press = (path: string, fields: Fields, cookie: string) =>
   post(path, fields, { cookie, "sec-fetch-site": "same-origin" })
 
-/** Where the browser ends up: the answer's parameters, or nothing when it stays on a page of the issuer. */
+/** Where the browser ends up: the answer's parameters, or nothing when it remains on a page of the issuer. */
 export interface Arrival {
   readonly response: Response
   readonly location: string | undefined
@@ -83,7 +83,7 @@ export const authorize = Effect.fnUntraced(function* (fields: Fields | string, c
   return arrival(yield* press("/oauth/consent", { ...formFields(page), decision: "allow" }, cookie))
 })
 
-/** The code of a successful authorization; dies when there is none. */
+/** The code of a successful authorization; dies without one. */
 export const codeOf = Effect.fnUntraced(function* (fields: Fields, cookie: string) {
   const { location, parameters } = yield* authorize(fields, cookie)
   const code = parameters.get("code")

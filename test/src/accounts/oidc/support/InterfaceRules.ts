@@ -173,7 +173,7 @@ const confined = Effect.gen(function* () {
   yield* mustBe(yield* refusal(elsewhere, cookie), "invalid_target", "error for another address")
   const nothing = { ...asked, scope: "openid" }
   yield* mustBe(yield* refusal(nothing, cookie), "invalid_target", "error without a permission")
-  // Two Interfaces that claim one address: a binding to the one must not open the other.
+  // Two Interfaces that claim one address: a binding to one must not open the other.
   yield* provide(`${name}-double`, capsuleId, workspaceId)
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error for a doubled address")
 })
@@ -223,7 +223,7 @@ const meant = Effect.gen(function* () {
   const membership = id("mbr", name)
   yield* sql`INSERT INTO memberships ${sql.insert({ ...(yield* sql`SELECT * FROM memberships WHERE workspace_id = ${other.workspaceId}`)[0], id: membership, subject })}`
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome beside an Interface without a binding")
-  // With two of them it is not guessed, and either can still be named.
+  // With two of them there is no guessing, and either can still be named.
   yield* bind(elsewhere, other.workspaceId, subject)
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error with two")
   const named = { ...asked, workspace_id: other.workspaceId }

@@ -17,7 +17,7 @@ import { newPerson, testAccounts, text } from "../../../../support/Accounts.ts"
 
 export const secret = "a-client-secret-of-at-least-32-characters"
 export const resource = "https://api.example.com/v1"
-/** The protected address of an Interface; no resource server of the operator's. */
+/** The protected address of an Interface, which is not a resource server of the operator. */
 export const interfaceResource = "https://tools.example.com/mcp"
 export const callback = "https://rp.example.com/cb"
 

@@ -10,14 +10,14 @@ export interface Mutant {
   /** Occurs exactly once in the file. */
   readonly find: string
   readonly replace: string
-  /** The checks that have to notice. */
+  /** The checks that must detect it. */
   readonly noticedBy: string
 }
 
 const root = new URL("../../../../../", import.meta.url).pathname
 const folders = ["actors/identity", "src/accounts/oidc"] as const
 
-/** Imports that leave the copied folders go to the real tree. */
+/** Imports that leave the copied folders resolve to the real tree. */
 const rewired = (text: string, file: string, path: Path.Path): string =>
   text.replaceAll(/from "(\.\.?\/[^"]+)"/g, (all, target: string) => {
     const real = path.join(root, path.dirname(file), target)

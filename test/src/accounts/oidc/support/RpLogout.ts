@@ -34,7 +34,7 @@ const isSignedIn = (cookie: string, wanted: boolean) =>
 
 const leave = (fields: Record<string, string>, cookie: string) => visit(`/oauth/logout?${query(fields)}`, cookie)
 
-/** Confirms the page that asks. */
+/** Confirms the page that prompts. */
 const confirm = (response: Response, cookie: string, decision = "leave") =>
   Effect.gen(function* () {
     yield* mustBe(response.status, 200, "status of the question")
@@ -128,7 +128,7 @@ export const rpLogoutModules: ReadonlyArray<Module> = [
   }
 ]
 
-/** Rules of ours about leaving. */
+/** Our own rules about signing out. */
 export const leavingModules: ReadonlyArray<Module> = [
   {
     name: "another session's ID token, or none with a client_id, is asked about",

@@ -6,7 +6,7 @@ import { fetchServer } from "../../../../support/FetchServer.ts"
 import { clientDocument, issuerSettings, mounted, TestIssuer } from "./IssuerFixture.ts"
 import { testTime } from "./TestTime.ts"
 
-/** The issuer behind a real socket on a free port of loopback, for clients that bring their own HTTP. */
+/** The issuer on a real socket at a free loopback port, for clients that bring their own HTTP. */
 export const servedIssuer = Layer.unwrap(
   Effect.gen(function* () {
     let handle: (request: Request) => Promise<Response> = () => Promise.resolve(new Response(null, { status: 503 }))
