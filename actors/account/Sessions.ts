@@ -6,6 +6,7 @@ import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { Subject, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { Audit, type AuditEntry } from "../audit/Audit.ts"
+import { ReadMemory } from "../database/ReadMemory.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
@@ -18,7 +19,7 @@ import { SessionRow } from "./SessionRow.ts"
 /** How long a session lasts after its last use. */
 export const sessionLifetime = retention.session.after
 // Extending a session is a write: often enough for 30 days, rarer than every request.
-const slideEvery = Duration.hours(1)
+const slideEveryMillis = Duration.toMillis(Duration.hours(1))
 
 export const SessionMethod = Schema.Literals(["setup", "password", "passkey", "upstream"])
 export type SessionMethod = typeof SessionMethod.Type
@@ -40,7 +41,8 @@ const AuthRow = Schema.Struct({
   id: Schema.String,
   subject: Subject,
   workspace_id: Schema.NullOr(WorkspaceId),
-  last_seen_at: Timestamp
+  last_seen_at: Timestamp,
+  expires_at: Timestamp
 })
 
 export interface OpenSession {
@@ -93,13 +95,22 @@ export class Sessions extends Context.Service<
       const endOfLife = Effect.map(DateTime.now, (at) => DateTime.formatIso(DateTime.addDuration(at, sessionLifetime)))
 
       const findOpen = SqlSchema.findAll({
-        Request: Schema.Struct({ hash: Schema.String, at: Schema.String }),
+        Request: Schema.String,
         Result: AuthRow,
-        execute: ({ hash, at }) =>
-          read`SELECT s.id, s.subject, s.workspace_id, s.last_seen_at
+        execute: (hash) =>
+          read`SELECT s.id, s.subject, s.workspace_id, s.last_seen_at, s.expires_at
             FROM account_sessions s JOIN users u ON u.subject = s.subject
-            WHERE s.secret_hash = ${hash} AND s.revoked_at IS NULL AND s.expires_at > ${at} AND u.status = 'active'`
+            WHERE s.secret_hash = ${hash} AND s.revoked_at IS NULL AND u.status = 'active'`
       })
+      const memory = yield* ReadMemory
+      // Whether it has ended by now is compared at every use.
+      const openSession = memory.untilCommit((hash) =>
+        Effect.map(
+          Effect.orDie(findOpen(hash)),
+          ([row]) =>
+            row && { ...row, lastSeenMillis: Date.parse(row.last_seen_at), expiresMillis: Date.parse(row.expires_at) }
+        )
+      )
 
       const findOwn = SqlSchema.findAll({
         Request: Schema.Struct({ subject: Schema.String, at: Schema.String }),
@@ -172,12 +183,12 @@ export class Sessions extends Context.Service<
           transaction(sql),
           Effect.provideService(SecureRandom.SecureRandom, random)
         ),
-        authenticate: Effect.fn("Sessions.authenticate")(function* (secret) {
+        authenticate: Effect.fnUntraced(function* (secret) {
           if (!isWellFormed("session", Redacted.value(secret))) return yield* unauthenticated()
-          const [row] = yield* Effect.orDie(findOpen({ hash: secretHash(secret), at: yield* now }))
-          if (row === undefined) return yield* unauthenticated()
-          const idle = (yield* Clock.currentTimeMillis) - Date.parse(row.last_seen_at)
-          const renewed = idle > Duration.toMillis(slideEvery)
+          const row = yield* openSession(secretHash(secret))
+          const millis = yield* Clock.currentTimeMillis
+          if (row === undefined || row.expiresMillis <= millis) return yield* unauthenticated()
+          const renewed = millis - row.lastSeenMillis > slideEveryMillis
           if (renewed) yield* Effect.forkIn(Effect.ignore(slide(row.id)), scope)
           return {
             credential: "session",

@@ -2,7 +2,7 @@ import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import type { AccountTokenAuthority } from "../../schema/records/AccountToken.ts"
-import { PointReads } from "../database/PointReads.ts"
+import { ReadMemory } from "../database/ReadMemory.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { Memberships } from "../workspace/Memberships.ts"
 import { isWellFormed, secretHash } from "../credential/BearerSecret.ts"
@@ -17,11 +17,6 @@ export class TokenAuthority extends Context.Service<
   {
     /** For requests: fails with `invalid_token` unless the token is known, active and not expired. Records the use. */
     readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
-    /**
-     * The principal of a token that is valid at `millis` and whose use need not be recorded, synchronously. `None` says nothing
-     * about the token: call `authenticate`.
-     */
-    readonly atOnce: (token: Redacted.Redacted, millis: number) => Option.Option<Principal>
     /**
      * The current authority of the presented bearer. Changes nothing. Fails with `invalid_token` (unknown, not a personal
      * token, known to more than one store, revoked, expired), with `workspace_membership_inactive` when the Workspace it is
@@ -42,35 +37,28 @@ export class TokenAuthority extends Context.Service<
         Result: StoredToken,
         execute: (hash) => selectStoredToken(read, hash)
       })
-      const reads = yield* PointReads
-      const readAtOnce = reads.prepare(StoredToken, (hash) => selectStoredToken(read, hash))
-      const findAtOnce = reads.untilCommit((hash) => Option.flatMap(readAtOnce(hash), usableToken))
+      const memory = yield* ReadMemory
+      const stored = memory.untilCommit((hash) =>
+        Effect.map(Effect.orDie(find(hash)), ([row]) => row && { row, usable: usableToken(row) })
+      )
 
       const known = Effect.fnUntraced(function* (token: Redacted.Redacted) {
-        const [row] = yield* Effect.orDie(find(secretHash(token)))
-        const usable = Option.flatMap(Option.fromUndefinedOr(row), usableToken)
+        const found = yield* stored(secretHash(token))
         const millis = yield* Clock.currentTimeMillis
-        if (row === undefined || Option.isNone(usable) || usable.value.expiresAt <= millis) return yield* invalidToken()
-        return { row, usable: usable.value }
+        if (found === undefined || Option.isNone(found.usable) || found.usable.value.expiresAt <= millis) {
+          return yield* invalidToken()
+        }
+        return { row: found.row, usable: found.usable.value }
       })
 
       return TokenAuthority.of({
-        authenticate: Effect.fn("TokenAuthority.authenticate")(function* (token) {
+        authenticate: Effect.fnUntraced(function* (token) {
           // The checksum spares the database guesses.
           if (!isWellFormed("personalToken", Redacted.value(token))) return yield* invalidToken()
           const { usable } = yield* known(token)
           yield* use.note(usable.principal.credentialId, usable.lastUsedAt)
           return usable.principal
         }),
-        // Its checksum is not verified: a lookup in memory is cheaper.
-        atOnce: (token, millis) => {
-          const found = findAtOnce(secretHash(token))
-          if (Option.isNone(found)) return Option.none()
-          const { expiresAt, lastUsedAt, principal } = found.value
-          return expiresAt > millis && use.isNoted(principal.credentialId, lastUsedAt, millis)
-            ? Option.some(principal)
-            : Option.none()
-        },
         current: Effect.fn("TokenAuthority.current")(function* (bearer) {
           const { row } = yield* known(bearer)
           const role =

@@ -131,6 +131,8 @@ export const LatestRunRow = rowShape(
 )
 export type LatestRunRow = RowOf<typeof LatestRunRow.columns>
 
+// What it holds is part of the Run, which is decoded as a whole.
+const parseEvidence = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
 const decodeRun = Schema.decodeUnknownSync(Run)
 
 /** Evidence in the row's form, with additions. */
@@ -161,7 +163,7 @@ export const present = <A extends Record<string, unknown>>(fields: A): { [K in k
 
 /** The public projection of a Run. */
 export const toRun = (row: RunRow, queue?: typeof QueuePlace.Encoded): Run => {
-  const { sandboxLevel, ...evidence } = EvidenceJson.read(row.evidence)
+  const { sandboxLevel, ...evidence } = parseEvidence(row.evidence)
   return decodeRun({
     id: row.id,
     workspaceId: row.workspace_id,

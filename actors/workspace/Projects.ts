@@ -6,7 +6,6 @@ import { ProjectId } from "../../schema/records/Ids.ts"
 import { Project } from "../../schema/records/Workspace.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
-import { type PointRead, PointReads } from "../database/PointReads.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
@@ -14,6 +13,8 @@ import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { refuseArchived } from "./ArchivedWorkspace.ts"
 import { ProjectRow } from "./ProjectRow.ts"
+
+const decodeProjects = Schema.decodeUnknownEffect(Schema.Array(Project))
 
 const columns = `id, workspace_id AS "workspaceId", name, slug, created_at AS "createdAt", updated_at AS "updatedAt"`
 
@@ -38,8 +39,6 @@ export class Projects extends Context.Service<
       project: { readonly name: string; readonly slug?: string | undefined }
     ) => Effect.Effect<Project, ApiError>
     readonly read: (projectId: string) => Effect.Effect<Project, ApiError>
-    /** The same without waiting, where there is one to be had so. */
-    readonly readAtOnce: PointRead<Project>
     /** The Project that Capsules go to when none is named. Fails with `not_found` for an unknown Workspace. */
     readonly readDefault: (workspaceId: string) => Effect.Effect<Project, ApiError>
     readonly list: (workspaceId: string, subject: string, page: PageRequest) => Effect.Effect<Page<Project>, ApiError>
@@ -56,9 +55,10 @@ export class Projects extends Context.Service<
 
       const select = (client: SqlClient.SqlClient, id: string) =>
         client`SELECT ${client.literal(columns)} FROM projects WHERE id = ${id}`
-      const find = (client: SqlClient.SqlClient) =>
+      const findWith = (client: SqlClient.SqlClient) =>
         SqlSchema.findAll({ Request: Schema.String, Result: Project, execute: (id) => select(client, id) })
-      const readAtOnce = (yield* PointReads).prepare(Project, (id) => select(read, id))
+      const findCommitted = findWith(read)
+      const find = findWith(sql)
       const findDefault = SqlSchema.findAll({
         Request: Schema.String,
         Result: Project,
@@ -66,10 +66,8 @@ export class Projects extends Context.Service<
           sql`SELECT ${sql.literal(columns)} FROM projects WHERE workspace_id = ${workspaceId} AND is_default = 1`
       })
 
-      const readOne = Effect.fnUntraced(function* (client: SqlClient.SqlClient, projectId: string) {
-        const [project] = yield* Effect.orDie(find(client)(projectId))
-        return project ?? (yield* notFound("Project"))
-      })
+      const only = (found: ReadonlyArray<Project>) =>
+        found[0] === undefined ? Effect.fail(notFound("Project")) : Effect.succeed(found[0])
 
       const isTaken = (workspaceId: string, slug: string) =>
         Effect.map(
@@ -109,13 +107,12 @@ export class Projects extends Context.Service<
           target: { kind: "project", id },
           requestId: context.requestId
         })
-        return yield* readOne(sql, id)
+        return yield* Effect.flatMap(Effect.orDie(find(id)), only)
       }, transaction(sql))
 
       return Projects.of({
         create,
-        read: Effect.fn("Projects.read")((projectId) => readOne(read, projectId)),
-        readAtOnce,
+        read: Effect.fn("Projects.read")((projectId) => Effect.flatMap(Effect.orDie(findCommitted(projectId)), only)),
         readDefault: Effect.fn("Projects.readDefault")(function* (workspaceId) {
           const project = Option.fromUndefinedOr((yield* Effect.orDie(findDefault(workspaceId)))[0])
           return Option.isSome(project) ? project.value : yield* notFound("Workspace")
@@ -124,12 +121,11 @@ export class Projects extends Context.Service<
           const binding: CursorBinding = { route: "workspaces.projects", subject, filter: [workspaceId] }
           const [at, id] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
           const after = at === undefined || id === undefined ? read`1 = 1` : read`(created_at, id) > (${at}, ${id})`
-          const rows = yield* SqlSchema.findAll({
-            Request: Schema.Void,
-            Result: Project,
-            execute: () => read`SELECT ${read.literal(columns)} FROM projects
-              WHERE workspace_id = ${workspaceId} AND ${after} ORDER BY created_at, id LIMIT ${page.limit + 1}`
-          })(undefined).pipe(Effect.orDie)
+          const rows = yield* read`SELECT ${read.literal(columns)} FROM projects
+            WHERE workspace_id = ${workspaceId} AND ${after} ORDER BY created_at, id LIMIT ${page.limit + 1}`.pipe(
+            Effect.flatMap(decodeProjects),
+            Effect.orDie
+          )
           const items = rows.slice(0, page.limit)
           const last = items.at(-1)
           if (rows.length <= page.limit || last === undefined) return { items }

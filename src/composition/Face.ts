@@ -7,7 +7,6 @@ import { tokenHandlers } from "../http/handlers/TokenHandlers.ts"
 import { UpstreamProvider } from "../accounts/upstream/UpstreamProvider.ts"
 import { workspaceHandlers } from "../http/handlers/WorkspaceHandlers.ts"
 import { apiMiddleware } from "../http/ApiRoutes.ts"
-import { DirectReads } from "../http/direct-reads/DirectReads.ts"
 import { makeWebHandler } from "../http/HttpApplication.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import { HttpSettings, implementedFeatures } from "../http/HttpSettings.ts"
@@ -36,9 +35,8 @@ const httpSettings = (settings: Settings) =>
 const mounted = Layer.effectDiscard(
   Effect.gen(function* () {
     const listener = yield* HttpListener
-    const direct = yield* DirectReads
     const handler = yield* makeWebHandler
-    yield* listener.mount(handler, direct.answer)
+    yield* listener.mount(handler)
   })
 )
 
@@ -53,7 +51,6 @@ const upstream = (settings: Settings) => {
 export const face = (settings: Settings) =>
   mounted.pipe(
     Layer.provide(accountGroups),
-    Layer.provide(DirectReads.layer),
     Layer.provide(
       Layer.mergeAll(
         authenticatorLayer,

@@ -1,14 +1,15 @@
 import { backup, DatabaseSync } from "node:sqlite"
-import { Context, Effect, Layer, Pool, Semaphore } from "effect"
+import { Context, Effect, Layer, Option, Pool, Semaphore } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, Statement } from "effect/sql"
 import { Commits, commitListeners } from "../../actors/database/Commits.ts"
-import { PointReads } from "../../actors/database/PointReads.ts"
+import { ReadMemory } from "../../actors/database/ReadMemory.ts"
+import { ReadSnapshot } from "../../actors/database/ReadSnapshot.ts"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
 import { createPrivateFile } from "./PrivateFile.ts"
+import { sharedReads } from "./SharedReads.ts"
 import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
-import { sqlitePointReads } from "./SqlitePointReads.ts"
 
 // A second process can only be an operator's command, so this waits for a lock instead of reporting it.
 const busyTimeoutMillis = 5000
@@ -82,7 +83,7 @@ const makeDatabaseFile = (database: DatabaseSync, writing: Semaphore.Semaphore) 
 const makeWriter = Effect.fn("SqliteClient.writer")(function* (filename: string) {
   const database = yield* open(filename, { readOnly: false })
   const { commits, committed } = commitListeners()
-  const connection = new SqliteConnection(database, committed)
+  const connection = new SqliteConnection(database, { committed })
   const writing = yield* Semaphore.make(1)
   const client = yield* SqlClient.make({
     ...SqlClient.makeSqliteAcquirers({
@@ -105,7 +106,14 @@ const makeWriter = Effect.fn("SqliteClient.writer")(function* (filename: string)
 })
 
 const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string) {
-  const shared = new SqliteConnection(yield* open(filename, { readOnly: true }))
+  const reading = yield* open(filename, { readOnly: true })
+  // Nothing is committed by this process where it has no writer.
+  const commits = Option.getOrUndefined(yield* Effect.serviceOption(Commits))
+  const { before, memory, snapshot } = yield* Effect.acquireRelease(
+    Effect.sync(() => sharedReads(reading, commits)),
+    (reads) => Effect.sync(reads.close)
+  )
+  const shared = new SqliteConnection(reading, { before })
   // A cursor or a read transaction lives as long as its slowest consumer: each gets its own connection.
   const leased = yield* Pool.makeWithTTL({
     acquire: Effect.map(open(filename, { readOnly: true }), (database) => new SqliteConnection(database)),
@@ -121,7 +129,7 @@ const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string)
     isTransaction: (connection) => connection instanceof SqliteConnection && connection.inTransaction,
     spanAttributes
   })
-  return Context.make(ReadSql, client).pipe(Context.add(PointReads, sqlitePointReads(shared)))
+  return Context.make(ReadSql, client).pipe(Context.add(ReadMemory, memory), Context.add(ReadSnapshot, snapshot))
 })
 
 /** The writing connection of a database file, with the operations on it. WAL, synchronous FULL. */

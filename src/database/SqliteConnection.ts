@@ -42,6 +42,17 @@ const nextChunk = <A>(iterator: Iterator<A>): ReadonlyArray<A> => {
 interface Prepared {
   readonly statement: StatementSync
   readonly returnsRows: boolean
+  /** How it answers at the moment: setting that again would cost a call into SQLite for each use. */
+  asBigInts: boolean
+  asArrays: boolean
+}
+
+/** What happens around the statements of a connection. */
+export interface ConnectionHooks {
+  /** Called before each statement. */
+  readonly before?: () => void
+  /** Called after each statement that leaves no transaction open. */
+  readonly committed?: () => void
 }
 
 /** One connection of node:sqlite. Its calls are synchronous, so a single statement never interleaves with another. */
@@ -49,14 +60,11 @@ export class SqliteConnection implements Connection.Connection {
   // Least recently used first: a Map keeps insertion order.
   private readonly cache = new Map<string, Prepared>()
   private readonly database: DatabaseSync
-  private readonly committed: (() => void) | undefined
-  private begin: StatementSync | undefined
-  private rollback: StatementSync | undefined
+  private readonly hooks: ConnectionHooks
 
-  /** `committed` is called after each statement that leaves no transaction open. */
-  constructor(database: DatabaseSync, committed?: () => void) {
+  constructor(database: DatabaseSync, hooks: ConnectionHooks = {}) {
     this.database = database
-    this.committed = committed
+    this.hooks = hooks
   }
 
   get inTransaction(): boolean {
@@ -65,7 +73,7 @@ export class SqliteConnection implements Connection.Connection {
 
   private prepare(sql: string): Prepared {
     const statement = this.database.prepare(sql)
-    return { statement, returnsRows: statement.columns().length > 0 }
+    return { statement, returnsRows: statement.columns().length > 0, asBigInts: false, asArrays: false }
   }
 
   private prepareCached(sql: string): Prepared {
@@ -84,27 +92,6 @@ export class SqliteConnection implements Connection.Connection {
     return prepared
   }
 
-  /** Prepares a read of the first row, executed synchronously. It throws what node:sqlite throws. */
-  point(sql: string): (bindings: ReadonlyArray<SQLInputValue>) => unknown {
-    // A separate statement: the cached ones are configured again for each use.
-    const { statement } = this.prepare(sql)
-    return (bindings) => statement.get(...bindings)
-  }
-
-  /** Runs synchronous reads in one transaction: they see one state, and the file is locked only once. */
-  together<A>(read: () => A): A {
-    this.begin ??= this.prepare("BEGIN").statement
-    this.rollback ??= this.prepare("ROLLBACK").statement
-    // `run` would also query the changes, on every read.
-    this.begin.get()
-    try {
-      return read()
-    } finally {
-      // Nothing was written, and a rollback cannot be refused: left open, the connection would keep showing old states.
-      this.rollback.get()
-    }
-  }
-
   private run<A>(
     { prepared, params, arrays }: { prepared: () => Prepared; params: ReadonlyArray<unknown>; arrays: boolean },
     read: (prepared: Prepared, bindings: Array<SQLInputValue>) => A
@@ -112,11 +99,19 @@ export class SqliteConnection implements Connection.Connection {
     return Effect.withFiber((fiber) =>
       Effect.try({
         try: () => {
+          this.hooks.before?.()
           const it = prepared()
-          it.statement.setReadBigInts(Context.get(fiber.context, SqlClient.SafeIntegers))
-          it.statement.setReturnArrays(arrays)
+          const bigInts = Context.get(fiber.context, SqlClient.SafeIntegers)
+          if (it.asBigInts !== bigInts) {
+            it.statement.setReadBigInts(bigInts)
+            it.asBigInts = bigInts
+          }
+          if (it.asArrays !== arrays) {
+            it.statement.setReturnArrays(arrays)
+            it.asArrays = arrays
+          }
           const found = read(it, params.map(toBinding))
-          if (this.committed !== undefined && !this.database.isTransaction) this.committed()
+          if (this.hooks.committed !== undefined && !this.database.isTransaction) this.hooks.committed()
           return found
         },
         catch: sqliteFailure("execute")

@@ -1,11 +1,10 @@
-import { Context, type Duration, Effect, Layer, Option, Random, Schema, type Scope } from "effect"
+import { Context, type Duration, Effect, Layer, Random, Schema, type Scope } from "effect"
 import { SkipDrainGrace } from "../../actors/execution/SkipDrainGrace.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Draining } from "../streams/Draining.ts"
 import type { RunFrames } from "../streams/RunFrames.ts"
 import { type SocketSession, WebSockets } from "../streams/WebSockets.ts"
 import { clientAddress, parseAddressRange } from "./ClientAddress.ts"
-import type { DirectHandler } from "./direct-reads/DirectReads.ts"
 import { Exchange, makeRequestId } from "./Exchange.ts"
 import type { WebHandler } from "./HttpApplication.ts"
 import { formatListenAddress, type ListenAddress } from "./ListenAddress.ts"
@@ -74,11 +73,8 @@ export class HttpListener extends Context.Service<
     readonly address: ListenAddress
     /** `http://host:port`. */
     readonly url: string
-    /**
-     * Answers with `handler` for as long as the Scope lasts, after `direct` was asked. Closing it drains before the handler
-     * goes.
-     */
-    readonly mount: (handler: WebHandler, direct?: DirectHandler) => Effect.Effect<void, never, Scope.Scope>
+    /** Answers with `handler` for as long as the Scope lasts. Closing it drains before the handler goes. */
+    readonly mount: (handler: WebHandler) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("svc/http/HttpListener") {
   static readonly layer = (address: ListenAddress, options: ListenerOptions = {}) =>
@@ -95,7 +91,6 @@ export class HttpListener extends Context.Service<
         // The one seen last: nearly all requests of a server name the same.
         let knownHost: string | undefined
         let mounted: WebHandler | undefined
-        let direct: DirectHandler = Option.none
 
         const answer = (request: Request, server: Bun.Server<SocketData>): Response | Promise<Response | undefined> => {
           const requestId = makeRequestId(random)
@@ -104,8 +99,6 @@ export class HttpListener extends Context.Service<
             return plainErrorResponse(malformedRequest, requestId)
           }
           knownHost = host
-          const answered = direct(request, requestId)
-          if (Option.isSome(answered)) return answered.value
           if (!URL.canParse(request.url)) return plainErrorResponse(malformedRequest, requestId)
           if (mounted === undefined) {
             // Whatever watches the process must not end it while it migrates.
@@ -192,11 +185,10 @@ export class HttpListener extends Context.Service<
         return HttpListener.of({
           address: bound,
           url: `http://${formatListenAddress(bound)}`,
-          mount: (handler, directly = Option.none) =>
+          mount: (handler) =>
             Effect.acquireRelease(
               Effect.sync(() => {
                 mounted = handler
-                direct = directly
               }),
               () => drain
             )

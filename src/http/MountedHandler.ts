@@ -1,9 +1,8 @@
-import { Context, Duration, Effect, Layer, Option, Random, Schedule } from "effect"
+import { Context, Duration, Effect, Layer, Random, Schedule } from "effect"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Draining } from "../streams/Draining.ts"
 import { WebSockets } from "../streams/WebSockets.ts"
-import type { DirectHandler } from "./direct-reads/DirectReads.ts"
-import { Exchange, makeRequestId } from "./Exchange.ts"
+import { makeRequestId } from "./Exchange.ts"
 import type { WebHandler } from "./HttpApplication.ts"
 import { HttpListener } from "./HttpListener.ts"
 import { plainErrorResponse } from "./PlainErrorResponse.ts"
@@ -37,14 +36,10 @@ export class MountedHandler extends Context.Service<
         const sockets = yield* WebSockets
         const random = yield* Random.Random
         let mounted: WebHandler | undefined
-        let direct: DirectHandler = Option.none
         let open = 0
 
         const handle: WebHandler = (request, context) => {
           if (mounted === undefined) return Promise.resolve(plainErrorResponse(unavailable, makeRequestId(random)))
-          const given = context === undefined ? "" : Context.get(context, Exchange).requestId
-          const answered = direct(request, given === "" ? makeRequestId(random) : given)
-          if (Option.isSome(answered)) return Promise.resolve(answered.value)
           open++
           return mounted(request, context).finally(() => {
             open--
@@ -60,11 +55,10 @@ export class MountedHandler extends Context.Service<
         const listener = HttpListener.of({
           address: { host: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) },
           url: baseUrl,
-          mount: (handler, directly = Option.none) =>
+          mount: (handler) =>
             Effect.acquireRelease(
               Effect.sync(() => {
                 mounted = handler
-                direct = directly
               }),
               () =>
                 Effect.suspend(() => {

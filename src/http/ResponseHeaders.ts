@@ -17,39 +17,19 @@ const transportSecurity = (baseUrl: string): Readonly<Record<string, string>> =>
  * Headers of every response. What does not say otherwise is never stored, answers of the API in no case; those of the token
  * routes say so to old caches too, whatever their status.
  */
-export const withCommonHeaders = (
-  response: HttpServerResponse.HttpServerResponse,
-  baseUrl: string,
-  url: string,
-  requestId: string
-): HttpServerResponse.HttpServerResponse => {
-  const headers = response.headers
-  const isApi = url.startsWith("/api/")
-  return HttpServerResponse.setHeaders(response, {
-    [requestIdHeader]: requestId,
-    ...transportSecurity(baseUrl),
-    ...noSniffing,
-    ...(headers["referrer-policy"] === undefined ? { "referrer-policy": referrerPolicy } : {}),
-    ...(headers["content-security-policy"] === undefined ? { "content-security-policy": inertPolicy } : {}),
-    ...(isApi || headers["cache-control"] === undefined ? { "cache-control": "no-store" } : {}),
-    ...(url.startsWith(tokenRoutes) ? { pragma: "no-cache" } : {})
-  })
-}
-
-/** Makes responses that carry a record as the API answers it, with all headers of such an answer. */
-export const recordResponses = (baseUrl: string) => {
-  // Copied for each answer, which costs half of what reading them anew does.
-  const recordHeaders = new Headers({
-    "content-type": "application/json",
-    ...transportSecurity(baseUrl),
-    ...noSniffing,
-    "referrer-policy": referrerPolicy,
-    "content-security-policy": inertPolicy,
-    "cache-control": "no-store"
-  })
-  return (body: unknown, requestId: string): Response => {
-    const response = new Response(JSON.stringify(body), { headers: recordHeaders })
-    response.headers.set(requestIdHeader, requestId)
-    return response
+export const commonHeaders = (baseUrl: string) => {
+  const always = { ...transportSecurity(baseUrl), ...noSniffing }
+  return (
+    response: HttpServerResponse.HttpServerResponse,
+    url: string,
+    requestId: string
+  ): HttpServerResponse.HttpServerResponse => {
+    const given = response.headers
+    const added: Record<string, string> = { ...always, [requestIdHeader]: requestId }
+    if (given["referrer-policy"] === undefined) added["referrer-policy"] = referrerPolicy
+    if (given["content-security-policy"] === undefined) added["content-security-policy"] = inertPolicy
+    if (given["cache-control"] === undefined || url.startsWith("/api/")) added["cache-control"] = "no-store"
+    if (url.startsWith(tokenRoutes)) added["pragma"] = "no-cache"
+    return HttpServerResponse.setHeaders(response, added)
   }
 }

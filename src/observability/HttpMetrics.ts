@@ -17,20 +17,21 @@ const labels = (method: string, status: number) => ({
   status: String(status)
 })
 
+// One for each method and status there is: clients cannot make it grow.
+const counters = new Map<string, ReturnType<typeof counterOf>>()
+const counterOf = (method: string, status: number) => Metric.withAttributes(requests, labels(method, status))
+
+const counter = (method: string, status: number) => {
+  const key = `${knownMethods.has(method) ? method : "other"} ${status}`
+  const known = counters.get(key) ?? counterOf(method, status)
+  counters.set(key, known)
+  return known
+}
+
 /** Counts one answered request. Undefined methods share one label, so that clients cannot add series. */
 export const countRequest = (method: string, status: number, millis: number): Effect.Effect<void> =>
-  Effect.andThen(
-    Metric.update(Metric.withAttributes(requests, labels(method, status)), 1),
-    Metric.update(seconds, millis / 1000)
-  )
-
-/** The same for successful reads that are answered outside an Effect. */
-export const countRead: Effect.Effect<(millis: number) => void> = Effect.contextWith(
-  (context: Context.Context<never>) => {
-    const reads = Metric.withAttributes(requests, labels("GET", 200))
-    return Effect.succeed((millis: number) => {
-      reads.updateUnsafe(1, context)
-      seconds.updateUnsafe(millis / 1000, context)
-    })
-  }
-)
+  Effect.contextWith((context: Context.Context<never>) => {
+    counter(method, status).updateUnsafe(1, context)
+    seconds.updateUnsafe(millis / 1000, context)
+    return Effect.void
+  })

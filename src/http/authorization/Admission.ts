@@ -46,56 +46,67 @@ const auditActor = (principal: Principal): AuditActor =>
 /** The rule of a route that asks who is there. */
 export type AdmittedRule = Exclude<AccessRule, { readonly kind: "public" | "token" }>
 
+const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
+
 /**
  * Admits the request in progress under a route's rule, in the order of the specification: who is it (401), may it come
  * from there and do such a thing (403), which Workspace does it touch (404), is that allowed (403), is the Workspace archived (409). Nothing of query or body is validated yet.
  */
-export const admit = Effect.fn("admit")(function* (rule: AdmittedRule, endpoint: string) {
-  const request = yield* HttpServerRequest.HttpServerRequest
-  const settings = yield* HttpSettings
+export const admissions = Effect.gen(function* () {
+  const { baseUrl } = yield* HttpSettings
   const authenticator = yield* Authenticator
-  const presented = yield* Effect.fromResult(presentedCredential(request.headers, sessionCookieName(settings.baseUrl)))
-  const principal = yield* presented.kind === "bearer"
-    ? authenticator.bearer(presented.secret)
-    : authenticator.session(presented.secret)
-  const crossSite = presented.ambient
-    ? crossSiteRefusal(request.method, request.headers, new URL(settings.baseUrl).origin)
-    : undefined
-  if (crossSite !== undefined) return yield* crossSite
-  yield* followRenewal(presented, principal)
-  const unscoped = scopeRefusal(principal, request.method)
-  if (unscoped !== undefined) return yield* unscoped
-  const granted =
-    rule.kind === "workspace"
-      ? yield* Effect.fromResult(
-          grantedWorkspace(
-            principal,
-            rule.role,
-            yield* locateWorkspaces(rule.locate, yield* locatorValue(rule.locate, endpoint), principal.subject)
-          )
-        )
-      : undefined
-  const refusal = credentialRefusal(principal, rule)
-  if (refusal !== undefined) return yield* refusal
-  if (request.method !== "GET" && request.method !== "HEAD") {
-    if (granted?.archived === true && rule.kind === "workspace" && rule.archived !== "open") {
-      return yield* archivedWorkspace()
-    }
-    const limits = yield* AttemptLimits
-    yield* limits.consume("mutation", { subject: principal.subject })
+  const limits = yield* AttemptLimits
+  const locate = yield* locateWorkspaces
+  const sessionCookie = sessionCookieName(baseUrl)
+  const { origin } = new URL(baseUrl)
+
+  return (rule: AdmittedRule, endpoint: string) => {
+    const located = rule.kind === "workspace" ? locate(rule.locate) : undefined
+    return Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const presented = yield* Effect.fromResult(presentedCredential(request.headers, sessionCookie))
+      const principal = yield* presented.kind === "bearer"
+        ? authenticator.bearer(presented.secret)
+        : authenticator.session(presented.secret)
+      if (presented.ambient) {
+        const crossSite = crossSiteRefusal(request.method, request.headers, origin)
+        if (crossSite !== undefined) return yield* crossSite
+        yield* followRenewal(presented, principal)
+      }
+      const unscoped = scopeRefusal(principal, request.method)
+      if (unscoped !== undefined) return yield* unscoped
+      const granted =
+        rule.kind === "workspace" && located !== undefined
+          ? yield* Effect.fromResult(
+              grantedWorkspace(
+                principal,
+                rule.role,
+                yield* located(yield* locatorValue(rule.locate, endpoint), principal.subject)
+              )
+            )
+          : undefined
+      const refusal = credentialRefusal(principal, rule)
+      if (refusal !== undefined) return yield* refusal
+      if (!readMethods.has(request.method)) {
+        if (granted?.archived === true && rule.kind === "workspace" && rule.archived !== "open") {
+          return yield* archivedWorkspace()
+        }
+        yield* limits.consume("mutation", { subject: principal.subject })
+      }
+      const caller: CallerShape = {
+        subject: principal.subject,
+        credential: principal.credential,
+        credentialId: principal.credentialId,
+        boundWorkspaceId: principal.boundWorkspaceId,
+        scopes: principal.scopes,
+        workspaceId: granted?.workspaceId,
+        role: granted?.role,
+        actor: auditActor(principal),
+        requestId: yield* currentRequestId
+      }
+      return { caller, ambient: presented.ambient }
+    })
   }
-  const caller: CallerShape = {
-    subject: principal.subject,
-    credential: principal.credential,
-    credentialId: principal.credentialId,
-    boundWorkspaceId: principal.boundWorkspaceId,
-    scopes: principal.scopes,
-    workspaceId: granted?.workspaceId,
-    role: granted?.role,
-    actor: auditActor(principal),
-    requestId: yield* currentRequestId
-  }
-  return { caller, ambient: presented.ambient }
 })
 
 /** How the request in progress was admitted, for what outlives it: a live stream asks again whether it still may go on. */

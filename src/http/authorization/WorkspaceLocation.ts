@@ -1,9 +1,9 @@
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { OperatorConfigs } from "../../../actors/configuration/OperatorConfigs.ts"
+import { OperatorConfigs, type OperatorConfigsShape } from "../../../actors/configuration/OperatorConfigs.ts"
 import { readyMadePlaces } from "../../../actors/configuration/PublicInstallConfig.ts"
-import type { PointReadsShape } from "../../../actors/database/PointReads.ts"
+import { ReadMemory } from "../../../actors/database/ReadMemory.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import type { WorkspaceLocator } from "../../../schema/api/Access.ts"
 import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
@@ -19,7 +19,7 @@ export interface LocatedWorkspace {
 }
 
 /** Names the Workspace by a record of it. */
-export type RecordLocator = Exclude<WorkspaceLocator, `${string}orkspaceId` | "path.shareId">
+type RecordLocator = Exclude<WorkspaceLocator, `${string}orkspaceId` | "path.shareId">
 
 const owningTables: Record<RecordLocator, { readonly table: string; readonly noun: string }> = {
   "path.projectId": { table: "projects", noun: "Project" },
@@ -36,9 +36,6 @@ const owningTables: Record<RecordLocator, { readonly table: string; readonly nou
   "path.connectionId": { table: "connections", noun: "Connection" }
 }
 
-export const isRecordLocator = (locator: WorkspaceLocator): locator is RecordLocator =>
-  Object.hasOwn(owningTables, locator)
-
 const LocatedRow = Schema.Struct({
   // Null for what the operator owns: no Workspace may touch it.
   workspaceId: Schema.NullOr(WorkspaceId),
@@ -49,17 +46,25 @@ const LocatedRow = Schema.Struct({
 
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(LocatedRow))
 
-const located = (row: typeof LocatedRow.Type): ReadonlyArray<LocatedWorkspace> =>
-  row.workspaceId === null
-    ? []
-    : [
-        {
-          workspaceId: row.workspaceId,
-          role: row.role ?? undefined,
-          memberStatus: row.status ?? undefined,
-          archived: row.archivedAt !== null
-        }
-      ]
+/** The Workspaces of what was found; `undefined` when nothing was. */
+const located = (rows: ReadonlyArray<typeof LocatedRow.Type>): ReadonlyArray<LocatedWorkspace> | undefined =>
+  rows.length === 0
+    ? undefined
+    : rows.flatMap(({ archivedAt, role, status, workspaceId }) =>
+        workspaceId === null
+          ? []
+          : [
+              {
+                workspaceId,
+                role: role ?? undefined,
+                memberStatus: status ?? undefined,
+                archived: archivedAt !== null
+              }
+            ]
+      )
+
+// In no subject, which is ours; an id is whatever the request says.
+const separator = "\u0000"
 
 const unavailable = new ApiError({
   code: "verification_unavailable",
@@ -88,55 +93,78 @@ const readMemberships = (rows: Effect.Effect<unknown, SqlError>) =>
   )
 
 /** A ready-made configuration of the operator has no record: its id says which of the caller's Workspaces it was listed in. */
-const locateReadyMade = Effect.fnUntraced(function* (id: string, subject: string) {
-  const sql = yield* ReadSql
-  const places = readyMadePlaces(yield* OperatorConfigs, id)
+const locateReadyMade = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  operator: OperatorConfigsShape,
+  id: string,
+  subject: string
+) {
+  const places = readyMadePlaces(operator, id)
   const memberships =
     yield* readMemberships(sql`SELECT w.id AS "workspaceId", m.role, m.status, w.archived_at AS "archivedAt"
     FROM memberships m JOIN workspaces w ON w.id = m.workspace_id WHERE m.subject = ${subject}`)
-  return memberships.filter(({ workspaceId }) => workspaceId !== null && places(workspaceId))
+  return located(memberships.filter(({ workspaceId }) => workspaceId !== null && places(workspaceId)))
 })
+
+const recordedPlaces = (sql: SqlClient.SqlClient, locator: WorkspaceLocator, id: string, subject: string) => {
+  switch (locator) {
+    case "path.workspaceId":
+    case "query.workspaceId":
+    case "body.workspaceId":
+    case "body.fromWorkspaceId":
+      return sql`SELECT w.id AS "workspaceId", m.role, m.status, w.archived_at AS "archivedAt"
+        FROM workspaces w ${joinedMembership(sql, "w.id", subject)} WHERE w.id = ${id}`
+    case "path.shareId":
+      return sql`SELECT s.to_workspace_id AS "workspaceId", m.role, m.status, w.archived_at AS "archivedAt"
+        FROM output_shares s ${joinedWorkspace(sql, "s.to_workspace_id", subject)} WHERE s.id = ${id}
+        UNION ALL SELECT s.from_workspace_id, m.role, m.status, w.archived_at
+        FROM output_shares s ${joinedWorkspace(sql, "s.from_workspace_id", subject)} WHERE s.id = ${id}`
+    default:
+      return selectByRecord(sql, locator, id, subject)
+  }
+}
+
+const nounOf = (locator: WorkspaceLocator): string => {
+  switch (locator) {
+    case "path.workspaceId":
+    case "query.workspaceId":
+    case "body.workspaceId":
+    case "body.fromWorkspaceId":
+      return "Workspace"
+    case "path.shareId":
+      return "OutputShare"
+    default:
+      return owningTables[locator].noun
+  }
+}
 
 /**
  * Finds the Workspaces that a record, or a Workspace id given directly, belongs to, and the caller's membership in the
  * same read. Fails with `not_found` for an unknown id, `permission_denied` for what no Workspace owns.
  */
-export const locateWorkspaces = Effect.fnUntraced(function* (locator: WorkspaceLocator, id: string, subject: string) {
+export const locateWorkspaces = Effect.gen(function* () {
   const sql = yield* ReadSql
-  const query = () => {
-    switch (locator) {
-      case "path.workspaceId":
-      case "query.workspaceId":
-      case "body.workspaceId":
-      case "body.fromWorkspaceId":
-        return {
-          noun: "Workspace",
-          rows: sql`SELECT w.id AS "workspaceId", m.role, m.status, w.archived_at AS "archivedAt"
-            FROM workspaces w ${joinedMembership(sql, "w.id", subject)} WHERE w.id = ${id}`
-        }
-      case "path.shareId":
-        return {
-          noun: "OutputShare",
-          rows: sql`SELECT s.to_workspace_id AS "workspaceId", m.role, m.status, w.archived_at AS "archivedAt"
-            FROM output_shares s ${joinedWorkspace(sql, "s.to_workspace_id", subject)} WHERE s.id = ${id}
-            UNION ALL SELECT s.from_workspace_id, m.role, m.status, w.archived_at
-            FROM output_shares s ${joinedWorkspace(sql, "s.from_workspace_id", subject)} WHERE s.id = ${id}`
-        }
-      default:
-        return { noun: owningTables[locator].noun, rows: selectByRecord(sql, locator, id, subject) }
-    }
-  }
-  const { noun, rows } = query()
-  const recorded = yield* readMemberships(rows)
-  const found =
-    recorded.length === 0 && locator === "path.capsuleConfigId" ? yield* locateReadyMade(id, subject) : recorded
-  if (found.length === 0) return yield* notFound(noun)
-  return found.flatMap(located)
-})
+  const operator = yield* OperatorConfigs
+  const memory = yield* ReadMemory
+  // A caller or a record is rarely asked about in two ways: one memory for each way.
+  const recordedBy = (locator: WorkspaceLocator) =>
+    memory.untilCommit((key) => {
+      const end = key.indexOf(separator)
+      const [subject, id] = [key.slice(0, end), key.slice(end + separator.length)]
+      return Effect.map(readMemberships(recordedPlaces(sql, locator, id, subject)), located)
+    })
+  const finders = new Map<WorkspaceLocator, ReturnType<typeof recordedBy>>()
 
-/** The same for a record of one Workspace, at once. Nothing is found where `locateWorkspaces` has to be asked. */
-export const locateAtOnce = (sql: SqlClient.SqlClient, reads: PointReadsShape, locator: RecordLocator) => {
-  const read = reads.prepare(LocatedRow, (id, subject) => selectByRecord(sql, locator, id, subject))
-  const find = reads.untilCommit((id, subject) => Option.map(read(id, subject), located))
-  return (id: string, subject: string): ReadonlyArray<LocatedWorkspace> => Option.getOrElse(find(id, subject), () => [])
-}
+  return (locator: WorkspaceLocator) => {
+    const recorded = finders.get(locator) ?? recordedBy(locator)
+    finders.set(locator, recorded)
+    const noun = nounOf(locator)
+    return Effect.fnUntraced(function* (id: string, subject: string) {
+      const found = yield* recorded(`${subject}${separator}${id}`)
+      if (found !== undefined) return found
+      const readyMade =
+        locator === "path.capsuleConfigId" ? yield* locateReadyMade(sql, operator, id, subject) : undefined
+      return readyMade ?? (yield* notFound(noun))
+    })
+  }
+})

@@ -19,6 +19,7 @@ import {
   pathId,
   repeatableAnswer
 } from "./Commands.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
 
 const { configurationPlan, destroyPlan, plan } = SvcApi.groups.capsules.endpoints
 const runOnly = Schema.Struct({ run: Run })
@@ -46,91 +47,91 @@ export const capsuleHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const capsules = yield* Capsules
     const dependencies = yield* Dependencies
-    return handlers.handleAll({
-      read: Effect.fn("capsules.read")(function* ({ params }) {
+    return storedAnswers("capsules", handlers).handleAll({
+      read: Effect.fnUntraced(function* ({ params }) {
         return { capsule: yield* capsules.read(yield* capsuleOf(params)) }
       }),
-      update: Effect.fn("capsules.update")(function* ({ params, payload }) {
+      update: Effect.fnUntraced(function* ({ params, payload }) {
         return { capsule: yield* capsules.update(yield* commandContext, yield* capsuleOf(params), payload) }
       }),
-      remove: Effect.fn("capsules.remove")(function* ({ params }) {
+      remove: Effect.fnUntraced(function* ({ params }) {
         return yield* capsules.remove(yield* commandContext, yield* capsuleOf(params))
       }),
-      release: Effect.fn("capsules.release")(function* ({ params, payload }) {
+      release: Effect.fnUntraced(function* ({ params, payload }) {
         return yield* capsules.release(yield* commandContext, yield* capsuleOf(params), payload)
       }),
-      outputs: Effect.fn("capsules.outputs")(function* ({ params }) {
+      outputs: Effect.fnUntraced(function* ({ params }) {
         return { outputs: yield* capsules.outputs(yield* capsuleOf(params)) }
       }),
-      usageSummary: Effect.fn("capsules.usageSummary")(function* ({ params }) {
+      usageSummary: Effect.fnUntraced(function* ({ params }) {
         return { usage: yield* capsules.usage(yield* capsuleOf(params)) }
       }),
-      autoUpdateDecisions: Effect.fn("capsules.autoUpdateDecisions")(function* ({ params, query }) {
+      autoUpdateDecisions: Effect.fnUntraced(function* ({ params, query }) {
         const page = yield* capsules.autoUpdateDecisions(yield* capsuleOf(params), pageRequest(query))
         return { decisions: page.items, ...cursorOf(page) }
       }),
-      stateVersions: Effect.fn("capsules.stateVersions")(function* ({ params, query }) {
+      stateVersions: Effect.fnUntraced(function* ({ params, query }) {
         const page = yield* capsules.stateVersions(yield* capsuleOf(params), pageRequest(query))
         return { stateVersions: page.items, ...cursorOf(page) }
       }),
-      dependencies: Effect.fn("capsules.dependencies")(function* ({ params, query }) {
+      dependencies: Effect.fnUntraced(function* ({ params, query }) {
         const page = yield* dependencies.list(yield* capsuleOf(params), pageRequest(query))
         return { dependencies: page.items, ...cursorOf(page) }
       }),
-      createDependency: Effect.fn("capsules.createDependency")(function* ({ params, payload }) {
+      createDependency: Effect.fnUntraced(function* ({ params, payload }) {
         const consumer = yield* capsuleOf(params)
         return { dependency: yield* dependencies.create(yield* commandContext, consumer, payload) }
       }),
-      removeDependency: Effect.fn("capsules.removeDependency")(function* ({ params }) {
+      removeDependency: Effect.fnUntraced(function* ({ params }) {
         const id = yield* pathId(DependencyId, params.dependencyId, "Dependency")
         yield* dependencies.remove(yield* commandContext, id)
       }),
-      providerBindings: Effect.fn("capsules.providerBindings")(function* ({ params }) {
+      providerBindings: Effect.fnUntraced(function* ({ params }) {
         return { providerBindings: yield* capsules.providerBindings(yield* capsuleOf(params)) }
       }),
       replaceProviderBindings: retired,
-      configs: Effect.fn("capsules.configs")(function* ({ query }) {
+      configs: Effect.fnUntraced(function* ({ query }) {
         const page = yield* capsules.installConfigs(yield* authorisedWorkspace, pageRequest(query))
         return { capsuleConfigs: page.items, ...cursorOf(page) }
       }),
-      config: Effect.fn("capsules.config")(function* ({ params }) {
+      config: Effect.fnUntraced(function* ({ params }) {
         const id = yield* pathId(InstallConfigId, params.capsuleConfigId, "Configuration")
         return { capsuleConfig: yield* capsules.installConfig(yield* authorisedWorkspace, id) }
       }),
       updateConfig: retired,
-      plan: Effect.fn("capsules.plan")(function* ({ headers, params }) {
+      plan: Effect.fnUntraced(function* ({ headers, params }) {
         const id = yield* capsuleOf(params)
         const request = yield* maybeIdempotent(headers, { capsuleId: id })
         const { replayed, value } = yield* capsules.plan(yield* commandContext, id, request)
         return yield* planAnswer({ run: value }, replayed)
       }),
-      configurationPlan: Effect.fn("capsules.configurationPlan")(function* ({ headers, params, payload }) {
+      configurationPlan: Effect.fnUntraced(function* ({ headers, params, payload }) {
         const id = yield* capsuleOf(params)
         const body = yield* Effect.orDie(normalisedConfiguration(payload))
         const request = yield* idempotent(headers, { capsuleId: id, body })
         const { replayed, value } = yield* capsules.configurationPlan(yield* commandContext, id, payload, request)
         return yield* configurationPlanAnswer({ replayed, ...value }, replayed)
       }),
-      reconcilePlan: Effect.fn("capsules.reconcilePlan")(function* ({ headers, params }) {
+      reconcilePlan: Effect.fnUntraced(function* ({ headers, params }) {
         const id = yield* capsuleOf(params)
         const request = yield* maybeIdempotent(headers, { capsuleId: id })
         const { replayed, value } = yield* capsules.reconcilePlan(yield* commandContext, id, request)
         return yield* planAnswer({ run: value }, replayed)
       }),
-      destroyPlan: Effect.fn("capsules.destroyPlan")(function* ({ headers, params }) {
+      destroyPlan: Effect.fnUntraced(function* ({ headers, params }) {
         const id = yield* capsuleOf(params)
         const request = yield* maybeIdempotent(headers, { capsuleId: id })
         const { replayed, value } = yield* capsules.destroyPlan(yield* commandContext, id, request)
         return yield* destroyPlanAnswer({ run: value }, replayed)
       }),
-      driftCheck: Effect.fn("capsules.driftCheck")(function* ({ params }) {
+      driftCheck: Effect.fnUntraced(function* ({ params }) {
         return { run: yield* capsules.driftCheck(yield* commandContext, yield* capsuleOf(params)) }
       }),
-      backup: Effect.fn("capsules.backup")(function* ({ params }) {
+      backup: Effect.fnUntraced(function* ({ params }) {
         const id = yield* capsuleOf(params)
         return { backup: yield* capsules.backup(yield* commandContext, yield* authorisedWorkspace, id) }
       }),
-      reAdopt: Effect.fn("capsules.reAdopt")(function* ({ headers, params, payload }) {
+      reAdopt: Effect.fnUntraced(function* ({ headers, params, payload }) {
         const id = yield* capsuleOf(params)
         if (payload.reviewedUserVariables !== undefined) {
           yield* checkBounds("reviewedUserVariables", payload.reviewedUserVariables)

@@ -15,6 +15,7 @@ import { HttpSettings } from "../HttpSettings.ts"
 import { takesHtml } from "../LandingPage.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
 import { StoredWorkspace } from "../../../actors/workspace/StoredWorkspace.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
 
 const connectionOf = (params: { readonly connectionId: string }) =>
   pathId(ConnectionId, params.connectionId, "Connection")
@@ -51,34 +52,34 @@ export const connectionHandlers = HttpApiBuilder.group(
     const { baseUrl } = yield* HttpSettings
     const helpers = yield* OAuthHelpers
     const declared = (helperId: string) => Effect.provideService(findHelper(helperId), OAuthHelpers, helpers)
-    return handlers.handleAll({
-      list: Effect.fn("connections.list")(function* ({ query }) {
+    return storedAnswers("connections", handlers).handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
         const page = yield* connections.list(yield* authorisedWorkspace, pageRequest(query))
         return { connections: page.items, ...cursorOf(page) }
       }),
-      create: Effect.fn("connections.create")(function* ({ payload }) {
+      create: Effect.fnUntraced(function* ({ payload }) {
         return { connection: yield* connections.create(yield* commandContext, payload) }
       }),
-      test: Effect.fn("connections.test")(function* ({ params }) {
+      test: Effect.fnUntraced(function* ({ params }) {
         return yield* connections.test(yield* commandContext, yield* connectionOf(params))
       }),
-      read: Effect.fn("connections.read")(function* ({ params }) {
+      read: Effect.fnUntraced(function* ({ params }) {
         return { connection: yield* connections.read(yield* connectionOf(params)) }
       }),
-      update: Effect.fn("connections.update")(function* ({ params, payload }) {
+      update: Effect.fnUntraced(function* ({ params, payload }) {
         return yield* connections.update(yield* commandContext, yield* connectionOf(params), payload)
       }),
-      remove: Effect.fn("connections.remove")(function* ({ params }) {
+      remove: Effect.fnUntraced(function* ({ params }) {
         yield* connections.remove(yield* commandContext, yield* connectionOf(params))
       }),
-      confirmOrigins: Effect.fn("connections.confirmOrigins")(function* ({ params, payload }) {
+      confirmOrigins: Effect.fnUntraced(function* ({ params, payload }) {
         const id = yield* connectionOf(params)
         return { connection: yield* connections.confirmOrigins(yield* commandContext, id, payload.origins) }
       }),
-      revoke: Effect.fn("connections.revoke")(function* ({ params }) {
+      revoke: Effect.fnUntraced(function* ({ params }) {
         return yield* connections.revoke(yield* commandContext, yield* connectionOf(params))
       }),
-      startOAuth: Effect.fn("connections.startOAuth")(function* ({ params, payload }) {
+      startOAuth: Effect.fnUntraced(function* ({ params, payload }) {
         const { helper } = yield* declared(params.helperId)
         const sessionId = yield* browserSession
         return yield* connections.startOAuth(yield* commandContext, {
@@ -88,7 +89,7 @@ export const connectionHandlers = HttpApiBuilder.group(
           request: payload
         })
       }),
-      finishOAuth: Effect.fn("connections.finishOAuth")(function* ({ params }) {
+      finishOAuth: Effect.fnUntraced(function* ({ params }) {
         const { helper } = yield* declared(params.helperId)
         const sessionId = yield* browserSession
         const { headers, originalUrl } = yield* HttpServerRequest.HttpServerRequest
@@ -102,25 +103,25 @@ export const connectionHandlers = HttpApiBuilder.group(
         const handle = yield* workspaceHandle(sql, connection.workspaceId ?? "")
         return seeOther(`${baseUrl}/w/${handle}/connections?connected=${connection.id}`)
       }),
-      providerConnections: Effect.fn("connections.providerConnections")(function* ({ query }) {
+      providerConnections: Effect.fnUntraced(function* ({ query }) {
         const page = yield* connections.list(yield* authorisedWorkspace, pageRequest(query))
         return { providerConnections: page.items.filter(({ kind }) => kind === "provider"), ...cursorOf(page) }
       }),
-      recipes: Effect.fn("connections.recipes")(function* () {
+      recipes: Effect.fnUntraced(function* () {
         return { credentialRecipes: yield* connections.recipes, oauthHelpers: yield* connections.helpers }
       }),
-      outputShares: Effect.fn("connections.outputShares")(function* ({ query }) {
+      outputShares: Effect.fnUntraced(function* ({ query }) {
         const page = yield* shares.list(yield* authorisedWorkspace, pageRequest(query))
         return { outputShares: page.items, ...cursorOf(page) }
       }),
-      createOutputShare: Effect.fn("connections.createOutputShare")(function* ({ payload }) {
+      createOutputShare: Effect.fnUntraced(function* ({ payload }) {
         return { outputShare: yield* shares.create(yield* commandContext, payload) }
       }),
-      approveOutputShare: Effect.fn("connections.approveOutputShare")(function* ({ params }) {
+      approveOutputShare: Effect.fnUntraced(function* ({ params }) {
         const id = yield* shareOf(params)
         return { outputShare: yield* shares.approve(yield* commandContext, id, yield* authorisedWorkspace) }
       }),
-      revokeOutputShare: Effect.fn("connections.revokeOutputShare")(function* ({ params }) {
+      revokeOutputShare: Effect.fnUntraced(function* ({ params }) {
         const id = yield* shareOf(params)
         return { outputShare: yield* shares.revoke(yield* commandContext, id, yield* authorisedWorkspace) }
       })

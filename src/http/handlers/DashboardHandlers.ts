@@ -18,6 +18,7 @@ import { IsolationNotice } from "../IsolationNotice.ts"
 import { attentionOf } from "./Attention.ts"
 import { authorisedWorkspace, commandContext } from "./Commands.ts"
 import { discoveryDocument } from "./DiscoveryHandlers.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
 
 const maxWorkspaces = 100
 const recent = 20
@@ -37,8 +38,8 @@ export const dashboardHandlers = HttpApiBuilder.group(
     const sql = yield* ReadSql
     const capabilities = yield* discoveryDocument
     const isolation = yield* IsolationNotice
-    return handlers.handleAll({
-      bootstrap: Effect.fn("dashboard.bootstrap")(function* ({ query }) {
+    return storedAnswers("dashboard", handlers).handleAll({
+      bootstrap: Effect.fnUntraced(function* ({ query }) {
         const caller = yield* Caller
         const user = Option.getOrUndefined(yield* users.find(caller.subject))
         // The first screen of a first visit: the personal Workspace is there before it is asked for.
@@ -66,11 +67,11 @@ export const dashboardHandlers = HttpApiBuilder.group(
           ...(notices.length === 0 ? {} : { notices })
         }
       }),
-      latestRuns: Effect.fn("dashboard.latestRuns")(function* ({ query }) {
+      latestRuns: Effect.fnUntraced(function* ({ query }) {
         const ids = query.capsuleIds.split(",").map((id) => CapsuleId.make(id))
         return { latestRuns: yield* runs.latest(yield* authorisedWorkspace, ids) }
       }),
-      overview: Effect.fn("dashboard.overview")(function* () {
+      overview: Effect.fnUntraced(function* () {
         const caller = yield* Caller
         const workspaceId = yield* authorisedWorkspace
         const workspace = yield* memberships.read(caller.subject, workspaceId)

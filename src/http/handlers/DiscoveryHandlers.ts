@@ -3,6 +3,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { apiVersion, type Discovery } from "../../../schema/records/Discovery.ts"
 import { HttpSettings } from "../HttpSettings.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
 
 /** The discovery document of this server (specification, Discovery document). */
 export const discoveryDocument: Effect.Effect<Discovery, never, HttpSettings> = Effect.map(
@@ -29,7 +30,7 @@ export const discoveryHandlers = HttpApiBuilder.group(
   "discovery",
   Effect.fn(function* (handlers) {
     const document = yield* discoveryDocument
-    return handlers.handleAll({
+    return storedAnswers("discovery", handlers).handleAll({
       wellKnown: () => Effect.succeed(document),
       capabilities: () => Effect.succeed(document)
     })

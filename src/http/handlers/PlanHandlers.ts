@@ -7,6 +7,7 @@ import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CapsuleId, InstallPlanId, RevisionPlanId } from "../../../schema/records/Ids.ts"
 import { InstallPlan, RevisionPlan } from "../../../schema/records/InstallPlan.ts"
 import { answer, authorisedWorkspace, commandContext, idempotent, pathId, repeatableAnswer } from "./Commands.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
 
 const { installPlans, revisionPlans } = SvcApi.groups
 const installPlanAnswer = repeatableAnswer(
@@ -30,17 +31,17 @@ export const installPlanHandlers = HttpApiBuilder.group(
   "installPlans",
   Effect.fn(function* (handlers) {
     const plans = yield* InstallPlans
-    return handlers.handleAll({
-      create: Effect.fn("installPlans.create")(function* ({ headers, payload }) {
+    return storedAnswers("installPlans", handlers).handleAll({
+      create: Effect.fnUntraced(function* ({ headers, payload }) {
         const context = yield* commandContext
         const request = yield* idempotent(headers, yield* Effect.orDie(normalised(payload)))
         const { replayed, value } = yield* plans.create(context, yield* authorisedWorkspace, payload, request)
         return yield* installPlanAnswer({ installPlan: value, replayed }, replayed)
       }),
-      read: Effect.fn("installPlans.read")(function* ({ params }) {
+      read: Effect.fnUntraced(function* ({ params }) {
         return { installPlan: yield* plans.read(yield* pathId(InstallPlanId, params.installPlanId, "Install plan")) }
       }),
-      reconcile: Effect.fn("installPlans.reconcile")(function* ({ params }) {
+      reconcile: Effect.fnUntraced(function* ({ params }) {
         const id = yield* pathId(InstallPlanId, params.installPlanId, "Install plan")
         return { installPlan: yield* plans.reconcile(yield* commandContext, id) }
       })
@@ -53,19 +54,19 @@ export const revisionPlanHandlers = HttpApiBuilder.group(
   "revisionPlans",
   Effect.fn(function* (handlers) {
     const plans = yield* RevisionPlans
-    return handlers.handleAll({
-      create: Effect.fn("revisionPlans.create")(function* ({ headers, params, payload }) {
+    return storedAnswers("revisionPlans", handlers).handleAll({
+      create: Effect.fnUntraced(function* ({ headers, params, payload }) {
         const id = yield* pathId(CapsuleId, params.capsuleId, "Capsule")
         const request = yield* idempotent(headers, { capsuleId: id, ...payload })
         const { replayed, value } = yield* plans.create(yield* commandContext, id, payload, request)
         return yield* revisionPlanCreated({ revisionPlan: value, replayed }, replayed)
       }),
-      read: Effect.fn("revisionPlans.read")(function* ({ params }) {
+      read: Effect.fnUntraced(function* ({ params }) {
         return {
           revisionPlan: yield* plans.read(yield* pathId(RevisionPlanId, params.revisionPlanId, "Revision plan"))
         }
       }),
-      reconcile: Effect.fn("revisionPlans.reconcile")(function* ({ params }) {
+      reconcile: Effect.fnUntraced(function* ({ params }) {
         const id = yield* pathId(RevisionPlanId, params.revisionPlanId, "Revision plan")
         const revisionPlan = yield* plans.reconcile(yield* commandContext, id)
         // 202 tells that the plan is on its way and has to be asked again (specification, Revision plans).

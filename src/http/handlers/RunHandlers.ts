@@ -9,6 +9,7 @@ import { RunGroupId, RunId, StateVersionId } from "../../../schema/records/Ids.t
 import { Run } from "../../../schema/records/Run.ts"
 import { commandContext, maybeIdempotent, pathId, repeatableAnswer } from "./Commands.ts"
 import { liveAnswer } from "./LiveRuns.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
 
 const defaultSequenceLimit = 500
 
@@ -26,54 +27,54 @@ export const runHandlers = HttpApiBuilder.group(
     const streams = yield* RunStreams
     const capsules = yield* Capsules
     const prices = yield* Prices
-    return handlers.handleAll({
-      read: Effect.fn("runs.read")(function* ({ params }) {
+    return storedAnswers("runs", handlers).handleAll({
+      read: Effect.fnUntraced(function* ({ params }) {
         return { run: yield* runs.read(yield* runOf(params)) }
       }),
-      approve: Effect.fn("runs.approve")(function* ({ params, payload }) {
+      approve: Effect.fnUntraced(function* ({ params, payload }) {
         return { run: yield* runs.approve(yield* commandContext, yield* runOf(params), payload) }
       }),
-      apply: Effect.fn("runs.apply")(function* ({ headers, params }) {
+      apply: Effect.fnUntraced(function* ({ headers, params }) {
         const id = yield* runOf(params)
         const request = yield* maybeIdempotent(headers, { planRunId: id })
         const { replayed, value } = yield* runs.apply(yield* commandContext, id, request)
         return yield* applyAnswer({ run: value }, replayed)
       }),
-      cancel: Effect.fn("runs.cancel")(function* ({ params, payload }) {
+      cancel: Effect.fnUntraced(function* ({ params, payload }) {
         return { run: yield* runs.cancel(yield* commandContext, yield* runOf(params), payload.reason) }
       }),
-      logs: Effect.fn("runs.logs")(function* ({ params, query, request }) {
+      logs: Effect.fnUntraced(function* ({ params, query, request }) {
         const id = yield* runOf(params)
         const live = yield* liveAnswer(request, id, "logs", query.after)
         if (Option.isSome(live)) return live.value
         const page = yield* streams.logs(id, query.after ?? 0, query.limit ?? defaultSequenceLimit)
         return { entries: page.items, nextAfter: page.nextAfter, done: page.done }
       }),
-      events: Effect.fn("runs.events")(function* ({ params, query, request }) {
+      events: Effect.fnUntraced(function* ({ params, query, request }) {
         const id = yield* runOf(params)
         const live = yield* liveAnswer(request, id, "events", query.after)
         if (Option.isSome(live)) return live.value
         const page = yield* streams.events(id, query.after ?? 0, query.limit ?? defaultSequenceLimit)
         return { events: page.items, nextAfter: page.nextAfter, done: page.done }
       }),
-      cost: Effect.fn("runs.cost")(function* ({ params }) {
+      cost: Effect.fnUntraced(function* ({ params }) {
         const run = yield* runs.read(yield* runOf(params))
         const planned = run.planRunId === undefined ? run : yield* runs.read(run.planRunId)
         return { cost: { ...estimateCost(prices.table, planned), runId: run.id } }
       }),
-      group: Effect.fn("runs.group")(function* ({ params }) {
+      group: Effect.fnUntraced(function* ({ params }) {
         return yield* runs.group(yield* groupOf(params))
       }),
-      approveGroup: Effect.fn("runs.approveGroup")(function* ({ params, payload }) {
+      approveGroup: Effect.fnUntraced(function* ({ params, payload }) {
         return yield* runs.approveGroup(yield* commandContext, yield* groupOf(params), payload)
       }),
-      cancelGroup: Effect.fn("runs.cancelGroup")(function* ({ params, payload }) {
+      cancelGroup: Effect.fnUntraced(function* ({ params, payload }) {
         return yield* runs.cancelGroup(yield* commandContext, yield* groupOf(params), payload.reason)
       }),
-      stateVersion: Effect.fn("runs.stateVersion")(function* ({ params }) {
+      stateVersion: Effect.fnUntraced(function* ({ params }) {
         return { stateVersion: yield* capsules.stateVersion(yield* stateOf(params)) }
       }),
-      rollbackPlan: Effect.fn("runs.rollbackPlan")(function* ({ params, payload = {} }) {
+      rollbackPlan: Effect.fnUntraced(function* ({ params, payload = {} }) {
         return { run: yield* runs.rollbackPlan(yield* commandContext, yield* stateOf(params), payload) }
       })
     })

@@ -13,6 +13,7 @@ import {
   pathId,
   repeatableAnswer
 } from "./Commands.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
 
 const renewedAnswer = repeatableAnswer(
   SvcApi.groups.sources.endpoints.renewHookSecret,
@@ -28,24 +29,24 @@ export const sourceHandlers = HttpApiBuilder.group(
   "sources",
   Effect.fn(function* (handlers) {
     const sources = yield* Sources
-    return handlers.handleAll({
-      list: Effect.fn("sources.list")(function* ({ query }) {
+    return storedAnswers("sources", handlers).handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
         const page = yield* sources.list(yield* authorisedWorkspace, pageRequest(query))
         return { sources: page.items, ...cursorOf(page) }
       }),
-      create: Effect.fn("sources.create")(function* ({ payload }) {
+      create: Effect.fnUntraced(function* ({ payload }) {
         return yield* sources.create(yield* commandContext, payload)
       }),
-      read: Effect.fn("sources.read")(function* ({ params }) {
+      read: Effect.fnUntraced(function* ({ params }) {
         return { source: yield* sources.read(yield* sourceOf(params)) }
       }),
-      update: Effect.fn("sources.update")(function* ({ params, payload }) {
+      update: Effect.fnUntraced(function* ({ params, payload }) {
         return { source: yield* sources.update(yield* commandContext, yield* sourceOf(params), payload) }
       }),
-      remove: Effect.fn("sources.remove")(function* ({ params }) {
+      remove: Effect.fnUntraced(function* ({ params }) {
         yield* sources.remove(yield* commandContext, yield* sourceOf(params))
       }),
-      renewHookSecret: Effect.fn("sources.renewHookSecret")(function* ({ headers, params, payload }) {
+      renewHookSecret: Effect.fnUntraced(function* ({ headers, params, payload }) {
         const id = yield* sourceOf(params)
         const { hookSecretVersion } = payload
         const request = yield* maybeIdempotent(headers, { sourceId: id, hookSecretVersion })
@@ -53,27 +54,27 @@ export const sourceHandlers = HttpApiBuilder.group(
         const { replayed, ...renewed } = yield* sources.renewHookSecret(context, id, hookSecretVersion, request)
         return yield* renewedAnswer(renewed, replayed)
       }),
-      sync: Effect.fn("sources.sync")(function* ({ params, payload }) {
+      sync: Effect.fnUntraced(function* ({ params, payload }) {
         return { run: yield* sources.sync(yield* commandContext, yield* sourceOf(params), payload) }
       }),
-      snapshots: Effect.fn("sources.snapshots")(function* ({ params, query }) {
+      snapshots: Effect.fnUntraced(function* ({ params, query }) {
         const page = yield* sources.snapshots(yield* sourceOf(params), pageRequest(query))
         return { snapshots: page.items, ...cursorOf(page) }
       }),
-      installModules: Effect.fn("sources.installModules")(function* ({ params }) {
+      installModules: Effect.fnUntraced(function* ({ params }) {
         return yield* sources.installModules(yield* sourceOf(params), yield* snapshotOf(params))
       }),
-      file: Effect.fn("sources.file")(function* ({ params, query }) {
+      file: Effect.fnUntraced(function* ({ params, query }) {
         return yield* sources.file(yield* sourceOf(params), yield* snapshotOf(params), query.path)
       }),
-      compatibilityCheck: Effect.fn("sources.compatibilityCheck")(function* ({ params, payload }) {
+      compatibilityCheck: Effect.fnUntraced(function* ({ params, payload }) {
         return yield* sources.checkCompatibility(yield* commandContext, yield* sourceOf(params), payload)
       }),
-      report: Effect.fn("sources.report")(function* ({ params }) {
+      report: Effect.fnUntraced(function* ({ params }) {
         const id = yield* pathId(CompatibilityReportId, params.reportId, "Compatibility report")
         return { compatibilityReport: yield* sources.report(id) }
       }),
-      stableSemver: Effect.fn("sources.stableSemver")(function* ({ payload }) {
+      stableSemver: Effect.fnUntraced(function* ({ payload }) {
         return yield* sources.stableSemver(yield* authorisedWorkspace, payload.url)
       })
     })

@@ -8,6 +8,7 @@ import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 import { commandContext, pageRequest } from "./Commands.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
 
 /** The person whose tokens these are. */
 const owner = Effect.map(Caller, ({ subject }) => subject)
@@ -35,8 +36,8 @@ export const tokenHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const tokens = yield* AccessTokens
     const authority = yield* TokenAuthority
-    return handlers.handleAll({
-      list: Effect.fn("accountTokens.list")(function* ({ query }) {
+    return storedAnswers("accountTokens", handlers).handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
         const page = yield* tokens.list(yield* owner, pageRequest(query))
         return {
           tokens: page.items,
@@ -44,7 +45,7 @@ export const tokenHandlers = HttpApiBuilder.group(
         }
       }),
       scopes: () => Effect.succeed({ kind: "svc.account-pat-scope-catalog@v1", scopes: tokens.catalog } as const),
-      create: Effect.fn("accountTokens.create")(function* ({ payload }) {
+      create: Effect.fnUntraced(function* ({ payload }) {
         const { secret, token } = yield* tokens.create(yield* commandContext, yield* owner, {
           name: payload.name,
           scopes: payload.scopes,
@@ -53,13 +54,13 @@ export const tokenHandlers = HttpApiBuilder.group(
         })
         return { token: Redacted.value(secret), token_record: token }
       }),
-      revoke: Effect.fn("accountTokens.revoke")(function* ({ params }) {
+      revoke: Effect.fnUntraced(function* ({ params }) {
         return { token_record: yield* tokens.revoke(yield* commandContext, yield* owner, params.tokenId) }
       }),
-      inventory: Effect.fn("accountTokens.inventory")(function* ({ query }) {
+      inventory: Effect.fnUntraced(function* ({ query }) {
         return yield* tokens.inventory(yield* owner, pageRequest(query))
       }),
-      current: Effect.fn("accountTokens.current")(function* () {
+      current: Effect.fnUntraced(function* () {
         return yield* authority.current(yield* presentedBearer)
       })
     })

@@ -14,6 +14,7 @@ import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
 import { ProjectId } from "../../../schema/records/Ids.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
 
 const largestPage = 100
 
@@ -43,12 +44,12 @@ export const workspaceHandlers = HttpApiBuilder.group(
     const audit = yield* Audit
     const interfaces = yield* Interfaces
     const read = yield* ReadSql
-    return handlers.handleAll({
-      inventory: Effect.fn("workspaces.inventory")(function* ({ query }) {
+    return storedAnswers("workspaces", handlers).handleAll({
+      inventory: Effect.fnUntraced(function* ({ query }) {
         const { subject } = yield* Caller
         return yield* workspaces.inventory(subject, { limit: query.limit ?? largestPage, cursor: query.cursor })
       }),
-      list: Effect.fn("workspaces.list")(function* ({ query }) {
+      list: Effect.fnUntraced(function* ({ query }) {
         const { boundWorkspaceId, subject } = yield* Caller
         if (boundWorkspaceId === undefined) yield* workspaces.ensurePersonal(yield* commandContext, subject)
         const limit = query.limit ?? largestPage
@@ -70,77 +71,77 @@ export const workspaceHandlers = HttpApiBuilder.group(
           ...(list.nextCursor === undefined ? {} : { nextCursor: list.nextCursor })
         }
       }),
-      create: Effect.fn("workspaces.create")(function* ({ payload }) {
+      create: Effect.fnUntraced(function* ({ payload }) {
         const { subject } = yield* Caller
         return { workspace: yield* workspaces.create(yield* commandContext, subject, payload) }
       }),
-      read: Effect.fn("workspaces.read")(function* () {
+      read: Effect.fnUntraced(function* () {
         const { subject } = yield* Caller
         return { workspace: yield* workspaces.read(subject, yield* authorisedWorkspace) }
       }),
-      update: Effect.fn("workspaces.update")(function* ({ payload }) {
+      update: Effect.fnUntraced(function* ({ payload }) {
         const { subject } = yield* Caller
         const id = yield* authorisedWorkspace
         return { workspace: yield* workspaces.update(yield* commandContext, subject, id, payload) }
       }),
-      setAutomation: Effect.fn("workspaces.setAutomation")(function* ({ payload }) {
+      setAutomation: Effect.fnUntraced(function* ({ payload }) {
         const { subject } = yield* Caller
         const id = yield* authorisedWorkspace
         return { workspace: yield* workspaces.setAutomation(yield* commandContext, subject, id, payload) }
       }),
-      members: Effect.fn("workspaces.members")(function* ({ query }) {
+      members: Effect.fnUntraced(function* ({ query }) {
         const { subject } = yield* Caller
         const page = yield* members.list(yield* authorisedWorkspace, subject, pageRequest(query))
         return { members: page.items, ...cursorOf(page) }
       }),
-      addMember: Effect.fn("workspaces.addMember")(function* ({ payload }) {
+      addMember: Effect.fnUntraced(function* ({ payload }) {
         return { member: yield* members.add(yield* commandContext, yield* memberScope, payload) }
       }),
-      updateMember: Effect.fn("workspaces.updateMember")(function* ({ params, payload }) {
+      updateMember: Effect.fnUntraced(function* ({ params, payload }) {
         return { member: yield* members.update(yield* commandContext, yield* memberScope, params.subject, payload) }
       }),
-      removeMember: Effect.fn("workspaces.removeMember")(function* ({ params }) {
+      removeMember: Effect.fnUntraced(function* ({ params }) {
         yield* members.remove(yield* commandContext, yield* memberScope, params.subject)
       }),
-      projects: Effect.fn("workspaces.projects")(function* ({ query }) {
+      projects: Effect.fnUntraced(function* ({ query }) {
         const { subject } = yield* Caller
         const page = yield* projects.list(yield* authorisedWorkspace, subject, pageRequest(query))
         return { projects: page.items, ...cursorOf(page) }
       }),
-      createProject: Effect.fn("workspaces.createProject")(function* ({ payload }) {
+      createProject: Effect.fnUntraced(function* ({ payload }) {
         return { project: yield* projects.create(yield* commandContext, yield* authorisedWorkspace, payload) }
       }),
-      readProject: Effect.fn("workspaces.readProject")(function* ({ params }) {
+      readProject: Effect.fnUntraced(function* ({ params }) {
         return { project: yield* projects.read(yield* pathId(ProjectId, params.projectId, "Project")) }
       }),
-      graph: Effect.fn("workspaces.graph")(function* () {
+      graph: Effect.fnUntraced(function* () {
         const id = yield* authorisedWorkspace
         return yield* readWorkspaceGraph(id).pipe(Effect.provideService(ReadSql, read))
       }),
-      uiSurfaces: Effect.fn("workspaces.uiSurfaces")(function* ({ query }) {
+      uiSurfaces: Effect.fnUntraced(function* ({ query }) {
         const { subject } = yield* Caller
         const page = { limit: yield* surfaceLimit(query.limit), cursor: query.cursor }
         const { capsuleId } = query
         const found = yield* interfaces.uiSurfaces(yield* authorisedWorkspace, subject, { capsuleId }, page)
         return { interfaces: found.items, ...cursorOf(found) }
       }),
-      activity: Effect.fn("workspaces.activity")(function* ({ query }) {
+      activity: Effect.fnUntraced(function* ({ query }) {
         const { subject } = yield* Caller
         const { action, capsuleId, since } = query
         const id = yield* authorisedWorkspace
         const page = yield* audit.list(id, subject, { action, capsuleId, since }, pageRequest(query))
         return { events: page.items, ...cursorOf(page) }
       }),
-      materializationFailures: Effect.fn("workspaces.materializationFailures")(function* ({ query }) {
+      materializationFailures: Effect.fnUntraced(function* ({ query }) {
         const page = yield* interfaces.failures(yield* authorisedWorkspace, pageRequest(query))
         return { failures: page.items, ...cursorOf(page) }
       }),
-      retryMaterialization: Effect.fn("workspaces.retryMaterialization")(function* ({ params, payload }) {
+      retryMaterialization: Effect.fnUntraced(function* ({ params, payload }) {
         const id = yield* authorisedWorkspace
         const failure = yield* interfaces.retry(yield* commandContext, id, params.intentId, payload.expected)
         return { failure }
       }),
-      usage: Effect.fn("workspaces.usage")(function* () {
+      usage: Effect.fnUntraced(function* () {
         const usage = yield* capsules.workspaceUsage(yield* authorisedWorkspace)
         return {
           usage: [
@@ -152,31 +153,31 @@ export const workspaceHandlers = HttpApiBuilder.group(
         }
       }),
       billing: () => Effect.succeed({ billing: { mode: "disabled" as const } }),
-      backups: Effect.fn("workspaces.backups")(function* ({ query }) {
+      backups: Effect.fnUntraced(function* ({ query }) {
         const page = yield* capsules.backups(yield* authorisedWorkspace, pageRequest(query))
         return { backups: page.items, ...cursorOf(page) }
       }),
-      createBackup: Effect.fn("workspaces.createBackup")(function* () {
+      createBackup: Effect.fnUntraced(function* () {
         return { backup: yield* capsules.backup(yield* commandContext, yield* authorisedWorkspace, undefined) }
       }),
-      planUpdate: Effect.fn("workspaces.planUpdate")(function* () {
+      planUpdate: Effect.fnUntraced(function* () {
         return yield* capsules.planUpdate(yield* commandContext, yield* authorisedWorkspace)
       }),
-      driftCheck: Effect.fn("workspaces.driftCheck")(function* () {
+      driftCheck: Effect.fnUntraced(function* () {
         return yield* capsules.driftCheckAll(yield* commandContext, yield* authorisedWorkspace)
       }),
-      currentStateVersions: Effect.fn("workspaces.currentStateVersions")(function* ({ query }) {
+      currentStateVersions: Effect.fnUntraced(function* ({ query }) {
         const page = yield* capsules.currentStateVersions(yield* authorisedWorkspace, pageRequest(query))
         return { stateVersions: page.items, ...cursorOf(page) }
       }),
-      runs: Effect.fn("workspaces.runs")(function* ({ query }) {
+      runs: Effect.fnUntraced(function* ({ query }) {
         const { capsuleId, sourceId, status, type } = query
         const id = yield* authorisedWorkspace
         const filter = { capsuleId, sourceId, status, type, includeLooks: query.includeLooks === "true" }
         const page = yield* runs.list(id, filter, pageRequest(query))
         return { runs: page.items, ...cursorOf(page) }
       }),
-      capsules: Effect.fn("workspaces.capsules")(function* ({ query }) {
+      capsules: Effect.fnUntraced(function* ({ query }) {
         const { projectId, status } = query
         const page = yield* capsules.list(yield* authorisedWorkspace, { projectId, status }, pageRequest(query))
         return { capsules: page.items, ...cursorOf(page) }

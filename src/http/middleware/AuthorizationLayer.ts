@@ -1,13 +1,9 @@
 import { Context, Effect, Layer, Option } from "effect"
-import { OperatorConfigs } from "../../../actors/configuration/OperatorConfigs.ts"
-import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Access } from "../../../schema/api/Access.ts"
 import { Authorization, Caller, type CallerShape } from "../../../schema/api/Middleware.ts"
-import { Admitted, type AdmittedRule, admit } from "../authorization/Admission.ts"
-import { Authenticator } from "../authorization/Authenticator.ts"
-import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
+import { Admitted, admissions } from "../authorization/Admission.ts"
 import { currentRequestId } from "../Exchange.ts"
-import { HttpSettings } from "../HttpSettings.ts"
+import { whenTraced } from "../WhenTraced.ts"
 import { isRetired, retiredResponse } from "../RetiredRoutes.ts"
 
 /** The caller of a route that asks nobody, or that reads its credential itself. */
@@ -24,20 +20,7 @@ const anonymous = (requestId: string): CallerShape => ({
 export const authorizationLayer = Layer.effect(
   Authorization,
   Effect.gen(function* () {
-    const authenticator = yield* Authenticator
-    const settings = yield* HttpSettings
-    const sql = yield* ReadSql
-    const limits = yield* AttemptLimits
-    const operator = yield* OperatorConfigs
-    // One by one: merging a context copies every service of the request.
-    const admitted = (rule: AdmittedRule, name: string) =>
-      admit(rule, name).pipe(
-        Effect.provideService(Authenticator, authenticator),
-        Effect.provideService(HttpSettings, settings),
-        Effect.provideService(ReadSql, sql),
-        Effect.provideService(OperatorConfigs, operator),
-        Effect.provideService(AttemptLimits, limits)
-      )
+    const admit = yield* admissions
     return (httpEffect, { endpoint, group }) => {
       const rule = Context.getUnsafe(endpoint.annotations, Access)
       const name = `${group.identifier}.${endpoint.identifier}`
@@ -46,16 +29,16 @@ export const authorizationLayer = Layer.effect(
           Effect.provideService(httpEffect, Caller, anonymous(requestId))
         )
       }
-      const admission = admitted(rule, name)
+      const admission = whenTraced("admit", admit(rule, name))
       const retired = isRetired(name)
       return Effect.gen(function* () {
         const request = yield* Effect.context<Effect.Services<typeof admission>>()
         const { ambient, caller } = yield* admission
         if (retired) return retiredResponse(caller.requestId)
         const recheck = Effect.asVoid(Effect.provideContext(admission, request))
-        return yield* httpEffect.pipe(
-          Effect.provideService(Caller, caller),
-          Effect.provideService(Admitted, Option.some({ ambient, recheck }))
+        const admitted = Option.some({ ambient, recheck })
+        return yield* Effect.updateContext(httpEffect, (context: typeof request) =>
+          Context.add(Context.add(context, Caller, caller), Admitted, admitted)
         )
       })
     }

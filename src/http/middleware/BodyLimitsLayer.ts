@@ -4,6 +4,7 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import { BrowserLanding } from "../../../schema/api/BrowserLanding.ts"
 import { BodyLimits } from "../../../schema/api/Middleware.ts"
 import { invalidRequest } from "../../../schema/errors/ApiError.ts"
+import { whenTraced } from "../WhenTraced.ts"
 import { bodyLimitsOf, readJsonBody } from "../RequestBody.ts"
 
 const bodyMethods: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"])
@@ -37,7 +38,9 @@ const withEmptyObject = Effect.map(HttpServerRequest.HttpServerRequest, (request
 
 /** Settles what a body may be before it is decoded, and refuses query keys that the route does not know. */
 export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits, (httpEffect, { endpoint, group }) => {
-  const limits = bodyLimitsOf(`${group.identifier}.${endpoint.identifier}`)
+  const name = `${group.identifier}.${endpoint.identifier}`
+  const limits = bodyLimitsOf(name)
+  const handled = whenTraced(name, httpEffect)
   const known = queryKeys(endpoint)
   const takesAnyQuery = Context.get(endpoint.annotations, BrowserLanding)
   const takesBody = takesFields(endpoint)
@@ -55,9 +58,9 @@ export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits
         return yield* invalidRequest("This route takes no body. Send none, or an empty object.")
       }
       if (body === undefined && declaresEmpty) {
-        return yield* Effect.provideServiceEffect(httpEffect, HttpServerRequest.HttpServerRequest, withEmptyObject)
+        return yield* Effect.provideServiceEffect(handled, HttpServerRequest.HttpServerRequest, withEmptyObject)
       }
     }
-    return yield* httpEffect
+    return yield* handled
   })
 })

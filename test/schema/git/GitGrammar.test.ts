@@ -317,7 +317,6 @@ describe("a ref", () => {
 /** Expressions about addresses other than those of repositories, by subject. */
 const ofOtherAddresses: ReadonlyMap<string, string> = new Map([
   ["runner/scan/ModuleSource.ts", "the sources of module calls, which are never fetched"],
-  ["src/http/direct-reads/DirectReads.ts", "the paths of this service"],
   ["runner/git/StableVersion.ts", "version tags among the refs that a server lists"]
 ])
 

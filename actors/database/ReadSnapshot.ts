@@ -1,0 +1,15 @@
+import { Context } from "effect"
+
+/**
+ * The state that reads through `ReadSql` see. All reads of one turn of the event loop share one transaction; it ends with the
+ * turn and with every commit of this process, so nobody misses what they wrote themselves.
+ */
+export interface ReadSnapshotShape {
+  /** The next read sees what is committed by now, by any process. */
+  readonly renew: () => void
+}
+
+/** A database that is not embedded needs no help: each of its reads sees the newest state. */
+export const ReadSnapshot = Context.Reference<ReadSnapshotShape>("svc/database/ReadSnapshot", {
+  defaultValue: () => ({ renew: () => {} })
+})

@@ -1,0 +1,81 @@
+import type { DatabaseSync } from "node:sqlite"
+import { Effect, Exit, Result } from "effect"
+import { hasProperty } from "effect/Predicate"
+import type { Commits } from "../../actors/database/Commits.ts"
+import type { ReadMemoryShape } from "../../actors/database/ReadMemory.ts"
+import type { ReadSnapshotShape } from "../../actors/database/ReadSnapshot.ts"
+
+// Of each kind: more than the credentials in use at a time, and nothing beside what one commit forgets.
+const maxRemembered = 4096
+
+/**
+ * The read transaction of a connection that only reads. Locking the file costs more than most reads, so the reads of one turn
+ * of the event loop do it once. The transaction begins with the first of them and is over before anything else happens: at the
+ * end of the turn, or as soon as this process commits something.
+ *
+ * What may be remembered is held against SQLite's own count of commits by other connections, which is read as the transaction
+ * begins. This connection never writes, so the count covers every change there is.
+ */
+export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] | undefined) => {
+  const control = {
+    begin: database.prepare("BEGIN"),
+    version: database.prepare("PRAGMA data_version"),
+    rollback: database.prepare("ROLLBACK")
+  }
+  const forget: Array<() => void> = []
+  let isOpen = false
+  let version: unknown
+  let epoch = 0
+
+  const end = () => {
+    if (!isOpen) return
+    isOpen = false
+    // Nothing was written, and a rollback cannot be refused: left open, the connection would show old states from now on.
+    control.rollback.get()
+  }
+
+  const begin = () => {
+    if (isOpen) return
+    // `run` would ask for what changed, on every read.
+    control.begin.get()
+    isOpen = true
+    queueMicrotask(end)
+    const row = control.version.get()
+    const current = hasProperty(row, "data_version") ? row.data_version : undefined
+    if (current === version && current !== undefined) return
+    version = current
+    epoch++
+    for (const clear of forget) clear()
+  }
+
+  const untilCommit: ReadMemoryShape["untilCommit"] = <A, E, R>(find: (key: string) => Effect.Effect<A, E, R>) => {
+    const remembered = new Map<string, Exit.Exit<A>>()
+    forget.push(() => remembered.clear())
+    const findAnew = (key: string) => {
+      const since = epoch
+      return Effect.map(find(key), (found) => {
+        // Read from this state or from a newer one that was not looked at yet; the next look forgets it in that case.
+        if (since === epoch && found !== undefined) {
+          if (remembered.size >= maxRemembered) remembered.clear()
+          remembered.set(key, Exit.succeed(found))
+        }
+        return found
+      })
+    }
+    return (key) =>
+      Effect.suspend((): Effect.Effect<A, E, R> => {
+        // What is wrong with the database is the read's to report.
+        const isBegun = Result.isSuccess(Result.try(begin))
+        return (isBegun ? remembered.get(key) : undefined) ?? findAnew(key)
+      })
+  }
+
+  const unlisten = commits?.listen(end)
+  const close = () => {
+    unlisten?.()
+    end()
+  }
+  const snapshot: ReadSnapshotShape = { renew: end }
+  const memory: ReadMemoryShape = { untilCommit }
+  return { before: begin, memory, snapshot, close }
+}

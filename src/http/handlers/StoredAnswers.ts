@@ -1,0 +1,58 @@
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApi } from "effect/http-api"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { keeping } from "../KnownMembers.ts"
+
+type Answering = (value: unknown) => HttpServerResponse.HttpServerResponse
+
+/** How the reads of a group answer, by endpoint: those whose answer is written as it is held. */
+const answersOf = (group: string): ReadonlyMap<string, Answering> => {
+  const found = new Map<string, Answering>()
+  HttpApi.reflect(SvcApi, {
+    predicate: (one) => one.group.identifier === group && one.endpoint.method === "GET",
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, successes }) => {
+      const [schemas, ...others] = Array.from(successes, ([status, given]) => (status === 200 ? given : undefined))
+      const [schema, ...alternatives] = schemas ?? []
+      if (schema === undefined || others.length + alternatives.length > 0) return
+      const kept = keeping(schema.ast)
+      if (kept !== undefined) {
+        found.set(endpoint.identifier, (value) => HttpServerResponse.jsonUnsafe(kept(value)))
+      }
+    }
+  })
+  return found
+}
+
+type Handler = (request: unknown) => Effect.Effect<unknown, unknown, unknown>
+
+const isHandler = (value: unknown): value is Handler => typeof value === "function"
+
+const answering = (handler: Handler, answer: Answering): Handler => {
+  const answered = (value: unknown) => (HttpServerResponse.isHttpServerResponse(value) ? value : answer(value))
+  return (request) => Effect.map(handler(request), answered)
+}
+
+interface Collecting {
+  readonly handleAll: (handlers: Readonly<Record<string, unknown>>) => unknown
+}
+
+/**
+ * Handlers of a group whose reads answer without a codec wherever an answer is written as it is held: what it holds was
+ * decoded as it was read from the database. Members that the schema does not name are left out, as an encoder does.
+ */
+export function storedAnswers<H extends object>(group: string, handlers: H): H
+export function storedAnswers(group: string, handlers: Collecting): Collecting {
+  const answers = answersOf(group)
+  const handleAll = (given: Readonly<Record<string, unknown>>) =>
+    handlers.handleAll(
+      Object.fromEntries(
+        Object.entries(given).map(([name, handler]) => {
+          const answer = answers.get(name)
+          return [name, answer === undefined || !isHandler(handler) ? handler : answering(handler, answer)]
+        })
+      )
+    )
+  return Object.create(handlers, { handleAll: { value: handleAll } })
+}

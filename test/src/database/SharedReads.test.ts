@@ -1,0 +1,159 @@
+import { DatabaseSync } from "node:sqlite"
+import { afterAll, expect } from "bun:test"
+import { Context, Effect, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import { ReadMemory } from "../../../actors/database/ReadMemory.ts"
+import { ReadSnapshot } from "../../../actors/database/ReadSnapshot.ts"
+import { ReadSql } from "../../../actors/database/ReadSql.ts"
+import { DataFolder } from "../../../src/database/DataFolder.ts"
+import { testDatabase } from "../../support/Database.ts"
+import { suite } from "../../support/Effect.ts"
+
+const it = suite(testDatabase)
+afterAll(it.dispose)
+
+const table = Effect.fnUntraced(function* (name: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE ${sql(name)} (k TEXT PRIMARY KEY, v INTEGER)`
+  yield* sql`INSERT INTO ${sql(name)} VALUES ('one', 1)`
+  const read = yield* ReadSql
+  const value = Effect.map(read<{ v: number }>`SELECT v FROM ${sql(name)} WHERE k = 'one'`, ([row]) => row?.v)
+  return { sql, read, value }
+})
+
+/** A connection as another process has it. */
+const another = Effect.acquireRelease(
+  Effect.map(DataFolder, (folder) => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
+  (database) => Effect.sync(() => database.close())
+)
+
+/** Lets the turn of the event loop end. */
+const nextTurn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+
+it.live("the reads of one turn see one state, until it is renewed or the turn is over", () =>
+  Effect.gen(function* () {
+    const { value } = yield* table("turns")
+    const elsewhere = yield* another
+    const snapshot = yield* ReadSnapshot
+    const seen = yield* Effect.gen(function* () {
+      const before = yield* value
+      elsewhere.exec("UPDATE turns SET v = 2")
+      const same = yield* value
+      snapshot.renew()
+      return [before, same, yield* value]
+    })
+    expect(seen).toEqual([1, 1, 2])
+    elsewhere.exec("UPDATE turns SET v = 3")
+    yield* nextTurn
+    expect(yield* value).toBe(3)
+  })
+)
+
+it.live("a commit of this process is seen by the next read of the same turn", () =>
+  Effect.gen(function* () {
+    const { sql, value } = yield* table("own")
+    expect(yield* value).toBe(1)
+    yield* sql`UPDATE own SET v = 2`
+    expect(yield* value).toBe(2)
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`UPDATE own SET v = 3`
+        expect(yield* value).toBe(2)
+      })
+    )
+    expect(yield* value).toBe(3)
+  })
+)
+
+it.live("no read transaction is left open, and the write-ahead log can be emptied", () =>
+  Effect.gen(function* () {
+    const { value } = yield* table("emptied")
+    const elsewhere = yield* another
+    yield* value
+    yield* nextTurn
+    expect(elsewhere.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()).toMatchObject({ busy: 0, log: 0 })
+  })
+)
+
+it.live("a read that fails ends nothing for those after it", () =>
+  Effect.gen(function* () {
+    const { read, value } = yield* table("faulty")
+    expect(yield* value).toBe(1)
+    expect((yield* Effect.exit(read`SELECT nothing FROM nowhere`))._tag).toBe("Failure")
+    expect(yield* value).toBe(1)
+  })
+)
+
+/** How often `find` was run, and the finder that remembers. */
+const counting = Effect.fnUntraced(function* <A, E>(find: Effect.Effect<A, E>) {
+  const memory = yield* ReadMemory
+  let runs = 0
+  const remembered = memory.untilCommit(() =>
+    Effect.suspend(() => {
+      runs++
+      return find
+    })
+  )
+  return { remembered, runs: () => runs }
+})
+
+it.live("what is remembered is forgotten by any commit, by whomever", () =>
+  Effect.gen(function* () {
+    const { sql, value } = yield* table("remembered")
+    yield* sql`CREATE TABLE unrelated (k INTEGER)`
+    const elsewhere = yield* another
+    const { remembered, runs } = yield* counting(value)
+    expect([yield* remembered("one"), yield* remembered("one"), runs()]).toEqual([1, 1, 1])
+    yield* nextTurn
+    expect([yield* remembered("one"), runs()]).toEqual([1, 1])
+    expect([yield* remembered("two"), runs()]).toEqual([1, 2])
+    yield* sql`UPDATE remembered SET v = 2`
+    expect([yield* remembered("one"), runs()]).toEqual([2, 3])
+    yield* nextTurn
+    elsewhere.exec("UPDATE remembered SET v = 3")
+    expect([yield* remembered("one"), runs()]).toEqual([3, 4])
+    yield* nextTurn
+    elsewhere.exec("INSERT INTO unrelated VALUES (1)")
+    expect([yield* remembered("one"), runs()]).toEqual([3, 5])
+  })
+)
+
+it.live("what was read before a commit is not remembered after it, however long the reading took", () =>
+  Effect.gen(function* () {
+    const { value } = yield* table("slow")
+    const elsewhere = yield* another
+    const { remembered } = yield* counting(
+      Effect.gen(function* () {
+        const found = yield* value
+        yield* nextTurn
+        elsewhere.exec("UPDATE slow SET v = v + 1")
+        // Somebody else looks at the count of commits meanwhile.
+        yield* value
+        return found
+      })
+    )
+    expect(yield* remembered("one")).toBe(1)
+    expect(yield* remembered("one")).toBe(2)
+  })
+)
+
+it.live("neither a failure nor nothing is remembered", () =>
+  Effect.gen(function* () {
+    const refused = yield* counting(Effect.fail("no"))
+    yield* Effect.repeat(Effect.ignore(refused.remembered("one")), Schedule.recurs(2))
+    expect(refused.runs()).toBe(3)
+    const absent = yield* counting(Effect.undefined)
+    yield* Effect.repeat(absent.remembered("one"), Schedule.recurs(2))
+    expect(absent.runs()).toBe(3)
+  })
+)
+
+it.live("nothing is remembered where nobody counts the commits", () =>
+  Effect.gen(function* () {
+    const nowhere = Context.get(Context.empty(), ReadMemory)
+    const { remembered, runs } = yield* counting(Effect.succeed(1)).pipe(Effect.provideService(ReadMemory, nowhere))
+    yield* remembered("one")
+    yield* remembered("one")
+    expect(runs()).toBe(2)
+  })
+)

@@ -1,0 +1,85 @@
+import { expect } from "bun:test"
+import { Arbitrary, Effect, Schema } from "effect"
+import { HttpApi } from "effect/http-api"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { keeping } from "../../../src/http/KnownMembers.ts"
+import { it } from "../../support/Effect.ts"
+
+/** Their answers hold something that is written otherwise than it is held. */
+const converted = ["capsules.providerBindings"]
+
+const answers = (() => {
+  const found: Array<{ readonly name: string; readonly schema: Schema.Top }> = []
+  HttpApi.reflect(SvcApi, {
+    predicate: ({ endpoint }) => endpoint.method === "GET",
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group, successes }) => {
+      for (const [schema] of successes.values()) {
+        found.push({ name: `${group.identifier}.${endpoint.identifier}`, schema })
+      }
+    }
+  })
+  return found
+})()
+
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The same with a member that no schema names in every object that has named ones. */
+const withMore = (schema: Schema.Top, value: unknown): unknown => {
+  const add = (ast: Schema.Top["ast"], part: unknown): unknown => {
+    if (ast._tag === "Union") {
+      const fitting = ast.types.find((type) => Schema.is(Schema.make(type))(part))
+      return fitting === undefined ? part : add(fitting, part)
+    }
+    if (ast._tag === "Arrays" && Array.isArray(part)) {
+      const [item] = ast.rest
+      return item === undefined ? part : part.map((one) => add(item, one))
+    }
+    if (ast._tag !== "Objects" || !isObject(part) || ast.indexSignatures.length > 0) return part
+    const types = new Map(ast.propertySignatures.map(({ name, type }) => [name, type]))
+    const members = Object.entries(part).map(([name, member]) => {
+      const type = types.get(name)
+      return [name, type === undefined ? member : add(type, member)]
+    })
+    return { ...Object.fromEntries(members), sealed: "what no client may see" }
+  }
+  return add(schema.ast, value)
+}
+
+it.live("an answer without a codec is the one that the API's encoder writes, on every route", () =>
+  Effect.gen(function* () {
+    const left: Array<string> = []
+    for (const { name, schema } of answers) {
+      const keep = keeping(schema.ast)
+      if (keep === undefined) {
+        left.push(name)
+        continue
+      }
+      const encode = Schema.encodeUnknownSync(Schema.make<Schema.Codec<unknown, unknown>>(schema.ast))
+      const samples = yield* Arbitrary.sampleEffect(Arbitrary.schema(schema), { count: 20, seed: 1 })
+      for (const sample of samples) {
+        const written = JSON.parse(JSON.stringify(encode(sample)))
+        expect([name, JSON.parse(JSON.stringify(keep(sample)))]).toEqual([name, written])
+        expect([name, JSON.parse(JSON.stringify(keep(withMore(schema, sample))))]).toEqual([name, written])
+      }
+    }
+    expect(left).toEqual(converted)
+  })
+)
+
+it.live("kinds of an object are told apart by their literal, and one that is none of them is left out", () =>
+  Effect.sync(() => {
+    const kinds = Schema.Union([
+      Schema.Struct({ mode: Schema.Literal("off") }),
+      Schema.Struct({ mode: Schema.Literal("every"), hours: Schema.Int })
+    ])
+    const keep = keeping(Schema.Struct({ kind: kinds }).ast)
+    expect(keep?.({ kind: { mode: "off", hours: 3 } })).toEqual({ kind: { mode: "off" } })
+    expect(keep?.({ kind: { mode: "every", hours: 3, more: 1 } })).toEqual({ kind: { mode: "every", hours: 3 } })
+    expect(keep?.({ kind: { mode: "else", more: 1 } })).toEqual({ kind: undefined })
+    const alike = Schema.Union([Schema.Struct({ a: Schema.String }), Schema.Struct({ b: Schema.String })])
+    expect(keeping(alike.ast)).toBeUndefined()
+    expect(keeping(Schema.DateFromString.ast)).toBeUndefined()
+  })
+)

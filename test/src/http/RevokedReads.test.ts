@@ -1,0 +1,209 @@
+import { DatabaseSync } from "node:sqlite"
+import { afterAll, expect } from "bun:test"
+import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { sessionLifetime, Sessions } from "../../../actors/account/Sessions.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import { DataFolder } from "../../../src/database/DataFolder.ts"
+import { suite } from "../../support/Effect.ts"
+import { matrixApplication } from "./support/MatrixApplication.ts"
+import { type Route, routes, verdictOf } from "./support/RouteRequests.ts"
+import { world } from "./support/World.ts"
+
+/** The time of the application, which a test may move on. */
+class MovedTime extends Context.Service<MovedTime, { readonly by: (millis: number) => void }>()(
+  "test/http/MovedTime"
+) {}
+
+const movedClock = Layer.effectContext(
+  Effect.map(Clock.Clock, (clock) => {
+    let moved = 0
+    const shifted: Clock.Clock = {
+      sleep: (duration) => clock.sleep(duration),
+      currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
+      currentTimeNanos: clock.currentTimeNanos,
+      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: clock.monotonicTimeNanos,
+      currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + moved,
+      currentTimeMillis: Effect.map(clock.currentTimeMillis, (millis) => millis + moved)
+    }
+    return Context.make(Clock.Clock, shifted).pipe(
+      Context.add(MovedTime, {
+        by: (millis) => {
+          moved += millis
+        }
+      })
+    )
+  })
+)
+
+const tests = suite(matrixApplication.pipe(Layer.provideMerge(movedClock)))
+afterAll(tests.dispose)
+
+type Headers = Readonly<Record<string, string>>
+
+const reads = routes.filter(({ method, rule }) => method === "GET" && rule.kind !== "public")
+
+const wantsSession = ({ rule }: Route) =>
+  (rule.kind === "account" && rule.credential === "session") || (rule.kind === "workspace" && rule.session === true)
+
+/** What the route asks for: the session of a person, or a token wherever one is taken. */
+const credentialOf = Effect.fnUntraced(function* (route: Route) {
+  if (wantsSession(route)) {
+    const { secret } = yield* (yield* Sessions).open({ subject: world.ada, method: "password" })
+    const headers: Headers = { cookie: `svc_session=${Redacted.value(secret)}`, "sec-fetch-site": "same-origin" }
+    return headers
+  }
+  const { secret } = yield* (yield* AccessTokens).create(serviceContext, world.ada, { name: "n", scopes: ["read"] })
+  const headers: Headers = { authorization: `Bearer ${Redacted.value(secret)}` }
+  return headers
+})
+
+const isLetIn = (route: Route, headers: Headers) =>
+  Effect.map(verdictOf(route, "sound", headers), ({ verdict }) => verdict === "ok")
+
+const isRefused = (route: Route, headers: Headers) =>
+  Effect.map(verdictOf(route, "sound", headers), ({ status }) => status === 401 || status === 403 || status === 404)
+
+/** A commit as another process makes it. */
+const elsewhere = Effect.acquireRelease(
+  Effect.map(DataFolder, (folder) => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
+  (database) => Effect.sync(() => database.close())
+)
+
+const past = "2026-01-01T00:00:00.000Z"
+
+interface Ending {
+  readonly name: string
+  readonly end: string
+  readonly undo: string
+  readonly of: (route: Route) => boolean
+}
+
+const endings: ReadonlyArray<Ending> = [
+  {
+    name: "tokens are revoked",
+    end: `UPDATE access_tokens SET revoked_at = '${past}' WHERE revoked_at IS NULL`,
+    undo: `UPDATE access_tokens SET revoked_at = NULL WHERE revoked_at = '${past}'`,
+    of: (route) => !wantsSession(route)
+  },
+  {
+    name: "tokens expire",
+    end: `UPDATE access_tokens SET expires_at = '${past}'`,
+    undo: "UPDATE access_tokens SET expires_at = '9999-01-01T00:00:00.000Z'",
+    of: (route) => !wantsSession(route)
+  },
+  {
+    name: "sessions are ended",
+    end: `UPDATE account_sessions SET revoked_at = '${past}' WHERE revoked_at IS NULL`,
+    undo: `UPDATE account_sessions SET revoked_at = NULL WHERE revoked_at = '${past}'`,
+    of: wantsSession
+  },
+  {
+    name: "the account is locked",
+    end: `UPDATE users SET status = 'disabled' WHERE subject = '${world.ada}'`,
+    undo: `UPDATE users SET status = 'active' WHERE subject = '${world.ada}'`,
+    of: () => true
+  },
+  {
+    name: "the membership is suspended",
+    end: `UPDATE memberships SET status = 'suspended' WHERE subject = '${world.ada}'`,
+    undo: `UPDATE memberships SET status = 'active' WHERE subject = '${world.ada}'`,
+    of: ({ rule }) => rule.kind === "workspace"
+  },
+  {
+    name: "the token loses its scope",
+    end: `UPDATE access_tokens SET scopes = '["write"]'`,
+    undo: `UPDATE access_tokens SET scopes = '["read"]'`,
+    of: (route) => !wantsSession(route) && route.rule.kind !== "token"
+  }
+]
+
+tests.live("there are reads to walk, of every kind", () =>
+  Effect.sync(() => {
+    expect(reads.length).toBeGreaterThan(45)
+    expect(new Set(reads.map(({ rule }) => rule.kind))).toEqual(new Set(["workspace", "account", "token"]))
+    // A lowered member keeps every read. With a route for whom that is not so, `endings` needs one for it.
+    const roles = reads.flatMap(({ rule }) => (rule.kind === "workspace" ? [rule.role] : []))
+    expect(new Set(roles)).toEqual(new Set(["viewer"]))
+  })
+)
+
+for (const { end, name, of, undo } of endings) {
+  tests.live(`when ${name}, here or by another process, the next read is refused on every route`, () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const other = yield* elsewhere
+      for (const route of reads.filter(of)) {
+        const headers = yield* credentialOf(route)
+        for (const commit of [Effect.asVoid(sql.unsafe(end)), Effect.sync(() => other.exec(end))]) {
+          const before = [yield* isLetIn(route, headers), yield* isLetIn(route, headers)]
+          const meanwhile = yield* Effect.acquireUseRelease(
+            commit,
+            () => isRefused(route, headers),
+            () => Effect.orDie(sql.unsafe(undo))
+          )
+          expect([route.name, ...before, meanwhile, yield* isLetIn(route, headers)]).toEqual([
+            route.name,
+            true,
+            true,
+            true,
+            true
+          ])
+        }
+      }
+    })
+  )
+
+  tests.live(`when ${name} while a route is read, whatever asks afterwards is refused`, () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const other = yield* elsewhere
+      for (const route of reads.filter(of)) {
+        const headers = yield* credentialOf(route)
+        expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
+        const asked = Array.from({ length: 4 }, () => isRefused(route, headers))
+        // Those before may go either way; the commit itself takes no turn of the event loop.
+        const commit = Effect.as(
+          Effect.sync(() => other.exec(end)),
+          true
+        )
+        const [, , , , , ...after] = yield* Effect.all([...asked, commit, ...asked], { concurrency: "unbounded" })
+        yield* sql.unsafe(undo)
+        expect([route.name, ...after]).toEqual([route.name, true, true, true, true])
+      }
+    })
+  )
+}
+
+tests.live("what ends by the clock alone is refused on every route, with nothing committed in between", () =>
+  Effect.gen(function* () {
+    const { by } = yield* MovedTime
+    for (const route of reads) {
+      const headers = yield* credentialOf(route)
+      expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
+      const life = wantsSession(route) ? Duration.toMillis(sessionLifetime) : Duration.toMillis("90 days")
+      by(life - 60_000)
+      // A session that is used slides, which is a commit: only what does not move is asked close to its end.
+      if (!wantsSession(route)) expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
+      by(120_000)
+      expect([route.name, yield* isRefused(route, headers)]).toEqual([route.name, true])
+    }
+  })
+)
+
+tests.live("an archived Workspace is read as before on every route", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    for (const route of reads) {
+      const headers = yield* credentialOf(route)
+      const meanwhile = yield* Effect.acquireUseRelease(
+        sql`UPDATE workspaces SET archived_at = ${past}`,
+        () => isLetIn(route, headers),
+        () => Effect.orDie(sql`UPDATE workspaces SET archived_at = NULL`)
+      )
+      expect([route.name, meanwhile]).toEqual([route.name, true])
+    }
+  })
+)
