@@ -2,6 +2,7 @@ import { Effect, Layer, Option, Redacted } from "effect"
 import { Accounts } from "../../actors/account/Accounts.ts"
 import { bearerPrefixes } from "../../actors/credential/BearerSecret.ts"
 import { OAuthAuthority } from "../../actors/identity/OAuthAuthority.ts"
+import { whenTraced } from "../http/WhenTraced.ts"
 import { Authenticator } from "../http/authorization/Authenticator.ts"
 
 /**
@@ -17,8 +18,8 @@ export const authenticatorLayer = Layer.effect(
       bearer: (token) =>
         issuer !== undefined && Redacted.value(token).startsWith(bearerPrefixes.oauthAccess)
           ? issuer.authenticate(token)
-          : accounts.authenticateBearer(token),
-      session: accounts.authenticateSession
+          : whenTraced("TokenAuthority.authenticate", accounts.authenticateBearer(token)),
+      session: (secret) => whenTraced("Sessions.authenticate", accounts.authenticateSession(secret))
     })
   })
 )

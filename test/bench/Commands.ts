@@ -81,7 +81,7 @@ export const commandsFigure = Effect.gen(function* () {
     name: "command through an actor against a bare transaction",
     figure: median(ratios),
     unit: "x",
-    target: { atLeast: 0.25 },
+    target: { atLeast: 0.35 },
     detail: `${median(rates).toFixed(0)} commands/s, one at a time`
   }
   return [figure]

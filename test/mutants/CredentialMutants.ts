@@ -4,6 +4,7 @@ const singleUse = "test/actors/identity/SingleUse.test.ts"
 const signIn = "test/actors/account/SignIn.test.ts"
 const handoffs = "test/actors/handoff/Handoffs.test.ts"
 const accessTokens = "test/actors/account/AccessTokens.test.ts"
+const revokedReads = "test/src/http/RevokedReads.test.ts"
 const cursors = "test/actors/paging/Cursors.test.ts"
 const receipts = "test/actors/idempotency/Receipts.test.ts"
 const origins = "test/schema/records/CredentialOrigin.test.ts"
@@ -114,9 +115,30 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
   {
     name: "token: expiry",
     file: "actors/account/TokenAuthority.ts",
-    text: " || usable.value.expiresAt <= millis",
+    text: " || found.usable.value.expiresAt <= millis",
     broken: "",
     test: accessTokens
+  },
+  {
+    name: "session: expiry",
+    file: "actors/account/Sessions.ts",
+    text: " || row.expiresMillis <= millis",
+    broken: "",
+    test: revokedReads
+  },
+  {
+    name: "remembered authority: forgotten at a commit",
+    file: "src/database/SharedReads.ts",
+    text: "for (const clear of forget) clear()",
+    broken: "void forget",
+    test: revokedReads
+  },
+  {
+    name: "read transaction: renewed by each request",
+    file: "src/http/Perimeter.ts",
+    text: "snapshot.renew()",
+    broken: "",
+    test: revokedReads
   },
   {
     name: "token: revoked",

@@ -2,7 +2,8 @@ import { Effect, Redacted, Schema } from "effect"
 import { Cookies, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { DemoFailed } from "./DemoFailed.ts"
 
-const account = { email: "demo@example.com", password: "a password of the demo" }
+/** The person that a demo signs in as. */
+export const demoAccount = { email: "demo@example.com", password: "a password of the demo" }
 
 const Created = Schema.Struct({ token: Schema.String })
 const decodeCreated = HttpClientResponse.schemaBodyJson(Created)
@@ -21,9 +22,9 @@ export const signInForFirstTime = Effect.fn("signInForFirstTime")(
         client.execute,
         Effect.flatMap(HttpClientResponse.filterStatusOk)
       )
-    yield* post("/auth/setup", { secret: Redacted.value(secret), displayName: "Demo", ...account })
+    yield* post("/auth/setup", { secret: Redacted.value(secret), displayName: "Demo", ...demoAccount })
     // Like a browser: every cookie that the sign-in sets, in any order.
-    const cookie = Cookies.toCookieHeader((yield* post("/auth/sign-in", account)).cookies)
+    const cookie = Cookies.toCookieHeader((yield* post("/auth/sign-in", demoAccount)).cookies)
     const response = yield* post("/api/v1/account/tokens", { name: "svc demo", scopes: ["read", "write"] }, cookie)
     return Redacted.make((yield* decodeCreated(response)).token)
   },

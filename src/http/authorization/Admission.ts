@@ -23,20 +23,26 @@ const fieldOf = (value: unknown, name: string): unknown =>
 
 const maxLocatorLength = 200
 
+/** The parts of a request that may name the Workspace. */
+type LocatedIn = HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams | HttpRouter.RouteContext
+
 /** The id by which the route names its Workspace. Only its presence is settled here: an odd id is an unknown one. */
-const locatorValue = Effect.fnUntraced(function* (locator: WorkspaceLocator, endpoint: string) {
+const locatorValue = (locator: WorkspaceLocator, endpoint: string) => {
   const [place = "", name = ""] = locator.split(".")
-  const raw =
+  const limits = bodyLimitsOf(endpoint)
+  const given: Effect.Effect<unknown, ApiError, LocatedIn> =
     place === "path"
-      ? (yield* HttpRouter.params)[name]
+      ? Effect.map(HttpRouter.params, (params) => params[name])
       : place === "query"
-        ? (yield* HttpServerRequest.ParsedSearchParams)[name]
-        : fieldOf(yield* readJsonBody(bodyLimitsOf(endpoint)), name)
-  if (typeof raw === "string" && raw !== "" && raw.length <= maxLocatorLength) return raw
-  return yield* invalidRequest(
+        ? Effect.map(HttpServerRequest.ParsedSearchParams, (query) => query[name])
+        : Effect.map(readJsonBody(limits), (body) => fieldOf(body, name))
+  const missing = invalidRequest(
     `The request does not name its Workspace. Give \`${name}\` in the ${place}, exactly once.`
   )
-})
+  return Effect.flatMap(given, (raw) =>
+    typeof raw === "string" && raw !== "" && raw.length <= maxLocatorLength ? Effect.succeed(raw) : Effect.fail(missing)
+  )
+}
 
 const auditActor = (principal: Principal): AuditActor =>
   principal.credential === "session"
@@ -61,7 +67,8 @@ export const admissions = Effect.gen(function* () {
   const { origin } = new URL(baseUrl)
 
   return (rule: AdmittedRule, endpoint: string) => {
-    const located = rule.kind === "workspace" ? locate(rule.locate) : undefined
+    const places =
+      rule.kind === "workspace" ? { id: locatorValue(rule.locate, endpoint), located: locate(rule.locate) } : undefined
     return Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const presented = yield* Effect.fromResult(presentedCredential(request.headers, sessionCookie))
@@ -76,13 +83,9 @@ export const admissions = Effect.gen(function* () {
       const unscoped = scopeRefusal(principal, request.method)
       if (unscoped !== undefined) return yield* unscoped
       const granted =
-        rule.kind === "workspace" && located !== undefined
+        rule.kind === "workspace" && places !== undefined
           ? yield* Effect.fromResult(
-              grantedWorkspace(
-                principal,
-                rule.role,
-                yield* located(yield* locatorValue(rule.locate, endpoint), principal.subject)
-              )
+              grantedWorkspace(principal, rule.role, yield* places.located(yield* places.id, principal.subject))
             )
           : undefined
       const refusal = credentialRefusal(principal, rule)

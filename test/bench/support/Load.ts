@@ -1,39 +1,51 @@
 import { Clock, Effect, Schema } from "effect"
 
-/** A server returned something other than the requested answer. */
+/** A server answered something else than what was asked for. */
 export class LoadFailed extends Schema.TaggedError<LoadFailed>()("LoadFailed", { message: Schema.String }) {}
 
 export interface Load {
   readonly port: number
-  /** The whole request, byte by byte, so that the client's cost is negligible beside the server's. */
+  /** The whole request, byte by byte, so that the client costs next to nothing beside the server. */
   readonly request: string
   readonly connections: number
   readonly requests: number
 }
 
+export interface Measured {
+  readonly perSecond: number
+  /** Time from each request to the end of its answer, in the order of the answers. */
+  readonly millis: ReadonlyArray<number>
+}
+
+interface Waiting {
+  buffer: string
+  sentAt: number
+}
+
 const headEnd = "\r\n\r\n"
 
-/** Sends the same request over kept-alive connections, one at a time on each; returns requests per second. */
-export const load = Effect.fn("load")(function* ({ connections, port, request, requests }: Load) {
+/** Sends the same request over kept-alive connections, one at a time on each, and notes how long each answer takes. */
+export const measureLoad = Effect.fn("measureLoad")(function* ({ connections, port, request, requests }: Load) {
   const started = yield* Clock.currentTimeNanos
+  const millis: Array<number> = []
   yield* Effect.callback<void, LoadFailed>((resume) => {
     let sent = 0
-    let answered = 0
-    const sockets: Array<Bun.Socket<{ buffer: string }>> = []
+    const sockets: Array<Bun.Socket<Waiting>> = []
     const finish = (result: Effect.Effect<void, LoadFailed>) => {
       for (const socket of sockets) socket.end()
       resume(result)
     }
-    const next = (socket: Bun.Socket<{ buffer: string }>) => {
+    const next = (socket: Bun.Socket<Waiting>) => {
       if (sent >= requests) return
       sent++
+      socket.data.sentAt = performance.now()
       socket.write(request)
     }
     for (let index = 0; index < connections; index++) {
-      void Bun.connect<{ buffer: string }>({
+      void Bun.connect<Waiting>({
         hostname: "127.0.0.1",
         port,
-        data: { buffer: "" },
+        data: { buffer: "", sentAt: 0 },
         socket: {
           open: (socket) => {
             sockets.push(socket)
@@ -49,9 +61,11 @@ export const load = Effect.fn("load")(function* ({ connections, port, request, r
             }
             socket.data.buffer = ""
             if (!text.startsWith("HTTP/1.1 2"))
-              return finish(Effect.fail(new LoadFailed({ message: text.slice(0, 300) })))
-            answered++
-            if (answered === requests) return finish(Effect.void)
+              return finish(
+                Effect.fail(new LoadFailed({ message: `${request.split("\r")[0]}: ${text.slice(0, 600)}` }))
+              )
+            millis.push(performance.now() - socket.data.sentAt)
+            if (millis.length === requests) return finish(Effect.void)
             next(socket)
           },
           error: (_, error) => finish(Effect.fail(new LoadFailed({ message: String(error) })))
@@ -60,5 +74,10 @@ export const load = Effect.fn("load")(function* ({ connections, port, request, r
     }
   })
   const seconds = Number((yield* Clock.currentTimeNanos) - started) / 1e9
-  return requests / seconds
+  const measured: Measured = { perSecond: requests / seconds, millis }
+  return measured
 })
+
+/** The same for the number of requests a second alone. */
+export const load = (options: Load): Effect.Effect<number, LoadFailed> =>
+  Effect.map(measureLoad(options), ({ perSecond }) => perSecond)

@@ -1,0 +1,97 @@
+import { HttpApi } from "effect/http-api"
+import { Context } from "effect"
+import { Access } from "../../../schema/api/Access.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { listed, type readWorld } from "./ReadWorld.ts"
+import type { Effect } from "effect"
+
+type World = Effect.Success<ReturnType<typeof readWorld>>
+
+/** The rows that a list is made of: what a bare server reads for the same answer. */
+interface Rows {
+  readonly table: string
+  readonly column?: string
+  readonly value?: string
+}
+
+export interface ReadRoute {
+  readonly name: string
+  readonly path: string
+  /** The whole request. */
+  readonly request: string
+  /** Absent for what answers one record. */
+  readonly rows?: Rows
+}
+
+// A person's browser comes to it from another site, once, and it changes something.
+const unmeasured: ReadonlySet<string> = new Set(["connections.finishOAuth"])
+
+const rowsOf = ({ ids, subject }: World): Readonly<Record<string, Rows>> => {
+  const ofWorkspace = (table: string) => ({ table, column: "workspace_id", value: ids.workspaceId })
+  const ofCapsule = (table: string, column = "capsule_id") => ({ table, column, value: ids.capsuleId })
+  return {
+    "accountTokens.list": { table: "access_tokens", column: "subject", value: subject },
+    "accountTokens.inventory": { table: "access_tokens", column: "subject", value: subject },
+    "workspaces.inventory": { table: "workspaces" },
+    "workspaces.list": { table: "workspaces" },
+    "workspaces.members": ofWorkspace("memberships"),
+    "workspaces.projects": ofWorkspace("projects"),
+    "workspaces.graph": ofWorkspace("capsules"),
+    "workspaces.activity": ofWorkspace("audit_events"),
+    "workspaces.backups": ofWorkspace("backups"),
+    "workspaces.currentStateVersions": ofWorkspace("state_versions"),
+    "workspaces.runs": ofWorkspace("runs"),
+    "workspaces.capsules": ofWorkspace("capsules"),
+    "capsules.stateVersions": ofCapsule("state_versions"),
+    "capsules.autoUpdateDecisions": ofCapsule("auto_update_decisions"),
+    "capsules.dependencies": ofCapsule("dependencies", "consumer_capsule_id"),
+    "capsules.configs": ofWorkspace("install_configs"),
+    "sources.list": ofWorkspace("sources"),
+    "sources.snapshots": { table: "source_snapshots", column: "source_id", value: ids.sourceId },
+    "connections.list": ofWorkspace("connections"),
+    "connections.providerConnections": ofWorkspace("connections"),
+    "connections.outputShares": { table: "output_shares", column: "from_workspace_id", value: ids.workspaceId },
+    "runs.events": { table: "run_events", column: "run_id", value: ids.runId },
+    "runs.logs": { table: "run_log_chunks", column: "run_id", value: ids.runId },
+    "dashboard.bootstrap": { table: "workspaces" },
+    "dashboard.latestRuns": ofWorkspace("runs")
+  }
+}
+
+/** Every GET route of the API with a request that it answers with 200. */
+export const readRoutes = (world: World): ReadonlyArray<ReadRoute> => {
+  const { bearer, capsuleIds, ids, session } = world
+  const parameters: Readonly<Record<string, string>> = ids
+  const rows = rowsOf(world)
+  const found: Array<ReadRoute> = []
+  HttpApi.reflect(SvcApi, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      const name = `${group.identifier}.${endpoint.identifier}`
+      if (endpoint.method !== "GET" || unmeasured.has(name)) return
+      const rule = Context.getUnsafe(endpoint.annotations, Access)
+      const known = endpoint.query?.ast
+      const takes = (key: string) =>
+        known?._tag === "Objects" && known.propertySignatures.some((property) => property.name === key)
+      const query = [
+        ...(takes("workspaceId") ? [`workspaceId=${ids.workspaceId}`] : []),
+        ...(takes("limit") ? [`limit=${listed}`] : []),
+        ...(takes("capsuleIds") ? [`capsuleIds=${capsuleIds.join(",")}`] : []),
+        ...(takes("path") ? ["path=main.tf"] : [])
+      ]
+      const path = endpoint.path.replace(/:(\w+)/g, (_, key: string) => parameters[key] ?? key)
+      const address = query.length === 0 ? path : `${path}?${query.join("&")}`
+      const wantsSession =
+        (rule.kind === "account" && rule.credential === "session") || (rule.kind === "workspace" && rule.session)
+      const credential = rule.kind === "public" ? "" : wantsSession ? session : bearer
+      const list = rows[name]
+      found.push({
+        name,
+        path: endpoint.path,
+        request: `GET ${address} HTTP/1.1\r\nhost: 127.0.0.1\r\n${credential}\r\n`,
+        ...(list === undefined ? {} : { rows: list })
+      })
+    }
+  })
+  return found
+}
