@@ -11,6 +11,8 @@ const connections = 10
 // As long as a load lasts, and as much before it: until then, much of the time goes to compiling what is run.
 const loadSeconds = 0.2
 const warmUpSeconds = 0.6
+// A crowded machine answers too few within that time to have compiled anything.
+const fewestToWarm = 500
 const fewest = 60
 const bare = fileURLToPath(new URL("support/BareServer.ts", import.meta.url))
 
@@ -53,11 +55,11 @@ const bareRequest = ({ column, table, value }: NonNullable<ReadRoute["rows"]>) =
 
 const discovery = "GET /api/v1/capabilities HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
 
-const asking = (port: number, request: string) => {
-  const ask = (requests: number) => measureLoad({ port, request, connections, requests })
+const asking = (port: number, request: string, isHeavy = false) => {
+  const ask = (requests: number) => measureLoad({ port, request, connections: isHeavy ? 1 : connections, requests })
   return Effect.gen(function* () {
     const first = yield* ask(fewest)
-    const warm = yield* ask(Math.max(fewest, Math.round(first.perSecond * warmUpSeconds)))
+    const warm = yield* ask(Math.max(isHeavy ? fewest : fewestToWarm, Math.round(first.perSecond * warmUpSeconds)))
     const requests = Math.max(fewest, Math.round(warm.perSecond * loadSeconds))
     return { requests, once: ask(requests) }
   })
@@ -67,7 +69,7 @@ const measure = Effect.fnUntraced(function* (
   route: ReadRoute,
   { barePort, pid, port }: { readonly barePort: number; readonly pid: number; readonly port: number }
 ) {
-  const own = yield* asking(port, route.request)
+  const own = yield* asking(port, route.request, whole.has(route.name))
   const other = yield* route.rows === undefined ? asking(port, discovery) : asking(barePort, bareRequest(route.rows))
   const ratios: Array<number> = []
   const rates: Array<number> = []
@@ -120,7 +122,7 @@ export const reads = (binary: string) =>
     const overview = named("dashboard.overview")
     const modules = named("sources.installModules")
     const ordinary = measured.filter(({ route }) => !whole.has(route.name))
-    const unsteady = [...measured].sort((a, b) => b.p99 / b.p50 - a.p99 / a.p50)[0]
+    const unsteady = [...ordinary].sort((a, b) => b.p99 / b.p50 - a.p99 / a.p50)[0]
     const figures: ReadonlyArray<Figure> = [
       ...measured.map(
         (one): Figure => ({
@@ -151,7 +153,7 @@ export const reads = (binary: string) =>
         figure: modules?.p50 ?? Number.NaN,
         unit: "ms",
         target: { atMost: 500 },
-        detail: "at ten connections"
+        detail: "one at a time"
       },
       {
         name: "p99 at ten connections against p50: the unsteadiest route",

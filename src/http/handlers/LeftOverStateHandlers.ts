@@ -5,6 +5,7 @@ import { AdoptionRequest } from "../../../schema/api/LeftOverAdoption.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CapsuleId, LeftOverStateId } from "../../../schema/records/Ids.ts"
 import { commandContext, cursorOf, idempotent, pageRequest, pathId } from "./Commands.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
 
 const normalised = Schema.encodeEffect(AdoptionRequest)
 
@@ -17,15 +18,15 @@ export const leftOverStateHandlers = HttpApiBuilder.group(
   "leftOverStates",
   Effect.fn(function* (handlers) {
     const leftOvers = yield* CapsuleLeftOvers
-    return handlers.handleAll({
-      list: Effect.fn("leftOverStates.list")(function* ({ params, query: { runId, ...query } }) {
+    return storedAnswers("leftOverStates", handlers).handleAll({
+      list: Effect.fnUntraced(function* ({ params, query: { runId, ...query } }) {
         const page = yield* leftOvers.list(yield* capsuleOf(params), { runId }, pageRequest(query))
         return { leftOverStates: page.items, ...cursorOf(page) }
       }),
-      read: Effect.fn("leftOverStates.read")(function* ({ params }) {
+      read: Effect.fnUntraced(function* ({ params }) {
         return { leftOverState: yield* leftOvers.read(yield* capsuleOf(params), yield* leftOverOf(params)) }
       }),
-      adopt: Effect.fn("leftOverStates.adopt")(function* ({ headers, params, payload }) {
+      adopt: Effect.fnUntraced(function* ({ headers, params, payload }) {
         const id = yield* capsuleOf(params)
         const leftOverStateId = yield* leftOverOf(params)
         const body = yield* Effect.orDie(normalised(payload))
@@ -33,7 +34,7 @@ export const leftOverStateHandlers = HttpApiBuilder.group(
         const { replayed, value } = yield* leftOvers.adopt(yield* commandContext, id, leftOverStateId, payload, request)
         return { replayed, ...value }
       }),
-      discard: Effect.fn("leftOverStates.discard")(function* ({ params }) {
+      discard: Effect.fnUntraced(function* ({ params }) {
         const id = yield* capsuleOf(params)
         return { leftOverState: yield* leftOvers.discard(yield* commandContext, id, yield* leftOverOf(params)) }
       })

@@ -17,8 +17,9 @@ const server = Bun.serve({
     "/rows/:table": (request) => {
       const { searchParams } = new URL(request.url)
       const { table } = request.params
-      const query = queries.get(table) ?? rowsBy(table, searchParams.get("column"))
-      queries.set(table, query)
+      const column = searchParams.get("column")
+      const query = queries.get(`${table} ${column}`) ?? rowsBy(table, column)
+      queries.set(`${table} ${column}`, query)
       return Response.json({ rows: query.all(searchParams.get("value") ?? "", Number(searchParams.get("limit"))) })
     }
   },

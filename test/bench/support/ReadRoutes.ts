@@ -43,6 +43,7 @@ const rowsOf = ({ ids, subject }: World): Readonly<Record<string, Rows>> => {
     "workspaces.runs": ofWorkspace("runs"),
     "workspaces.capsules": ofWorkspace("capsules"),
     "capsules.stateVersions": ofCapsule("state_versions"),
+    "leftOverStates.list": ofCapsule("left_over_states"),
     "capsules.autoUpdateDecisions": ofCapsule("auto_update_decisions"),
     "capsules.dependencies": ofCapsule("dependencies", "consumer_capsule_id"),
     "capsules.configs": ofWorkspace("install_configs"),

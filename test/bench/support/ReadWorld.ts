@@ -107,7 +107,8 @@ export const readWorld = Effect.fn("readWorld")(function* (program: ReadonlyArra
     revisionPlanId: idOf("rpl", 0),
     runGroupId: idOf("rgrp", 0),
     stateVersionId: String(state["id"]),
-    connectionId: connection.id
+    connectionId: connection.id,
+    leftOverStateId: idOf("lo", 0)
   }
   const times = { created_at: timeOf(0), updated_at: timeOf(0) }
   database.exec("BEGIN IMMEDIATE")
@@ -208,6 +209,21 @@ export const readWorld = Effect.fn("readWorld")(function* (program: ReadonlyArra
       id: idOf("aud", index),
       source_snapshot_id: index === 0 ? ids.sourceSnapshotId : idOf("snap", index)
     })
+  )
+  fill(
+    "left_over_states",
+    {
+      workspace_id: workspaceId,
+      capsule_id: capsuleId,
+      run_id: planRunId,
+      reason: "unknown",
+      digest: `sha256:${"0".repeat(64)}`,
+      size_bytes: 1,
+      state_generation: 1,
+      execution_authority_epoch: 1
+    },
+    0,
+    (index) => ({ id: idOf("lo", index), created_at: timeOf(index) })
   )
   insert("run_groups", {
     id: ids.runGroupId,

@@ -5,8 +5,11 @@ import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { keeping } from "../../../src/http/KnownMembers.ts"
 import { it } from "../../support/Effect.ts"
 
-/** Their answers hold something that is written otherwise than it is held. */
-const converted = ["capsules.providerBindings"]
+/**
+ * Their answers pass the encoder: an address is written differently from how it is held, and the data of an event may be of
+ * an earlier release, which no literal tells.
+ */
+const encoded = ["capsules.providerBindings", "runs.events"]
 
 const answers = (() => {
   const found: Array<{ readonly name: string; readonly schema: Schema.Top }> = []
@@ -64,7 +67,7 @@ it.live("an answer without a codec is the one that the API's encoder writes, on 
         expect([name, JSON.parse(JSON.stringify(keep(withMore(schema, sample))))]).toEqual([name, written])
       }
     }
-    expect(left).toEqual(converted)
+    expect(left).toEqual(encoded)
   })
 )
 
