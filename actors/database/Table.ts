@@ -62,7 +62,7 @@ export interface RowShape<C extends Columns> {
 }
 
 /**
- * The rows of a statement whose columns are no table's.
+ * The rows of a statement whose columns belong to no single table.
  *
  * @example
  * const counts = rowShape({ capsule_id: CapsuleId, runs: Schema.Int })

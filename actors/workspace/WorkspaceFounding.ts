@@ -44,7 +44,7 @@ export const ensureDefaultProject = Effect.fnUntraced(function* (workspaceId: st
   })}`
 })
 
-/** The owner's membership, in the caller's transaction; leaves one that exists as it is, a suspended one too. */
+/** The owner's membership, in the caller's transaction; leaves an existing one unchanged, even if suspended. */
 export const ensureOwner = Effect.fnUntraced(function* (workspaceId: string, owner: string) {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now

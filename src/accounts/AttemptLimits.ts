@@ -4,7 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { RateLimiter } from "effect/persistence"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
-/** How often one address, and one subject, may do a thing in a minute. */
+/** How often one address, and one subject, may act per minute. */
 const perMinute = { sign_in: 10, token: 120, authorize: 60, mutation: 600 } as const
 export type Attempt = keyof typeof perMinute
 
