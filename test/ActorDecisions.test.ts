@@ -7,17 +7,17 @@ import { drivenActors } from "./support/DrivenActors.ts"
 const root = dirname(import.meta.dir)
 const untested = untestedBranches(root)
 
-/** A file that branches no more than that has its decision in one look. */
+/** A file with at most this many branches is understood at a glance. */
 const mostBranches = 3
 
-test("what decides in actors/ is imported by a test, or driven by one for a reason", () => {
+test("every file of actors/ that decides is imported by a test, or listed with the test that drives it", () => {
   const deciding = [...untested].filter(([, branches]) => branches > mostBranches).map(([file]) => file)
-  // A new one: take the decision out into a pure function with a table in test/, or add its line to DrivenActors.
+  // A new one: move the decision into a pure function with a table in test/, or add its line to DrivenActors.
   expect(deciding.filter((file) => !Object.hasOwn(drivenActors, file)).toSorted()).toEqual([])
   expect(untested.size).toBeGreaterThan(50)
 })
 
-test("what is driven is still there, branches, and has no test of its own", () => {
+test("every listed file still exists, still branches, and has no direct test", () => {
   expect(Object.keys(drivenActors).filter((file) => (untested.get(file) ?? 0) === 0)).toEqual([])
 })
 

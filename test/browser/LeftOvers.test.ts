@@ -15,8 +15,8 @@ const leftWorld = () => {
   return world
 }
 
-describe("a state that an apply left", () => {
-  test("is shown on the capsule with what it is, and adopted only with the capsule's name", async () => {
+describe("a state left by an apply", () => {
+  test("is shown on the capsule with its details, and adopted only with the capsule's name", async () => {
     const world = leftWorld()
     const { page, faults, go } = await suite.visit(undefined, world)
     const asked: Array<string> = []
@@ -48,7 +48,7 @@ describe("a state that an apply left", () => {
     expect(faults).toEqual([])
   })
 
-  test("says on its run what is in the way, and can be discarded there", async () => {
+  test("shows on its run what blocks it, and can be discarded there", async () => {
     const world = leftWorld()
     world.leftOvers = world.leftOvers.map((each) => ({
       ...each,

@@ -134,7 +134,7 @@ const nothingStays = (ledger: Ledger) => [
         phase !== "creating_capsule"
     )
     .map(({ id }) => `The install plan ${id} still holds private values`),
-  // A state that a kill tore is kept as a left-over state, for a person to look at.
+  // A state torn by a kill is kept as a left-over state, for a person to inspect.
   ...ledger.checkpoints.map(({ id }) => `A checkpoint of ${id} stayed`),
   ...ledger.plans
     .filter(({ id }) => {

@@ -12,7 +12,7 @@ const sources = (folder: string) =>
     .filter((name) => name.endsWith(".ts"))
     .map((name) => readFileSync(`${actors}${folder}/${name}`, "utf8"))
 
-/** Codes as the code gives them to the error of a Run or lane: `code: "..."`, `refusal("..."`, `return "source_..."`. */
+/** Codes as passed to the error of a Run or lane: `code: "..."`, `refusal("..."`, `return "source_..."`. */
 const written = [...sources("execution"), ...sources("git-fetch")].flatMap((text) =>
   [
     ...text.matchAll(/\b(?:code: |refusal\(|blocked\()"([a-z]+(?:_[a-z]+)*)"/g),

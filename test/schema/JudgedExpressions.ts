@@ -5,7 +5,7 @@ import type { RegexLiteral } from "./RegexLiterals.ts"
 const file = `${import.meta.dirname}/JudgedExpressions.json`
 
 /**
- * Judged by analysis and by counted steps alone, from a fixed seed: no limit is a time, so a busy machine is only slower. A
+ * Judged only by analysis and counted steps, from a fixed seed: no limit is a time, so a busy machine is only slower. A
  * text as long as the longest document is refused when it costs more than 5,000 steps per character.
  */
 export const budget = {

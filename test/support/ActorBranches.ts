@@ -6,13 +6,13 @@ const filesOf = (root: string, folder: string): ReadonlyArray<string> =>
     .filter((path) => /\.tsx?$/.test(path))
     .map((path) => join(folder, path))
 
-/** The modules that a test imports values from; types alone test nothing. */
+/** The modules a test imports values from; importing types tests nothing. */
 const imported = (root: string, file: string): ReadonlyArray<string> =>
   [...readFileSync(join(root, file), "utf8").matchAll(/^import (?!type\b)(?:[^"]*?from )?"(\.[^"]+)"/gm)].map(
     ([, path = ""]) => normalize(join(dirname(file), path))
   )
 
-/** A record that is absent is refused the same everywhere, and a field that is absent is left out: neither decides anything. */
+/** A missing record is refused the same way everywhere, and a missing field is omitted: neither is a decision. */
 const isPlain = (line: string): boolean =>
   /=== undefined\) return(?: undefined| yield\* .*)?$/.test(line) ||
   /\? (?:\{\}|null|undefined|\[\])(?:\s|$)/.test(line) ||

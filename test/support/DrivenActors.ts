@@ -1,6 +1,6 @@
 /**
- * Files of `actors/` that branch and that no test imports: what they decide is in pure functions that are tested, what is left orders
- * and writes. Each with a test that drives it through its actor, and what it branches over.
+ * Files of `actors/` that branch but that no test imports: their decisions are in tested pure functions, and the rest
+ * sequences and writes. Each with a test that drives it through its actor, and what it branches over.
  */
 export const drivenActors: Readonly<Record<string, readonly [test: string, why: string]>> = {
   "actors/capsule/CapsuleRelease.ts": ["actors/capsule/Release", "refusals in the order of a release, then its rows"],

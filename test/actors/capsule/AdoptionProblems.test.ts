@@ -32,7 +32,7 @@ const left = (change: Partial<AdoptionFacts["leftOver"]>) => codes({ leftOver: {
 const stands = (change: Partial<AdoptionFacts["capsule"]>) => codes({ capsule: { ...capsule, ...change } })
 
 describe("a left-over state may be adopted", () => {
-  test("when it continues the current state, also with the same serial, and when there is no current state", () => {
+  test("when it continues the current state, even with the same serial, and when there is no current state", () => {
     expect(codes({})).toEqual([])
     expect(left({ serial: 6 })).toEqual([])
     expect(
@@ -45,7 +45,7 @@ describe("a left-over state may be adopted", () => {
     expect(stands({ status: "disabled" })).toEqual([])
   })
 
-  test("unless it is of another lineage, older, not whole or encrypted", () => {
+  test("unless it has another lineage, is older, incomplete or encrypted", () => {
     expect(left({ lineage: "two" })).toEqual(["lineage_differs"])
     expect(left({ serial: 4 })).toEqual(["serial_older"])
     expect(left({ lineage: null, serial: null, resource_count: null })).toEqual(["unreadable"])
@@ -53,26 +53,26 @@ describe("a left-over state may be adopted", () => {
     expect(left({ resource_count: 0 })).toEqual([])
   })
 
-  test("unless the Capsule stands elsewhere than that apply left it, by any of the three", () => {
+  test("unless the Capsule has moved since that apply, by any of the three", () => {
     expect(stands({ current_state_version_id: "sv_b" })).toEqual(["capsule_moved"])
     expect(stands({ current_state_generation: 3 })).toEqual(["capsule_moved"])
     expect(stands({ execution_authority_epoch: 2 })).toEqual(["capsule_moved"])
     expect(stands({ current_state_version_id: null })).toEqual(["capsule_moved"])
   })
 
-  test("unless the Capsule has ended, a Run is under way, or the installation was restored since", () => {
+  test("unless the Capsule has ended, a Run is active, or the installation was restored since", () => {
     expect(stands({ status: "destroyed" })).toEqual(["capsule_ended"])
     expect(stands({ status: "released" })).toEqual(["capsule_ended"])
     expect(codes({ openRun: { id: "run_a", type: "plan", status: "queued" } })).toEqual(["run_open"])
     expect(codes({ isRestored: true })).toEqual(["restored"])
   })
 
-  test("unless somebody decided over it, and then nothing else is said", () => {
+  test("unless it was already decided, and then that is the only reason", () => {
     expect(left({ adopted_at: "2026-01-01T00:00:00.000Z", lineage: "two" })).toEqual(["adopted"])
     expect(left({ discarded_at: "2026-01-01T00:00:00.000Z", serial: 1 })).toEqual(["discarded"])
   })
 
-  test("for every combination: exactly the facts that are in the way are named, each with words of its own", () => {
+  test("for every combination: exactly the blocking facts are named, each in its own words", () => {
     const flags = fc.record({
       lineage: fc.boolean(),
       older: fc.boolean(),
@@ -108,7 +108,7 @@ describe("a left-over state may be adopted", () => {
   })
 })
 
-test("an Output of an adopted state is public only when the state before published that value under that name", () => {
+test("an Output of an adopted state is public only when the previous state published that value under that name", () => {
   const output = (name: string, value: string, sensitive = false) => ({
     name,
     type: "string",

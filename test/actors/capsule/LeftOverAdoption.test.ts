@@ -44,7 +44,7 @@ const problemsOf = Effect.fnUntraced(function* (capsuleId: CapsuleId, id: LeftOv
   return adoptionProblems.map(({ code }) => code)
 })
 
-/** A Capsule whose last apply left a state that continues the current one and was not taken. */
+/** A Capsule whose last apply left a state that continues the current one and was not adopted. */
 const withLeftOver = Effect.fnUntraced(function* (name: string, outputs: Readonly<Record<string, string>> = {}) {
   const { capsule } = yield* active(name, pureModule)
   const { lineage, serial } = yield* currentState(capsule.id)
@@ -52,7 +52,7 @@ const withLeftOver = Effect.fnUntraced(function* (name: string, outputs: Readonl
   return { bytes, capsuleId: capsule.id, record: yield* leftOver(capsule.id, { bytes }) }
 })
 
-/** Everything that an adoption writes. */
+/** Everything an adoption writes. */
 const written = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   return {
@@ -66,8 +66,8 @@ const written = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   }
 })
 
-describe("a state that a settlement did not take", () => {
-  tests.live("is kept, sealed and listed with what is known of it, and is no checkpoint any more", () =>
+describe("a state that its settlement did not adopt", () => {
+  tests.live("is kept, sealed and listed with what is known about it, and is no longer a checkpoint", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsule } = yield* active("kept", pureModule)
@@ -97,7 +97,7 @@ describe("a state that a settlement did not take", () => {
     })
   )
 
-  tests.live("becomes the Capsule's state when an owner adopts it, in one piece and once", () =>
+  tests.live("becomes the Capsule's state when an owner adopts it, atomically and once", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
@@ -172,19 +172,19 @@ describe("a state that a settlement did not take", () => {
         { state: null, sealed_secrets: null }
       ])
 
-      // The same request has no second effect, another one is refused, and the state cannot be discarded any more.
+      // The same request has no second effect, another one is refused, and the state can no longer be discarded.
       expect(yield* leftOvers.adopt(context, capsule.id, record.id, request, key)).toEqual({ replayed: true, value })
       expect(yield* codeOf(adopt(capsule.id, record.id))).toBe("failed_precondition")
       expect(yield* codeOf(leftOvers.discard(context, capsule.id, record.id))).toBe("failed_precondition")
       expect((yield* capsules.read(capsule.id)).currentStateGeneration).toBe(2)
 
-      // What comes next is planned from it.
+      // The next plan starts from it.
       const next = yield* replanned(capsule.id)
       expect([next.status, next.baseStateGeneration]).toEqual(["waiting_approval", 2])
     })
   )
 
-  tests.live("is adopted by a disabled Capsule, which stays disabled", () =>
+  tests.live("is adopted by a disabled Capsule, which remains disabled", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsuleId, record } = yield* withLeftOver("switched-off")
@@ -194,7 +194,7 @@ describe("a state that a settlement did not take", () => {
     })
   )
 
-  tests.live("is refused without the name, the guard, or where something is in the way", () =>
+  tests.live("is refused without the name, the guard, or when something blocks it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleLeftOvers
@@ -222,7 +222,7 @@ describe("a state that a settlement did not take", () => {
         states: before.states
       })
 
-      // A configuration that moved since: its epoch is another one.
+      // The configuration has moved since: its epoch differs.
       yield* (yield* Capsules)
         .configurationPlan(
           context,
@@ -236,7 +236,7 @@ describe("a state that a settlement did not take", () => {
     })
   )
 
-  tests.live("is refused while a Run is under way, and after a restore", () =>
+  tests.live("is refused while a Run is active, and after a restore", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -255,7 +255,7 @@ describe("a state that a settlement did not take", () => {
     })
   )
 
-  tests.live("is erased when an owner discards it; the record stays", () =>
+  tests.live("is erased when an owner discards it; the record remains", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -277,8 +277,8 @@ describe("a state that a settlement did not take", () => {
   )
 })
 
-describe("of several who decide at once", () => {
-  tests.live("one adopts, whoever else asks is refused", () =>
+describe("when several people decide concurrently", () => {
+  tests.live("one adopts, and all others are refused", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleLeftOvers
@@ -301,7 +301,7 @@ describe("of several who decide at once", () => {
     })
   )
 
-  tests.live("an adoption and an apply never both count from the same state", () =>
+  tests.live("an adoption and an apply never both start from the same state", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -324,34 +324,36 @@ describe("of several who decide at once", () => {
 })
 
 describe("an adoption whose process ends", () => {
-  tests.live("just before its commit has written nothing, and after it everything; repeating it has one effect", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const leftOvers = yield* CapsuleLeftOvers
-      const { capsuleId, record } = yield* withLeftOver("killed", { value: "a" })
-      const request = yield* guardOf(capsuleId)
-      const key = freshKey()
-      const asked = leftOvers.adopt(context, capsuleId, record.id, request, key)
-      const before = yield* written(capsuleId)
-      kills.at.set("left_over.adopting", processEnd)
-      expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
-      expect(yield* written(capsuleId)).toEqual(before)
-      kills.at.set("left_over.adopted", processEnd)
-      expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
-      const after = yield* written(capsuleId)
-      expect([after.states.length, after.audit.length, after.receipts.length]).toEqual([
-        before.states.length + 1,
-        before.audit.length + 1,
-        before.receipts.length + 1
-      ])
-      expect((yield* asked).replayed).toBe(true)
-      expect(yield* written(capsuleId)).toEqual(after)
-    })
+  tests.live(
+    "just before its commit has written nothing, and after it everything; repeating it has no further effect",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const leftOvers = yield* CapsuleLeftOvers
+        const { capsuleId, record } = yield* withLeftOver("killed", { value: "a" })
+        const request = yield* guardOf(capsuleId)
+        const key = freshKey()
+        const asked = leftOvers.adopt(context, capsuleId, record.id, request, key)
+        const before = yield* written(capsuleId)
+        kills.at.set("left_over.adopting", processEnd)
+        expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
+        expect(yield* written(capsuleId)).toEqual(before)
+        kills.at.set("left_over.adopted", processEnd)
+        expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
+        const after = yield* written(capsuleId)
+        expect([after.states.length, after.audit.length, after.receipts.length]).toEqual([
+          before.states.length + 1,
+          before.audit.length + 1,
+          before.receipts.length + 1
+        ])
+        expect((yield* asked).replayed).toBe(true)
+        expect(yield* written(capsuleId)).toEqual(after)
+      })
   )
 })
 
-describe("what earlier releases kept as the checkpoint of an ended Run", () => {
-  tests.live("is taken over once, with where that apply left the Capsule; a running Run keeps its own", () =>
+describe("the checkpoint that earlier releases kept for an ended Run", () => {
+  tests.live("is imported once, with the Capsule as that apply left it; a running Run keeps its own", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const leftOvers = yield* LeftOverStates
@@ -378,7 +380,7 @@ describe("what earlier releases kept as the checkpoint of an ended Run", () => {
     })
   )
 
-  tests.live("stays where it is when it does not open, and keeps nothing else from being taken over", () =>
+  tests.live("remains in place when it cannot be decrypted, and does not block the others", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const leftOvers = yield* LeftOverStates

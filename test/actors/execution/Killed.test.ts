@@ -80,7 +80,7 @@ it.live(
         const apply = yield* runs.read(applyId)
         expect([apply.status, apply.error?.code, apply.attempt]).toEqual(["failed", "apply_interrupted", 1])
         expect(apply.possiblyCreated).toEqual(["demo_note.slow"])
-        // The dead process had stored with what it prepared the apply.
+        // The dead process had stored it when it prepared the apply.
         const { tool } = yield* runs.read(told.planId)
         expect([apply.tool, apply.providerResolutions?.length]).toEqual([tool, 1])
         expect(tool).toBeDefined()

@@ -15,14 +15,14 @@ import { heldRun } from "../../support/HeldRuns.ts"
 import { namedRun } from "../../support/NamedIds.ts"
 import { LogEntriesJson } from "../../../actors/run/RunLogChunkRow.ts"
 
-/** How many of the next transactions of a log are committed and reported as failed. */
+/** How many of the next transactions of a log are committed but reported as failed. */
 const line = { cuts: 0 }
 
 const answerLost = new SqlError({
   reason: new ConnectionError({ cause: "cut", message: "The answer was lost.", operation: "commit" })
 })
 
-/** A database whose answers get lost on the way. */
+/** A database whose acknowledgements get lost. */
 const overLine = Layer.effect(
   SqlClient.SqlClient,
   Effect.map(SqlClient.SqlClient, (sql) => {
@@ -81,7 +81,7 @@ const storedLines = Effect.fnUntraced(function* (runId: string) {
   return chunks.flatMap(({ entries }) => LogEntriesJson.read(entries))
 })
 
-tests.live("a batch of events that comes twice is stored once; under the next fence the count begins anew", () =>
+tests.live("a batch of events that arrives twice is stored once; under the next fence the count starts over", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const first = yield* newRun("events")
@@ -92,7 +92,7 @@ tests.live("a batch of events that comes twice is stored once; under the next fe
     expect(yield* storedEvents(first.runId)).toEqual(["a", "b", "c"])
 
     const second = yield* claimedAgain(first)
-    // A repeated batch of the earlier fence is neither stored nor taken for one of the present.
+    // A repeated batch of the earlier fence is neither stored nor taken for a current one.
     const late = yield* Effect.result(journal.receive(first, 2, [event("c")]))
     expect(Result.isFailure(late) && late.failure._tag).toBe("HoldLost")
     yield* journal.receive(second, 1, [event("d")])
@@ -134,7 +134,7 @@ tests.live("lines whose acknowledgement was lost are sent again and stored once"
   }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
 )
 
-tests.live("lines that an earlier fence still has are not stored among those of the next", () =>
+tests.live("lines still held under an earlier fence are not stored among those of the next", () =>
   Effect.gen(function* () {
     const logs = yield* RunLogs
     const first = yield* newRun("fenced")

@@ -6,7 +6,7 @@ import { it } from "../../support/Effect.ts"
 
 const created = { address: "demo.a", action: "create" }
 
-it.effect("what a runner has no say in is refused", () =>
+it.effect("kinds that a runner may not report are refused", () =>
   Effect.gen(function* () {
     const refused: ReadonlyArray<unknown> = [
       { kind: "run.paused", data: {} },
@@ -32,7 +32,7 @@ it.effect("what a runner has no say in is refused", () =>
   })
 )
 
-it.effect("its texts are cleaned again and cut to their length", () =>
+it.effect("its texts are cleaned again and truncated", () =>
   Effect.gen(function* () {
     const received = yield* receivedFact({
       kind: "diagnostic",
@@ -48,7 +48,7 @@ it.effect("its texts are cleaned again and cut to their length", () =>
   })
 )
 
-it.effect("what is clean is taken as it is", () =>
+it.effect("clean data is accepted unchanged", () =>
   Effect.gen(function* () {
     const facts = [
       { kind: "run.phase", data: { phase: "init" } },

@@ -38,7 +38,7 @@ const running = Effect.fnUntraced(function* (name: string) {
   return run ?? (yield* Effect.die("the Run is not queued"))
 })
 
-/** The state that is kept of a Run, and the serials that its events say are. */
+/** The stored state of a Run, and the serials its events report. */
 const kept = Effect.fnUntraced(function* (workspaceId: string, runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   const checkpoint = yield* (yield* RunCheckpoints).load(workspaceId, runId)
@@ -52,7 +52,7 @@ const kept = Effect.fnUntraced(function* (workspaceId: string, runId: RunId) {
 
 const saved = (serial: number) => ({ serial, resourceCount: 1, final: false })
 
-tests.live("a state and the event that says so are one commit", () =>
+tests.live("a state and its event are one commit", () =>
   Effect.gen(function* () {
     const run = yield* running("kept")
     const states = yield* (yield* makeStateKeeper)(run)
@@ -68,7 +68,7 @@ tests.live("a state and the event that says so are one commit", () =>
   })
 )
 
-tests.live("nothing says that a state is saved whose write was not committed, and none is kept after the end", () =>
+tests.live("no event reports a state whose write was not committed, and none is kept after the end", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const run = yield* running("unsaid")
@@ -84,7 +84,7 @@ tests.live("nothing says that a state is saved whose write was not committed, an
   })
 )
 
-tests.live("of a Run that somebody else has, nothing is written, and the execution hears of it", () =>
+tests.live("nothing is written for a Run held by another owner, and the execution learns of it", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const lifecycle = yield* RunLifecycle

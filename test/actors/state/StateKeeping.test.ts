@@ -45,11 +45,11 @@ const failing = (times: number) => {
   return { keep, kept }
 }
 
-/** Lets every fiber do what it can do without time passing. */
+/** Lets every fiber run as far as it can without time passing. */
 const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
 
 it.effect(
-  "a slow keeper holds nobody up: one state is on its way, and of those that wait only the newest follows",
+  "a slow keeper delays no one: one state is being written, and of the waiting ones only the newest follows",
   () =>
     Effect.gen(function* () {
       const { begun, keep, kept, release } = yield* gated
@@ -72,7 +72,7 @@ it.effect(
     })
 )
 
-it.effect("a serial never goes back, and several states may have one", () =>
+it.effect("a serial never decreases, and several states may share one", () =>
   Effect.gen(function* () {
     const kept: Array<number> = []
     const keeping = yield* makeStateKeeping(({ resourceCount }) => Effect.sync(() => void kept.push(resourceCount)))
@@ -95,7 +95,7 @@ it.effect("a serial never goes back, and several states may have one", () =>
   })
 )
 
-it.effect("what could not be kept is tried again, at the latest when the end is recorded", () =>
+it.effect("a failed write is retried, at the latest when the end is recorded", () =>
   Effect.gen(function* () {
     const later = failing(1)
     const keeping = yield* makeStateKeeping(later.keep)
@@ -117,7 +117,7 @@ it.effect("what could not be kept is tried again, at the latest when the end is 
   })
 )
 
-it.effect("of a state that could not be kept nothing is left when a newer one waits", () =>
+it.effect("a state that could not be kept is dropped when a newer one waits", () =>
   Effect.gen(function* () {
     const { keep, kept } = failing(1)
     const keeping = yield* makeStateKeeping(keep)
@@ -129,7 +129,7 @@ it.effect("of a state that could not be kept nothing is left when a newer one wa
   })
 )
 
-it.effect("a database that stays away does not hold up the end, and nothing is kept after it", () =>
+it.effect("a database that does not come back does not delay the end, and nothing is kept after it", () =>
   Effect.gen(function* () {
     const { keep, kept } = failing(2)
     const keeping = yield* makeStateKeeping(keep)
@@ -144,7 +144,7 @@ it.effect("a database that stays away does not hold up the end, and nothing is k
   })
 )
 
-it.effect("a hold that is lost ends the execution, and nothing is kept from then on", () =>
+it.effect("a lost hold ends the execution, and nothing is kept from then on", () =>
   Effect.gen(function* () {
     const asked: Array<number> = []
     const keeping = yield* makeStateKeeping(({ serial }) =>
@@ -162,7 +162,7 @@ it.effect("a hold that is lost ends the execution, and nothing is kept from then
   })
 )
 
-it.effect("the newest is kept before the execution is over", () =>
+it.effect("the newest state is kept before the execution is over", () =>
   Effect.gen(function* () {
     const { keep, kept, release } = yield* gated
     const scope = yield* Scope.make()

@@ -16,7 +16,7 @@ import { TestPlane } from "../../support/TestPlane.ts"
 const outputsOf = (values: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, type: "string" }]))
 
-/** A whole state file with these Outputs. */
+/** A complete state file with these Outputs. */
 export const stateFile = (lineage: string, serial: number, outputs: Readonly<Record<string, string>> = {}) =>
   new TextEncoder().encode(
     JSON.stringify({
@@ -28,7 +28,7 @@ export const stateFile = (lineage: string, serial: number, outputs: Readonly<Rec
     })
   )
 
-/** The current state of a Capsule, as its record says it. */
+/** The current state of a Capsule, from its record. */
 export const currentState = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE id =
@@ -41,7 +41,7 @@ interface Left {
   readonly problem?: StateProblem
 }
 
-/** An apply of a fresh plan that failed, and whose state its settlement did not take; answers the record of that state. */
+/** The failed apply of a fresh plan, whose state its settlement did not adopt; returns the record of that state. */
 export const leftOver = Effect.fnUntraced(function* (capsuleId: CapsuleId, { bytes, problem = "unreadable" }: Left) {
   const { context } = yield* TestPlane
   const ledger = yield* RunLedger

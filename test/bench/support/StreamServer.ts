@@ -46,7 +46,7 @@ const program = Effect.gen(function* () {
     Effect.provideService(RunLifecycle, Context.get(plane.services, RunLifecycle))
   )
   yield* Console.log(JSON.stringify({ url: plane.url, barePort: bare.port, runId, token: Redacted.value(plane.token) }))
-  // When it was made travels as the one number that such an event may carry.
+  // Its creation time travels as the one number that such an event may carry.
   const payload = (at: number) => ({
     address: `terraform_data.${"x".repeat(150)}[${at}]`,
     action: "create",

@@ -63,11 +63,11 @@ const crash = (isolation: "auto" | "off") =>
     expect(left?.stateProblem).toBeUndefined()
     expect(workingIn(runFolder)).toEqual([])
     expect(yield* countCreations(mirror.notesDir)).toBe(1)
-    // Asked again, it answers the same.
+    // A second call returns the same.
     expect(Option.getOrUndefined(yield* runner.recover(runFolder))).toMatchObject({ serial: left?.serial ?? -1 })
   }).pipe(Effect.provide(runnerWith({ isolation })))
 
 describe("after the service was killed in the middle of an apply", () => {
   it.live("in the sandbox: nothing continues, and everything is found again", () => crash("auto"), 60_000)
-  it.live("as plain processes: what continues is ended first", () => crash("off"), 60_000)
+  it.live("as plain processes: the remaining ones are ended first", () => crash("off"), 60_000)
 })

@@ -39,7 +39,7 @@ const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
     const seen = { extraReadOnly: [mirror.interpreter], extraWritable: [mirror.notesDir] }
     return yield* Effect.provide(
       inside,
-      // Mirrors and run folders belong to the service, so its users may be granted passage.
+      // Mirrors and run folders belong to the service, so its users may be let through.
       runnerWith({ ...settings, ...seen, dataFolder: tmpdir() })
     )
   })
@@ -73,7 +73,7 @@ describe("isolation levels", () => {
   const plain = { "main.tf": 'resource "terraform_data" "a" { input = "a" }\n' }
   const bare = { levels: [], trustedTrees: [treeDigest(plain)] }
 
-  it.live("a module known by its digest runs where nothing works; the run says at which level", () =>
+  it.live("a module trusted by its digest runs where no level works; the run records its level", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const plan = yield* runner.plan(planJob(yield* temporaryFolder, plain), recorder().sink)

@@ -156,7 +156,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("passes an ephemeral input to the apply again, and reports what the tool misses", () =>
+  live("passes an ephemeral input to the apply again, and reports what the tool lacks", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -5,7 +5,7 @@ import { endProcessesIn } from "../../../runner/execution/OrphanedProcesses.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "./support/RunnerHarness.ts"
 
-/** A process that waits for ever, with a name and further arguments; it reports when it is running. */
+/** A process that waits forever, with a name and further arguments; it reports when it is running. */
 const waiting = Effect.fnUntraced(function* (cwd: string, name: string, ...args: ReadonlyArray<string>) {
   const script = 'exec -a "$0" sh -c "echo there; read never" "$@"'
   const child = yield* Effect.acquireRelease(
@@ -17,7 +17,7 @@ const waiting = Effect.fnUntraced(function* (cwd: string, name: string, ...args:
 })
 
 describe("the remains of a run whose service ended", () => {
-  it.live("are ended: what works in its folder, and a sandbox being created for it; nothing else", () =>
+  it.live("are ended: processes in its folder, and a sandbox being created for it; nothing else", () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder
       const folder = `${root}/run_a-1`

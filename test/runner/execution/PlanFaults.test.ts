@@ -12,7 +12,7 @@ const { live, dispose } = suite(runnerWith())
 afterAll(dispose)
 
 describe("a tool that misbehaves while it plans", () => {
-  live("dies with garbage: its last words are reported, without secrets", () =>
+  live("dies with garbage: its last output is reported, without secrets", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -107,7 +107,7 @@ describe("An apply with providers", () => {
     )
   )
 
-  it.live("installs what the cache lacks, or has as a link out of what the Run may see", () =>
+  it.live("installs what the cache lacks, or has as a link to a place outside the sandbox", () =>
     afterPlan(({ apply, cacheFolder }) =>
       Effect.gen(function* () {
         expect(lstatSync(packageIn(cacheFolder)).isSymbolicLink()).toBe(true)

@@ -18,7 +18,7 @@ const key = [
   "-----END PRIVATE KEY-----"
 ].join("\n")
 
-/** The tool does not know the values as secrets, or it would show nothing of the output. */
+/** The values are not secret to the tool, or it would hide the output. */
 const provisioned = (name: string, command: string) => `
 resource "terraform_data" "${name}" {
   provisioner "local-exec" {
@@ -190,7 +190,7 @@ describe("a line that shows the beginning of a secret", () => {
     })
   )
 
-  live("is one text with the detail of a diagnostic, and with the tool's plain lines", () =>
+  live("is matched across a diagnostic's details and the tool's plain lines", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -62,7 +62,7 @@ describe("ModuleRunner with a real provider", () => {
         expect(shown).toContain("token=[redacted env.DEMO_TOKEN]")
         expect(shown).not.toContain(tokenA)
         expect(shown).not.toContain(Buffer.from(`user:${tokenA}`).toString("base64").slice(8, 28))
-        // The file is written before the tool reports success, so at least one look saw it complete.
+        // The file is written before the tool reports success, so at least one read saw it complete.
         expect(applied.serial).toBeGreaterThan(0)
 
         const { state } = applied

@@ -40,7 +40,7 @@ describe("addresses", () => {
       })
     )
 
-  it.live("a vanished name is unreachable", () =>
+  it.live("a name that no longer resolves is unreachable", () =>
     Effect.gen(function* () {
       const error = yield* refused({ url: "https://git.example/a.git", allow: [] }).pipe(
         Effect.provide(answering().layer)

@@ -194,7 +194,7 @@ describe("credentials go to their origins only", () => {
 })
 
 describe("what a process receives", () => {
-  it.effect("keeps its origins, and shows its secret to nobody else", () =>
+  it.effect("keeps its origins, and reveals its secret to no one else", () =>
     Effect.gen(function* () {
       const credentials = credentialsFor("https://git.example.com/team/")
       const encoded = yield* Schema.encodeEffect(GitCredentials.Handed)(credentials)

@@ -86,7 +86,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("a connection that ends inside an answer is not an answer", () =>
+  it.live("a connection that ends inside a response is an error", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.writeHead(200, {

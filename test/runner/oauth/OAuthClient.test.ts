@@ -55,7 +55,7 @@ it.live("metadata of another issuer, without PKCE, or behind a redirect is not u
     expect(yield* told({ code_challenge_methods_supported: undefined })).toContain("PKCE")
     expect(yield* told({ authorization_endpoint: "javascript:alert(1)" })).toContain("no https address")
     expect(yield* told({ authorization_endpoint: "http://elsewhere.example/authorize" })).toContain("no https address")
-    // When the operator knows that the server's metadata omits it, a challenge is sent anyway, and never in plain.
+    // When the operator knows that the server's metadata omits it, a challenge is sent anyway, and never in plain text.
     state.metadata = { code_challenge_methods_supported: undefined }
     const url = yield* startAt(at(issuer, { pkce: "sent" })).pipe(Effect.provide(client([issuer])))
     expect(new URL(url).searchParams.get("code_challenge_method")).toBe("S256")

@@ -15,7 +15,7 @@ const server = (fetch: (request: Request) => Response) =>
     (running) => Effect.promise(() => running.stop(true))
   )
 
-/** Requests once under a policy that allows these origins; every name is this machine. */
+/** Sends one request under a policy that allows these origins; every name resolves to this machine. */
 const asked = (url: string, allowOrigins: ReadonlyArray<string>, text?: string) =>
   Effect.flatMap(HttpProbe, (probe) => probe.ask(new URL(url), text)).pipe(
     Effect.provide(
@@ -103,7 +103,7 @@ describe("an address that is requested after an apply", () => {
     })
   )
 
-  it.effect("is http only, and a path stays on its host", () =>
+  it.effect("must be http, and a path remains on its host", () =>
     Effect.sync(() => {
       expect(checkedUrl("https://site.example.com/a?b=1#c", undefined)?.href).toBe("https://site.example.com/a?b=1")
       expect(checkedUrl("https://site.example.com/a?b=1", "/healthz")?.href).toBe("https://site.example.com/healthz")

@@ -10,7 +10,7 @@ const mark = "[redacted var.s]"
 const redactor = (...secrets: ReadonlyArray<string>) =>
   new Redactor(secrets.map((secret) => ({ origin: "var.s", value: Redacted.make(secret) })))
 
-/** The released lines after each line, and at the end. */
+/** The output after each line, and at the end. */
 const shown = (target: Redactor, lines: ReadonlyArray<string>): ReadonlyArray<RedactedLine> => {
   const stream = target.lines()
   return [...lines.flatMap((line) => stream.push([line])), ...stream.end()]
@@ -44,7 +44,7 @@ describe("a secret across several lines", () => {
     test(`becomes one mark: ${name}`, () => {
       const result = visible(shown(target, ["before", ...lines, "after"]))
       expect([result[0], result.at(-1)]).toEqual(["before", "after"])
-      // The padding stays, and up to five characters that were shown before the sixth.
+      // The padding remains, and up to five characters that were shown before the sixth.
       const left = result.slice(1, -1).join("").replaceAll(mark, "").replaceAll(/[\s=]/g, "")
       expect(result.join("")).toContain(mark)
       expect(left.length).toBeLessThanOrEqual(name.includes("JSON") ? 35 : name.includes("percent") ? 17 : 5)
@@ -206,7 +206,7 @@ describe("any secret, cut anywhere, in any encoding", () => {
     maxLength: 4
   })
 
-  test("leaves no six characters of it, and the surrounding lines unchanged", () => {
+  test("shows no six characters of it, and leaves the surrounding lines unchanged", () => {
     fc.assert(
       fc.property(
         secrets,

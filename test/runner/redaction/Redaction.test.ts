@@ -9,7 +9,7 @@ import { it } from "../../support/Effect.ts"
 const secret = (origin: string, text: string) => ({ origin, value: Redacted.make(text) })
 
 describe("redaction in a separate thread", () => {
-  it.live("hides texts, values and streams, and uses secrets that are added", () =>
+  it.live("hides texts, values and streams, and learns secrets added later", () =>
     Effect.gen(function* () {
       const redaction = yield* Redaction
       const redactor = yield* redaction.redactor([secret("env.TOKEN", "first-secret")])
@@ -99,7 +99,7 @@ describe("a failing redaction thread", () => {
   )
 
   it.live(
-    "hides everything of a Run with an unaccepted secret, and nothing more of the others",
+    "hides everything of a Run with a rejected secret, and nothing more of the others",
     withBreaking(
       Effect.gen(function* () {
         const redaction = yield* Redaction

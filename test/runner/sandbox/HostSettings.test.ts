@@ -53,7 +53,7 @@ describe("The host's settings for sandboxes", () => {
       const { host, kept } = yield* stage
       const settings = yield* keepHostSettings(kept, host)
       yield* settings.current
-      // Replaced with the same length, like a resolver's daemon.
+      // Replaced with the same length, as a resolver's daemon does it.
       writeFileSync(join(host, "hosts.new"), "127.0.0.2 localhost\n")
       renameSync(join(host, "hosts.new"), join(host, "hosts"))
       writeFileSync(join(host, "resolv.conf"), "nameserver 127.0.0.1\n")
@@ -65,7 +65,7 @@ describe("The host's settings for sandboxes", () => {
       expect(existsSync(join(kept, "localtime"))).toBe(false)
       expect(existsSync(join(kept, "alternatives"))).toBe(true)
 
-      // Removed copies come back.
+      // A removed copy is restored.
       rmSync(kept, { recursive: true })
       yield* settings.current
       expect(readdirSync(kept).sort()).toEqual(["alternatives", "hosts", "resolv.conf", "ssl"])

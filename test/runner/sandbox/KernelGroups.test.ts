@@ -9,7 +9,7 @@ import { defaultSandboxSettings } from "../../../runner/sandbox/SandboxSettings.
 import { it } from "../../support/Effect.ts"
 import { holdProcesses, processesBelow } from "../../support/ProcessEnd.ts"
 
-// Against the kernel of this machine; ControlGroups.test.ts has what can be tested without it.
+// Tests against this machine's kernel; ControlGroups.test.ts covers the rest.
 
 const bounds = { ...defaultSandboxSettings.limits, memoryBytes: 64 * 1024 ** 2, processes: 12 }
 const probed = await Effect.runPromise(probeControlGroups(bounds))

@@ -54,7 +54,7 @@ const standIn = Effect.fnUntraced(function* (script: string) {
   return { child, says, announced }
 })
 
-/** What the fake service has started by now. */
+/** What the fake service has started so far. */
 const startedBy = (child: { readonly pid: number }) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -98,7 +98,7 @@ describeIsolated("nothing of a network stays", () => {
     })
   )
 
-  it.live("where the process that looks after it is killed", () =>
+  it.live("where the process that supervises it is killed", () =>
     Effect.gen(function* () {
       const { child, says } = yield* standIn(`exec ${pasta} "$@"`)
       yield* says("up")

@@ -83,7 +83,7 @@ const withAddress = Effect.acquireRelease(
 
 const shipped = suite(sandboxWith({ reach: "isolated" }))
 afterAll(() => shipped.dispose())
-// Not part of the suite's own layer: processes started before the tests begin are lost to them.
+// Not part of the suite's own layer: the tests would not see processes started before they begin.
 const status = await Effect.runPromise(
   Effect.flatMap(Sandbox, ({ network }) => network).pipe(Effect.provide(sandboxWith({})))
 )
@@ -212,7 +212,7 @@ describe("the resolver of a private network", () => {
     })
   )
 
-  it.effect("is the host's own where that is reachable by IPv6 only", () =>
+  it.effect("is the host's own where that is reachable only by IPv6", () =>
     Effect.sync(() => expect(resolverFor("nameserver 2001:db8::53\n", "")).toBeUndefined())
   )
 })

@@ -184,7 +184,7 @@ describe("Sandbox", () => {
   }
 
   if (available.get("bubblewrap")) {
-    it.live("bubblewrap: only the public ones of the host's settings are there, and they are read-only", () =>
+    it.live("bubblewrap: only the host's public settings are visible, and they are read-only", () =>
       Effect.gen(function* () {
         const folder = yield* runFolder
         const paths = ["/etc/shadow", "/etc/gshadow", "/etc/ssl/private", "/etc/ssh", "/etc/passwd", "/etc/ssl/certs"]
@@ -267,7 +267,7 @@ describe("Sandbox", () => {
     ["Can't mount proc on /newroot/proc: Operation not permitted", "mounted over a part of /proc"],
     ["No permissions to create new namespace", "make user namespaces"]
   ] as const)
-    it.live(`what bubblewrap says is reported, with its remedy: ${said}`, () =>
+    it.live(`bubblewrap's message is reported, with its remedy: ${said}`, () =>
       Effect.gen(function* () {
         const folder = yield* runFolder
         const bubblewrap = join(folder, "bwrap")

@@ -4,7 +4,7 @@ import { acceptedLevels, climb, namespacedLevels, type Rung } from "../../../run
 import type { Isolation } from "../../../runner/sandbox/SandboxSettings.ts"
 import { SandboxLevel } from "../../../schema/records/Run.ts"
 
-/** Rungs that work as the table says, each recording that it was tried. */
+/** Levels that work as the table says, each recording that it was tried. */
 const rungsOf = (works: ReadonlySet<SandboxLevel>, tried: Array<SandboxLevel>): ReadonlyArray<Rung<SandboxLevel>> =>
   // Includes one for the level that must never be chosen, and in the wrong order.
   [...SandboxLevel.literals].toReversed().map((level) => ({

@@ -62,7 +62,7 @@ describe("what a commit changes in a module", () => {
     scanner.live(name, () =>
       Effect.gen(function* () {
         expect(yield* changeOf(base, { ...base, ...change })).toEqual(expected)
-        // The reverse is the same change, unless the scan has more to say about one side.
+        // The reverse is the same change, unless the scan knows more about one side.
         expect((yield* changeOf({ ...base, ...change }, base)).kind).toBe(expected.kind)
       })
     )

@@ -189,7 +189,7 @@ describe("files of a module", () => {
     "~z_override.tf",
     "é_override.tf"
   ]) {
-    scanner.live(`refuses ${name}, which would conflict with the runner`, () =>
+    scanner.live(`refuses ${name}, which would interfere with the runner`, () =>
       Effect.gen(function* () {
         const scan = yield* scanFiles({ "a.tf": "", [name]: name.endsWith("json") ? "{}" : "" })
         expect(placedCodes(scan).filter((code) => !code.startsWith("opentofu_file"))).toEqual([

@@ -304,23 +304,25 @@ describe("scanTree", () => {
     })
   )
 
-  scanner.live("an unsupported module does not affect the others, nor its error those that do not reach it", () =>
-    Effect.gen(function* () {
-      const { scanTree } = yield* ModuleScanner
-      const scan = yield* scanTree(
-        memoryTree({
-          "broken/main.tf": "variable {",
-          "caller/main.tf": 'module "x" {\n  source = "../broken"\n}\n',
-          "fine/main.tf": ""
-        })
-      )
-      expect(scan.modules.map(({ path, status }) => [path, status])).toEqual([
-        ["broken", "unsupported"],
-        ["caller", "unsupported"],
-        ["fine", "supported"]
-      ])
-      expect(scan.modules[1]?.findings[0]).toMatchObject({ code: "hcl_syntax", path: "broken/main.tf" })
-    })
+  scanner.live(
+    "an unsupported module does not affect the others, nor does its error affect modules that do not reach it",
+    () =>
+      Effect.gen(function* () {
+        const { scanTree } = yield* ModuleScanner
+        const scan = yield* scanTree(
+          memoryTree({
+            "broken/main.tf": "variable {",
+            "caller/main.tf": 'module "x" {\n  source = "../broken"\n}\n',
+            "fine/main.tf": ""
+          })
+        )
+        expect(scan.modules.map(({ path, status }) => [path, status])).toEqual([
+          ["broken", "unsupported"],
+          ["caller", "unsupported"],
+          ["fine", "supported"]
+        ])
+        expect(scan.modules[1]?.findings[0]).toMatchObject({ code: "hcl_syntax", path: "broken/main.tf" })
+      })
   )
 })
 

@@ -61,7 +61,7 @@ describe("shownModuleSource", () => {
 })
 
 describe("resolveLocalSource", () => {
-  test("stays inside the tree", () => {
+  test("remains inside the tree", () => {
     expect(resolveLocalSource(".", "./a/../b//c/")).toBe("b/c")
     expect(resolveLocalSource("m/x", "../y")).toBe("m/y")
     expect(resolveLocalSource("m/x", "../..")).toBe(".")

@@ -99,7 +99,7 @@ describe("blocks of the newest tools", () => {
   )
 })
 
-describe("the present tool", () => {
+describe("the current tool", () => {
   scanner.live("is checked against required_version of every reachable module, at its location", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({

@@ -140,7 +140,7 @@ describe("variables and outputs", () => {
     })
   )
 
-  scanner.live("names of JavaScript's own are ordinary names", () =>
+  scanner.live("names of JavaScript built-ins are ordinary names", () =>
     Effect.gen(function* () {
       const names = ["__proto__", "constructor", "hasOwnProperty", "toString"]
       const text = names.map((name) => `variable "${name}" {\n  default = { ${name} = 1 }\n}\n`).join("")

@@ -15,7 +15,7 @@ const limits = { packBytes: 50_000_000, files: 1000, fileBytes: 10_000_000, tota
 export interface BuildCall {
   readonly ref?: string
   readonly path?: string
-  /** Fetches by the installed git, or by ours. */
+  /** Fetches with the installed git, or with the bundled one. */
   readonly native?: boolean | { readonly program: string; readonly required: boolean }
   readonly limits?: Partial<typeof limits>
 }
@@ -28,7 +28,7 @@ export const repository = Effect.fnUntraced(function* (files: CommitFiles | unde
   return { gitdir, commit, url }
 })
 
-/** The work of a sync process, in this process. */
+/** Runs the sync process's work in-process. */
 export const build = (url: string, call: BuildCall = {}) =>
   Effect.gen(function* () {
     const remote = yield* GitRemote

@@ -21,7 +21,7 @@ const contents = new Map<string, Uint8Array>([
   ["run.sh", Buffer.from("#!/bin/sh\n")]
 ])
 
-/** Stores one archive like a sync. */
+/** Stores one archive as a sync does. */
 const stored = (files: ReadonlyMap<string, Uint8Array> = contents) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -86,7 +86,7 @@ describe("SnapshotStore", () => {
     })
   )
 
-  it.live("reports what it does not have", () =>
+  it.live("does not know a snapshot that was never stored", () =>
     Effect.gen(function* () {
       const store = yield* SnapshotStore
       for (const digest of [`sha256:${"0".repeat(64)}`, "sha256:../../etc/passwd", "", `sha256:${"0".repeat(63)}g`])

@@ -106,7 +106,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("passes results that are larger than a pipe", () =>
+  it.live("passes results that are larger than a pipe buffer", () =>
     Effect.gen(function* () {
       const links = Object.fromEntries(
         Array.from({ length: 3000 }, (_, index) => [
@@ -223,7 +223,7 @@ describe("SnapshotSync", () => {
     ["", {}],
     [", native git included", { native: { program: Bun.which("git") ?? "git", required: true } }]
   ] as const)
-    it.live(`the process ends when nobody is waiting any more${way}`, () =>
+    it.live(`the process ends when no caller is waiting any longer${way}`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const silent = yield* httpServer(() => {})

@@ -41,7 +41,7 @@ export interface SyncCall {
   readonly onProgress?: (line: string) => Effect.Effect<void>
 }
 
-/** Calls SnapshotSync like an actor, with a user's texts. */
+/** Calls SnapshotSync as an actor does, with a user's texts. */
 export const syncOnce = Effect.fnUntraced(function* (call: SyncCall) {
   const policy = yield* GitPolicy
   const snapshots = yield* SnapshotSync

@@ -114,7 +114,7 @@ describe("hostile trees", () => {
     })
   )
 
-  it.live("a tree that repeats itself is cut off at the limit of entries", () =>
+  it.live("a tree that contains itself repeatedly is cut off at the limit of entries", () =>
     Effect.gen(function* () {
       const { gitdir, url } = yield* repository({ "a.tf": "1" })
       const blob = yield* blobOf(gitdir, "content")

@@ -207,7 +207,7 @@ it.effect("a subkey with consent, but without the key's binding, signs nothing",
     expect(yield* verify(grafted, file("ed.sig"))).toBe("holds")
     expect(yield* verify(grafted, release)).toBe("signature")
 
-    // The same signature by a key of its own verifies: nothing else was wrong with it.
+    // The same signature by a separate key verifies: nothing else was wrong with it.
     const name = Buffer.from("mallory@example.test")
     const itself = Buffer.concat([framedKey(subkey.body), Uint8Array.of(0xb4), octets(name.length), name])
     const certification = forged({ type: 0x13, issuer: subkey.fingerprint }, itself, privateKey)
@@ -218,7 +218,7 @@ it.effect("a subkey with consent, but without the key's binding, signs nothing",
     ])
     expect(yield* verify(malloryKey, release)).toBe("holds")
 
-    // And Mallory can bind another's key, which then has to agree.
+    // And Mallory can bind another person's key, which then has to consent.
     const claimed = Buffer.concat([framedKey(subkey.body), framedKey(primary.body)])
     const claim = (agreement: Uint8Array) =>
       forged({ type: 0x18, issuer: subkey.fingerprint, embedded: agreement }, claimed, privateKey)
@@ -233,7 +233,7 @@ it.effect("a subkey with consent, but without the key's binding, signs nothing",
   })
 )
 
-it.effect("a key without a bound name is not believed", () =>
+it.effect("a key without a bound name is not trusted", () =>
   Effect.gen(function* () {
     const [primary] = Result.getOrThrow(readPackets(file("ed.gpg")))
     const body = primary?.body ?? new Uint8Array()

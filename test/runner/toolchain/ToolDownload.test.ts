@@ -95,7 +95,7 @@ describe("managed download", () => {
       const unset = { trustedKey: Option.none(), officialKey: { url, fingerprint } }
       mirror.publish(version, yield* release(version, stranger.secret))
       expect(yield* Effect.flip(resolve(unset))).toMatchObject({ reason: "unreachable" })
-      // A mirror that was taken over signs with its own key, and serves that.
+      // A compromised mirror signs with its own key, and serves that key.
       mirror.publishKey(stranger.trusted)
       const swapped = yield* Effect.flip(resolve(unset))
       expect(swapped).toMatchObject({ reason: "key", message: expect.stringContaining(fingerprint) })
@@ -120,7 +120,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("refuses what was tampered with, truncated, or signed by someone else, and keeps nothing of it", () =>
+  tests.live("refuses what was tampered with, truncated, or signed by someone else, and keeps none of it", () =>
     Effect.gen(function* () {
       const { key, mirror, resolve, leftOvers } = yield* setUp
       const good = yield* release(version, key.secret)
@@ -148,7 +148,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("refuses an older release passed off as the wanted one", () =>
+  tests.live("refuses an older release served as the requested one", () =>
     Effect.gen(function* () {
       const { key, mirror, resolve, leftOvers } = yield* setUp
       mirror.publish(version, yield* release("1.8.0", key.secret))

@@ -66,7 +66,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("takes exactly the version that a profile requires, or none", () =>
+  tests.live("uses exactly the version that a profile requires, or none", () =>
     Effect.gen(function* () {
       const both = yield* folder({ tofu, terraform })
       const resolve = yield* resolver({ searchPath: both })

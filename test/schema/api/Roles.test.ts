@@ -5,7 +5,7 @@ import { Access, type AccessRule } from "../../../schema/api/Access.ts"
 import { accessTable } from "../../../schema/api/Roles.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 
-test("every endpoint has the table's rule for its method and path, and every row an endpoint", () => {
+test("every endpoint has the table's rule for its method and path, and every row has an endpoint", () => {
   const declared = new Map<string, AccessRule>()
   HttpApi.reflect(SvcApi, {
     onGroup: () => undefined,

@@ -59,7 +59,7 @@ const plan = (fields: object) =>
 
 type Entrance = (text: string) => string | undefined
 
-/** Every entrance where a repository is named, with the form that it keeps. */
+/** Every place that accepts a repository address, with the form it keeps. */
 const addresses: Readonly<Record<string, Entrance>> = {
   "an install link": (text) => link(`git=${q(text)}`)?.git,
   "a link to options": (text) => link(`kind=capsule-source-options&path=o.json&git=${q(text)}`)?.git,
@@ -76,7 +76,7 @@ const addressVerdicts: Readonly<Record<string, (text: string) => boolean>> = {
   "svc link check": (text) => linkVerdict(`https://svc.example/install?git=${q(text)}`).status === "valid",
   "svc options check": (text) => Result.isSuccess(options({ url: text })),
   "the origins of a Connection": (text) => Option.isSome(Schema.decodeOption(GivenCredentialOrigin)(text)),
-  // The form trims what is typed.
+  // The form trims its input.
   "the server beside the form": (text) => text.trim() === text && serverOf(text) !== ""
 }
 
@@ -216,7 +216,7 @@ describe("the address of a repository", () => {
 const use = (ref: string) =>
   Option.getOrUndefined(Schema.decodeUnknownOption(GivenConnectionUse)({ roles: ["owner"], refs: [ref] }))
 
-/** Every entrance where a ref is named. */
+/** Every place that accepts a ref. */
 const refs: Readonly<Record<string, Entrance>> = {
   "an install link": (text) => link(`git=${q(repository)}&ref=${q(text)}`)?.ref,
   "a link to options": (text) =>
@@ -305,7 +305,7 @@ describe("a ref", () => {
   test.each(refusedRefs.map((text) => [JSON.stringify(text.slice(0, 30)), text] as const))(
     "%s is refused everywhere",
     (_shown, text) => {
-      // A lone surrogate cannot travel in a link.
+      // A lone surrogate cannot be part of a link.
       if (text.isWellFormed())
         for (const [name, entrance] of Object.entries(refs)) expect([name, entrance(text)]).toEqual([name, undefined])
       expect(Result.isSuccess(storedRef(text))).toBe(false)

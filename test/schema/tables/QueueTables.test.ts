@@ -36,7 +36,7 @@ test("Runs left open by an earlier release find their pool and their place in th
     "running runs cap_1 0",
     "sync builds  0"
   ])
-  // From then on every move of a Run updates its line, whoever makes it.
+  // From then on every move of a Run updates its queue, whatever writes it.
   database.run("UPDATE runs SET status = 'failed' WHERE id = 'running'")
   database.run("UPDATE runs SET status = 'running' WHERE id = 'built'")
   expect(rows().filter((row) => /^(behind|drift)/.test(row))).toEqual(["behind runs cap_1 0", "drift runs cap_2 1"])

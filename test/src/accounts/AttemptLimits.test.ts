@@ -49,7 +49,7 @@ it.effect("many addresses attacking one account delay strangers", () =>
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("only so many strangers wait at once, and a known browser is not one of them", () =>
+it.effect("only a limited number of strangers wait at once, and a known browser is not one of them", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     const accounts = ["ada@example.com", "bob@example.com"]
@@ -67,7 +67,7 @@ it.effect("only so many strangers wait at once, and a known browser is not one o
     yield* enter({ address: "203.0.113.1", account: "ada@example.com", device: "known" })
     // An attempt without delay needs no slot.
     yield* enter({ address: "203.0.113.1", account: "eve@example.com" })
-    // A slot is free again when the browser leaves, and when the wait is over.
+    // A slot is free again when the browser disconnects, and when the wait is over.
     yield* Fiber.interrupt(waiting[0] ?? (yield* Effect.die("nobody waits")))
     const next = yield* Effect.forkChild(enter({ address: "203.0.113.2", account: "ada@example.com" }), {
       startImmediately: true

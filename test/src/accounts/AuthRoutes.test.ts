@@ -125,7 +125,7 @@ it.effect("a session's cookie lasts 30 days and is renewed with the session, at 
       // The renewal is stored beside the request; for an hour after that there is nothing to renew.
       while ((yield* read).renewed !== null) yield* Effect.yieldNow
     }
-    // Every route of the API renews it as well, but not a session that came in a header.
+    // Every API route renews it as well, but not for a session sent in a header.
     yield* TestClock.adjust("2 hours")
     const inHeader = yield* call("/api/v1/workspaces", { headers: { "x-svc-account-session": Redacted.value(cookie) } })
     expect([inHeader.status, inHeader.headers.get("set-cookie")]).toEqual([200, null])
@@ -140,7 +140,7 @@ it.effect("a session's cookie lasts 30 days and is renewed with the session, at 
   }).pipe(fresh)
 )
 
-it.effect("worldwide guessing locks nobody out of a known browser, nor out of a new one", () =>
+it.effect("worldwide guessing locks no one out of a known browser, nor out of a new one", () =>
   Effect.gen(function* () {
     const first = yield* setUp
     const device = /svc_device=([^;]+)/.exec(first.headers.get("set-cookie") ?? "")?.[1] ?? ""
@@ -158,7 +158,7 @@ it.effect("worldwide guessing locks nobody out of a known browser, nor out of a 
     // The stranger's network, but the person's own browser; and a new browser elsewhere.
     expect((yield* attempt("198.51.100.1", password, device)).status).toBe(200)
     expect((yield* attempt("203.0.113.9", password)).status).toBe(200)
-    // A made-up cookie, or somebody else's, is worthless.
+    // A forged cookie, or another person's, has no effect.
     const forged = `${device.slice(0, 40)}${device.slice(40).replaceAll(/[A-Za-z]/g, "x")}`
     expect((yield* attempt("198.51.100.1", password, forged)).status).toBe(429)
     // A known browser has a limit too.
@@ -230,7 +230,7 @@ it.effect("sign-out ends the session and clears the cookie, even when it was inv
   }).pipe(fresh)
 )
 
-it.effect("sign-out everywhere ends every session of the person, and nobody else's", () =>
+it.effect("sign-out everywhere ends every session of the person, and no others", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const ann = yield* newPerson("ann")
@@ -322,7 +322,7 @@ it.effect("a changed password ends every session but the new one", () =>
   }).pipe(fresh)
 )
 
-it.effect("two credentials, or a malformed one, authenticate nobody", () =>
+it.effect("two credentials, or a malformed one, authenticate no one", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const { secret } = yield* openSession(subject)

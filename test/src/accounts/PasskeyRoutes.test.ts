@@ -110,7 +110,7 @@ it.effect("a challenge works once, for five minutes, and for its purpose only", 
     expect((yield* signIn(device.get("made-up", here, 5, subject))).status).toBe(401)
     const other = makeAuthenticator()
     expect((yield* register(ann, other.create(yield* signInChallenge(), here))).status).toBe(400)
-    // Nobody registers a passkey with somebody else's challenge.
+    // A passkey cannot be registered with another person's challenge.
     const bob = yield* person("bob")
     expect((yield* register(bob, other.create(yield* registrationChallenge(ann), here))).status).toBe(400)
     const listed = yield* call("/auth/passkeys", { headers: bob.headers })
@@ -176,7 +176,7 @@ it.effect("people remove only their own passkeys, and only from our own pages", 
     expect((yield* remove({ ...ann.headers, "sec-fetch-site": "cross-site" })).status).toBe(403)
     expect((yield* remove(bob.headers)).status).toBe(404)
     expect((yield* call("/auth/passkeys/registration-options", { body: {} })).status).toBe(401)
-    // Nobody locks themselves out: with a second way in, the first may be removed.
+    // The last sign-in method cannot be removed: with a second one, the first may go.
     expect(yield* remove(ann.headers)).toMatchObject({ status: 409, json: { error: { code: "failed_precondition" } } })
     const second = makeAuthenticator()
     expect((yield* register(ann, second.create(yield* registrationChallenge(ann), here))).status).toBe(201)
@@ -186,7 +186,7 @@ it.effect("people remove only their own passkeys, and only from our own pages", 
   }).pipe(fresh)
 )
 
-it.effect("a server known by an address reports that it has no passkeys", () =>
+it.effect("a server addressed by IP reports that it has no passkeys", () =>
   Effect.gen(function* () {
     const answer = yield* call("/auth/passkeys/sign-in-options", { body: {} })
     expect(answer).toMatchObject({ status: 501, json: { error: { code: "capability_not_available" } } })

@@ -64,7 +64,7 @@ it.effect("a passkey instead of a password creates the first account, and signs 
   }).pipe(fresh)
 )
 
-it.effect("a ceremony that does not verify writes nothing, and the link stays valid", () =>
+it.effect("a ceremony that does not verify writes nothing, and the link remains valid", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     const device = makeAuthenticator()
@@ -177,7 +177,7 @@ it.effect("a lost password is recovered by passkey: the old one and every sessio
   }).pipe(fresh)
 )
 
-it.effect("a server known by an address reports that it has no passkeys", () =>
+it.effect("a server addressed by IP reports that it has no passkeys", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     expect(yield* options(secret)).toMatchObject({ status: 501, json: { error: { code: "capability_not_available" } } })

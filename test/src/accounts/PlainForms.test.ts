@@ -9,7 +9,7 @@ const password = " a long enough password "
 const email = "admin@example.com"
 
 let caller = 0
-/** What a browser without scripts sends for a form of ours. */
+/** What a browser without scripts sends for one of the service's forms. */
 const submit = Effect.fnUntraced(function* (
   path: string,
   fields: Readonly<Record<string, string>>,
@@ -71,7 +71,7 @@ it.effect("a refusal is a page, opens no session, and quotes no input", () =>
   }).pipe(fresh)
 )
 
-it.effect("no page of another site signs anybody in or decides where it leads", () =>
+it.effect("no page of another site signs anyone in or chooses the destination", () =>
   Effect.gen(function* () {
     yield* setUp
     for (const headers of [

@@ -13,7 +13,7 @@ import { AccountServer, bearer, call, fromPage, openSession } from "./support/Ac
 
 const fresh = Effect.provide(Layer.fresh(AccountServer.layerAt("http://localhost:8787")))
 
-/** What people use to get in, or out. A new route for everybody must be listed here. */
+/** The routes for signing in or out. A new public route must be listed here. */
 const open: ReadonlySet<string> = new Set([
   "GET /auth/offer",
   "GET /sign-in",
@@ -36,7 +36,7 @@ const guarded = [...authRouteTable, ...passkeyRouteTable, ...upstreamRouteTable]
   .map(([method, path]) => ({ method, path: path.replace(/:\w+/, "id_of_nothing"), name: `${method} ${path}` }))
   .filter(({ name }) => !open.has(name))
 
-it.effect("every other account route requires a session first, and nothing else, whatever the body", () =>
+it.effect("every other account route requires a session before it reads the body", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     const sessions = yield* Sessions

@@ -122,7 +122,7 @@ it.effect("only a session of the whole account manages tokens", () =>
   }).pipe(fresh)
 )
 
-it.effect("nobody finds or revokes somebody else's token", () =>
+it.effect("another account's token can be neither found nor revoked", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const bob = yield* person("bob")
@@ -203,14 +203,14 @@ it.effect("the current authority reads only the Authorization header, and change
     for (const options of nobody) expect((yield* call(`${tokens}/current`, options)).status).toBe(401)
     const inQuery = yield* call(`${tokens}/current?access_token=${text(secret)}`, { headers: ann.headers })
     expect([400, 401]).toContain(inQuery.status)
-    // Ambient credentials beside the bearer do not matter, even invalid ones.
+    // Ambient credentials beside the bearer are ignored, even invalid ones.
     const beside = { ...bearer(secret), cookie: "svc_session=bad", "x-svc-account-session": "bad" }
     expect((yield* call(`${tokens}/current`, { headers: beside })).status).toBe(200)
     expect(yield* dump).toBe(before)
   }).pipe(fresh)
 )
 
-it.effect("a bound token reports its Workspace and live role, and 403 once the membership ends", () =>
+it.effect("a bound token shows its Workspace and live role, and gets 403 once the membership ends", () =>
   Effect.gen(function* () {
     const members = yield* Members
     const owner = yield* person("owner")

@@ -127,7 +127,7 @@ it.live("the reference provider signs in a person by a verified address, and lin
     expect(asked.get("redirect_uri")).toBe(redirectUri)
     const back = yield* throughProvider(started.location, "ann")
     const done = yield* here.visit(back)
-    // There and back is one attempt; an unsolicited answer is another.
+    // A round trip is one attempt; an unsolicited answer is another.
     expect(entered - before).toBe(1)
     expect([done.status, done.location]).toEqual([303, `${origin}/w/acme?tab=runs`])
     expect(done.headers.get("referrer-policy")).toBe("no-referrer")
@@ -155,7 +155,7 @@ it.live("the reference provider signs in a person by a verified address, and lin
   }).pipe(Effect.provide(face))
 )
 
-it.live("an answer that does not verify signs nobody in", () =>
+it.live("an answer that does not verify signs no one in", () =>
   Effect.gen(function* () {
     yield* newPerson("ann")
     const provider = yield* pliantProvider
@@ -274,7 +274,7 @@ it.live("a sign-in leads to our own pages only", () =>
   }).pipe(Effect.provide(face))
 )
 
-it.live("people see linked identities, and unlink all but their last way in", () =>
+it.live("people see linked identities, and unlink all but their last sign-in method", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const users = yield* Users
@@ -299,7 +299,7 @@ it.live("people see linked identities, and unlink all but their last way in", ()
     const unlink = (headers: Record<string, string> = ours) =>
       here.visit(`${identities}/${identity.id}`, headers, "DELETE")
     expect((yield* unlink({})).status).toBe(403)
-    // Passwords are off here, so a stored one is not a way in; nor is an identity at another provider.
+    // Passwords are off here, so a stored one is not a sign-in method, and neither is an identity at another provider.
     yield* users.setPassword(serviceContext, ann.subject, "hash")
     here.jar.set(
       "__Host-svc_session",

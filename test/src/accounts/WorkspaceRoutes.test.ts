@@ -115,7 +115,7 @@ it.effect("the inventory accepts only limit and cursor, and no credential bound 
     }
     const bound = yield* token(ann.subject, ["read"], made[0]?.id)
     const confined = fromPage((yield* openSession(ann.subject, made[0]?.id)).secret)
-    // The subject of the inventory comes from the account session alone.
+    // Only the account session determines whose inventory it is.
     const unbound = yield* token(ann.subject, ["read", "write"])
     for (const headers of [bound, unbound, confined]) expect((yield* call(view, { headers })).status).toBe(403)
     const inHeader = (yield* openSession(ann.subject)).secret
@@ -256,24 +256,26 @@ it.effect("Projects, graph and history of a Workspace", () =>
   }).pipe(fresh)
 )
 
-it.effect("ui-surfaces: the owner filter narrows, and never decides who asks; larger pages are clamped to 100", () =>
-  Effect.gen(function* () {
-    const ann = yield* person("ann")
-    const bob = yield* person("bob")
-    const { id } = yield* newWorkspace(ann.subject, { handle: "acme" })
-    const ask = (query: string, headers: Record<string, string> = ann.headers) =>
-      call(`${api}/${id}/ui-surfaces${query}`, { headers })
-    const asked = (query: string) => Effect.map(ask(query), ({ json }) => json)
-    const capsule = `cap_${"b".repeat(24)}`
-    const page = (rest: string) => ({ interfaces: [], nextCursor: `${id} ${ann.subject} ${rest}` })
-    expect(yield* asked("")).toEqual(page("any 100 start"))
-    expect(yield* asked("?limit=7")).toEqual(page("any 7 start"))
-    for (const limit of ["101", "5000"]) expect(yield* asked(`?limit=${limit}`)).toEqual(page("any 100 start"))
-    expect(yield* asked(`?capsuleId=${capsule}&cursor=next`)).toEqual(page(`${capsule} 100 next`))
-    for (const query of ["?limit=0", "?limit=x", "?limit=1&limit=2", "?subject=x", `?capsuleId=a&capsuleId=b`]) {
-      expect([query, (yield* ask(query)).status]).toEqual([query, 400])
-    }
-    expect((yield* ask("", bob.headers)).status).toBe(403)
-    expect((yield* ask("", yield* token(ann.subject, ["read", "write"]))).status).toBe(403)
-  }).pipe(fresh)
+it.effect(
+  "ui-surfaces: the owner filter only narrows, and never identifies the caller; larger pages are clamped to 100",
+  () =>
+    Effect.gen(function* () {
+      const ann = yield* person("ann")
+      const bob = yield* person("bob")
+      const { id } = yield* newWorkspace(ann.subject, { handle: "acme" })
+      const ask = (query: string, headers: Record<string, string> = ann.headers) =>
+        call(`${api}/${id}/ui-surfaces${query}`, { headers })
+      const asked = (query: string) => Effect.map(ask(query), ({ json }) => json)
+      const capsule = `cap_${"b".repeat(24)}`
+      const page = (rest: string) => ({ interfaces: [], nextCursor: `${id} ${ann.subject} ${rest}` })
+      expect(yield* asked("")).toEqual(page("any 100 start"))
+      expect(yield* asked("?limit=7")).toEqual(page("any 7 start"))
+      for (const limit of ["101", "5000"]) expect(yield* asked(`?limit=${limit}`)).toEqual(page("any 100 start"))
+      expect(yield* asked(`?capsuleId=${capsule}&cursor=next`)).toEqual(page(`${capsule} 100 next`))
+      for (const query of ["?limit=0", "?limit=x", "?limit=1&limit=2", "?subject=x", `?capsuleId=a&capsuleId=b`]) {
+        expect([query, (yield* ask(query)).status]).toEqual([query, 400])
+      }
+      expect((yield* ask("", bob.headers)).status).toBe(403)
+      expect((yield* ask("", yield* token(ann.subject, ["read", "write"]))).status).toBe(403)
+    }).pipe(fresh)
 )

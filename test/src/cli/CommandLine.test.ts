@@ -3,7 +3,7 @@ import { Effect, FileSystem } from "effect"
 import { folder, live, svc } from "./support/CommandLine.ts"
 
 describe("svc", () => {
-  live("prints its version and what it can do, and exits with 2 otherwise", () =>
+  live("prints its version and commands, and exits with 2 for unknown ones", () =>
     Effect.gen(function* () {
       const [version, help, unknown, flag] = yield* Effect.all([
         svc(["version", "--json"]),
@@ -96,7 +96,7 @@ describe("svc", () => {
         svc(["link", "check", `${link}${back}https://app.example.com/back`, "--json"]),
         svc(["link", "check", `${link}${back}https://svc.example.com/back`, "--json"])
       ])
-      // The same verdicts as the service: a file beyond the limit, and a return address that leads to the service itself.
+      // The same verdicts as the service: a file beyond the limit, and a return address that is the service itself.
       expect(JSON.parse(large.out).diagnostics.map(({ code }: { code: string }) => code)).toEqual(["json_too_large"])
       expect([large.code, elsewhere.code, home.code]).toEqual([1, 0, 1])
       expect(home.out).toContain("invalid_return_uri")
@@ -171,7 +171,7 @@ describe("svc", () => {
       const backup = `${dataDir}-backup.sqlite`
       expect((yield* svc(["backup", "--data-dir", dataDir, backup])).code).toBe(0)
       expect((yield* svc(["backup", "--data-dir", dataDir, backup])).code).toBe(1)
-      // Without the key that authenticates it nothing is known about the file.
+      // Without the key that authenticates it the file cannot be judged.
       const keyless = yield* svc(["restore", "--data-dir", `${dataDir}-2`, backup])
       expect([keyless.code, keyless.error.includes("authenticated with the master key")]).toEqual([1, true])
       const withKey = ["--master-key-file", `${dataDir}/master.key`]

@@ -166,7 +166,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("reports obstacles of a data folder, and names that are not settings", () =>
+  live("reports what blocks a data folder, and names that are not settings", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder

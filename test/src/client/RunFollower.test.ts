@@ -53,7 +53,7 @@ describe("following a Run with the client", () => {
       const { url } = yield* TestServer
       journal.append(4)
       let opened = 0
-      // A proxy that passes only so many bytes the first time.
+      // A proxy that lets only this many bytes through the first time.
       const proxy = yield* fetchServer(async (request) => {
         opened++
         const { pathname, search } = new URL(request.url)

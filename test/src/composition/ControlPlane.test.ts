@@ -57,7 +57,7 @@ describe("the control plane as a library", () => {
     })
   )
 
-  live("gives the typed client refusals with the request's id", () =>
+  live("reports refusals to the typed client, with the request's id", () =>
     Effect.gen(function* () {
       const { client } = yield* start()
       const missing = yield* Effect.flip(client.runs.read({ params: { runId: `run_${"q".repeat(24)}` } }))

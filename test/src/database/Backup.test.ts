@@ -160,7 +160,7 @@ it.live("names the master key that a backup needs", () =>
   }).pipe(Effect.provide(platform))
 )
 
-it.live("accepts an unauthenticated file only when told to, and says what that risks", () =>
+it.live("accepts an unauthenticated file only on request, and names the risk", () =>
   Effect.gen(function* () {
     const root = yield* temporary
     const file = `${root}/older.sqlite`

@@ -51,7 +51,7 @@ describe("a data folder without its database", () => {
   )
 
   live(
-    "is refused, and left unchanged, when anything of an installation is there",
+    "is refused, and left unchanged, when it contains any part of an installation",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -116,7 +116,7 @@ describe("a data folder without its database", () => {
   )
 
   live(
-    "starts over with --new, which moves the remains aside, and is for no other folder",
+    "starts over with --new, which moves the remains aside, and is refused for other folders",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const at = `${yield* temporary}/data`

@@ -26,7 +26,7 @@ const killed = (file: string, folder: string, point: string) =>
     return child.signalCode
   })
 
-/** What a folder's database says about the restore: all of it, or that there is none. */
+/** What a folder's database shows of the restore: all of it, or nothing. */
 const restoredState = (folder: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -99,7 +99,7 @@ it.live("a read transaction sees one snapshot, while writes and other reads cont
       })
     )
     expect((yield* read`SELECT * FROM moments`).length).toBe(1)
-    // A failed one returns its connection intact, more often than there are connections.
+    // Failed ones return their connection intact, more often than there are connections.
     for (let n = 0; n < 40; n++) {
       yield* Effect.ignore(read.withTransaction(Effect.andThen(read`SELECT * FROM moments`, Effect.fail("no"))))
     }

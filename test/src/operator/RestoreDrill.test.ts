@@ -74,7 +74,7 @@ describe("the restore drill of docs/operations.md", () => {
       yield* Effect.gen(function* () {
         const signIn = yield* PasswordSignIn
         yield* signIn.signIn({ email: "ada@example.com", password: Redacted.make(password) })
-        // Sealed values open, and are unchanged.
+        // Sealed values can be decrypted, and are unchanged.
         expect(yield* verifies(before.jwt)).toMatchObject({ claims })
         expect(yield* verifies(yield* signs)).toMatchObject({ claims })
       }).pipe(Effect.provide(services))

@@ -42,7 +42,7 @@ const credentials = [
   }
 ]
 
-/** Soon ends what hangs. */
+/** Ends a hanging tool soon. */
 export const shortTiming = {
   init: "10 seconds",
   plan: "200 millis",

@@ -30,7 +30,7 @@ const extract = (tree: Tree, target: string) =>
     }
   })
 
-/** A place with the surroundings of each job. A build stays where it was made. */
+/** A place with the surroundings of each job. A build remains where it was made. */
 const place = Layer.sync(RunPlace, () => {
   const builds = new Map<string, BuildArchive>()
   return RunPlace.of({
@@ -46,13 +46,13 @@ const place = Layer.sync(RunPlace, () => {
   })
 })
 
-/** A value as it arrives at the other side of a border: encoded, written as text, read and decoded. */
+/** A value as it arrives on the other side of a boundary: encoded, written as text, read and decoded. */
 const across = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   const text = Schema.fromJsonString(schema)
   return (value: S["Type"]) => Effect.flatMap(Schema.encodeEffect(text)(value), Schema.decodeEffect(text))
 }
 
-/** A malformed job does not cross the border. */
+/** A malformed job does not cross the boundary. */
 const sent = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   const crossing = across(schema)
   return (job: S["Type"]) =>
@@ -64,7 +64,7 @@ const answered = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   return (outcome: S["Type"]) => Effect.orDie(crossing(outcome))
 }
 
-/** The runner behind a border: only jobs, outcomes and failures cross it, as text. */
+/** The runner behind a boundary: only jobs, outcomes and failures cross it, as text. */
 export class TestRunner extends Context.Service<
   TestRunner,
   {

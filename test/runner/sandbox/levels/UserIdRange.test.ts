@@ -19,7 +19,7 @@ const temporaryFolder = Effect.acquireRelease(
 )
 
 describe("user ids of a service", () => {
-  it.live("belong to no other service as long as it has them, nor does the id of its group", () =>
+  it.live("belong to no other service while it runs, and neither does the id of its group", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const first = yield* Scope.make()
@@ -47,7 +47,7 @@ describe("user ids of a service", () => {
     })
   )
 
-  it.live("are none where all are taken, or their owners cannot be determined", () =>
+  it.live("are refused where all are taken, or their owners cannot be determined", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const ranges = rangesFrom(wanted)
@@ -69,7 +69,7 @@ const found = await Effect.runPromise(Effect.map(Sandbox, ({ status }) => status
 const describeUsers = found.accepted ? describe : describe.skip
 
 describeUsers("two services of the user root", () => {
-  it.live("give Runs users of their own", () =>
+  it.live("give Runs separate users", () =>
     Effect.gen(function* () {
       const userOf = Effect.gen(function* () {
         const { open } = Context.get(yield* Layer.build(service), Sandbox)

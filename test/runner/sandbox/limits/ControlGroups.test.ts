@@ -22,14 +22,14 @@ describe("the control group of the service", () => {
     expect(ownGroupFolder("pids", groups, first)).toBe("/sys/fs/cgroup/pids/svc")
   })
 
-  test("is none where the controller or its mount is missing, or it is outside the mount", () => {
+  test("is missing where the controller or its mount is, or where it lies outside the mount", () => {
     expect(ownGroupFolder("memory", "0::/svc\n", unified)).toBeUndefined()
     expect(ownGroupFolder("", "0::/svc\n", first)).toBeUndefined()
     expect(ownGroupFolder("", "0::/../other\n", unified)).toBeUndefined()
   })
 })
 
-test("a Run is limited in memory without swap, ends as a whole, and has its hits counted", () => {
+test("a Run is limited in memory without swap, killed as a whole, and has its hits counted", () => {
   const { counters, killFile, optional, required } = unifiedPlace("/group", defaultSandboxSettings.limits)
   expect(Object.fromEntries([...required, ...optional])).toEqual({
     "memory.max": String(4 * 1024 ** 3),

@@ -73,7 +73,7 @@ const hungry = "tail /dev/zero"
 const breeding = "(for n in $(seq 100); do sleep 1000 & done); exec sleep 1000"
 const waiting = "; trap 'exit 0' INT; while :; do sleep 0.1; done"
 
-/** Every limit, with a script that exceeds it and would run for ever. */
+/** Every limit, with a script that exceeds it and would otherwise run forever. */
 const scripts = {
   memory_limit: hungry,
   process_limit: breeding,

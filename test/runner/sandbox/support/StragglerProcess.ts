@@ -36,7 +36,7 @@ const program = Effect.gen(function* () {
   )
   yield* child.end
   process.stdout.write("ended\n")
-  // The sandbox stays open, so closing it ends nothing.
+  // The sandbox remains open, so closing it ends nothing.
   return yield* Effect.never
 }).pipe(
   Effect.scoped,

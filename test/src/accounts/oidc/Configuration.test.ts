@@ -125,7 +125,7 @@ describe("OAuth tokens at the API", () => {
 })
 
 describe("cleanup", () => {
-  tests.live("forgets what ended 30 days ago, and keeps what is alive", () =>
+  tests.live("deletes what ended 30 days ago, and keeps what is active", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const time = yield* TestTime
@@ -200,7 +200,7 @@ describe("mounting", () => {
     Effect.gen(function* () {
       const { cookie } = yield* someone
       const time = yield* TestTime
-      // Buckets refill with time, so time must stand still, however slow the machine.
+      // Buckets refill with time, so time must stand still, however slow the machine is.
       yield* time.stop
       const statuses: Array<number> = []
       let last: Response | undefined

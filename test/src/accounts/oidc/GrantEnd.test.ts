@@ -102,13 +102,13 @@ tests.live("a new password, a reset by link and a locked account end every appli
     expect(yield* reset.state).toEqual(ended)
     const locked = yield* connected
     yield* users.setStatus(serviceContext, locked.subject, "disabled")
-    // Letting the person in again restores nothing of it.
+    // Unlocking the account restores none of it.
     yield* users.setStatus(serviceContext, locked.subject, "active")
     expect(yield* locked.state).toEqual(ended)
   })
 )
 
-tests.live("signing in again in the same browser continues; another person there does not", () =>
+tests.live("signing in again in the same browser continues; another person's sign-in does not", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const anew = ({ cookie, subject }: Effect.Success<typeof connected>) =>
@@ -116,7 +116,7 @@ tests.live("signing in again in the same browser continues; another person there
     const same = yield* connected
     yield* anew(same)
     expect(yield* same.state).toEqual(untouched)
-    // What was granted belongs to the new session from now on.
+    // The grant now depends on the new session.
     const left = yield* connected
     const { session } = yield* anew(left)
     yield* sessions.revoke(left.subject, session.id)
@@ -141,7 +141,7 @@ tests.live("people see the applications that act for them, and end them one by o
     const mine = yield* visit("/auth/grants", cookie)
     expect([mine.status, mine.headers.get("cache-control")]).toEqual([200, "no-store"])
     const { grants } = yield* json(mine)
-    // A code that nobody redeemed is not an application yet.
+    // An unredeemed code is not an application yet.
     expect(grants).toMatchObject([
       { clientId: "basic", clientName: "Basic", scopes: ["openid"], offline: false },
       { clientId: "basic", workspaceId: workspace_id, scopes: ["openid", "offline_access"], offline: true }

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const promised = <A>(run: () => Promise<A>) => Effect.promise(run)
 
-/** A browser page in which the client's own address answers too. */
+/** A browser page that also resolves the client's own address. */
 const openAs = Effect.fnUntraced(function* (
   cookie: string,
   look: { readonly language: "en" | "ja"; readonly theme: "light" | "dark" }

@@ -71,7 +71,10 @@ export const authenticationOf = ({ authentication, credentialId }: PasskeyVector
   }
 })
 
-/** From Web Authentication Level 3, chapter "Test Vectors": the answers for "example.org" that differ in what we require. */
+/**
+ * From Web Authentication Level 3, chapter "Test Vectors": the answers for "example.org" that differ in what we
+ * require.
+ */
 export const passkeyVectors = {
   verified: {
     name: "packed.ES256",

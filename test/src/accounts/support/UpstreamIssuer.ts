@@ -76,9 +76,9 @@ export const throughProvider = Effect.fn("throughProvider")(function* (location:
   throw new Error("The provider never came back")
 })
 
-/** What a controlled provider puts into its next ID token. */
+/** What a provider under the test's control puts into its next ID token. */
 export interface TokenPlan {
-  /** Instead of the usual ones; `undefined` omits one. */
+  /** Replaces the usual claims; `undefined` omits one. */
   readonly claims?: Readonly<Record<string, unknown>>
   readonly header?: { readonly alg?: string; readonly kid?: string }
   /** Signs with an unpublished key. */
@@ -88,7 +88,7 @@ export interface TokenPlan {
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
 
-/** A provider that answers as the test wants: rotated keys, forged tokens, silence. */
+/** A provider that answers as the test chooses: rotated keys, forged tokens, silence. */
 export const pliantProvider = Effect.gen(function* () {
   const state: {
     keys: ReadonlyArray<SigningKey>

@@ -5,7 +5,7 @@ import { begun, OAuthWorld, returned } from "./OAuthWorld.ts"
 
 const world = OAuthWorld
 
-/** The pliant server as every test finds it. */
+/** The pliant server in its default state. */
 export const soundServer = Effect.map(OAuthWorld, ({ pliant }) =>
   Object.assign(pliant.state, {
     metadata: {},

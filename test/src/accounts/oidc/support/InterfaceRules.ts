@@ -141,7 +141,7 @@ const withdrawn = Effect.gen(function* () {
     yield* mustBe(yield* refusal(asked, cookie), "invalid_target", `authorize after the ${what} went`)
     yield* restore
   }
-  // Refusals used nothing up; a lost membership ends it for good.
+  // The refusals consumed nothing; a lost membership ends the grant permanently.
   const again = yield* tokensOf(yield* next)
   live = again.refresh_token ?? ""
   const dark = yield* withoutTable("interface_bindings", next)
@@ -276,7 +276,7 @@ const meantByDevice = Effect.gen(function* () {
   const { payload } = yield* verifyJwt(tokens.access_token, { audience: resource, typ: "at+jwt" })
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify({ workspace_id: workspaceId, role: "owner" }), "svc")
 
-  // With another one of the person at the same address nothing is guessed, and a page shown before is void.
+  // With a second one of the person at the same address nothing is guessed, and an earlier page is void.
   const elsewhere = yield* served
   const second = yield* provide(`${name}-elsewhere`, elsewhere.capsuleId, elsewhere.workspaceId, resource)
   yield* sql`INSERT INTO memberships ${sql.insert({ ...(yield* sql`SELECT * FROM memberships WHERE workspace_id = ${elsewhere.workspaceId}`)[0], id: id("mbr", name), subject })}`
@@ -285,7 +285,7 @@ const meantByDevice = Effect.gen(function* () {
   const refused = yield* press("/oauth/device", late, cookie)
   yield* must(refused.status >= 400, "a page that was shown before there were two")
   yield* must((yield* begun).shown.status >= 400, "two of them are not guessed")
-  // When the other one applies by now, the earlier page does not count for it.
+  // When the other one is now meant, the earlier page does not authorise it.
   yield* setMembership(workspaceId, subject, { status: "suspended" })
   yield* must((yield* press("/oauth/device", late, cookie)).status >= 400, "an answer for the other Workspace")
   yield* time.advance("10 seconds")

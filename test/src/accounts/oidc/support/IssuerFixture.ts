@@ -141,7 +141,7 @@ export const issuerLayer = (
     Layer.provideMerge(issuerSettings(issuer, clientDocument(), options.graceSeconds, options.limits)),
     Layer.provideMerge(testAccounts),
     Layer.provideMerge(testTime),
-    // Unreadable authorities are logged in full, and these suites take many away.
+    // Unreadable authorities are logged in full, and these suites make many unreadable.
     Layer.provideMerge(Logger.layer([]))
   )
 }

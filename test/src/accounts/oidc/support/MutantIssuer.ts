@@ -26,8 +26,8 @@ const rewired = (text: string, file: string, path: Path.Path): string =>
   })
 
 /**
- * The issuer's source with a fault, loaded beside the real one. The copy is under node_modules, so that packages are found and
- * it is not taken for source; it is removed with the Scope.
+ * The issuer's source with a fault, loaded beside the real one. The copy is placed under node_modules, where packages
+ * resolve and no tool treats it as source; it is deleted with the Scope.
  */
 export const loadIssuer = Effect.fnUntraced(function* (mutant: Mutant | undefined) {
   const files = yield* FileSystem.FileSystem

@@ -210,7 +210,7 @@ const errorPage = Effect.gen(function* () {
   yield* must(page.includes(response.headers.get("x-request-id") ?? "?"), "the request id is shown")
 })
 
-/** What people see, and what nobody can do in their name. */
+/** The pages people see, and what no one can do in their name. */
 export const pageRuleModules: ReadonlyArray<Module> = [
   { name: "the consent page is plain, safe and bilingual", check: consentPage },
   { name: "a decision counts from its own page, session and request only", check: decisions },

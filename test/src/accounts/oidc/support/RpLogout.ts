@@ -52,7 +52,7 @@ const staysOnPage = (fields: (idToken: string) => Record<string, string>) =>
     yield* isSignedIn(cookie, true)
   })
 
-/** A person without proof is asked, and leaves without a redirect. */
+/** An unproven caller is prompted, and leaves without a redirect. */
 const asksFirst = (fields: Record<string, string>) =>
   Effect.gen(function* () {
     const { cookie } = yield* signedIn

@@ -2,5 +2,5 @@ import { Effect } from "effect"
 import { signedInPerson } from "./IssuerFixture.ts"
 
 let people = 0
-/** A person unknown so far. */
+/** A person without an account yet. */
 export const someone = Effect.suspend(() => signedInPerson(`person-${people++}`))

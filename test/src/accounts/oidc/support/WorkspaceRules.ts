@@ -189,7 +189,7 @@ const staleAuthority = Effect.gen(function* () {
     yield* mustBe(shape(yield* reach(capsule, before)), shape(staleReach), `what is left after ${move}`)
     const exchanged = yield* exchange(pending, capsule.asClient, {})
     yield* mustBe(yield* errorOf(exchanged), "invalid_grant", `a code issued before ${move}`)
-    // The previously reviewed plan cannot bring it back; a new one can, and nothing was spent meanwhile.
+    // The previously reviewed plan cannot restore it; a new one can, and nothing was consumed meanwhile.
     const old = yield* Effect.flip(clients.register(capsule.plan, capsule.capsuleId))
     yield* must(old.reason === "drift" || old.reason === "capsule_gone", "the old plan registers nothing")
     yield* setCapsuleStatus(capsule.capsuleId, "active")
