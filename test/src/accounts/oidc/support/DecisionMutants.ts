@@ -175,8 +175,8 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
   {
     name: "an Interface needs no binding of the application",
     file: identity("InterfacePermissions"),
-    find: "use.bindings.filter(isFor(client, use))",
-    replace: "use.bindings.filter(() => isFor !== undefined)",
+    find: "bindings.filter(isFor(client.owner, row))",
+    replace: "bindings.filter(() => isFor !== undefined)",
     noticedBy: "an application opens the Interfaces that were meant for it"
   },
   {
