@@ -1,4 +1,5 @@
-// `bun run bench`: every figure beside its comparison, in one run. `--only reads` runs one group; it may be repeated.
+// `bun run bench`: every figure beside its comparison, in one run. `--only reads` runs one group; it may be repeated. `--against FILE`
+// runs only the comparison of this build with the release binary of another one.
 import { NodeRuntime } from "@effect/platform-node"
 import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"
@@ -11,6 +12,7 @@ import { mainJob } from "./MainJob.ts"
 import { manifests } from "./Manifests.ts"
 import { reads } from "./Reads.ts"
 import { manySecrets } from "./Secrets.ts"
+import { sideBySide } from "./SideBySide.ts"
 import { signInStorm } from "./SignInStorm.ts"
 import { snapshots } from "./Snapshots.ts"
 import { startup } from "./Startup.ts"
@@ -39,7 +41,10 @@ const groups = (binary: string) => ({
 /** There is no such group. */
 class UnknownGroup extends Schema.TaggedError<UnknownGroup>()("UnknownGroup", { message: Schema.String }) {}
 
-const { values } = parseArgs({ args: process.argv.slice(2), options: { only: { type: "string", multiple: true } } })
+const { values } = parseArgs({
+  args: process.argv.slice(2),
+  options: { only: { type: "string", multiple: true }, against: { type: "string" } }
+})
 const wanted = values.only
 
 /** Timings mean little on a busy machine. */
@@ -50,7 +55,10 @@ const tellLoad = Effect.suspend(() =>
 const program = Effect.gen(function* () {
   const binary = yield* releaseBinary
   if (tool === null) yield* Console.log("No tofu or terraform on PATH: the main job, growth and logs are left out.")
-  const all = groups(binary)
+  const all =
+    values.against === undefined || tool === null
+      ? groups(binary)
+      : { sideBySide: sideBySide(binary, values.against, tool) }
   const unknown = wanted?.find((name) => !Object.hasOwn(all, name))
   if (unknown !== undefined) {
     return yield* new UnknownGroup({ message: `No group ${unknown}. There are: ${Object.keys(all).join(", ")}.` })
