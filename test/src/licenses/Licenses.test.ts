@@ -122,7 +122,7 @@ describe("a bundled package", () => {
     ["under the LGPL", { text: "t", license: "LGPL-3.0+" }, `one 1.2.3 is under "LGPL-3.0+"`],
     ["under no licence", { text: "t", license: "" }, `one 1.2.3 is under ""`],
     [
-      "with a Go module that nobody knows",
+      "with an unknown Go module",
       { text: "t", parser: "go1.25.0 example.com/x/y@v1.0.0" },
       "example.com/x/y 1.0.0"
     ]

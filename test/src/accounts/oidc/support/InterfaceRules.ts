@@ -294,10 +294,10 @@ const meantByDevice = Effect.gen(function* () {
 
 /** Tokens for Interfaces: only for subjects with a binding, and only while it lasts. */
 export const interfaceRuleModules: ReadonlyArray<Module> = [
-  { name: "a token for an Interface needs a binding, and says no more than it", check: invoked },
-  { name: "what an Interface token stands on is read again at each use", check: withdrawn },
-  { name: "an application opens the Interfaces that were meant for it", check: confined },
-  { name: "a resource that is one Interface of the person says the Workspace", check: meant },
-  { name: "a device's resource that is one Interface of the person says the Workspace", check: meantByDevice },
-  { name: "a configured client is let at Interfaces by the operator, in one Workspace", check: configured }
+  { name: "a token for an Interface needs a binding, and grants no more than it", check: invoked },
+  { name: "the authority of an Interface token is checked again at each use", check: withdrawn },
+  { name: "an application opens only the Interfaces meant for it", check: confined },
+  { name: "a resource that is one Interface of the person identifies the Workspace", check: meant },
+  { name: "a device's resource that is one Interface of the person identifies the Workspace", check: meantByDevice },
+  { name: "the operator admits a configured client to Interfaces in one Workspace", check: configured }
 ]
