@@ -164,7 +164,7 @@ for (const { end, name, of, undo } of endings) {
         const headers = yield* credentialOf(route)
         expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
         const asked = Array.from({ length: 4 }, () => isRefused(route, headers))
-        // Earlier ones may succeed or fail; the commit itself takes no turn of the event loop.
+        // Earlier requests may succeed or fail; the commit itself does not yield to the event loop.
         const commit = Effect.as(
           Effect.sync(() => other.exec(end)),
           true
