@@ -168,14 +168,14 @@ export const logs = (binary: string, tool: string) =>
         detail: `p50 ${median(delays).toFixed(1)} ms, ${delays.length} of ${timedLines} lines`
       },
       {
-        name: "another's command while a Run prints a million lines",
+        name: "another person's command while a Run prints a million lines",
         figure: found.slowdown,
         unit: "x",
         target: { atMost: 1.2 },
         detail: `${found.commands} commands in ${found.seconds.toFixed(0)} s, p99 ${found.worst.toFixed(0)} ms`
       },
       {
-        name: "memory that stays after the million lines",
+        name: "memory that remains after the million lines",
         figure: found.growth,
         unit: "MB",
         target: { atMost: 20 },

@@ -8,18 +8,18 @@ import { listed, readWorld } from "./support/ReadWorld.ts"
 
 const rounds = 5
 const connections = 10
-// As long as a load lasts, and as much before it: until then, much of the time goes to compiling what is run.
+// As long as the measured load, and as much before it: before that, much of the time goes into compiling the code.
 const loadSeconds = 0.2
 const warmUpSeconds = 0.6
-// A crowded machine answers too few within that time to have compiled anything.
+// On a busy machine too few answers arrive within that time for anything to be compiled.
 const fewestToWarm = 500
 const fewest = 60
 const bare = fileURLToPath(new URL("support/BareServer.ts", import.meta.url))
 
-// Clock ticks of the kernel, of which every Linux makes a hundred a second.
+// Kernel clock ticks; every Linux has a hundred per second.
 const millisPerTick = 10
 
-/** Milliseconds of processor time that a process has used. */
+/** Milliseconds of processor time used by a process. */
 const processorTime = Effect.fnUntraced(function* (pid: number) {
   const files = yield* FileSystem.FileSystem
   const status = yield* files.readFileString(`/proc/${pid}/stat`)
@@ -30,15 +30,15 @@ const processorTime = Effect.fnUntraced(function* (pid: number) {
 interface Measured {
   readonly route: ReadRoute
   readonly perSecond: number
-  /** Of the rate of what it is compared with: the discovery document, or the same rows from a bare server. */
+  /** As a ratio to the comparison: the discovery document, or the same rows from a bare server. */
   readonly ratio: number
-  /** Processor time of the server a request. */
+  /** The server's processor time per request. */
   readonly processorMillis: number
   readonly p50: number
   readonly p99: number
 }
 
-// They answer with much more than one record or one list, and have targets of their own.
+// They return much more than one record or one list, and have separate targets.
 const whole: ReadonlySet<string> = new Set(["dashboard.overview", "sources.installModules"])
 
 const bareServer = Effect.fnUntraced(function* (dataDir: string) {
@@ -110,7 +110,7 @@ const slowest = (name: string, of: ReadonlyArray<Measured>, target: number): Fig
   }
 }
 
-/** Every GET route of the API, each against what it cannot be faster than. */
+/** Every GET route of the API, each against its upper bound. */
 export const reads = (binary: string) =>
   Effect.gen(function* () {
     const world = yield* readWorld([binary])

@@ -71,7 +71,7 @@ const onDisk = Effect.fnUntraced(function* (options: ServeOptions, script: strin
 
 export const folderFaults: ReadonlyArray<FolderFault> = [
   {
-    name: "another server has the data folder: the second refuses, the first goes on",
+    name: "another server has the data folder: the second refuses, the first continues",
     check: Effect.fnUntraced(function* (program, root) {
       const options = optionsIn(program, root)
       const first = yield* serve(options)
@@ -82,7 +82,7 @@ export const folderFaults: ReadonlyArray<FolderFault> = [
     })
   },
   {
-    name: "the master key is gone: no new key is made over the sealed data",
+    name: "the master key is missing: no new key replaces it over sealed data",
     check: Effect.fnUntraced(function* (program, root) {
       const options = yield* used(program, root)
       const key = `${options.dataDir}/master.key`
@@ -92,7 +92,7 @@ export const folderFaults: ReadonlyArray<FolderFault> = [
     })
   },
   {
-    name: "the master key is another",
+    name: "the master key is a different one",
     check: Effect.fnUntraced(function* (program, root) {
       const options = yield* used(program, root)
       const other = yield* used(program, `${root}/other`)
@@ -101,7 +101,7 @@ export const folderFaults: ReadonlyArray<FolderFault> = [
     })
   },
   {
-    name: "the database has a damaged head: left as it is",
+    name: "the database has a damaged header: left unchanged",
     check: Effect.fnUntraced(function* (program, root) {
       const options = yield* used(program, root)
       const database = `${options.dataDir}/svc.sqlite`

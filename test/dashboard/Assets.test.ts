@@ -103,7 +103,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("an unchanged page is not sent again, and only in its own coding", () =>
+  it.live("an unchanged page is not sent again, and each coding is validated separately", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const first = assetFor(set, { path: "/", acceptEncoding: "br" })

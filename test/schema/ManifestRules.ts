@@ -128,7 +128,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "the compiler rejects host-reserved bindings, absent or non-string variables, kinds outside policy",
     requireCompiler,
     "an absent variable",
-    "a variable that is no string",
+    "a variable that is not a string",
     "a kind outside the policy",
     "LD_PRELOAD"
   ],

@@ -121,7 +121,7 @@ const unusable: ReadonlyArray<readonly [why: string, plan: Partial<RunRow>, code
     { install_config_id: InstallConfigId.make("icfg_bbbbbbbbbbbbbbbbbbbbbbbb") },
     "guard_conflict"
   ],
-  ["is no plan", { type: "drift_check" }, "failed_precondition"]
+  ["is not a plan", { type: "drift_check" }, "failed_precondition"]
 ]
 
 for (const [why, plan, code] of unusable) {

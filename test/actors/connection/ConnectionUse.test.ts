@@ -96,7 +96,7 @@ describe("who may use a Connection", () => {
     })
   })
 
-  test("adding a confinement never allows more, and a higher role never less", () => {
+  test("a further confinement never allows more, and a higher role never allows less", () => {
     fc.assert(
       fc.property(rules, rules, attempts, (rule, other, attempt) => {
         const narrowed: ConnectionUse = {

@@ -13,14 +13,14 @@ const verdict = (endpoints: ReadonlyArray<EndpointAssignment>, of: Partial<Endpo
 
 describe("an endpoint", () => {
   test.each([
-    ["of nobody is not made up", [], {}, "endpoint_not_available"],
+    ["is not invented without an assignment", [], {}, "endpoint_not_available"],
     ["is the assigned one", [entry], {}, "https://web.example.com"],
-    ["of another Workspace is none", [entry], { workspace: "other" }, "endpoint_not_available"],
-    ["of another environment is none", [entry], { environment: "test" }, "endpoint_not_available"],
-    ["of another name is none", [entry], { capsule: "web2" }, "endpoint_not_available"],
-    ["of another Project is none", [{ ...entry, project: "side" }], {}, "endpoint_not_available"],
+    ["of another Workspace does not count", [entry], { workspace: "other" }, "endpoint_not_available"],
+    ["of another environment does not count", [entry], { environment: "test" }, "endpoint_not_available"],
+    ["of another name does not count", [entry], { capsule: "web2" }, "endpoint_not_available"],
+    ["of another Project does not count", [{ ...entry, project: "side" }], {}, "endpoint_not_available"],
     ["assigned twice is ambiguous", [entry, { ...entry, url: "https://b.example.com" }], {}, "endpoint_ambiguous"],
-    ["that a homonym could take needs its Project", [entry], { homonyms: 1 }, "endpoint_ambiguous"],
+    ["with a homonym needs its Project", [entry], { homonyms: 1 }, "endpoint_ambiguous"],
     [
       "with its Project stands beside homonyms",
       [{ ...entry, project: "main" }],

@@ -46,19 +46,19 @@ const refusals: ReadonlyArray<Case> = [
     code: "plan_not_usable",
     plan: { used_by_run_id: namedRun("another") }
   },
-  { why: "a plan that is leased to nobody", code: "plan_not_usable", plan: { used_by_run_id: null } },
-  { why: "a plan that nobody approved", code: "plan_not_usable", plan: { approved_at: null } },
-  { why: "a plan that was superseded", code: "plan_not_usable", plan: { status: "superseded" } },
+  { why: "a plan without a lease", code: "plan_not_usable", plan: { used_by_run_id: null } },
+  { why: "an unapproved plan", code: "plan_not_usable", plan: { approved_at: null } },
+  { why: "a superseded plan", code: "plan_not_usable", plan: { status: "superseded" } },
   { why: "a plan whose file is gone", code: "plan_not_usable", around: { planIsSaved: false } },
   { why: "a plan without a digest", code: "plan_not_usable", plan: { plan_digest: null } },
   {
-    why: "a base configuration that the operator declared since",
+    why: "a base configuration declared since by the operator",
     code: "superseded",
     operator: { baseConfigs: [{ origin: CredentialOrigin.make("https://git.example.test") }] }
   },
   { why: "a plan made under another profile", code: "superseded", plan: { profile: "small" } },
   {
-    why: "a plan made under a profile of the same name that said something else",
+    why: "a plan made under a different profile of the same name",
     code: "superseded",
     plan: { profile: "opentofu-default", profile_digest: `sha256:${"0".repeat(64)}` }
   }

@@ -31,7 +31,7 @@ const ofEveryRun: ReadonlyArray<Refusal> = [
   { why: "of a destroyed Capsule", code: "failed_precondition", capsule: { status: "destroyed" } },
   { why: "of a disabled Capsule", code: "failed_precondition", capsule: { status: "disabled" } },
   {
-    why: "of a module that is not supported",
+    why: "of an unsupported module",
     code: "module_unsupported",
     around: { module: { status: "unsupported", findings: ["backend"] } }
   },
@@ -47,12 +47,12 @@ const ofEveryRun: ReadonlyArray<Refusal> = [
     around: { ...needsCloud, bound: connection({ status: "error" }) }
   },
   {
-    why: "with a Connection that nobody confirmed after a restore",
+    why: "with a Connection that was not confirmed after a restore",
     code: "blocked_missing_connection",
     around: { ...needsCloud, bound: connection({ status: "unconfirmed" }) }
   },
   {
-    why: "with a Connection whose time is over",
+    why: "with an expired Connection",
     code: "blocked_missing_connection",
     around: { ...needsCloud, bound: connection({ expires_at: past }) }
   },

@@ -23,7 +23,7 @@ test.each([
 })
 
 test.each(["", "a".repeat(42), "a".repeat(44), `${"a".repeat(42)}=`, `${"a".repeat(42)}+`])(
-  "%p is no challenge",
+  "%p is not a challenge",
   (text) => {
     expect(isChallenge(text)).toBe(false)
   }

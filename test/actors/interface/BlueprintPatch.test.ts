@@ -64,7 +64,7 @@ describe("a proposal of Interfaces", () => {
       blueprint("n", { a: { source: "output", outputName: "none", outputType: "url" } }),
       "no Output"
     ],
-    ["that asks for a grant", { ...blueprint("n"), bindingRequests: [] }, "bindingRequests"],
+    ["that requests a grant", { ...blueprint("n"), bindingRequests: [] }, "bindingRequests"],
     ["with an unknown field", { ...blueprint("n"), more: 1 }, "more"],
     [
       "with a host-owned policy",
@@ -74,7 +74,7 @@ describe("a proposal of Interfaces", () => {
       },
       "policyRef"
     ],
-    ["that is no object", "text", "xpected"]
+    ["that is not an object", "text", "xpected"]
   ] as const)("%s is refused", (_, proposal, reason) => {
     expect(String(patched(proposal))).toContain(reason)
   })

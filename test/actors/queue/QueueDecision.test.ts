@@ -14,7 +14,7 @@ import { type RunId } from "../../../schema/records/Ids.ts"
 
 const limits: QueueLimits = { runs: { places: 4, perWorkspace: 3 }, builds: { places: 3, perWorkspace: 2 } }
 
-// The decision compares ids and reads nothing in them.
+// The decision compares ids without interpreting them.
 const run = Brand.nominal<RunId>()
 
 const queued = (id: string, more: Partial<QueuedRun> = {}): QueuedRun => ({

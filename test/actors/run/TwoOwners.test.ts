@@ -25,7 +25,7 @@ afterAll(tests.dispose)
 
 const owners = ["inst_test#1", "inst_test#2"] as const
 
-/** What an owner does, whether it still has the Run or only believes so. */
+/** What an owner does, whether it still has the Run or only believes it does. */
 const acts = [
   "event",
   "send",

@@ -1,11 +1,11 @@
 import { Clock, Effect, Schema } from "effect"
 
-/** A server answered something else than what was asked for. */
+/** A server returned something other than the requested answer. */
 export class LoadFailed extends Schema.TaggedError<LoadFailed>()("LoadFailed", { message: Schema.String }) {}
 
 export interface Load {
   readonly port: number
-  /** The whole request, byte by byte, so that the client costs next to nothing beside the server. */
+  /** The whole request, byte by byte, so that the client's cost is negligible beside the server's. */
   readonly request: string
   readonly connections: number
   readonly requests: number
@@ -24,7 +24,9 @@ interface Waiting {
 
 const headEnd = "\r\n\r\n"
 
-/** Sends the same request over kept-alive connections, one at a time on each, and notes how long each answer takes. */
+/**
+ * Sends the same request over kept-alive connections, one at a time on each, and records the duration of each answer.
+ */
 export const measureLoad = Effect.fn("measureLoad")(function* ({ connections, port, request, requests }: Load) {
   const started = yield* Clock.currentTimeNanos
   const millis: Array<number> = []
@@ -78,6 +80,6 @@ export const measureLoad = Effect.fn("measureLoad")(function* ({ connections, po
   return measured
 })
 
-/** The same for the number of requests a second alone. */
+/** The same, returning only the number of requests per second. */
 export const load = (options: Load): Effect.Effect<number, LoadFailed> =>
   Effect.map(measureLoad(options), ({ perSecond }) => perSecond)

@@ -7,7 +7,7 @@ import type { Effect } from "effect"
 
 type World = Effect.Success<ReturnType<typeof readWorld>>
 
-/** The rows that a list is made of: what a bare server reads for the same answer. */
+/** The rows of a list: what a bare server reads for the same answer. */
 interface Rows {
   readonly table: string
   readonly column?: string
@@ -19,11 +19,11 @@ export interface ReadRoute {
   readonly path: string
   /** The whole request. */
   readonly request: string
-  /** Absent for what answers one record. */
+  /** Absent for a route that returns one record. */
   readonly rows?: Rows
 }
 
-// A person's browser comes to it from another site, once, and it changes something.
+// A browser arrives there from another site, once, and it has side effects.
 const unmeasured: ReadonlySet<string> = new Set(["connections.finishOAuth"])
 
 const rowsOf = ({ ids, subject }: World): Readonly<Record<string, Rows>> => {

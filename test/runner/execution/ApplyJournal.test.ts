@@ -73,7 +73,7 @@ const cases: ReadonlyArray<readonly [name: string, messages: ReadonlyArray<ToolM
     ["a"]
   ],
   [
-    "what was created before its deletion broke off is told by its own action",
+    "a resource created before its deletion was interrupted is reported by its own action",
     [resource("started", "a", "delete"), resource("completed", "a", "delete"), resource("started", "a")],
     ["a"]
   ]

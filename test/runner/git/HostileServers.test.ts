@@ -53,7 +53,7 @@ describe("hostile Git servers", () => {
     ["no packets", advertisement(Buffer.from("what is this"))],
     ["a listing without end", advertisement(...listing)],
     ["a listing cut inside a packet", advertisement(...listing, Buffer.from("0040abc"))],
-    ["a line that is no ref", advertisement(...listing, encodePacket("zzz refs/heads/x\n"), flushPacket)],
+    ["a line that is not a ref", advertisement(...listing, encodePacket("zzz refs/heads/x\n"), flushPacket)],
     [
       "a SHA-256 repository",
       advertisement(

@@ -79,7 +79,7 @@ describe("InstalledGit", () => {
 describe("AllowedOrigin", () => {
   const accepts = Schema.is(AllowedOrigin)
   for (const origin of ["http://127.0.0.1:3000", "https://git.internal", "http://[::1]:3000"])
-    test(`${origin} is one`, () => expect(accepts(origin)).toBe(true))
+    test(`${origin} is accepted`, () => expect(accepts(origin)).toBe(true))
   for (const origin of [
     "http://a/",
     "http://a/b",
@@ -92,5 +92,5 @@ describe("AllowedOrigin", () => {
     "null",
     "http://u@a"
   ])
-    test(`${origin} is none`, () => expect(accepts(origin)).toBe(false))
+    test(`${origin} is refused`, () => expect(accepts(origin)).toBe(false))
 })

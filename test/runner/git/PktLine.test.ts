@@ -24,7 +24,7 @@ describe("packets", () => {
   })
 
   for (const text of ["00", "zzzz", "0003", "0002", "0006a", "ffff", "-001", "0x10"])
-    test(`${text} is none`, () => expect(Result.isFailure(parsePackets(Buffer.from(text)))).toBe(true))
+    test(`${text} is refused`, () => expect(Result.isFailure(parsePackets(Buffer.from(text)))).toBe(true))
 
   test("a side band is split where a packet is full", () => {
     const bytes = Buffer.alloc(140_000, 7)

@@ -18,7 +18,7 @@ const serviceAccount = {
   nested: [{ pin_token: 4711471, secret: "pw" }]
 }
 
-describe("the parts of a credential that are secrets of their own", () => {
+describe("the parts of a credential that are secrets themselves", () => {
   test("every string and number of a JSON credential file, under any name", () => {
     for (const file of [JSON.stringify(serviceAccount), JSON.stringify(serviceAccount, null, 2)]) {
       expect(hides(file, "MIIEvQIBADANBgkqhkiG9w0")).toBe(true)

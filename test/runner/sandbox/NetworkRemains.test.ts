@@ -66,7 +66,11 @@ const startedBy = (child: { readonly pid: number }) =>
 
 const points = [
   { name: "before there is a network", script: "ANNOUNCE; exec sleep 1000", at: "announced" },
-  { name: "when it is made, and nobody told", script: `${pasta} "$@"; ANNOUNCE; exec sleep 1000`, at: "announced" },
+  {
+    name: "when it is created, before it is announced",
+    script: `${pasta} "$@"; ANNOUNCE; exec sleep 1000`,
+    at: "announced"
+  },
   { name: "while a Run uses it", script: `exec ${pasta} "$@"`, at: "used" }
 ] as const
 

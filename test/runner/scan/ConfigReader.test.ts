@@ -32,7 +32,7 @@ it.effect("parses equal content once", () => {
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("parses a file again whose verdict a slow moment may have cost", () => {
+it.effect("parses a file again when a slow moment may have cost its verdict", () => {
   const { asked, layer } = parserThatSays({ _tag: "Abandoned", reason: "deadline" })
   return Effect.gen(function* () {
     const { read } = yield* ConfigReader

@@ -29,7 +29,7 @@ describe("readOutline", () => {
     ["an indented heredoc in a list", "[<<-E\n }\n E\n, 1]"],
     ["a comment over a line end", '"x" /*\n*/'],
     ["a division and a comparison", "a / b < c"],
-    ["a shift that is no heredoc", "a << b"]
+    ["a shift that is not a heredoc", "a << b"]
   ]
   for (const [name, value] of valuesToStepOver) {
     test(`skips ${name}`, () => {

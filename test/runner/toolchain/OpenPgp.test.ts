@@ -96,7 +96,7 @@ it.effect("a signature file contains exactly one signature", () =>
 /** Where the unsigned hints of the last signature packet are. */
 const hintsAtEnd = (octets: Uint8Array) => {
   const body = Result.getOrThrow(readPackets(octets)).at(-1)?.body ?? new Uint8Array()
-  // After the signed part, which the trailer repeats before six octets of its own, comes its length.
+  // After the signed part, which the trailer repeats before its own six octets, comes its length.
   const lengthAt = octets.length - body.length + Result.getOrThrow(readSignature(body)).trailer.length - 6
   const from = lengthAt + 2
   return { from, to: from + ((octets[lengthAt] ?? 0) << 8) + (octets[lengthAt + 1] ?? 0) }

@@ -34,7 +34,7 @@ describe("requirements are proven (J11)", () => {
   test.each<readonly [string, ReadonlyArray<JsonObject>, Partial<OperatorPolicy>, ReadonlyArray<string>]>([
     ["an absent variable", [secret("missing")], {}, ["variable_not_found requires/0/deliver/variables/value"]],
     [
-      "a variable that is no string",
+      "a variable that is not a string",
       [secret("env")],
       {},
       ["variable_type_not_proven requires/0/deliver/variables/value"]

@@ -65,7 +65,7 @@ it.effect("create shows the secret once; it works as a bearer until revoked", ()
   }).pipe(fresh)
 )
 
-it.effect("every response of these routes, of whatever status, is kept out of caches", () =>
+it.effect("responses of these routes, with any status, are not cacheable", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")

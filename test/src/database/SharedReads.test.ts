@@ -21,16 +21,16 @@ const table = Effect.fnUntraced(function* (name: string) {
   return { sql, read, value }
 })
 
-/** A connection as another process has it. */
+/** A connection as another process would have it. */
 const another = Effect.acquireRelease(
   Effect.map(DataFolder, (folder) => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
   (database) => Effect.sync(() => database.close())
 )
 
-/** Lets the turn of the event loop end. */
+/** Lets the current turn of the event loop end. */
 const nextTurn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
-it.live("the reads of one turn see one state, until it is renewed or the turn is over", () =>
+it.live("the reads of one turn share one snapshot, until it is renewed or the turn ends", () =>
   Effect.gen(function* () {
     const { value } = yield* table("turns")
     const elsewhere = yield* another
@@ -49,7 +49,7 @@ it.live("the reads of one turn see one state, until it is renewed or the turn is
   })
 )
 
-it.live("a commit of this process is seen by the next read of the same turn", () =>
+it.live("a commit of this process is visible to the next read of the same turn", () =>
   Effect.gen(function* () {
     const { sql, value } = yield* table("own")
     expect(yield* value).toBe(1)
@@ -75,7 +75,7 @@ it.live("no read transaction is left open, and the write-ahead log can be emptie
   })
 )
 
-it.live("a read that fails ends nothing for those after it", () =>
+it.live("a failed read does not affect the following ones", () =>
   Effect.gen(function* () {
     const { read, value } = yield* table("faulty")
     expect(yield* value).toBe(1)
@@ -84,7 +84,7 @@ it.live("a read that fails ends nothing for those after it", () =>
   })
 )
 
-/** How often `find` was run, and the finder that remembers. */
+/** How often `find` ran, and the caching finder. */
 const counting = Effect.fnUntraced(function* <A, E>(find: Effect.Effect<A, E>) {
   const memory = yield* ReadMemory
   let runs = 0
@@ -97,7 +97,7 @@ const counting = Effect.fnUntraced(function* <A, E>(find: Effect.Effect<A, E>) {
   return { remembered, runs: () => runs }
 })
 
-it.live("what is remembered is forgotten by any commit, by whomever", () =>
+it.live("any commit, of this process or another, invalidates the cache", () =>
   Effect.gen(function* () {
     const { sql, value } = yield* table("remembered")
     yield* sql`CREATE TABLE unrelated (k INTEGER)`
@@ -118,7 +118,7 @@ it.live("what is remembered is forgotten by any commit, by whomever", () =>
   })
 )
 
-it.live("what was read before a commit is not remembered after it, however long the reading took", () =>
+it.live("a value read before a commit is not cached after it, however long the read took", () =>
   Effect.gen(function* () {
     const { value } = yield* table("slow")
     const elsewhere = yield* another
@@ -127,7 +127,7 @@ it.live("what was read before a commit is not remembered after it, however long 
         const found = yield* value
         yield* nextTurn
         elsewhere.exec("UPDATE slow SET v = v + 1")
-        // Somebody else looks at the count of commits meanwhile.
+        // Another reader checks the count of commits meanwhile.
         yield* value
         return found
       })
@@ -137,7 +137,7 @@ it.live("what was read before a commit is not remembered after it, however long 
   })
 )
 
-it.live("neither a failure nor nothing is remembered", () =>
+it.live("neither a failure nor a missing value is cached", () =>
   Effect.gen(function* () {
     const refused = yield* counting(Effect.fail("no"))
     yield* Effect.repeat(Effect.ignore(refused.remembered("one")), Schedule.recurs(2))
@@ -148,7 +148,7 @@ it.live("neither a failure nor nothing is remembered", () =>
   })
 )
 
-it.live("nothing is remembered where nobody counts the commits", () =>
+it.live("nothing is cached where commits are not counted", () =>
   Effect.gen(function* () {
     const nowhere = Context.get(Context.empty(), ReadMemory)
     const { remembered, runs } = yield* counting(Effect.succeed(1)).pipe(Effect.provideService(ReadMemory, nowhere))

@@ -6,8 +6,8 @@ import { keeping } from "../../../src/http/KnownMembers.ts"
 import { it } from "../../support/Effect.ts"
 
 /**
- * Their answers pass the encoder: an address is written differently from how it is held, and the data of an event may be of
- * an earlier release, which no literal tells.
+ * Their answers pass the encoder: an address is written differently from its stored form, and the data of an event may
+ * come from an earlier release, which no literal identifies.
  */
 const encoded = ["capsules.providerBindings", "runs.events"]
 
@@ -28,7 +28,7 @@ const answers = (() => {
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The same with a member that no schema names in every object that has named ones. */
+/** The same with an unknown member added to every object that has named ones. */
 const withMore = (schema: Schema.Top, value: unknown): unknown => {
   const add = (ast: Schema.Top["ast"], part: unknown): unknown => {
     if (ast._tag === "Union") {
@@ -50,7 +50,7 @@ const withMore = (schema: Schema.Top, value: unknown): unknown => {
   return add(schema.ast, value)
 }
 
-it.live("an answer without a codec is the one that the API's encoder writes, on every route", () =>
+it.live("an answer without a codec equals the one written by the API's encoder, on every route", () =>
   Effect.gen(function* () {
     const left: Array<string> = []
     for (const { name, schema } of answers) {
@@ -71,7 +71,7 @@ it.live("an answer without a codec is the one that the API's encoder writes, on 
   })
 )
 
-it.live("kinds of an object are told apart by their literal, and one that is none of them is left out", () =>
+it.live("kinds of an object are distinguished by their literal, and an object of no known kind is omitted", () =>
   Effect.sync(() => {
     const kinds = Schema.Union([
       Schema.Struct({ mode: Schema.Literal("off") }),

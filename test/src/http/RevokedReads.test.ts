@@ -11,7 +11,7 @@ import { matrixApplication } from "./support/MatrixApplication.ts"
 import { type Route, routes, verdictOf } from "./support/RouteRequests.ts"
 import { world } from "./support/World.ts"
 
-/** The time of the application, which a test may move on. */
+/** The application's time, which a test may advance. */
 class MovedTime extends Context.Service<MovedTime, { readonly by: (millis: number) => void }>()(
   "test/http/MovedTime"
 ) {}
@@ -48,7 +48,7 @@ const reads = routes.filter(({ method, rule }) => method === "GET" && rule.kind 
 const wantsSession = ({ rule }: Route) =>
   (rule.kind === "account" && rule.credential === "session") || (rule.kind === "workspace" && rule.session === true)
 
-/** What the route asks for: the session of a person, or a token wherever one is taken. */
+/** What the route requires: a person's session, or a token where one is accepted. */
 const credentialOf = Effect.fnUntraced(function* (route: Route) {
   if (wantsSession(route)) {
     const { secret } = yield* (yield* Sessions).open({ subject: world.ada, method: "password" })
@@ -66,7 +66,7 @@ const isLetIn = (route: Route, headers: Headers) =>
 const isRefused = (route: Route, headers: Headers) =>
   Effect.map(verdictOf(route, "sound", headers), ({ status }) => status === 401 || status === 403 || status === 404)
 
-/** A commit as another process makes it. */
+/** A commit as another process would make it. */
 const elsewhere = Effect.acquireRelease(
   Effect.map(DataFolder, (folder) => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
   (database) => Effect.sync(() => database.close())
@@ -120,11 +120,11 @@ const endings: ReadonlyArray<Ending> = [
   }
 ]
 
-tests.live("there are reads to walk, of every kind", () =>
+tests.live("the walk covers reads of every kind", () =>
   Effect.sync(() => {
     expect(reads.length).toBeGreaterThan(45)
     expect(new Set(reads.map(({ rule }) => rule.kind))).toEqual(new Set(["workspace", "account", "token"]))
-    // A lowered member keeps every read. With a route for whom that is not so, `endings` needs one for it.
+    // A lowered member keeps every read. A route where this is different needs an entry in `endings`.
     const roles = reads.flatMap(({ rule }) => (rule.kind === "workspace" ? [rule.role] : []))
     expect(new Set(roles)).toEqual(new Set(["viewer"]))
   })
@@ -156,7 +156,7 @@ for (const { end, name, of, undo } of endings) {
     })
   )
 
-  tests.live(`when ${name} while a route is read, whatever asks afterwards is refused`, () =>
+  tests.live(`when ${name} while a route is read, every later request is refused`, () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const other = yield* elsewhere
@@ -164,7 +164,7 @@ for (const { end, name, of, undo } of endings) {
         const headers = yield* credentialOf(route)
         expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
         const asked = Array.from({ length: 4 }, () => isRefused(route, headers))
-        // Those before may go either way; the commit itself takes no turn of the event loop.
+        // Earlier requests may succeed or fail; the commit itself does not yield to the event loop.
         const commit = Effect.as(
           Effect.sync(() => other.exec(end)),
           true
@@ -177,7 +177,7 @@ for (const { end, name, of, undo } of endings) {
   )
 }
 
-tests.live("what ends by the clock alone is refused on every route, with nothing committed in between", () =>
+tests.live("authority that ends by time alone is refused on every route, without a commit in between", () =>
   Effect.gen(function* () {
     const { by } = yield* MovedTime
     for (const route of reads) {
@@ -185,7 +185,7 @@ tests.live("what ends by the clock alone is refused on every route, with nothing
       expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
       const life = wantsSession(route) ? Duration.toMillis(sessionLifetime) : Duration.toMillis("90 days")
       by(life - 60_000)
-      // A session that is used slides, which is a commit: only what does not move is asked close to its end.
+      // Using a session extends it, which is a commit: only authority that does not move is used close to its end.
       if (!wantsSession(route)) expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
       by(120_000)
       expect([route.name, yield* isRefused(route, headers)]).toEqual([route.name, true])

@@ -256,7 +256,7 @@ export const basicOpModules: ReadonlyArray<Module> = [
 
 /** Close relatives of those modules that no certification requires. */
 export const stricterModules: ReadonlyArray<Module> = [
-  { name: "a code comes back after it expired", check: reuse("90 seconds") },
+  { name: "a code is redeemed after it expired", check: reuse("90 seconds") },
   { name: "PKCE is optional where it is configured so, and then stays out", check: withoutPkce },
   {
     name: "a public client without PKCE",

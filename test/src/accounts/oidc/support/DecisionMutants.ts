@@ -82,7 +82,7 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     noticedBy: "oidcc-codereuse"
   },
   {
-    name: "tokens stay good after their code came twice",
+    name: "tokens remain valid after their code was reused",
     file: identity("TokenService"),
     find: 'yield* endGrant(redemption.grantId, "code_reused")',
     replace: "",
@@ -124,14 +124,14 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     noticedBy: "oidcc-ensure-registered-redirect-uri"
   },
   {
-    name: "a refresh token stays good",
+    name: "a used refresh token remains valid",
     file: identity("TokenService"),
     find: "spend: refreshTokens.rotate(grant, request.token)",
     replace: "spend: Effect.succeed(request.token)",
     noticedBy: "a refresh token rotates, and its second use ends the family"
   },
   {
-    name: "a family outlives the second use of a token",
+    name: "a family survives the reuse of a token",
     file: identity("TokenService"),
     find: 'yield* endGrant(found.grantId, "refresh_reused")',
     replace: "",
@@ -145,21 +145,21 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     noticedBy: "a refresh narrows scopes and never widens them"
   },
   {
-    name: "anybody may revoke",
+    name: "every client may revoke",
     file: identity("TokenInspection"),
     find: " AND client_id = ${by.id} AND revoked_at IS NULL",
     replace: " AND revoked_at IS NULL",
-    noticedBy: "revocation ends what is the client's own"
+    noticedBy: "revocation ends only the client's own tokens"
   },
   {
-    name: "introspection shows everybody's tokens",
+    name: "introspection shows every client's tokens",
     file: identity("TokenInspection"),
     find: "if (good.client.id !== by.id && !by.guards.includes(good.audience))",
     replace: "if (false)",
-    noticedBy: "introspection shows a client no more than its own"
+    noticedBy: "introspection shows a client only its own tokens"
   },
   {
-    name: "a resource token does not say what it is",
+    name: "a resource token lacks its type",
     file: identity("TokenIssuance"),
     find: 'keys.sign("RS256", "at+jwt", {',
     replace: 'keys.sign("RS256", undefined, {',
@@ -177,28 +177,28 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     file: identity("InterfacePermissions"),
     find: "bindings.filter(isFor(client.owner, row))",
     replace: "bindings.filter(() => isFor !== undefined)",
-    noticedBy: "an application opens the Interfaces that were meant for it"
+    noticedBy: "an application opens only the Interfaces meant for it"
   },
   {
-    name: "the operator's policy of permissions is not asked",
+    name: "the operator's permission policy is ignored",
     file: identity("InterfacePermissions"),
     find: "pair.delivery === delivery && bound.has(pair.permission)",
     replace: "bound.size > 0 && pair.delivery !== undefined",
-    noticedBy: "an application opens the Interfaces that were meant for it"
+    noticedBy: "an application opens only the Interfaces meant for it"
   },
   {
-    name: "an Interface token is issued on what was true at the consent",
+    name: "an Interface token is issued on the state at consent",
     file: identity("TokenIssuance"),
     find: "asked.filter((scope) => permissions.includes(scope))",
     replace: 'asked.filter((scope) => permissions.includes(scope) || scope === "mcp.invoke")',
-    noticedBy: "what an Interface token stands on is read again at each use"
+    noticedBy: "the authority of an Interface token is checked again at each use"
   },
   {
-    name: "introspection believes an Interface token",
+    name: "introspection trusts an Interface token without a check",
     file: identity("TokenInspection"),
     find: "return left.length === 0 ? undefined : left",
     replace: "return left.length === 0 ? scopes : left",
-    noticedBy: "what an Interface token stands on is read again at each use"
+    noticedBy: "the authority of an Interface token is checked again at each use"
   },
   {
     name: "suspended members keep their tokens",
@@ -208,18 +208,18 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     noticedBy: "a suspended member loses codes, tokens and refresh"
   },
   {
-    name: "the role is not the one of the moment",
+    name: "the role is not the current one",
     file: identity("TokenClaims"),
     find: "role: workspace.role,",
     replace: 'role: "owner",',
-    noticedBy: "a selected Workspace is in every token, with the role of the moment"
+    noticedBy: "a selected Workspace is in every token, with the current role"
   },
   {
-    name: "an outage is a refusal",
+    name: "an outage counts as a refusal",
     file: identity("OAuthError"),
     find: "temporarily_unavailable: 503",
     replace: "temporarily_unavailable: 400",
-    noticedBy: "what cannot be verified is 503, and nothing is used up"
+    noticedBy: "an unverifiable authority is 503, and nothing is consumed"
   },
   {
     name: "the activation of a Capsule is not compared",
@@ -250,7 +250,7 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     noticedBy: "a destroyed Capsule's client is gone"
   },
   {
-    name: "a device gets its tokens as often as it asks",
+    name: "a device gets its tokens repeatedly",
     file: identity("DeviceCodes"),
     find: "SET status = 'used'",
     replace: "SET status = 'approved'",

@@ -33,7 +33,7 @@ export const faceMutants: ReadonlyArray<Mutant> = [
     noticedBy: "oidcc-prompt-login"
   },
   {
-    name: "a note of a sign-in is believed unsigned",
+    name: "an unsigned sign-in note is trusted",
     file: face("FreshSignIn"),
     find: "if (!(yield* vault.verifyMac(purpose, signedText(millis, parameters), digest))) return undefined",
     replace: "void digest",
@@ -47,7 +47,7 @@ export const faceMutants: ReadonlyArray<Mutant> = [
     noticedBy: "oidcc-max-age-1"
   },
   {
-    name: "the hinted person is not looked for",
+    name: "the hinted person is ignored",
     file: face("AuthorizeEndpoints"),
     find: "request.subject !== undefined && request.subject !== visiting.subject",
     replace: "request.subject === null",
@@ -61,11 +61,11 @@ export const faceMutants: ReadonlyArray<Mutant> = [
     noticedBy: "oidcc-unsigned-request-object-supported-correctly-or-rejected-as-unsupported"
   },
   {
-    name: "a wrong client secret will do",
+    name: "a wrong client secret is accepted",
     file: face("ClientAuthentication"),
     find: "!secretMatches(secret, client.secretHash)",
     replace: "secretMatches(secret, client.secretHash) === undefined",
-    noticedBy: "clients authenticate in one way, and rightly"
+    noticedBy: "a client authenticates in exactly one way, with valid credentials"
   },
   {
     name: "a selector may be given twice",
@@ -79,34 +79,34 @@ export const faceMutants: ReadonlyArray<Mutant> = [
     file: face("Visitor"),
     find: 'vault.verifyMac("oidc-form", formText(visiting, form, content), token)',
     replace: "Effect.succeed(true)",
-    noticedBy: "a decision counts from its own page, session and request only"
+    noticedBy: "a decision counts only from its own page, session and request"
   },
   {
     name: "decisions may come from another site",
     file: face("AuthorizeEndpoints"),
     find: "yield* requireSameOrigin",
     replace: "",
-    noticedBy: "a decision counts from its own page, session and request only"
+    noticedBy: "a decision counts only from its own page, session and request"
   },
   {
-    name: "nobody is asked",
+    name: "no consent is requested",
     file: face("AuthorizeEndpoints"),
     find: "return !isSubset(permissionsOf(request), given)",
     replace: "return given.length < 0",
-    noticedBy: "a person is asked once, and again for more"
+    noticedBy: "a person is prompted once, and again for more scopes"
   },
   {
-    name: "a logout goes wherever it is told",
+    name: "a logout redirects to any address",
     file: face("LogoutEndpoints"),
     find: "!client.value.postLogoutRedirectUris.includes(uri)",
     replace: "uri === undefined",
     noticedBy: "oidcc-rp-initiated-logout-bad-post-logout-redirect-uri"
   },
   {
-    name: "anybody's ID token signs out without asking",
+    name: "any person's ID token signs out without a prompt",
     file: face("LogoutEndpoints"),
     find: "const proven = request.hint?.sub === visiting.subject && request.hint.sid === visiting.sessionId",
     replace: "const proven = request.hint !== undefined",
-    noticedBy: "another session's ID token, or none with a client_id, is asked about"
+    noticedBy: "another session's ID token, or a client_id without one, prompts the person"
   }
 ]

@@ -276,7 +276,7 @@ const meantByDevice = Effect.gen(function* () {
   const { payload } = yield* verifyJwt(tokens.access_token, { audience: resource, typ: "at+jwt" })
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify({ workspace_id: workspaceId, role: "owner" }), "svc")
 
-  // With a second one of the person at the same address nothing is guessed, and an earlier page is void.
+  // When the person has a second one at the same address nothing is guessed, and an earlier page is void.
   const elsewhere = yield* served
   const second = yield* provide(`${name}-elsewhere`, elsewhere.capsuleId, elsewhere.workspaceId, resource)
   yield* sql`INSERT INTO memberships ${sql.insert({ ...(yield* sql`SELECT * FROM memberships WHERE workspace_id = ${elsewhere.workspaceId}`)[0], id: id("mbr", name), subject })}`
@@ -294,10 +294,10 @@ const meantByDevice = Effect.gen(function* () {
 
 /** Tokens for Interfaces: only for subjects with a binding, and only while it lasts. */
 export const interfaceRuleModules: ReadonlyArray<Module> = [
-  { name: "a token for an Interface needs a binding, and says no more than it", check: invoked },
-  { name: "what an Interface token stands on is read again at each use", check: withdrawn },
-  { name: "an application opens the Interfaces that were meant for it", check: confined },
-  { name: "a resource that is one Interface of the person says the Workspace", check: meant },
-  { name: "a device's resource that is one Interface of the person says the Workspace", check: meantByDevice },
-  { name: "a configured client is let at Interfaces by the operator, in one Workspace", check: configured }
+  { name: "a token for an Interface needs a binding, and grants no more than it", check: invoked },
+  { name: "the authority of an Interface token is checked again at each use", check: withdrawn },
+  { name: "an application opens only the Interfaces meant for it", check: confined },
+  { name: "a resource that is one Interface of the person identifies the Workspace", check: meant },
+  { name: "a device's resource that is one Interface of the person identifies the Workspace", check: meantByDevice },
+  { name: "the operator admits a configured client to Interfaces in one Workspace", check: configured }
 ]

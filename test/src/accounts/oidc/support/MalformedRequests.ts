@@ -175,9 +175,9 @@ export const malformedRequests: ReadonlyArray<MalformedRequest> = [
     headers: basic,
     wanted: "Another scheme is no credential: 401 tells clients to fetch a token."
   },
-  { name: "logout: a hint that is no token", path: "/oauth/logout?id_token_hint=nonsense" },
+  { name: "logout: a hint that is not a token", path: "/oauth/logout?id_token_hint=nonsense" },
   {
-    name: "logout: an address of nobody",
+    name: "logout: an address without a client",
     path: "/oauth/logout?post_logout_redirect_uri=https%3A%2F%2Fevil.example.com",
     wanted: "The reference forgets the address and asks; we say that it is not registered."
   },

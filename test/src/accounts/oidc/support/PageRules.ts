@@ -213,11 +213,11 @@ const errorPage = Effect.gen(function* () {
 /** The pages people see, and what no one can do in their name. */
 export const pageRuleModules: ReadonlyArray<Module> = [
   { name: "the consent page is plain, safe and bilingual", check: consentPage },
-  { name: "a decision counts from its own page, session and request only", check: decisions },
-  { name: "a person is asked once, and again for more", check: remembering },
+  { name: "a decision counts only from its own page, session and request", check: decisions },
+  { name: "a person is prompted once, and again for more scopes", check: remembering },
   { name: "native apps may choose a loopback port and nothing else", check: nativeApps },
   { name: "a device is connected by the person who started it", check: device },
-  { name: "a device that is refused or late gets nothing", check: deviceRefusals },
-  { name: "a locked account is out everywhere at once", check: lockedAccount },
-  { name: "an error page tells the person, and quotes nothing", check: errorPage }
+  { name: "a refused or expired device gets nothing", check: deviceRefusals },
+  { name: "a locked account loses access everywhere at once", check: lockedAccount },
+  { name: "an error page informs the person, and quotes nothing", check: errorPage }
 ]

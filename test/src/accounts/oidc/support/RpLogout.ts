@@ -131,7 +131,7 @@ export const rpLogoutModules: ReadonlyArray<Module> = [
 /** Our own rules about signing out. */
 export const leavingModules: ReadonlyArray<Module> = [
   {
-    name: "another session's ID token, or none with a client_id, is asked about",
+    name: "another session's ID token, or a client_id without one, prompts the person",
     check: Effect.gen(function* () {
       const mine = yield* signedIn
       const theirs = yield* signedIn
@@ -147,7 +147,7 @@ export const leavingModules: ReadonlyArray<Module> = [
     })
   },
   {
-    name: "nobody can answer the question from elsewhere",
+    name: "the prompt can be answered only from its own page",
     check: Effect.gen(function* () {
       const mine = yield* signedIn
       const theirs = yield* signedIn

@@ -200,10 +200,10 @@ export const tokenRuleModules: ReadonlyArray<Module> = [
   { name: "a refresh narrows scopes and never widens them", check: narrowing },
   { name: "a code is bound to client and redirect address", check: bindings },
   { name: "codes, access tokens and refresh tokens expire", check: expiry },
-  { name: "a code used fifty times at once succeeds once", check: storm },
-  { name: "clients authenticate in one way, and rightly", check: clientAuthentication },
-  { name: "revocation ends what is the client's own", check: revocation },
+  { name: "of fifty concurrent uses of a code, one succeeds", check: storm },
+  { name: "a client authenticates in exactly one way, with valid credentials", check: clientAuthentication },
+  { name: "revocation ends only the client's own tokens", check: revocation },
   { name: "resource tokens are for one audience and five minutes", check: resourceTokens },
-  { name: "introspection shows a client no more than its own", check: introspection },
+  { name: "introspection shows a client only its own tokens", check: introspection },
   { name: "every refusal names the issuer", check: issuerInErrors }
 ]

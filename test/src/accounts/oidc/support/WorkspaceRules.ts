@@ -292,15 +292,15 @@ const lostBetween = Effect.gen(function* () {
 
 /** Workspaces, and the clients that Capsules own. */
 export const workspaceRuleModules: ReadonlyArray<Module> = [
-  { name: "a selected Workspace is in every token, with the role of the moment", check: selected },
+  { name: "a selected Workspace is in every token, with the current role", check: selected },
   { name: "a selector that is malformed, doubled or foreign is refused", check: badSelectors },
   { name: "a suspended member loses codes, tokens and refresh", check: suspension },
-  { name: "what cannot be verified is 503, and nothing is used up", check: unverifiable },
-  { name: "a Workspace lost before the code is no authority", check: lostBetween },
-  { name: "a Capsule's client serves its Workspace alone", check: capsuleSignIn },
+  { name: "an unverifiable authority is 503, and nothing is consumed", check: unverifiable },
+  { name: "a Workspace lost before the code was redeemed grants nothing", check: lostBetween },
+  { name: "a Capsule's client serves only its Workspace", check: capsuleSignIn },
   { name: "a Capsule that moved on is stale until it is applied", check: staleAuthority },
   { name: "a destroyed Capsule's client is gone", check: termination },
-  { name: "a Capsule's client may ask for less", check: narrowed },
+  { name: "a Capsule's client may request less", check: narrowed },
   { name: "only a final apply registers, and only what its plan pinned", check: registration },
-  { name: "a Capsule that cannot be verified is 503, and nothing is used up", check: dark }
+  { name: "an unverifiable Capsule is 503, and nothing is consumed", check: dark }
 ]
