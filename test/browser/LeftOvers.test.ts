@@ -1,7 +1,5 @@
 import { describe, expect, test } from "bun:test"
 import { failedRun } from "./support/records/Runs.ts"
-import { workspaceId } from "./support/records/Workspaces.ts"
-import { keptState } from "./support/routes/LeftOverRoutes.ts"
 import { newWorld } from "./support/routes/World.ts"
 import { browserSuite } from "./support/Suite.ts"
 
@@ -9,15 +7,9 @@ const suite = browserSuite()
 const capsuleId = "cap_0000000000000003"
 const title = "An apply left a state that svc did not take"
 
-const leftWorld = () => {
-  const world = newWorld()
-  world.leftOvers = [keptState({ workspaceId, capsuleId, runId: failedRun })]
-  return world
-}
-
 describe("a state left by an apply", () => {
   test("is shown on the capsule with its details, and adopted only with the capsule's name", async () => {
-    const world = leftWorld()
+    const world = newWorld()
     const { page, faults, go } = await suite.visit(undefined, world)
     const asked: Array<string> = []
     page.on("request", (request) => {
@@ -49,7 +41,7 @@ describe("a state left by an apply", () => {
   })
 
   test("shows on its run what blocks it, and can be discarded there", async () => {
-    const world = leftWorld()
+    const world = newWorld()
     world.leftOvers = world.leftOvers.map((each) => ({
       ...each,
       adoptionProblems: [{ code: "serial_older", message: "Its serial is 12; the current state is newer with 14." }]

@@ -6,6 +6,7 @@ import { reAdoptionWords } from "../../../src/dashboard/screens/capsule/ReAdopti
 import { releaseWords } from "../../../src/dashboard/screens/capsule/ReleaseWords.ts"
 import { capsuleWords } from "../../../src/dashboard/screens/capsule/Words.ts"
 import { connectionWords } from "../../../src/dashboard/screens/connections/Words.ts"
+import { leftOverWords } from "../../../src/dashboard/screens/left-over/LeftOverWords.ts"
 import { decisionWords } from "../../../src/dashboard/screens/run/DecisionWords.ts"
 import { updateWords } from "../../../src/dashboard/screens/update/Words.ts"
 import { sourceWords } from "../../../src/dashboard/screens/sources/Words.ts"
@@ -13,7 +14,7 @@ import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.t
 import { vocabulary } from "../../../src/dashboard/words/Vocabulary.ts"
 import { storefrontId } from "./records/Capsules.ts"
 import { waitingUpdate } from "./records/RunGroups.ts"
-import { applyRun, reviewRun } from "./records/Runs.ts"
+import { applyRun, failedRun, reviewRun } from "./records/Runs.ts"
 
 type Language = "en" | "ja"
 
@@ -102,6 +103,18 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     path: `${capsule}/state`,
     ready: ".row",
     open: button((to) => capsuleWords[to].rollback)
+  },
+  {
+    source: "screens/left-over/LeftOverDialogs.tsx",
+    path: "/w/acme/capsules/cap_0000000000000003",
+    ready: ".notice-warn",
+    open: button((to) => leftOverWords[to].adopt)
+  },
+  {
+    source: "screens/left-over/LeftOverDialogs.tsx",
+    path: `/w/acme/runs/${failedRun}`,
+    ready: ".diagnosis",
+    open: button((to) => leftOverWords[to].discard)
   },
   {
     source: "screens/update/UpdateScreen.tsx",

@@ -10,10 +10,12 @@ import type {
 import { backups, capsules, outputs } from "../records/Capsules.ts"
 import { connections } from "../records/Connections.ts"
 import { installConfig, report } from "../records/InstallConfigs.ts"
-import { baseRun, runs } from "../records/Runs.ts"
+import { baseRun, failedRun, runs } from "../records/Runs.ts"
 import { newId } from "../records/Seeds.ts"
 import { dependencies, outputShares } from "../records/Sharing.ts"
 import { optionsDocument, sources } from "../records/Sources.ts"
+import { workspaceId } from "../records/Workspaces.ts"
+import { keptState } from "./LeftOverRoutes.ts"
 
 /** The state of one development server. Tests change it directly. */
 export interface World {
@@ -52,7 +54,7 @@ export const newWorld = (): World => ({
   report,
   automationPause: undefined,
   decisions: [],
-  leftOvers: [],
+  leftOvers: [keptState({ workspaceId, capsuleId: "cap_0000000000000003", runId: failedRun })],
   empty: false
 })
 
