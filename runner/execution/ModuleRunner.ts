@@ -5,7 +5,7 @@ import { Sandbox } from "../sandbox/Sandbox.ts"
 import { executeApply } from "./ApplyExecution.ts"
 import { Redaction } from "../redaction/Redaction.ts"
 import type { SecretText } from "../redaction/SecretText.ts"
-import { endProcessesIn } from "./OrphanedProcesses.ts"
+import { endProcessesOfRun } from "./OrphanedProcesses.ts"
 import { withheldOutputs } from "./OutputPrivacy.ts"
 import { executeDriftCheck, executePlan } from "./PlanExecution.ts"
 import { recoverApply } from "./Recovery.ts"
@@ -119,7 +119,7 @@ export class ModuleRunner extends Context.Service<
       const discard = Effect.fn("ModuleRunner.discard")((runFolder: string) =>
         // Without bubblewrap a tool outlives a crash of the service; it would keep writing into the folder that is being
         // removed.
-        Effect.andThen(endProcessesIn(runFolder), removeTree(runFolder, "remove the run folder"))
+        Effect.andThen(endProcessesOfRun(runFolder), removeTree(runFolder, "remove the run folder"))
       )
 
       return ModuleRunner.of({ confinement, plan, apply, driftCheck, recover, withhold, discard })

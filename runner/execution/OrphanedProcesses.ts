@@ -1,47 +1,12 @@
-import { readdir, readFile, readlink } from "node:fs/promises"
-import { basename, join } from "node:path"
+import { join } from "node:path"
 import { Effect } from "effect"
+import { endProcessesIn } from "../sandbox/FolderProcesses.ts"
 import { endNotedProcesses } from "../sandbox/ProcessNote.ts"
 import { processNoteName } from "./RunFolder.ts"
 
-const workingFolder = (pid: string) =>
-  Effect.tryPromise(() => readlink(`/proc/${pid}/cwd`)).pipe(Effect.orElseSucceed(() => ""))
-
-const commandLine = (pid: string) =>
-  Effect.tryPromise(() => readFile(`/proc/${pid}/cmdline`, "utf8")).pipe(
-    Effect.map((text) => text.split("\0")),
-    Effect.orElseSucceed(() => [])
-  )
-
-/** More rounds than a tool has generations of children; a faster breeder is not waited for. */
-const mostRounds = 20
-
-/** Ends the processes that work there now; returns their number. */
-const endRound = Effect.fnUntraced(function* (folder: string) {
-  const isWithin = (path: string) => path === folder || path.startsWith(`${folder}/`)
-  const entries = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
-  const pids = entries.filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-  let ended = 0
-  for (const pid of pids) {
-    const cwd = yield* workingFolder(pid)
-    const [program = "", ...args] = yield* commandLine(pid)
-    if (!isWithin(cwd) && !(basename(program) === "bwrap" && args.some(isWithin))) continue
-    ended++
-    yield* Effect.try(() => process.kill(Number(pid), "SIGKILL")).pipe(Effect.ignore)
-    // A killed process keeps its working folder until the kernel is done with it.
-    yield* workingFolder(pid).pipe(Effect.repeat({ until: (left) => left !== cwd, times: 10_000 }))
-  }
-  return ended
-})
-
 /**
- * Ends every process that still works in a run's folder, every sandbox made for it, and everything below its recorded
- * supervisors: all must be gone before its state is read. A sandbox whose own parent died while it was being made waits for
- * ever, with the run's environment. Only Linux reveals the working folder of a process.
+ * Ends every process of a run whose service ended: what works in its folder, every sandbox made for it, and everything below its
+ * recorded supervisors. All must be gone before its state is read.
  */
-export const endProcessesIn = (folder: string) =>
-  endNotedProcesses(join(folder, processNoteName)).pipe(
-    // A child born after the list was made is in the next one.
-    Effect.andThen(Effect.repeat(endRound(folder), { until: (ended) => ended === 0, times: mostRounds })),
-    Effect.asVoid
-  )
+export const endProcessesOfRun = (folder: string) =>
+  Effect.andThen(endNotedProcesses(join(folder, processNoteName)), endProcessesIn(folder))

@@ -2,7 +2,7 @@ import { join } from "node:path"
 import { Effect, Option } from "effect"
 import { possiblyCreated, readJournal } from "./ApplyJournal.ts"
 import { readApplyRecord } from "./ApplyRecord.ts"
-import { endProcessesIn } from "./OrphanedProcesses.ts"
+import { endProcessesOfRun } from "./OrphanedProcesses.ts"
 import { readLeftState } from "./LeftState.ts"
 import { type HeldFolder, holdFolder, isInPlace, type RunFileFailed } from "./RunFiles.ts"
 import { moduleFolder, removeSecrets, runFolderPaths } from "./RunFolder.ts"
@@ -18,7 +18,7 @@ export const recoverApply = Effect.fnUntraced(function* (
   runFolder: string
 ): Effect.fn.Return<Option.Option<LeftOver>, RunFileFailed> {
   const paths = runFolderPaths(runFolder)
-  yield* endProcessesIn(runFolder)
+  yield* endProcessesOfRun(runFolder)
   yield* removeSecrets(paths)
   const found = yield* readApplyRecord(paths.applyRecord)
   if (Option.isNone(found)) return Option.none()

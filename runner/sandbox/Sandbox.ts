@@ -22,6 +22,7 @@ import { climb, namespacedLevels, type Rung } from "./SandboxLadder.ts"
 import { demandedLimits, type RunDemands, unmetDemand } from "./RunDemands.ts"
 import { SandboxSettings } from "./SandboxSettings.ts"
 import { type NetworkStatus, SandboxRefused, type SandboxStatus } from "./SandboxStatus.ts"
+import { removeLeftTrials } from "./TrialFolder.ts"
 
 /** The result of trying one level, chosen or not. */
 export interface LevelFinding {
@@ -70,6 +71,7 @@ export class Sandbox extends Context.Service<
         confinement: yield* ConfinementCommand,
         ownFolder: settings.ownFolder ?? (yield* temporaryFolder)
       }
+      yield* removeLeftTrials(host.ownFolder)
       // Copied when a level that shows them is found.
       const hostSettings = yield* Effect.cached(keepHostSettings(join(host.ownFolder, "etc")))
       const userIds = yield* Effect.cached(Scope.provide(takeUserIds(settings.userIds), scope))

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Stream } from "effect"
 import { trialConditions } from "../RunConditions.ts"
 import { systemPath } from "../SandboxView.ts"
+import { trialFolder } from "../TrialFolder.ts"
 import type { Level, LevelHost } from "./Level.ts"
 
 /** One thing that a confined program tries, and the required result. */
@@ -32,19 +33,16 @@ const trials = (canary: string, { sharedProcessIds }: { readonly sharedProcessId
 
 const longestSaid = 200
 
-const foldersFor = (host: LevelHost) =>
-  Effect.acquireRelease(
-    Effect.tryPromise(async () => {
-      await mkdir(host.ownFolder, { recursive: true, mode: 0o700 })
-      const folder = await mkdtemp(join(host.ownFolder, "probe-"))
-      const root = join(folder, "root")
-      for (const name of ["one", "two"]) await mkdir(join(root, name), { recursive: true, mode: 0o700 })
-      const canary = join(folder, "canary")
-      await writeFile(canary, "a secret of the service", { mode: 0o600 })
-      return { folder, root, canary }
-    }),
-    ({ folder }) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
-  )
+const foldersFor = Effect.fnUntraced(function* (host: LevelHost) {
+  const folder = yield* trialFolder(host.ownFolder, "confinement")
+  const root = join(folder, "root")
+  const canary = join(folder, "canary")
+  yield* Effect.tryPromise(async () => {
+    for (const name of ["one", "two"]) await mkdir(join(root, name), { mode: 0o700 })
+    await writeFile(canary, "a secret of the service", { mode: 0o600 })
+  })
+  return { root, canary }
+})
 
 /**
  * Confines a program that tries what module code must and must not be able to do; returns what deviates. `undefined`: the level

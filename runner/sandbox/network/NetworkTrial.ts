@@ -1,27 +1,16 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Stream } from "effect"
 import type { Level, LevelHost } from "../levels/Level.ts"
 import { trialConditions } from "../RunConditions.ts"
 import { systemPath } from "../SandboxView.ts"
+import { trialFolder } from "../TrialFolder.ts"
 import type { NetworkEntry } from "./NetworkNamespace.ts"
-
-const trialFolder = (host: LevelHost) =>
-  Effect.acquireRelease(
-    Effect.tryPromise(async () => {
-      await mkdir(host.ownFolder, { recursive: true, mode: 0o700 })
-      const folder = await mkdtemp(join(host.ownFolder, "network-"))
-      await mkdir(join(folder, "root"), { mode: 0o700 })
-      return folder
-    }),
-    (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
-  )
 
 /** Starts a program of a level in a private network; returns what went wrong. */
 export const tryNetwork = (host: LevelHost, level: Level) =>
   Effect.fnUntraced(
     function* (entry: NetworkEntry) {
-      const folder = yield* trialFolder(host)
+      const folder = yield* trialFolder(host.ownFolder, "network")
       const box = yield* level.open(
         { root: join(folder, "root"), readOnly: [] },
         { ...trialConditions(host.limits), network: Effect.succeed(entry) }

@@ -287,6 +287,15 @@ describe("Sandbox", () => {
     }).pipe(Effect.provide(sandboxWith({ isolation: "off" })))
   )
 
+  it.live("removes at its start what a killed service left of its trials", () =>
+    Effect.gen(function* () {
+      const own = yield* runFolder
+      mkdirSync(`${own}/network-left/root`, { recursive: true })
+      yield* Effect.provide(Effect.asVoid(Sandbox), sandboxWith({ ownFolder: own }))
+      expect(existsSync(`${own}/network-left`)).toBe(false)
+    })
+  )
+
   it.live("a missing program is a typed failure that does not show the environment", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox

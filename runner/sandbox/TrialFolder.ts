@@ -1,0 +1,33 @@
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { endProcessesIn } from "./FolderProcesses.ts"
+
+const prefixes = { network: "network-", confinement: "probe-" } as const
+
+/** A folder with an empty `root` for one trial of what this machine can do; deleted with its scope. */
+export const trialFolder = (ownFolder: string, tried: keyof typeof prefixes) =>
+  Effect.acquireRelease(
+    Effect.tryPromise(async () => {
+      await mkdir(ownFolder, { recursive: true, mode: 0o700 })
+      const folder = await mkdtemp(join(ownFolder, prefixes[tried]))
+      await mkdir(join(folder, "root"), { mode: 0o700 })
+      return folder
+    }),
+    (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+  )
+
+/** Removes what trials left when their service was killed: their folders, and sandboxes that wait for a parent that is gone. */
+export const removeLeftTrials = Effect.fnUntraced(
+  function* (ownFolder: string) {
+    const names = yield* Effect.tryPromise(() => readdir(ownFolder))
+    for (const name of names) {
+      if (!Object.values(prefixes).some((prefix) => name.startsWith(prefix))) continue
+      const folder = join(ownFolder, name)
+      yield* endProcessesIn(folder)
+      yield* Effect.tryPromise(() => rm(folder, { recursive: true, force: true }))
+    }
+  },
+  // A folder that cannot be read is reported where something is written to it.
+  (effect) => Effect.ignore(effect)
+)

@@ -1,0 +1,46 @@
+import { mkdirSync, readdirSync } from "node:fs"
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { removeLeftTrials, trialFolder } from "../../../runner/sandbox/TrialFolder.ts"
+import { it } from "../../support/Effect.ts"
+import { temporaryFolder } from "../execution/support/RunnerHarness.ts"
+import { waitingProcess } from "./support/WaitingProcess.ts"
+
+describe("what trials of the machine leave behind", () => {
+  it.live("is nothing when they end", () =>
+    Effect.gen(function* () {
+      const own = yield* temporaryFolder
+      for (const tried of ["network", "confinement"] as const) {
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const folder = yield* trialFolder(own, tried)
+            expect(readdirSync(folder)).toEqual(["root"])
+          })
+        )
+      }
+      expect(readdirSync(own)).toEqual([])
+    })
+  )
+
+  it.live("is removed at the next start when the service was killed: folders, and sandboxes that wait for it", () =>
+    Effect.gen(function* () {
+      const own = yield* temporaryFolder
+      for (const name of ["network-a/root", "probe-b/root", "network", "etc"])
+        mkdirSync(`${own}/${name}`, { recursive: true })
+      const ended = [
+        yield* waitingProcess(own, "/usr/bin/bwrap", "--bind", `${own}/network-a/root`, "/capsule"),
+        yield* waitingProcess(`${own}/probe-b/root`, "sh")
+      ]
+      const spared = yield* waitingProcess(own, "bwrap", "--ro-bind", `${own}/etc/hosts`, "/etc/hosts")
+      yield* removeLeftTrials(own)
+      for (const child of ended) {
+        yield* Effect.promise(() => child.exited)
+        expect(child.signalCode).toBe("SIGKILL")
+      }
+      expect(spared.exitCode ?? spared.signalCode).toBeNull()
+      expect(readdirSync(own).toSorted()).toEqual(["etc", "network"])
+    })
+  )
+
+  it.live("needs no folder to look in", () => removeLeftTrials("/proc/nowhere"))
+})
