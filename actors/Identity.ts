@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Timestamp } from "../schema/records/Primitives.ts"
 
@@ -42,6 +42,10 @@ export const derivedId = <A>(kind: IdKind<A>, prefix: string, coordinatorId: str
   kind.make(
     `${prefix}_${base32(createHash("sha256").update(`${coordinatorId}\u0000${step}`).digest().subarray(0, idBytes))}`
   )
+
+/** Text as an id of this kind. `null` where it cannot be one: a lookup then finds nothing. */
+export const idOrNull = <A>(kind: Schema.Codec<A, string>, text: string): A | null =>
+  Option.getOrNull(Schema.decodeOption(kind)(text))
 
 /** The present time as records carry it. */
 export const now: Effect.Effect<Timestamp> = Effect.map(DateTime.now, DateTime.formatIso)

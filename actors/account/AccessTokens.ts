@@ -4,7 +4,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { retention } from "../../schema/records/Retention.ts"
 import { ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import type { AccountToken, AccountTokenInventory } from "../../schema/records/AccountToken.ts"
-import { AccessTokenId } from "../../schema/records/Ids.ts"
+import { AccessTokenId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
@@ -26,7 +26,7 @@ const publicPrefixLength = 12
 export interface NewAccessToken {
   readonly name: string
   readonly scopes: ReadonlyArray<string>
-  readonly workspaceId?: string | undefined
+  readonly workspaceId?: WorkspaceId | undefined
   /** ISO 8601; 90 days from now when absent, 366 at most. */
   readonly expiresAt?: string | undefined
 }
@@ -55,7 +55,7 @@ export class AccessTokens extends Context.Service<
     readonly revoke: (
       context: CommandContext,
       subject: string,
-      tokenId: string
+      tokenId: AccessTokenId
     ) => Effect.Effect<AccountToken, ApiError>
     /** All tokens, oldest first. */
     readonly list: (subject: string, page: PageRequest) => Effect.Effect<Page<AccountToken>, ApiError>
@@ -79,7 +79,7 @@ const make = Effect.gen(function* () {
   const catalog = scopeCatalog(yield* ExtensionScopes)
 
   const findOwn = SqlSchema.findAll({
-    Request: Schema.Struct({ subject: Schema.String, tokenId: Schema.String }),
+    Request: Schema.Struct({ subject: Schema.String, tokenId: AccessTokenId }),
     Result: AccessTokenRow,
     execute: ({ subject, tokenId }) =>
       sql`SELECT ${sql.literal(accessTokenColumns)} FROM access_tokens WHERE token_id = ${tokenId} AND subject = ${subject}`
@@ -153,7 +153,7 @@ const make = Effect.gen(function* () {
   const revoke = Effect.fn("AccessTokens.revoke")(function* (
     context: CommandContext,
     subject: string,
-    tokenId: string
+    tokenId: AccessTokenId
   ) {
     const at = yield* now
     const revoked = yield* sql`UPDATE access_tokens SET revoked_at = ${at}

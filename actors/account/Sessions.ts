@@ -66,7 +66,7 @@ export class Sessions extends Context.Service<
       readonly method: SessionMethod
       readonly userAgent?: string | undefined
       /** Confines the session to one Workspace. */
-      readonly workspaceId?: string | undefined
+      readonly workspaceId?: WorkspaceId | undefined
       readonly replaces?: Redacted.Redacted | undefined
       readonly requestId?: string | undefined
     }) => Effect.Effect<OpenSession>

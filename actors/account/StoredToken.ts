@@ -1,5 +1,6 @@
 import { Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { AccessTokenId } from "../../schema/records/Ids.ts"
 import { AccessTokenRow, accessTokenColumns } from "./AccessTokenRow.ts"
 import type { Principal } from "../credential/Principal.ts"
 
@@ -21,6 +22,7 @@ export const selectStoredToken = (sql: SqlClient.SqlClient, hash: string) =>
 
 /** A token that may be used before a time. Times in milliseconds. */
 export interface UsableToken {
+  readonly tokenId: AccessTokenId
   readonly principal: Principal
   /** Infinite when it never expires. */
   readonly expiresAt: number
@@ -32,6 +34,7 @@ export interface UsableToken {
 export const usableToken = (row: StoredToken): Option.Option<UsableToken> =>
   row.elsewhere === 0 && row.user_status === "active" && row.revoked_at === null
     ? Option.some({
+        tokenId: row.token_id,
         principal: {
           credential: "token",
           credentialId: row.token_id,

@@ -56,7 +56,7 @@ export class TokenAuthority extends Context.Service<
           // The checksum spares the database guesses.
           if (!isWellFormed("personalToken", Redacted.value(token))) return yield* invalidToken()
           const { usable } = yield* known(token)
-          yield* use.note(usable.principal.credentialId, usable.lastUsedAt)
+          yield* use.note(usable.tokenId, usable.lastUsedAt)
           return usable.principal
         }),
         current: Effect.fn("TokenAuthority.current")(function* (bearer) {

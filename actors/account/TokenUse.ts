@@ -1,5 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { AccessTokenId } from "../../schema/records/Ids.ts"
 
 const writeEveryMillis = 60_000
 const flushAfter = Duration.seconds(10)
@@ -15,9 +16,9 @@ export class TokenUse extends Context.Service<
      * Whether a use at `millis` is too soon after the last one to be recorded. `lastWritten` is the row's value in
      * milliseconds, 0 for never.
      */
-    readonly isNoted: (tokenId: string, lastWritten: number, millis: number) => boolean
+    readonly isNoted: (tokenId: AccessTokenId, lastWritten: number, millis: number) => boolean
     /** `lastWritten` as for `isNoted`. */
-    readonly note: (tokenId: string, lastWritten: number) => Effect.Effect<void>
+    readonly note: (tokenId: AccessTokenId, lastWritten: number) => Effect.Effect<void>
     /** Writes the batch. Happens automatically soon after a use, and when the service stops. */
     readonly flush: Effect.Effect<void>
   }
@@ -27,7 +28,7 @@ export class TokenUse extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const scope = yield* Effect.scope
-      const pending = new Map<string, number>()
+      const pending = new Map<AccessTokenId, number>()
       let scheduled = false
 
       const flush = Effect.gen(function* () {
@@ -49,7 +50,7 @@ export class TokenUse extends Context.Service<
 
       yield* Effect.addFinalizer(() => flush)
 
-      const isNoted = (tokenId: string, lastWritten: number, millis: number) =>
+      const isNoted = (tokenId: AccessTokenId, lastWritten: number, millis: number) =>
         millis - (pending.get(tokenId) ?? lastWritten) < writeEveryMillis
 
       return TokenUse.of({

@@ -3,7 +3,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import { AuditActor, AuditEvent } from "../../schema/records/AuditEvent.ts"
-import { AuditEventId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { AuditEventId, type CapsuleId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { newId, now } from "../Identity.ts"
 import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
@@ -15,12 +15,12 @@ export type AuditData = Readonly<Record<string, string | number | boolean | null
 
 export interface AuditEntry {
   /** `null` for the installation or an account. */
-  readonly workspaceId: string | null
+  readonly workspaceId: WorkspaceId | null
   readonly actor: AuditActor
   /** Dotted, e.g. `run.approve`. */
   readonly action: string
   readonly target: { readonly kind: string; readonly id: string }
-  readonly capsuleId?: string | undefined
+  readonly capsuleId?: CapsuleId | undefined
   readonly runId?: RunId | undefined
   readonly data?: AuditData | undefined
   readonly requestId?: string | undefined
@@ -92,7 +92,7 @@ export class Audit extends Context.Service<
     readonly append: (entry: AuditEntry) => Effect.Effect<void>
     /** The history of a Workspace, newest first. Fails with `invalid_request` on a foreign cursor. */
     readonly list: (
-      workspaceId: string,
+      workspaceId: WorkspaceId,
       subject: string,
       filter: AuditFilter,
       page: PageRequest
@@ -114,7 +114,7 @@ export class Audit extends Context.Service<
         )
 
       const list = Effect.fn("Audit.list")(function* (
-        workspaceId: string,
+        workspaceId: WorkspaceId,
         subject: string,
         filter: AuditFilter,
         page: PageRequest

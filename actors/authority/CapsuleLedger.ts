@@ -1,6 +1,14 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CapsuleStatus, StaleReason } from "../../schema/records/Capsule.ts"
+import type {
+  CapsuleId,
+  ConnectionId,
+  InstallConfigId,
+  ProjectId,
+  SourceId,
+  WorkspaceId
+} from "../../schema/records/Ids.ts"
 import { now } from "../Identity.ts"
 import { fenceColumns } from "./AuthorityColumns.ts"
 import { encodeStaleReasons, guardedCapsules, GuardedCapsuleRow, CapsuleRow } from "./CapsuleRow.ts"
@@ -9,22 +17,22 @@ import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
 /** What a Capsule is created with, in the transaction of an initial commit. */
 export interface NewCapsule {
-  readonly id: string
-  readonly workspaceId: string
-  readonly projectId: string
+  readonly id: CapsuleId
+  readonly workspaceId: WorkspaceId
+  readonly projectId: ProjectId
   readonly name: string
   readonly slug: string
   readonly environment: string
-  readonly sourceId: string
+  readonly sourceId: SourceId
   readonly modulePath: string
-  readonly installConfigId: string
+  readonly installConfigId: InstallConfigId
   readonly trackedRef: string
   readonly trackedPath: string
 }
 
 /** Where a Capsule takes its commits from. */
 export interface Lane {
-  readonly sourceId: string
+  readonly sourceId: SourceId
   readonly ref: string
   readonly path: string
 }
@@ -35,25 +43,25 @@ type Columns = Readonly<Record<string, string | number | null>>
 export class CapsuleLedger extends Context.Service<
   CapsuleLedger,
   {
-    readonly find: (id: string) => Effect.Effect<GuardedCapsuleRow | undefined>
+    readonly find: (id: CapsuleId | null) => Effect.Effect<GuardedCapsuleRow | undefined>
     readonly insert: (capsule: NewCapsule) => Effect.Effect<void>
     /** A living Capsule of the Project and environment has the name. */
-    readonly nameTaken: (projectId: string, name: string, environment: string) => Effect.Effect<boolean>
+    readonly nameTaken: (projectId: ProjectId, name: string, environment: string) => Effect.Effect<boolean>
     /**
      * The fence: one compare-and-set over `fenceColumns`. `false` is a refusal: the Capsule is no
      * longer what the caller read, and nothing was written.
      */
     readonly fence: (expected: GuardedCapsuleRow, changes: Columns) => Effect.Effect<boolean>
     /** Metadata that carries no authority. */
-    readonly annotate: (id: string, changes: Columns) => Effect.Effect<void>
+    readonly annotate: (id: CapsuleId | null, changes: Columns) => Effect.Effect<void>
     /** When the next automatic drift check is due. It is not a change of the Capsule, so `updated_at` stays. */
-    readonly schedule: (id: string, dueAt: string | null) => Effect.Effect<void>
+    readonly schedule: (id: CapsuleId, dueAt: string | null) => Effect.Effect<void>
     /** Why the Capsule is stale. Without a reason it is `active`; any other status stays. */
     readonly setStaleReasons: (capsule: GuardedCapsuleRow, reasons: ReadonlyArray<StaleReason>) => Effect.Effect<void>
     /** A Connection was changed: Capsules that wait for it may be planned again. */
-    readonly credentialRenewed: (connectionId: string) => Effect.Effect<void>
+    readonly credentialRenewed: (connectionId: ConnectionId) => Effect.Effect<void>
     /** Has all consumers of this Capsule compared in the next `StaleReasons.compareUnread`. */
-    readonly consumersUnread: (producerCapsuleId: string) => Effect.Effect<void>
+    readonly consumersUnread: (producerCapsuleId: CapsuleId) => Effect.Effect<void>
     /** The Capsules that follow this lane and were applied from it. */
     readonly ofLane: (lane: Lane) => Effect.Effect<ReadonlyArray<GuardedCapsuleRow>>
   }
@@ -63,7 +71,7 @@ export class CapsuleLedger extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const find = Effect.fnUntraced(function* (id: string) {
+      const find = Effect.fnUntraced(function* (id: CapsuleId | null) {
         const rows = yield* GuardedCapsuleRow.rows(sql)`${sql.literal(guardedCapsules)} WHERE c.id = ${id}`
         return rows[0]
       }, Effect.orDie)
@@ -94,7 +102,7 @@ export class CapsuleLedger extends Context.Service<
         })}`
       }, Effect.orDie)
 
-      const nameTaken = (projectId: string, name: string, environment: string) =>
+      const nameTaken = (projectId: ProjectId, name: string, environment: string) =>
         sql`SELECT id FROM capsules WHERE project_id = ${projectId} AND name = ${name}
           AND environment = ${environment} AND ${sql.literal(livingCapsule())}`.pipe(
           Effect.map((rows) => rows.length > 0),
@@ -108,11 +116,11 @@ export class CapsuleLedger extends Context.Service<
         return moved.length === 1
       }, Effect.orDie)
 
-      const annotate = Effect.fnUntraced(function* (id: string, changes: Columns) {
+      const annotate = Effect.fnUntraced(function* (id: CapsuleId | null, changes: Columns) {
         yield* sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { ...changes, updated_at: yield* now })} WHERE id = ${id}`
       }, Effect.orDie)
 
-      const schedule = (id: string, dueAt: string | null) =>
+      const schedule = (id: CapsuleId, dueAt: string | null) =>
         Effect.orDie(
           Effect.asVoid(
             sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { drift_check_due_at: dueAt })} WHERE id = ${id}`
@@ -131,13 +139,13 @@ export class CapsuleLedger extends Context.Service<
         yield* annotate(capsule.id, { status, stale_reasons })
       })
 
-      const credentialRenewed = Effect.fn("CapsuleLedger.credentialRenewed")(function* (connectionId: string) {
+      const credentialRenewed = Effect.fn("CapsuleLedger.credentialRenewed")(function* (connectionId: ConnectionId) {
         yield* sql`UPDATE capsules SET credential_wait = json_set(credential_wait, '$.turn', ${renewedWait.turn},
             '$.next', ${renewedWait.next}), updated_at = ${yield* now}
           WHERE credential_wait IS NOT NULL AND json_extract(credential_wait, '$.connectionId') = ${connectionId}`
       }, Effect.orDie)
 
-      const consumersUnread = Effect.fnUntraced(function* (producerCapsuleId: string) {
+      const consumersUnread = Effect.fnUntraced(function* (producerCapsuleId: CapsuleId) {
         yield* sql`UPDATE capsules SET inputs_compared = 0 WHERE id IN (
           SELECT consumer_capsule_id FROM dependencies WHERE producer_capsule_id = ${producerCapsuleId}
           UNION SELECT capsule_id FROM consumed_inputs WHERE producer_capsule_id = ${producerCapsuleId})`

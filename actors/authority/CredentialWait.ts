@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { CredentialWait } from "../../schema/records/Capsule.ts"
 import type { ConnectionStatus } from "../../schema/records/Connection.ts"
-import { RunId } from "../../schema/records/Ids.ts"
+import type { RunId } from "../../schema/records/Ids.ts"
 import type { ProviderResolution } from "../../schema/records/Provider.ts"
 
 export const encodeCredentialWait = Schema.encodeSync(Schema.fromJsonString(CredentialWait))
@@ -43,11 +43,11 @@ const turnOf = (
 
 /** What a Capsule waits for after this resolution of its Run. */
 export const credentialWaitOf = (
-  run: { readonly id: string; readonly since: string },
+  run: { readonly id: RunId; readonly since: string },
   blocked: ProviderResolution,
   obstacle: CredentialObstacle
 ): CredentialWait => ({
-  runId: RunId.make(run.id),
+  runId: run.id,
   since: run.since,
   provider: blocked.provider,
   moduleLocalName: blocked.moduleLocalName,

@@ -1,11 +1,12 @@
 import { Effect } from "effect"
 import { ApiError } from "../../schema/errors/ApiError.ts"
+import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 
 /** Refuses while a Run that may change the Capsule is queued, running or waiting. `run_conflict` names it. */
 export const refuseOpenRun = Effect.fnUntraced(function* (
-  capsuleId: string,
+  capsuleId: CapsuleId,
   isInTheWay: (run: RunRow) => boolean = () => true
 ) {
   const ledger = yield* RunLedger

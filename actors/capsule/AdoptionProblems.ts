@@ -1,4 +1,5 @@
 import { type CapsuleStatus, isEnded } from "../../schema/records/CapsuleLifecycle.ts"
+import type { RunId, StateVersionId } from "../../schema/records/Ids.ts"
 import type { AdoptionProblem, AdoptionProblemCode } from "../../schema/records/LeftOverState.ts"
 
 /** Everything that decides whether a left-over state may become the Capsule's state. */
@@ -7,7 +8,7 @@ export interface AdoptionFacts {
     readonly lineage: string | null
     readonly serial: number | null
     readonly resource_count: number | null
-    readonly state_version_id: string | null
+    readonly state_version_id: StateVersionId | null
     readonly state_generation: number
     readonly execution_authority_epoch: number
     readonly adopted_at: string | null
@@ -15,14 +16,14 @@ export interface AdoptionFacts {
   }
   readonly capsule: {
     readonly status: CapsuleStatus
-    readonly current_state_version_id: string | null
+    readonly current_state_version_id: StateVersionId | null
     readonly current_state_generation: number
     readonly execution_authority_epoch: number
   }
   /** The current state of the Capsule. */
   readonly current: { readonly lineage: string; readonly serial: number } | undefined
   /** A Run of the Capsule that is queued or running. */
-  readonly openRun: { readonly id: string; readonly type: string; readonly status: string } | undefined
+  readonly openRun: { readonly id: RunId; readonly type: string; readonly status: string } | undefined
   /** The installation was restored from a backup since the state was left. */
   readonly isRestored: boolean
 }

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { AutoUpdateDecision, type AutoUpdateVerdict } from "../../schema/records/AutoUpdate.ts"
-import { AutoUpdateDecisionId, type RunId } from "../../schema/records/Ids.ts"
+import { AutoUpdateDecisionId, type RunId, type SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { derivedId, now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
@@ -32,7 +32,7 @@ export interface Decided {
 }
 
 /** Whether this snapshot was planned under the present authority: then no further decision is made about it. */
-export const isPlannedNow = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapshotId: string) {
+export const isPlannedNow = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapshotId: SourceSnapshotId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`SELECT 1 AS one FROM auto_update_decisions
     WHERE capsule_id = ${capsule.id} AND source_snapshot_id = ${snapshotId} AND run_id IS NOT NULL
@@ -44,7 +44,7 @@ export const isPlannedNow = Effect.fnUntraced(function* (capsule: GuardedCapsule
 /** The only writer of `auto_update_decisions`, in the caller's transaction. The last decision about a snapshot counts. */
 export const decide = Effect.fn("Capsule.decide")(function* (
   capsule: GuardedCapsuleRow,
-  snapshot: { readonly id: string; readonly resolvedCommit: string },
+  snapshot: { readonly id: SourceSnapshotId; readonly resolvedCommit: string },
   { decision, message, reason, runId }: Decided
 ) {
   const sql = yield* SqlClient.SqlClient

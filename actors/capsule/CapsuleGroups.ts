@@ -1,7 +1,7 @@
 import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { failedPrecondition } from "../../schema/errors/ApiError.ts"
-import { CapsuleId, type RunGroupId } from "../../schema/records/Ids.ts"
+import type { RunGroupId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { SkippedCapsule } from "../../schema/records/Run.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
@@ -19,7 +19,10 @@ export interface StartedGroup {
 const toSkipped = ({ capsuleId, error: { code, message } }: Refused) => ({ capsuleId, code, message })
 
 /** Updates every stale Capsule of a Workspace, wave by wave. Those that refuse their plan are named in `skipped`. */
-export const startUpdate = Effect.fn("Capsules.startUpdate")(function* (context: CommandContext, workspaceId: string) {
+export const startUpdate = Effect.fn("Capsules.startUpdate")(function* (
+  context: CommandContext,
+  workspaceId: WorkspaceId
+) {
   const { id, refused } = yield* (yield* RunGroups).startUpdate(context, workspaceId)
   return { id, skipped: refused.map(toSkipped) }
 })
@@ -30,7 +33,7 @@ export const startUpdate = Effect.fn("Capsules.startUpdate")(function* (context:
  */
 export const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
   context: CommandContext,
-  workspaceId: string
+  workspaceId: WorkspaceId
 ) {
   const sql = yield* SqlClient.SqlClient
   const groups = yield* RunGroups
@@ -51,7 +54,7 @@ export const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
   for (const capsuleId of dependencyOrder(ids, edges)) {
     const outcome = yield* Effect.result(answered(client(capsuleId).DriftCheck({ context, groupId: id })))
     // One Capsule that cannot be checked must not stop the others.
-    if (Result.isFailure(outcome)) refused.push({ capsuleId: CapsuleId.make(capsuleId), error: outcome.failure })
+    if (Result.isFailure(outcome)) refused.push({ capsuleId: capsuleId, error: outcome.failure })
   }
   const [first] = refused
   if (refused.length === ids.length && first !== undefined) {

@@ -6,7 +6,6 @@ import type { ApiError } from "../../schema/errors/ApiError.ts"
 import { failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
-import { InterfaceId } from "../../schema/records/Ids.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
@@ -75,9 +74,7 @@ export const releaseCapsule = Effect.fn("Capsule.release")(function* (
     if (!released) return yield* guardMoved()
     yield* ledger.supersedePlans(capsule.id, "The Capsule was released.")
     const present = yield* interfaceLedger.ofCapsule(capsule.id)
-    const retiredInterfaceIds = present
-      .filter(({ status }) => status !== "retired")
-      .map(({ id }) => InterfaceId.make(id))
+    const retiredInterfaceIds = present.filter(({ status }) => status !== "retired").map(({ id }) => id)
     yield* staleReasons.destroyed(capsule.id)
     // A lane that nobody uses any more keeps no Source in error.
     yield* lanes.settleStatus(capsule.source_id)

@@ -24,18 +24,18 @@ import { applyObstacle } from "../authority/ApplyObstacle.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import type { StateVersions } from "../state/StateVersions.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import type { CapsuleId, RunGroupId, RunId, SourceSnapshotId } from "../../schema/records/Ids.ts"
 
 /** A Run to be created for a Capsule under its present authority. */
 export interface CapsuleRunRequest {
   readonly runId: RunId
   readonly type: Extract<RunType, "plan" | "destroy_plan" | "drift_check">
-  readonly sourceSnapshotId?: string | undefined
+  readonly sourceSnapshotId?: SourceSnapshotId | undefined
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: PlanPurpose | undefined
   readonly rollback?: RollbackWish | undefined
   readonly createdBy?: string | undefined
-  readonly runGroupId?: string | undefined
+  readonly runGroupId?: RunGroupId | undefined
   readonly coordinator?: { readonly kind: "install_plan" | "revision_plan"; readonly id: string } | undefined
 }
 
@@ -76,7 +76,7 @@ export class CapsuleRuns extends Context.Service<
       const mayUse = Effect.fnUntraced(function* (
         capsule: GuardedCapsuleRow,
         request: Pick<CapsuleRunRequest, "createdBy" | "trigger">,
-        snapshotId: string
+        snapshotId: SourceSnapshotId | null
       ) {
         const bound = yield* configs.bindings(capsule.install_config_id)
         const snapshot = yield* store.findSnapshot(snapshotId)
@@ -114,7 +114,7 @@ export class CapsuleRuns extends Context.Service<
       })
 
       /** A drift check never delays another Run of its Capsule. */
-      const yieldDriftChecks = Effect.fnUntraced(function* (capsuleId: string) {
+      const yieldDriftChecks = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
         for (const run of yield* ledger.openExclusive(capsuleId)) {
           if (run.type !== "drift_check" || run.status !== "running" || run.cancel_requested_at !== null) continue
           yield* giveWay(run.id)
@@ -188,7 +188,7 @@ export class CapsuleRuns extends Context.Service<
         const projected = toRun(plan)
         const rotated = yield* rotatedSince(projected.providerResolutions).pipe(Effect.provideContext(connections))
         if (rotated !== undefined) return yield* new ApiError({ code: "guard_conflict", message: rotated })
-        yield* mayUse(capsule, request, plan.source_snapshot_id ?? "")
+        yield* mayUse(capsule, request, plan.source_snapshot_id)
         const open = yield* ledger.openExclusive(capsule.id)
         if (open.some((run) => run.type === "apply" || run.type === "destroy_apply")) {
           return yield* conflict("Another apply of this Capsule is queued or running.")

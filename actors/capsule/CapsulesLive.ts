@@ -3,7 +3,7 @@ import type { Sharding } from "effect/cluster"
 import type { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
-import { ConnectionId, RunId } from "../../schema/records/Ids.ts"
+import { type CapsuleId, RunId } from "../../schema/records/Ids.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { answered } from "../ActorClient.ts"
 import { Audit } from "../audit/Audit.ts"
@@ -61,7 +61,7 @@ export const layer = Layer.effect(
 
     const projected = (row: GuardedCapsuleRow) => toCapsule(row).pipe(Effect.provideService(Vault, vault))
 
-    const guarded = Effect.fnUntraced(function* (rows: ReadonlyArray<{ readonly id: string }>) {
+    const guarded = Effect.fnUntraced(function* (rows: ReadonlyArray<{ readonly id: CapsuleId }>) {
       if (rows.length === 0) return []
       const found = yield* Effect.orDie(GuardedCapsuleRow.rows(sql)`${sql.literal(guardedCapsules)}
         WHERE ${sql.in(
@@ -189,7 +189,7 @@ export const layer = Layer.effect(
           provider: row.provider,
           moduleLocalName: row.module_local_name,
           ...(row.child_alias === null ? {} : { childAlias: row.child_alias }),
-          connectionId: ConnectionId.make(row.connection_id)
+          connectionId: row.connection_id
         }))
       }),
       autoUpdateDecisions: Effect.fn("Capsules.autoUpdateDecisions")(function* (id, page) {

@@ -1,11 +1,12 @@
 import { Effect } from "effect"
 import { type ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { type ProviderBinding, requirementKey } from "../../schema/records/Provider.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 
 /** Bindings as given: each names a requirement of the module exactly, once, and a Connection of the Workspace. */
 export const checkBindings = Effect.fnUntraced(function* (
-  workspaceId: string,
+  workspaceId: WorkspaceId,
   requirements: ReadonlyArray<{
     readonly provider: string
     readonly moduleLocalName: string

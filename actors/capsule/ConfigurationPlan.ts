@@ -1,7 +1,7 @@
 import { Effect, Result } from "effect"
 import type { ConfigurationPlanRequest } from "../../schema/api/ConfigurationRequests.ts"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
-import { InstallConfigId, RunId } from "../../schema/records/Ids.ts"
+import { type CapsuleId, InstallConfigId, RunId } from "../../schema/records/Ids.ts"
 import type { CommandContext, IdempotentRequest } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
@@ -83,7 +83,7 @@ const checkContract = Effect.fnUntraced(function* (config: LoadedInstallConfig) 
 
 /** Patches the private configuration, advances the authority and creates a review-only plan (specification, Configuration plans). */
 export const configurationPlan = Effect.fn("Capsule.ConfigurationPlan")(function* (
-  capsuleId: string,
+  capsuleId: CapsuleId,
   context: CommandContext,
   request: ConfigurationPlanRequest,
   idempotency: IdempotentRequest,
@@ -100,8 +100,8 @@ export const configurationPlan = Effect.fn("Capsule.ConfigurationPlan")(function
     const row = yield* ledger.find(runId)
     if (row === undefined || row.install_config_id === null) return yield* Effect.die(new Error(`Run ${runId} is gone`))
     return {
-      targetInstallConfigId: InstallConfigId.make(row.install_config_id),
-      planRunId: RunId.make(row.id),
+      targetInstallConfigId: row.install_config_id,
+      planRunId: row.id,
       run: toRun(row)
     }
   })

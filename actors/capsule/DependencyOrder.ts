@@ -1,10 +1,14 @@
 import type { WaveEdge } from "../run-group/WaveDecision.ts"
+import type { CapsuleId } from "../../schema/records/Ids.ts"
 
 /** Producers before their consumers; independent ones keep their order. */
-export const dependencyOrder = (ids: ReadonlyArray<string>, edges: ReadonlyArray<WaveEdge>): ReadonlyArray<string> => {
-  const ordered: Array<string> = []
-  const placed = new Set<string>()
-  const place = (id: string) => {
+export const dependencyOrder = (
+  ids: ReadonlyArray<CapsuleId>,
+  edges: ReadonlyArray<WaveEdge>
+): ReadonlyArray<CapsuleId> => {
+  const ordered: Array<CapsuleId> = []
+  const placed = new Set<CapsuleId>()
+  const place = (id: CapsuleId) => {
     if (placed.has(id)) return
     placed.add(id)
     for (const edge of edges) if (edge.consumer === id) place(edge.producer)

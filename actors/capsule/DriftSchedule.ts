@@ -2,6 +2,7 @@ import { Clock, Context, Duration, Effect, Layer, Random, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { serviceContext } from "../../schema/protocol/Command.ts"
+import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { effectiveDriftHours } from "../../schema/tables/DriftTables.ts"
 import { answered } from "../ActorClient.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
@@ -43,7 +44,7 @@ export class DriftSchedule extends Context.Service<
       const comparable = sql`c.status IN ('active', 'stale', 'error') AND c.current_state_version_id IS NOT NULL
         AND w.archived_at IS NULL`
 
-      const later = Effect.fnUntraced(function* (id: string, millis: number) {
+      const later = Effect.fnUntraced(function* (id: CapsuleId, millis: number) {
         const at = (yield* Clock.currentTimeMillis) + Math.round(millis)
         yield* capsules.schedule(id, new Date(at).toISOString())
       })

@@ -23,7 +23,7 @@ const followedPlan = Effect.fnUntraced(function* (
   plan: RunRow,
   summary: PlanSummary | undefined
 ): Effect.fn.Return<FollowedPlan, never, SourceLanes | SqlClient.SqlClient | StateVersions> {
-  const version = yield* (yield* StateVersions).find(capsule.current_state_version_id ?? "")
+  const version = yield* (yield* StateVersions).find(capsule.current_state_version_id)
   const lane = yield* (yield* SourceLanes).find(capsule.source_id, {
     ref: capsule.adopted_ref ?? "",
     path: capsule.adopted_path ?? ""
@@ -50,7 +50,7 @@ export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planR
   const lifecycle = yield* RunLifecycle
   const audit = yield* Audit
   const plan = yield* ledger.find(planRunId)
-  const capsule = yield* capsules.find(plan?.capsule_id ?? "")
+  const capsule = yield* capsules.find(plan?.capsule_id ?? null)
   if (plan === undefined || capsule === undefined || plan.status !== "waiting_approval") return
   if (plan.source_snapshot_id === null) return
   const snapshot = { id: plan.source_snapshot_id, resolvedCommit: plan.resolved_commit ?? "" }

@@ -1,3 +1,4 @@
+import type { InstallConfigId } from "../../schema/records/Ids.ts"
 import type { PlanSummary } from "../../schema/records/Run.ts"
 import { isPinned, pinWords } from "../authority/AutoUpdatePins.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
@@ -9,7 +10,7 @@ export interface FollowedPlan {
   readonly plan: Pick<RunRow, "install_config_id" | "resolved_commit">
   readonly summary: PlanSummary | undefined
   /** The configuration of the current StateVersion: the last one that was applied. */
-  readonly appliedConfigId: string | undefined
+  readonly appliedConfigId: InstallConfigId | undefined
   /** Where the adopted lane stands at this moment. */
   readonly laneCommit: string | null | undefined
   /** Why automation is paused in the Workspace. */

@@ -1,7 +1,7 @@
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { RunId } from "../../schema/records/Ids.ts"
+import { type CapsuleId, RunId, type SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { type CommandContext, serviceContext } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -84,7 +84,10 @@ const obstacle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapsh
  * Plans a newer commit of the adopted lane for a Capsule that opted in, and records the decision. One commit is planned once
  * under one authority: a lane is synced repeatedly, and a cancelled plan does not come back.
  */
-export const followLane = Effect.fn("Capsule.followLane")(function* (capsuleId: string, snapshotId: string) {
+export const followLane = Effect.fn("Capsule.followLane")(function* (
+  capsuleId: CapsuleId,
+  snapshotId: SourceSnapshotId
+) {
   const capsules = yield* CapsuleLedger
   const sources = yield* SourceStore
   const runs = yield* CapsuleRuns
@@ -140,7 +143,7 @@ export const followLane = Effect.fn("Capsule.followLane")(function* (capsuleId: 
 })
 
 /** The same for a snapshot whose plan met a full queue or a pause. */
-export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (capsuleId: string) {
+export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleLedger
   yield* Effect.gen(function* () {

@@ -95,7 +95,7 @@ export const adoptLeftOver = Effect.fn("Capsule.AdoptLeftOver")(function* (
     if (!(yield* guardHolds(capsule, request.expected.authorityGuard))) return yield* guardMoved()
     const { lineage, outputs, resourceCount, serial, state } = yield* adoptable(capsule, row)
     const run = yield* runs.find(row.run_id)
-    const before = yield* states.find(capsule.current_state_version_id ?? "")
+    const before = yield* states.find(capsule.current_state_version_id)
     const secrets = (yield* leftOvers.secrets(row)) ?? (before === undefined ? [] : yield* states.secrets(before))
     const generation = capsule.current_state_generation + 1
     const version = yield* states.insert({

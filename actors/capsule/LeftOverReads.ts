@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import { RunId } from "../../schema/records/Ids.ts"
+import { type CapsuleId, RunId } from "../../schema/records/Ids.ts"
 import { LeftOverState } from "../../schema/records/LeftOverState.ts"
 import { capsuleExclusiveTypes, RunStatus, RunType } from "../../schema/records/Run.ts"
 import { rowShape } from "../database/Table.ts"
@@ -13,7 +13,7 @@ import { type AdoptionFacts, adoptionProblems } from "./AdoptionProblems.ts"
 const OpenRun = rowShape({ id: RunId, type: RunType, status: RunStatus })
 const Found = rowShape({ one: Schema.Int })
 
-type Capsule = AdoptionFacts["capsule"] & { readonly id: string }
+type Capsule = AdoptionFacts["capsule"] & { readonly id: CapsuleId }
 
 /** What decides over the adoption of a left-over state, as the database says it at this moment. */
 export const adoptionFacts = Effect.fn("adoptionFacts")(function* (

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RollbackPlanRequest } from "../../schema/api/RunsApi.ts"
 import { type ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
-import { InstallConfigId, RunId } from "../../schema/records/Ids.ts"
+import { InstallConfigId, RunId, type StateVersionId } from "../../schema/records/Ids.ts"
 import type { CommandContext, IdempotentRequest } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -130,7 +130,7 @@ export const applyPlan = Effect.fn("Capsule.apply")(function* (
 export const rollbackPlan = Effect.fn("Capsule.rollbackPlan")(function* (
   load: Load,
   context: CommandContext,
-  stateVersionId: string,
+  stateVersionId: StateVersionId,
   { reason, resumeOnNewCommit = false }: RollbackPlanRequest
 ) {
   const sql = yield* SqlClient.SqlClient

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { ReAdoptionRequest } from "../../schema/api/ConfigurationRequests.ts"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
-import { InstallConfigId, SourceSnapshotId } from "../../schema/records/Ids.ts"
+import { type CapsuleId, InstallConfigId } from "../../schema/records/Ids.ts"
 import { forbiddenMaterial } from "../../schema/secret-material/SecretScan.ts"
 import type { CommandContext, IdempotentRequest } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
@@ -59,7 +59,7 @@ const reviewedValues = Effect.fnUntraced(function* (
  * InstallConfig).
  */
 export const reAdopt = Effect.fn("Capsule.ReAdopt")(function* (
-  capsuleId: string,
+  capsuleId: CapsuleId,
   context: CommandContext,
   request: ReAdoptionRequest,
   idempotency: IdempotentRequest,
@@ -70,7 +70,7 @@ export const reAdopt = Effect.fn("Capsule.ReAdopt")(function* (
   const succession = yield* ConfigSuccession
   const audit = yield* Audit
 
-  const answer = Effect.fnUntraced(function* (targetId: string) {
+  const answer = Effect.fnUntraced(function* (targetId: InstallConfigId) {
     const target = yield* configs.load(targetId)
     const previous = target?.row.predecessor_id == null ? undefined : yield* configs.load(target.row.predecessor_id)
     if (target === undefined || previous === undefined || target.row.source_snapshot_id === null) {
@@ -78,11 +78,11 @@ export const reAdopt = Effect.fn("Capsule.ReAdopt")(function* (
     }
     return {
       capsule: yield* toCapsule(yield* load),
-      previousInstallConfigId: InstallConfigId.make(previous.row.id),
+      previousInstallConfigId: previous.row.id,
       previousInstallConfigDigest: previous.row.digest,
-      targetInstallConfigId: InstallConfigId.make(target.row.id),
+      targetInstallConfigId: target.row.id,
       targetInstallConfigDigest: target.row.digest,
-      sourceSnapshotId: SourceSnapshotId.make(target.row.source_snapshot_id)
+      sourceSnapshotId: target.row.source_snapshot_id
     }
   })
 
@@ -139,6 +139,6 @@ export const reAdopt = Effect.fn("Capsule.ReAdopt")(function* (
   return yield* receipts.once(
     { scope: (yield* load).workspace_id, actor: context.actorKey, route: `capsules.reAdopt ${capsuleId}` },
     idempotency,
-    { create, replay: (receipt) => answer(receipt.resultId) }
+    { create, replay: (receipt) => answer(InstallConfigId.make(receipt.resultId)) }
   )
 })

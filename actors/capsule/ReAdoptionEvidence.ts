@@ -6,10 +6,10 @@ import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 import { reAdoptionProblem } from "./ReAdoptionProblem.ts"
 import { rowShape } from "../database/Table.ts"
-import { InstallConfigId } from "../../schema/records/Ids.ts"
+import { type CapsuleId, InstallConfigId } from "../../schema/records/Ids.ts"
 
 /** The last Run that was decisive for the real infrastructure. */
-const decisiveRun = Effect.fnUntraced(function* (capsuleId: string) {
+const decisiveRun = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
     AND type IN ('apply', 'destroy_apply', 'restore') AND status IN ('succeeded', 'failed', 'cancelled')

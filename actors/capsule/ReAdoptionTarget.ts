@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
+import type { SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { stagedOf } from "../source/StagedRows.ts"
 import { type DerivedConfig, derivedConfig } from "../configuration/DerivedConfig.ts"
@@ -24,7 +25,7 @@ const checkContract = Effect.fnUntraced(function* ({ row }: LoadedInstallConfig)
  */
 export const reAdoptionTarget = Effect.fn("Capsule.reAdoptionTarget")(function* (
   current: LoadedInstallConfig,
-  sourceSnapshotId: string
+  sourceSnapshotId: SourceSnapshotId
 ): Effect.fn.Return<DerivedConfig, ApiError, SourceStore | InstallConfigCompilation> {
   const store = yield* SourceStore
   const operator = yield* OperatorConfigs

@@ -1,5 +1,6 @@
 import { Effect, Result } from "effect"
 import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
+import type { CompatibilityReportId } from "../../schema/records/Ids.ts"
 import { toReport } from "../source/SourceStore.ts"
 import { stagedOf } from "../source/StagedRows.ts"
 import { InstallConfigCompilation, reviewedPins } from "./InstallConfigCompilation.ts"
@@ -9,7 +10,7 @@ import type { SnapshotRow, ReportRow } from "../source/SourceRow.ts"
 /** What a derived configuration is made from, before people's values. */
 export interface DerivedConfig {
   readonly origin: LoadedInstallConfig["row"]["origin"]
-  readonly compatibilityReportId: string | undefined
+  readonly compatibilityReportId: CompatibilityReportId | undefined
   readonly contractDigest: string
   readonly config: StoredConfig
   /** What the operator sets in it. */

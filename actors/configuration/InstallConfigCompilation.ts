@@ -9,7 +9,7 @@ import {
 } from "../../schema/manifest/InstallConfigCompiler.ts"
 import type { InstallPins, VariableFacts } from "../../schema/manifest/ModuleFacts.ts"
 import type { ModuleVerdict, ReportVariable } from "../../schema/records/CompatibilityReport.ts"
-import { InstallConfigId } from "../../schema/records/Ids.ts"
+import { type CompatibilityReportId, InstallConfigId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import type { SourceBuild } from "../../schema/records/Run.ts"
 import { derivedId } from "../Identity.ts"
@@ -41,9 +41,14 @@ const variableFacts = (variables: ReadonlyArray<ReportVariable>, scan: unknown):
 /** The pins of the given snapshot: those of a review must be equal, whatever the report says. */
 export const reviewedPins = (
   snapshot: ManifestCarrier,
-  compatibilityReportId: string,
+  reportId: CompatibilityReportId | undefined,
   modulePath: string
-): InstallPins => ({ sourceSnapshotId: snapshot.id, compatibilityReportId, modulePath, ...manifestPin(snapshot) })
+): InstallPins => ({
+  sourceSnapshotId: snapshot.id,
+  compatibilityReportId: reportId ?? "",
+  modulePath,
+  ...manifestPin(snapshot)
+})
 
 const verdictNames: Readonly<Record<CompiledInstall["assistance"], ModuleVerdict["verdict"]>> = {
   adopted: "adopted",
@@ -85,7 +90,7 @@ export class InstallConfigCompilation extends Context.Service<
     readonly operatorValues: (snapshot: ManifestCarrier, config: StoredConfig) => VariableValues
     /** Stores the configuration without values that a check compiles, and names it in the report. In the caller's transaction. */
     readonly baseConfig: (
-      workspaceId: string,
+      workspaceId: WorkspaceId,
       staged: StagedReport,
       snapshot: ManifestCarrier
     ) => Effect.Effect<StagedReport>
@@ -164,7 +169,7 @@ export class InstallConfigCompilation extends Context.Service<
       }
 
       const verdictOf = (snapshot: ManifestCarrier, scan: ScannedModule): ModuleVerdict => {
-        const pins = reviewedPins(snapshot, "", scan.path)
+        const pins = reviewedPins(snapshot, undefined, scan.path)
         const key = repositoryPathOf(snapshot, scan.path)
         const compiled = compileInstallConfig({
           pins,
@@ -237,7 +242,7 @@ export class InstallConfigCompilation extends Context.Service<
       }
 
       const baseConfig = Effect.fn("InstallConfigCompilation.baseConfig")(function* (
-        workspaceId: string,
+        workspaceId: WorkspaceId,
         staged: StagedReport,
         snapshot: ManifestCarrier
       ) {

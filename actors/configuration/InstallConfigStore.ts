@@ -8,7 +8,14 @@ import { type ProviderBinding, ProviderRequirement } from "../../schema/records/
 import { SourceBuild } from "../../schema/records/Run.ts"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { derivedId, now } from "../Identity.ts"
-import { ProviderBindingId } from "../../schema/records/Ids.ts"
+import {
+  type CapsuleId,
+  type CompatibilityReportId,
+  type InstallConfigId,
+  ProviderBindingId,
+  type SourceSnapshotId,
+  type WorkspaceId
+} from "../../schema/records/Ids.ts"
 import { StoredOperatorConfig } from "./OperatorConfigs.ts"
 import { Vault } from "../vault/Vault.ts"
 import { InstallConfigRow, ProviderBindingRow } from "./InstallConfigRow.ts"
@@ -32,18 +39,18 @@ export type VariableValues = Readonly<Record<string, Schema.Json>>
 
 /** What a configuration is made from. */
 export interface NewInstallConfig {
-  readonly id: string
-  readonly workspaceId: string
-  readonly capsuleId?: string | undefined
+  readonly id: InstallConfigId
+  readonly workspaceId: WorkspaceId
+  readonly capsuleId?: CapsuleId | undefined
   readonly origin: "operator" | "repository_manifest" | "generic"
   readonly modulePath: string
-  readonly sourceSnapshotId?: string | undefined
-  readonly compatibilityReportId?: string | undefined
+  readonly sourceSnapshotId?: SourceSnapshotId | undefined
+  readonly compatibilityReportId?: CompatibilityReportId | undefined
   readonly contractDigest: string
   readonly config: StoredConfig
   readonly values: VariableValues
   readonly bindings: ReadonlyArray<ProviderBinding>
-  readonly predecessorId?: string | undefined
+  readonly predecessorId?: InstallConfigId | undefined
 }
 
 export interface LoadedInstallConfig {
@@ -57,7 +64,7 @@ export const decodeStoredConfig = Schema.decodeUnknownEffect(ConfigJson)
 const ValuesJson = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
 const decodeValues = Schema.decodeUnknownEffect(ValuesJson)
 
-const sealPlace = (workspaceId: string, id: string) => ({
+const sealPlace = (workspaceId: WorkspaceId, id: string) => ({
   table: "install_configs",
   column: "private_variables",
   workspaceId,
@@ -72,12 +79,12 @@ export class InstallConfigStore extends Context.Service<
   {
     /** In the caller's transaction. Returns the digest. Inserting the same id and digest again is not an error. */
     readonly insert: (config: NewInstallConfig) => Effect.Effect<string>
-    readonly load: (id: string) => Effect.Effect<LoadedInstallConfig | undefined>
+    readonly load: (id: InstallConfigId | null) => Effect.Effect<LoadedInstallConfig | undefined>
     /** The private values; never to be projected. */
     readonly values: (row: InstallConfigRow) => Effect.Effect<VariableValues>
-    readonly bindings: (id: string) => Effect.Effect<ReadonlyArray<Binding>>
+    readonly bindings: (id: InstallConfigId) => Effect.Effect<ReadonlyArray<Binding>>
     /** Deletes unused configurations of checks whose report is gone. In the caller's transaction. */
-    readonly dropUnreported: (workspaceId: string) => Effect.Effect<void>
+    readonly dropUnreported: (workspaceId: WorkspaceId) => Effect.Effect<void>
   }
 >()("svc/actors/configuration/InstallConfigStore") {
   static readonly layer = Layer.effect(
@@ -142,7 +149,7 @@ export class InstallConfigStore extends Context.Service<
         return digest
       }, Effect.orDie)
 
-      const load = Effect.fnUntraced(function* (id: string) {
+      const load = Effect.fnUntraced(function* (id: InstallConfigId | null) {
         const rows = yield* InstallConfigRow.rows(sql)`SELECT * FROM install_configs WHERE id = ${id}`
         const row = rows[0]
         return row === undefined ? undefined : { row, config: yield* decodeStoredConfig(row.config) }
@@ -154,7 +161,7 @@ export class InstallConfigStore extends Context.Service<
         return yield* decodeValues(Redacted.value(opened))
       }, Effect.orDie)
 
-      const bindings = (id: string) =>
+      const bindings = (id: InstallConfigId) =>
         Effect.orDie(ProviderBindingRow.some(
           sql,
           "provider",
@@ -164,7 +171,7 @@ export class InstallConfigStore extends Context.Service<
         )`SELECT provider, module_local_name, child_alias, connection_id
           FROM provider_bindings WHERE install_config_id = ${id} ORDER BY provider, module_local_name, child_alias`)
 
-      const dropUnreported = Effect.fn("InstallConfigStore.dropUnreported")(function* (workspaceId: string) {
+      const dropUnreported = Effect.fn("InstallConfigStore.dropUnreported")(function* (workspaceId: WorkspaceId) {
         yield* sql`DELETE FROM install_configs WHERE workspace_id = ${workspaceId} AND capsule_id IS NULL
           AND compatibility_report_id IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM compatibility_reports r WHERE r.id = compatibility_report_id)

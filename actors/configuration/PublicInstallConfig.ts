@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { defaultProfile } from "../../schema/policy/ExecutionProfile.ts"
 import type { OperatorBaseConfig } from "../../schema/policy/OperatorBaseConfig.ts"
-import { InstallConfigId } from "../../schema/records/Ids.ts"
+import { InstallConfigId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import { InstallConfig, type OperatorConfig } from "../../schema/records/InstallConfig.ts"
 import { derivedId } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
@@ -54,10 +54,10 @@ const typeOf = (value: Schema.Json): InstallConfig["variables"][number]["type"] 
 }
 
 /** A changed base configuration is another one; each Workspace has its own id for it. */
-const readyMadeId = (workspaceId: string, digest: string): InstallConfigId =>
+const readyMadeId = (workspaceId: WorkspaceId, digest: string): InstallConfigId =>
   derivedId(InstallConfigId, "icfg", workspaceId, `ready-made ${digest}`)
 
-const readyMade = (workspaceId: string, config: OperatorBaseConfig, loadedAt: string) => {
+const readyMade = (workspaceId: WorkspaceId, config: OperatorBaseConfig, loadedAt: string) => {
   const digest = digestOfBase(config)
   const { description, lifecycle, module, name, origin, path, profile = defaultProfile, variables = {} } = config
   return decodeInstallConfig({
@@ -91,7 +91,7 @@ const readyMade = (workspaceId: string, config: OperatorBaseConfig, loadedAt: st
 }
 
 /** The operator's base configurations as a Workspace sees them, by id: no records yet, and no values. */
-export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: string) =>
+export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: WorkspaceId) =>
   Effect.forEach(operator.baseConfigs, (config) => readyMade(workspaceId, config, operator.loadedAt)).pipe(
     Effect.map((configs) => configs.toSorted((one, other) => (one.id < other.id ? -1 : 1))),
     Effect.orDie
@@ -100,5 +100,5 @@ export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: st
 /** The Workspaces in which an id is that of a ready-made configuration. */
 export const readyMadePlaces = ({ baseConfigs }: OperatorConfigsShape, id: string) => {
   const digests = baseConfigs.map(digestOfBase)
-  return (workspaceId: string): boolean => digests.some((digest) => readyMadeId(workspaceId, digest) === id)
+  return (workspaceId: WorkspaceId): boolean => digests.some((digest) => readyMadeId(workspaceId, digest) === id)
 }

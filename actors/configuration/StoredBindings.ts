@@ -1,14 +1,14 @@
 import { Effect } from "effect"
-import { ConnectionId } from "../../schema/records/Ids.ts"
+import type { InstallConfigId } from "../../schema/records/Ids.ts"
 import { InstallConfigStore } from "./InstallConfigStore.ts"
 
 /** The bindings of a configuration, as a successor takes them over. */
-export const bindingsOf = Effect.fnUntraced(function* (installConfigId: string) {
+export const bindingsOf = Effect.fnUntraced(function* (installConfigId: InstallConfigId) {
   const configs = yield* InstallConfigStore
   return (yield* configs.bindings(installConfigId)).map((row) => ({
     provider: row.provider,
     moduleLocalName: row.module_local_name,
     ...(row.child_alias === null ? {} : { childAlias: row.child_alias }),
-    connectionId: ConnectionId.make(row.connection_id)
+    connectionId: row.connection_id
   }))
 })

@@ -3,6 +3,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { retention } from "../../schema/records/Retention.ts"
 import { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
+import type { ConnectionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { isWellFormed, mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
@@ -21,8 +22,8 @@ export type ConnectionDraft = typeof ConnectionDraft.Type
 
 /** Who began it, where, and for what: all must be the same when the browser returns. */
 export interface BegunAuthorization {
-  readonly workspaceId: string
-  readonly connectionId: string
+  readonly workspaceId: WorkspaceId
+  readonly connectionId: ConnectionId
   readonly helperId: string
   readonly issuer: string
   readonly redirectUri: string
@@ -40,7 +41,7 @@ const DraftJson = Schema.fromJsonString(ConnectionDraft)
 const encodeDraft = Schema.encodeSync(DraftJson)
 const decodeDraft = Schema.decodeUnknownSync(DraftJson)
 
-const place = (workspaceId: string, stateHash: string) => ({
+const place = (workspaceId: WorkspaceId, stateHash: string) => ({
   table: "connection_authorizations",
   column: "sealed_verifier",
   workspaceId,

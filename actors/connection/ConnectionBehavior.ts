@@ -144,7 +144,7 @@ export const layer = ConnectionActor.toLayer(
         return {
           connection: yield* projected,
           ...outcome,
-          supersededRunIds: supersededRunIds.map((runId) => RunId.make(runId))
+          supersededRunIds
         }
       }, Effect.provideContext(services)),
 

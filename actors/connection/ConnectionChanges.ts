@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { UpdateConnection } from "../../schema/api/ConnectionsApi.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
+import type { ConnectionId } from "../../schema/records/Ids.ts"
 import { Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -27,7 +28,7 @@ const changedMeanwhile = () =>
     message: "Somebody changed this Connection meanwhile; nothing was written. Read it again and repeat."
   })
 
-const load = Effect.fnUntraced(function* (id: string) {
+const load = Effect.fnUntraced(function* (id: ConnectionId) {
   const connections = yield* ConnectionStore
   const row = yield* connections.find(id)
   return row === undefined ? yield* notFound("Connection") : row
@@ -81,7 +82,7 @@ const replacedFiles = (given: Files | undefined, present: Files): Files =>
  * become void.
  */
 export const updateConnection = Effect.fn("Connection.update")(function* (
-  id: string,
+  id: ConnectionId,
   context: CommandContext,
   request: UpdateConnection
 ) {
@@ -97,7 +98,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
   }
   yield* checkExpiry(request.expiresAt)
   yield* checkTokens(row, request)
-  yield* checkUse(row.workspace_id ?? "", row.kind, request.use)
+  yield* checkUse(row.workspace_id, row.kind, request.use)
   const rotates = request.values !== undefined || request.files !== undefined
   // Values that cannot be opened any more can still be replaced; nothing of them can be kept then.
   const opening = connections.secrets(row)
@@ -153,7 +154,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
 })
 
 /** Ends an unused Connection. Its values are deleted; its name stays for the history. */
-export const removeConnection = Effect.fn("Connection.remove")(function* (id: string, context: CommandContext) {
+export const removeConnection = Effect.fn("Connection.remove")(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const connections = yield* ConnectionStore
   return yield* Effect.gen(function* () {
@@ -170,7 +171,7 @@ export const removeConnection = Effect.fn("Connection.remove")(function* (id: st
 })
 
 /** What a revocation ended, and what continues because stopping it halfway would do more harm. */
-const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: string) {
+const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
   const lifecycle = yield* RunLifecycle
   const cancels = yield* RunCancels
@@ -196,7 +197,7 @@ const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: string) {
  * stopped. A running apply continues with what it has; its values stay sealed separately until it is over, only to be redacted
  * from its output.
  */
-export const revokeConnection = Effect.fn("Connection.revoke")(function* (id: string, context: CommandContext) {
+export const revokeConnection = Effect.fn("Connection.revoke")(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const connections = yield* ConnectionStore
   const held = yield* HeldValues

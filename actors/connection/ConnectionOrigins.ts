@@ -5,6 +5,7 @@ import { ApiError, failedPrecondition, invalidRequest } from "../../schema/error
 import { isAddress, readServerAddress } from "../../schema/git/ServerAddress.ts"
 import type { ConnectionKind } from "../../schema/records/Connection.ts"
 import { type CredentialOrigin, isWithinOrigins } from "../../schema/records/CredentialOrigin.ts"
+import type { ConnectionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { ConnectionStore, originsOf, proposedOriginsOf } from "./ConnectionStore.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 
@@ -62,7 +63,7 @@ type GitConnection = Pick<ConnectionRow, "workspace_id" | "kind" | "origins" | "
 /** Why a Workspace may not use a Connection for the Git server of `url`; `undefined` when it may. */
 export const gitConnectionProblem = (
   row: GitConnection | undefined,
-  workspaceId: string,
+  workspaceId: WorkspaceId,
   url: string
 ): { readonly code: "invalid_request" | "failed_precondition"; readonly message: string } | undefined => {
   if (row === undefined || row.workspace_id !== workspaceId || row.kind !== "git_https")
@@ -84,8 +85,8 @@ export const gitConnectionProblem = (
 /** Refuses a Connection for the Git server of `url` before anything is written. `GitCredentials` checks again for every request. */
 export const checkGitConnection = Effect.fnUntraced(function* (
   field: string,
-  workspaceId: string,
-  connectionId: string | null | undefined,
+  workspaceId: WorkspaceId,
+  connectionId: ConnectionId | null | undefined,
   url: string
 ) {
   if (connectionId === undefined || connectionId === null) return

@@ -10,6 +10,7 @@ import type { CreateConnection } from "../../schema/api/ConnectionsApi.ts"
 import { type ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { ConnectionKind } from "../../schema/records/Connection.ts"
 import type { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { now } from "../Identity.ts"
 import { holdsRoundedNumber } from "../configuration/VariableRules.ts"
 import { originsProblem } from "./ConnectionOrigins.ts"
@@ -148,7 +149,7 @@ export const defaultAuthMode = (recipeId: string): string =>
 
 /** Every Project named by a rule is in the Workspace, and the rule suits the kind of Connection. */
 export const checkUse = Effect.fnUntraced(function* (
-  workspaceId: string,
+  workspaceId: WorkspaceId | null,
   kind: ConnectionKind,
   use: ConnectionUse | undefined
 ) {

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Connection, type ConnectionStatus, ProposedOrigin } from "../../schema/records/Connection.ts"
 import { CredentialOrigin } from "../../schema/records/CredentialOrigin.ts"
 import { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
+import type { ConnectionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
@@ -106,8 +107,8 @@ export const toConnection = (row: ConnectionRow, at: string): Connection =>
 
 /** What a Connection is created with. */
 export interface NewConnection {
-  readonly id: string
-  readonly workspaceId: string
+  readonly id: ConnectionId
+  readonly workspaceId: WorkspaceId
   readonly provider: string
   readonly kind: "provider" | "git_https" | "git_ssh"
   readonly recipeId: string
@@ -135,7 +136,7 @@ const namesOf = (secrets: ConnectionSecrets) => ({
   file_names: JSON.stringify(secrets.files.map((file) => file.name).sort())
 })
 
-const place = (row: { readonly id: string; readonly workspace_id: string | null }) => ({
+const place = (row: { readonly id: ConnectionId; readonly workspace_id: WorkspaceId | null }) => ({
   table: "connections",
   column: "sealed_values",
   workspaceId: row.workspace_id,
@@ -148,7 +149,7 @@ export class ConnectionStore extends Context.Service<
   {
     readonly insert: (connection: NewConnection) => Effect.Effect<void>
     /** A removed one is not found. */
-    readonly find: (id: string) => Effect.Effect<ConnectionRow | undefined>
+    readonly find: (id: ConnectionId | null) => Effect.Effect<ConnectionRow | undefined>
     /** Compare-and-set over the row that the caller read; `false` when it has changed meanwhile. In the caller's transaction. */
     readonly change: (row: ConnectionRow, change: ConnectionChange) => Effect.Effect<boolean>
     /** New token values with the same authority: no new version. In the caller's transaction. */
@@ -158,10 +159,10 @@ export class ConnectionStore extends Context.Service<
     /** The outcome of a test of the values of `row`. Ignores values that replaced them meanwhile. */
     readonly setStatus: (row: ConnectionRow, status: "verified" | "error") => Effect.Effect<void>
     /** Deletes the sealed values: nothing can bring them back. */
-    readonly revoke: (id: string) => Effect.Effect<void>
+    readonly revoke: (id: ConnectionId) => Effect.Effect<void>
     /** From now on these apply, for good. */
-    readonly confirmOrigins: (id: string, origins: ReadonlyArray<CredentialOrigin>) => Effect.Effect<void>
-    readonly touch: (id: string) => Effect.Effect<void>
+    readonly confirmOrigins: (id: ConnectionId, origins: ReadonlyArray<CredentialOrigin>) => Effect.Effect<void>
+    readonly touch: (id: ConnectionId) => Effect.Effect<void>
     readonly secrets: (row: ConnectionRow) => Effect.Effect<Redacted.Redacted<ConnectionSecrets>>
   }
 >()("svc/actors/connection/ConnectionStore") {
@@ -199,7 +200,7 @@ export class ConnectionStore extends Context.Service<
         })}`
       }, Effect.orDie)
 
-      const find = Effect.fnUntraced(function* (id: string) {
+      const find = Effect.fnUntraced(function* (id: ConnectionId | null) {
         const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE id = ${id} AND removed_at IS NULL`
         return rows[0]
       }, Effect.orDie)
@@ -253,12 +254,12 @@ export class ConnectionStore extends Context.Service<
         return removed.length === 1
       }, Effect.orDie)
 
-      const revoke = Effect.fnUntraced(function* (id: string) {
+      const revoke = Effect.fnUntraced(function* (id: ConnectionId) {
         yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { status: "revoked", sealed_values: null, updated_at: yield* now })}
           WHERE id = ${id}`
       }, Effect.orDie)
 
-      const confirmOrigins = Effect.fnUntraced(function* (id: string, origins: ReadonlyArray<CredentialOrigin>) {
+      const confirmOrigins = Effect.fnUntraced(function* (id: ConnectionId, origins: ReadonlyArray<CredentialOrigin>) {
         yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, {
           origins: JSON.stringify([...new Set(origins)]),
           proposed_origins: null,
@@ -266,7 +267,7 @@ export class ConnectionStore extends Context.Service<
         })} WHERE id = ${id} AND origins IS NULL`
       }, Effect.orDie)
 
-      const touch = Effect.fnUntraced(function* (id: string) {
+      const touch = Effect.fnUntraced(function* (id: ConnectionId) {
         yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { last_used_at: yield* now })} WHERE id = ${id}`
       }, Effect.orDie)
 

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { GrantedTokens } from "../../runner/oauth/AuthorizationServer.ts"
 import { ConnectionOAuth, ConnectionOAuthFault } from "../../schema/records/Connection.ts"
+import type { ConnectionId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
@@ -77,11 +78,11 @@ export class ConnectionTokens extends Context.Service<
     readonly renewing: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
     /** Undoes that: the renewal had no effect. */
     readonly settled: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
-    readonly fault: (id: string, code: ConnectionOAuthFault["code"], message: string) => Effect.Effect<void>
+    readonly fault: (id: ConnectionId, code: ConnectionOAuthFault["code"], message: string) => Effect.Effect<void>
     /** Deletes the tokens: they are useless now. */
-    readonly forget: (id: string) => Effect.Effect<void>
+    readonly forget: (id: ConnectionId) => Effect.Effect<void>
     /** An ended Connection whose tokens the authorization server may still accept; even a removed one. */
-    readonly ended: (id: string) => Effect.Effect<ConnectionRow | undefined>
+    readonly ended: (id: ConnectionId) => Effect.Effect<ConnectionRow | undefined>
   }
 >()("svc/actors/connection/ConnectionTokens") {
   static readonly layer = Layer.effect(

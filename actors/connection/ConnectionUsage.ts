@@ -4,7 +4,7 @@ import { coordinatorUnderWay } from "../../schema/tables/PlanTables.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { SourceRow } from "../source/SourceRow.ts"
 import { rowShape } from "../database/Table.ts"
-import { InstallPlanId } from "../../schema/records/Ids.ts"
+import { type ConnectionId, InstallPlanId } from "../../schema/records/Ids.ts"
 import { RunRow } from "../run/RunRow.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 
@@ -18,7 +18,7 @@ const mostNamed = 10
  * What uses a Connection: living Capsules that bind it, Sources that are fetched with it, installs that will, and Runs under
  * way with it. Ended Capsules and earlier configurations do not count.
  */
-export const usersOf = Effect.fn("Connection.usersOf")(function* (id: string) {
+export const usersOf = Effect.fn("Connection.usersOf")(function* (id: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleRow.some(sql, "id", "name", "environment")`SELECT DISTINCT c.id, c.name, c.environment
     FROM provider_bindings b JOIN capsules c ON c.install_config_id = b.install_config_id

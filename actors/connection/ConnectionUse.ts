@@ -1,5 +1,6 @@
 import type { ConnectionUse, UsedModule } from "../../schema/records/ConnectionUse.ts"
 import { isWithinOrigins } from "../../schema/records/CredentialOrigin.ts"
+import type { ProjectId } from "../../schema/records/Ids.ts"
 import { type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
 
 /** The intended use of a Connection, as far as its rule matters. */
@@ -8,7 +9,7 @@ export interface UseAttempt {
   readonly role: Role | undefined
   readonly automatic: boolean
   /** Absent without a Project: a Git Connection serves Sources. */
-  readonly projectId?: string | undefined
+  readonly projectId?: ProjectId | undefined
   /** Without a path while no module is chosen yet. */
   readonly module?: { readonly url: string; readonly path: string | undefined } | undefined
   readonly ref: string

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import type { ConnectionUse, GrantedUse } from "../../schema/records/ConnectionUse.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
 import { Memberships } from "../workspace/Memberships.ts"
 import { type UseAttempt, decideUse } from "./ConnectionUse.ts"
@@ -15,7 +16,7 @@ export interface UseStarter {
 
 /** The purpose and place of the use. */
 export interface UseSite extends Omit<UseAttempt, "role" | "automatic"> {
-  readonly workspaceId: string
+  readonly workspaceId: WorkspaceId
 }
 
 const nouns = { owner: "owners", admin: "admins", member: "members" } as const
@@ -61,7 +62,7 @@ export class ConnectionUses extends Context.Service<
     /** The basis on which the rule admits it. Fails with `permission_denied` that names the Connection, its rule and what to do. */
     readonly grant: (row: ConnectionRow, starter: UseStarter, site: UseSite) => Effect.Effect<GrantedUse, ApiError>
     /** Whether somebody is an owner or admin: values that members can set widen a rule only when one of those set them. */
-    readonly isManager: (subject: string | undefined, workspaceId: string) => Effect.Effect<boolean, ApiError>
+    readonly isManager: (subject: string | undefined, workspaceId: WorkspaceId) => Effect.Effect<boolean, ApiError>
   }
 >()("svc/actors/connection/ConnectionUses") {
   static readonly layer = Layer.effect(
@@ -69,7 +70,7 @@ export class ConnectionUses extends Context.Service<
     Effect.gen(function* () {
       const memberships = yield* Memberships
 
-      const roleOf = (subject: string | undefined, workspaceId: string) =>
+      const roleOf = (subject: string | undefined, workspaceId: WorkspaceId) =>
         subject === undefined ? Effect.succeed(Option.none<Role>()) : memberships.role(subject, workspaceId)
 
       const grant = Effect.fn("ConnectionUses.grant")(function* (

@@ -8,13 +8,13 @@ import { type ConnectionTokenPair, ConnectionTokens, decodeTokens, encodeTokens 
 import { ConnectionRow } from "./ConnectionRow.ts"
 import { FormerTokensRow, ConnectionHoldRow, FormerValuesRow } from "./HeldValueRows.ts"
 import { rowShape } from "../database/Table.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import type { ConnectionId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 
 const { workspace_id } = ConnectionRow.columns
 const FormerValues = rowShape({ ...FormerValuesRow.columns, workspace_id })
 const FormerTokens = rowShape({ ...FormerTokensRow.columns, workspace_id })
 
-const place = (id: string, workspaceId: string | null, version: number) => ({
+const place = (id: string, workspaceId: WorkspaceId | null, version: number) => ({
   table: "former_connection_values",
   column: "sealed_values",
   workspaceId,
@@ -26,7 +26,7 @@ const textsOf = ({ files, values }: ConnectionSecrets): ReadonlyArray<SecretText
   ...files.map(({ content, name }) => ({ origin: `file.${name}`, value: Redacted.make(content) }))
 ]
 
-const tokenPlace = (id: string, workspaceId: string | null, generation: number) => ({
+const tokenPlace = (id: string, workspaceId: WorkspaceId | null, generation: number) => ({
   table: "former_connection_tokens",
   column: "sealed_tokens",
   workspaceId,
@@ -53,7 +53,7 @@ export class HeldValues extends Context.Service<
     /** The same for tokens that newer ones are about to replace. */
     readonly keepTokens: (row: ConnectionRow) => Effect.Effect<void>
     /** Text of the replaced values of a Connection that a Run still holds, and of tokens that Runs never receive. */
-    readonly former: (connectionId: string) => Effect.Effect<ReadonlyArray<SecretText>>
+    readonly former: (connectionId: ConnectionId) => Effect.Effect<ReadonlyArray<SecretText>>
     /** Text of the values that replaced a Run's since it received them: both are redacted from what it publishes. */
     readonly renewedSince: (runId: RunId) => Effect.Effect<ReadonlyArray<SecretText>>
     /** Deletes what no Run needs any more. */
@@ -113,7 +113,7 @@ export class HeldValues extends Context.Service<
         return Option.isNone(present) ? [] : tokenTexts(Redacted.value(present.value))
       })
 
-      const formerTokens = Effect.fnUntraced(function* (connectionId: string) {
+      const formerTokens = Effect.fnUntraced(function* (connectionId: ConnectionId) {
         const rows = yield* FormerTokens.rows(sql)`SELECT f.*, c.workspace_id FROM former_connection_tokens f
           JOIN connections c ON c.id = f.connection_id WHERE f.connection_id = ${connectionId}`
         const texts = yield* Effect.forEach(rows, (row) =>
@@ -125,7 +125,7 @@ export class HeldValues extends Context.Service<
         return texts.flat()
       })
 
-      const former = Effect.fn("HeldValues.former")(function* (connectionId: string) {
+      const former = Effect.fn("HeldValues.former")(function* (connectionId: ConnectionId) {
         const rows = yield* FormerValues.rows(sql)`SELECT f.*, c.workspace_id FROM former_connection_values f
           JOIN connections c ON c.id = f.connection_id WHERE f.connection_id = ${connectionId}`
         const texts = yield* Effect.forEach(rows, (row) =>

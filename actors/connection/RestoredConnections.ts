@@ -4,8 +4,10 @@ import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { now } from "../Identity.ts"
 import { type RestoredRecords, ReviewItem, HeldRecord } from "../RestoredRecords.ts"
 import { type ChangesOf, rowShape } from "../database/Table.ts"
+import { ConnectionId } from "../../schema/records/Ids.ts"
 import { ConnectionRow } from "./ConnectionRow.ts"
 
+const decodeId = Schema.decodeSync(ConnectionId)
 const statusOf = Schema.decodeUnknownSync(ConnectionRow.columns.status)
 
 /** Connections that a restore brought back, with the values that were sealed in them. */
@@ -34,7 +36,7 @@ export const restoredConnections = Effect.map(SqlClient.SqlClient, (sql): Restor
     confirm: (id, status) =>
       Effect.andThen(
         set(id, { status: statusOf(status) }),
-        Effect.flatMap(CapsuleLedger, (capsules) => capsules.credentialRenewed(id))
+        Effect.flatMap(CapsuleLedger, (capsules) => capsules.credentialRenewed(decodeId(id)))
       ),
     remove: (id) => set(id, { status: "revoked", sealed_values: null, sealed_tokens: null, oauth_fault: null })
   }

@@ -4,6 +4,7 @@ import { OAuthClient } from "../../runner/oauth/OAuthClient.ts"
 import { failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import type { StartAuthorization } from "../../schema/protocol/ConnectionActor.ts"
+import type { ConnectionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { ConnectionAuthorizations } from "./ConnectionAuthorizations.ts"
@@ -14,7 +15,7 @@ import { findHelper } from "./OAuthHelpers.ts"
 import { oauthRefusal } from "./OAuthRefusal.ts"
 
 /** The Connection to receive new tokens: one of this helper's that still exists. */
-const renewed = Effect.fnUntraced(function* (id: string, workspaceId: string, helperId: string) {
+const renewed = Effect.fnUntraced(function* (id: ConnectionId, workspaceId: WorkspaceId, helperId: string) {
   const connections = yield* ConnectionStore
   const row = yield* connections.find(id)
   if (row === undefined || row.workspace_id !== workspaceId) return yield* notFound("Connection")
@@ -29,7 +30,7 @@ const renewed = Effect.fnUntraced(function* (id: string, workspaceId: string, he
 
 /** Prepares a person's visit to another server. Nothing becomes a Connection until they return with an answer. */
 export const startAuthorization = Effect.fn("Connection.startAuthorization")(function* (
-  id: string,
+  id: ConnectionId,
   context: CommandContext,
   { renews, redirectUri, request, sessionId, helperId }: StartAuthorization
 ) {

@@ -7,6 +7,7 @@ import { serviceContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { KillPoint } from "../run/KillPoint.ts"
+import type { ConnectionId } from "../../schema/records/Ids.ts"
 import { checkCredentials } from "./ConnectionRules.ts"
 import { ConnectionStore, effectiveStatus, isUsable } from "./ConnectionStore.ts"
 import { ConnectionTokens, oauthFaultOf, oauthOf, type StoredOAuth, tokenPair } from "./ConnectionTokens.ts"
@@ -19,7 +20,7 @@ const reconnect = "An owner or admin has to connect it again, on the page of Con
 
 /** Stores the new tokens, unless the Connection was ended or changed during the request. */
 const takeOver = Effect.fnUntraced(function* (
-  id: string,
+  id: ConnectionId,
   asked: ConnectionRow,
   declared: DeclaredHelper,
   former: Redacted.Redacted<{ readonly refreshToken?: string | undefined }>,
@@ -64,7 +65,7 @@ const explained = (row: ConnectionRow, oauth: StoredOAuth, { error, message }: O
  * lost tokens included, and a person has to connect again. While a server cannot be asked, the present access token serves
  * until its end.
  */
-export const renewTokens = Effect.fn("Connection.renewTokens")(function* (id: string) {
+export const renewTokens = Effect.fn("Connection.renewTokens")(function* (id: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
   const connections = yield* ConnectionStore
   const store = yield* ConnectionTokens

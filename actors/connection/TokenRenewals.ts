@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
+import type { ConnectionId } from "../../schema/records/Ids.ts"
 import { answered } from "../ActorClient.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { ConnectionRow } from "./ConnectionRow.ts"
@@ -12,7 +13,7 @@ export class TokenRenewals extends Context.Service<
      * Renews access tokens that are about to expire, before a Run gets them. Returns why a Connection cannot be used, by its
      * id. Never within a transaction: it calls a server.
      */
-    readonly renew: (connectionIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>>
+    readonly renew: (connectionIds: ReadonlyArray<ConnectionId>) => Effect.Effect<ReadonlyMap<string, string>>
     /** Revokes the tokens of ended Connections at their servers, where that has not worked yet. */
     readonly revokeEnded: Effect.Effect<void>
   }

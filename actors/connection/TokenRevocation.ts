@@ -7,6 +7,7 @@ import { Audit } from "../audit/Audit.ts"
 import { serviceContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
+import type { ConnectionId } from "../../schema/records/Ids.ts"
 import { type ConnectionTokenPair, ConnectionTokens, oauthFaultOf, oauthOf } from "./ConnectionTokens.ts"
 import { OAuthHelpers } from "./OAuthHelpers.ts"
 
@@ -29,7 +30,7 @@ const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens
  * Revokes the tokens of an ended Connection at the authorization server. They stay sealed until it has accepted, or a week is
  * over: a failure is shown and retried from time to time, even after a restart.
  */
-export const revokeTokens = Effect.fn("Connection.revokeTokens")(function* (id: string, insist: boolean) {
+export const revokeTokens = Effect.fn("Connection.revokeTokens")(function* (id: ConnectionId, insist: boolean) {
   const sql = yield* SqlClient.SqlClient
   const store = yield* ConnectionTokens
   const audit = yield* Audit

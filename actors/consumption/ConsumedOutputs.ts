@@ -5,21 +5,21 @@ import type { CapsuleStatus } from "../../schema/records/Capsule.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { rowShape } from "../database/Table.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import { CapsuleId, DependencyId, OutputShareId, type RunId, StateVersionId } from "../../schema/records/Ids.ts"
 
 /** What a dependency gave or did not give to a plan: every dependency of the Capsule at that time is recorded. */
 export const ConsumedOutput = Schema.Struct({
-  dependencyId: Schema.String,
+  dependencyId: DependencyId,
   /** From another Workspace: the share that it came through. */
-  outputShareId: Schema.optionalKey(Schema.String),
+  outputShareId: Schema.optionalKey(OutputShareId),
   /** Absent in plans made before this was recorded. */
-  producerCapsuleId: Schema.optionalKey(Schema.String),
+  producerCapsuleId: Schema.optionalKey(CapsuleId),
   /** The names used by consumer and producer; absent for `remote_state`, which may read all of them. */
   output: Schema.optionalKey(Schema.String),
   name: Schema.optionalKey(Schema.String),
   input: Schema.optionalKey(Schema.String),
   /** The StateVersion that the value came from; absent when nothing was given. */
-  stateVersionId: Schema.optionalKey(Schema.String)
+  stateVersionId: Schema.optionalKey(StateVersionId)
 })
 export type ConsumedOutput = typeof ConsumedOutput.Type
 

@@ -1,11 +1,12 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { DependencyRow, DependencyOutputsJson } from "./DependencyRow.ts"
 
 const decodeOutputs = Schema.decodeUnknownEffect(DependencyOutputsJson)
 
 /** The dependencies that fill inputs of a Capsule; of two for the same input the later wins. */
-export const injectingDependencies = Effect.fn("injectingDependencies")(function* (consumerCapsuleId: string) {
+export const injectingDependencies = Effect.fn("injectingDependencies")(function* (consumerCapsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* DependencyRow.rows(sql)`SELECT * FROM dependencies
     WHERE consumer_capsule_id = ${consumerCapsuleId} AND mode <> 'remote_state' ORDER BY created_at, id`

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { privacyElsewhere, privacyReason, StateVersions } from "../state/StateVersions.ts"
 import type { CapsuleStatus, Dependency } from "../../schema/records/Capsule.ts"
+import type { CapsuleId, DependencyId, OutputShareId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { activeShares } from "./SharedOutputs.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import { DependencyRow, DependencyOutputsJson } from "./DependencyRow.ts"
@@ -13,8 +14,8 @@ const decodeOutputs = Schema.decodeUnknownEffect(DependencyOutputsJson)
 
 export interface ProducerRow {
   readonly name: string
-  readonly workspace_id: string
-  readonly current_state_version_id: string | null
+  readonly workspace_id: WorkspaceId
+  readonly current_state_version_id: StateVersionId | null
   readonly status: CapsuleStatus
   readonly release_reason: string | null
 }
@@ -32,14 +33,15 @@ const endOf = ({ release_reason, status }: ProducerRow): string => {
 
 /** Consumers of Outputs, as far as that decides what they receive. */
 export interface Consumer {
-  readonly id: string
-  readonly workspace_id: string
+  readonly id: CapsuleId
+  readonly workspace_id: WorkspaceId
 }
 
 /** What a dependency offers now: one Output for one input, or, as `remote_state`, everything the producer has. */
-export interface OfferedOutput {
-  readonly dependencyId: string
-  readonly producerCapsuleId: string
+export interface OfferedOutput<Id extends DependencyId | undefined = DependencyId> {
+  /** `undefined` for one that is only asked for. */
+  readonly dependencyId: Id
+  readonly producerCapsuleId: CapsuleId
   /** `undefined` for an ended producer. */
   readonly producerName: string | undefined
   /** The Output as the consumer names it, and the input that it fills; both absent for `remote_state`. */
@@ -48,8 +50,8 @@ export interface OfferedOutput {
   readonly required: boolean
   /** The producer's own name. */
   readonly name: string | undefined
-  readonly outputShareId: string | undefined
-  readonly stateVersionId: string | undefined
+  readonly outputShareId: OutputShareId | undefined
+  readonly stateVersionId: StateVersionId | undefined
   readonly given: ReadonlyArray<OutputRow>
   /** Why the producer has it but must not offer it. */
   readonly withheld: string | undefined
@@ -58,10 +60,10 @@ export interface OfferedOutput {
 }
 
 /** A dependency, or one that is asked for. */
-export interface WantedOutputs {
-  readonly dependencyId: string
+export interface WantedOutputs<Id extends DependencyId | undefined = DependencyId> {
+  readonly dependencyId: Id
   readonly mode: Dependency["mode"]
-  readonly producerCapsuleId: string
+  readonly producerCapsuleId: CapsuleId
   readonly wanted: Dependency["outputs"]
 }
 
@@ -72,7 +74,7 @@ export interface ProducedOutputs {
   /** Those of its current StateVersion. */
   readonly outputs: ReadonlyArray<OutputRow>
   /** What it shares with the consumer's Workspace, by the name it shares it under; `undefined` within one Workspace. */
-  readonly shared: ReadonlyMap<string, { readonly shareId: string; readonly name: string }> | undefined
+  readonly shared: ReadonlyMap<string, { readonly shareId: OutputShareId; readonly name: string }> | undefined
 }
 
 const standing = (found: ProducerRow | undefined) => (found === undefined || isEnded(found.status) ? undefined : found)
@@ -81,10 +83,10 @@ const standing = (found: ProducerRow | undefined) => (found === undefined || isE
  * What one dependency offers. From another Workspace that is only what is currently shared, under its shared name, and never a
  * secret; within one Workspace a secret may fill an input and is published to nobody.
  */
-export const offersFrom = (
-  { dependencyId, mode, producerCapsuleId, wanted }: WantedOutputs,
+export const offersFrom = <Id extends DependencyId | undefined>(
+  { dependencyId, mode, producerCapsuleId, wanted }: WantedOutputs<Id>,
   { found, outputs, shared }: ProducedOutputs
-): ReadonlyArray<OfferedOutput> => {
+): ReadonlyArray<OfferedOutput<Id>> => {
   const producer = standing(found)
   const ended = found === undefined || producer !== undefined ? undefined : endOf(found)
   const stateVersionId = producer?.current_state_version_id ?? undefined
@@ -94,7 +96,7 @@ export const offersFrom = (
     return [{ ...of, ...everything, required: false, given: outputs, withheld: undefined }]
   }
   const secretToo = mode === "variable_injection" && shared === undefined
-  return wanted.map(({ from, required, to }): OfferedOutput => {
+  return wanted.map(({ from, required, to }): OfferedOutput<Id> => {
     const share = shared?.get(from)
     const name = shared === undefined ? from : share?.name
     const output = outputs.find((candidate) => candidate.name === name)
@@ -118,9 +120,9 @@ export const offersFrom = (
 }
 
 /** What one dependency gives, or would give if it stood. */
-export const offersOf = Effect.fn("offersOf")(function* (
+export const offersOf = Effect.fn("offersOf")(function* <Id extends DependencyId | undefined>(
   consumer: Pick<Consumer, "workspace_id">,
-  dependency: WantedOutputs
+  dependency: WantedOutputs<Id>
 ) {
   const sql = yield* SqlClient.SqlClient
   const states = yield* StateVersions
@@ -171,7 +173,7 @@ const sameOutput = Effect.fnUntraced(
 
 /** What was taken from a producer, as far as recorded: nothing without a StateVersion, everything without a name. */
 export interface TakenOutput {
-  readonly stateVersionId: string | undefined
+  readonly stateVersionId: StateVersionId | undefined
   readonly name: string | undefined
 }
 

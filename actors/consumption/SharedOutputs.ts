@@ -2,7 +2,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { SharedOutput } from "../../schema/records/OutputShare.ts"
 import { rowShape } from "../database/Table.ts"
-import { OutputShareId } from "../../schema/records/Ids.ts"
+import { type CapsuleId, OutputShareId, type WorkspaceId } from "../../schema/records/Ids.ts"
 
 // Shares are made above this folder.
 const ActiveShare = rowShape({ id: OutputShareId, outputs: Schema.String })
@@ -12,11 +12,14 @@ const decodeShared = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Arr
 /** The producer's name of an Output, and the share that gives it. */
 export interface SharedFrom {
   readonly name: string
-  readonly shareId: string
+  readonly shareId: OutputShareId
 }
 
 /** What a Capsule currently shares with a Workspace, by the receiver's names. Only approved, unrevoked shares count. */
-export const activeShares = Effect.fn("activeShares")(function* (producerCapsuleId: string, toWorkspaceId: string) {
+export const activeShares = Effect.fn("activeShares")(function* (
+  producerCapsuleId: CapsuleId,
+  toWorkspaceId: WorkspaceId
+) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* ActiveShare.rows(sql)`SELECT s.id, s.outputs FROM output_shares s
     JOIN capsules c ON c.id = s.producer_capsule_id AND c.workspace_id = s.from_workspace_id

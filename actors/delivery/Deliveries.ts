@@ -12,7 +12,7 @@ import { DeliverySidecar, type PinnedDeliveries, type ResolvedDeliveries } from 
 import { Endpoints } from "./Endpoints.ts"
 import { GeneratedSecrets, type SecretShape } from "./GeneratedSecrets.ts"
 import { IdentityCapability } from "./IdentityCapability.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import type { CapsuleId, RunId } from "../../schema/records/Ids.ts"
 
 /** A Capsule with the configuration under which a Run was made. */
 export interface DeliverySubject {
@@ -59,9 +59,9 @@ export class Deliveries extends Context.Service<
      */
     readonly applied: (run: RunRow, capsule: GuardedCapsuleRow) => Effect.Effect<ReadonlyArray<string>>
     /** In the transaction that settles a terminal destroy. */
-    readonly destroyed: (capsuleId: string) => Effect.Effect<void>
+    readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
     /** In the transaction that releases a Capsule: the same, but generated values stay sealed. */
-    readonly released: (capsuleId: string) => Effect.Effect<void>
+    readonly released: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/delivery/Deliveries") {
   static readonly layer = Layer.effect(
@@ -167,7 +167,7 @@ const make = Effect.gen(function* () {
     return (yield* planned(subject, pinned, found)).variables
   })
 
-  const released = Effect.fn("Deliveries.released")(function* (capsuleId: string) {
+  const released = Effect.fn("Deliveries.released")(function* (capsuleId: CapsuleId) {
     yield* consumption.release(capsuleId)
     yield* identity.retire(capsuleId)
   })

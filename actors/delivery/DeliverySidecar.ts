@@ -5,7 +5,13 @@ import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import { RunDeliveryRow } from "./DeliveryRow.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import {
+  type CapsuleId,
+  InterfaceBindingId,
+  InterfaceId,
+  type RunId,
+  type WorkspaceId
+} from "../../schema/records/Ids.ts"
 
 /** What the requirements of a configuration resolved to before the plan. Only the shape of generated secrets is included. */
 export const ResolvedDeliveries = Schema.Struct({
@@ -33,7 +39,7 @@ export type ResolvedDeliveries = typeof ResolvedDeliveries.Type
 /** The exact values and choices that a Plan Run was made with. */
 export const PinnedDeliveries = Schema.Struct({
   ...ResolvedDeliveries.fields,
-  consumed: Schema.Array(Schema.Struct({ key: Schema.String, interfaceId: Schema.String, bindingId: Schema.String }))
+  consumed: Schema.Array(Schema.Struct({ key: Schema.String, interfaceId: InterfaceId, bindingId: InterfaceBindingId }))
 })
 export type PinnedDeliveries = typeof PinnedDeliveries.Type
 
@@ -43,7 +49,7 @@ const decodePinned = Schema.decodeUnknownEffect(PinnedJson)
 
 type SidecarRow = Pick<RunDeliveryRow, "run_id" | "workspace_id" | "sealed_values" | "authority_digest">
 
-const place = (workspaceId: string, runId: RunId) => ({
+const place = (workspaceId: WorkspaceId, runId: RunId) => ({
   table: "run_deliveries",
   column: "sealed_values",
   workspaceId,
@@ -76,7 +82,7 @@ export class DeliverySidecar extends Context.Service<
       capsule: GuardedCapsuleRow
     ) => Effect.Effect<PinnedDeliveries | undefined>
     /** The deliveries of the Capsule's last apply; for its destruction and its drift checks. */
-    readonly lastApplied: (capsuleId: string) => Effect.Effect<PinnedDeliveries | undefined>
+    readonly lastApplied: (capsuleId: CapsuleId) => Effect.Effect<PinnedDeliveries | undefined>
   }
 >()("svc/actors/delivery/DeliverySidecar") {
   static readonly layer = Layer.effect(
@@ -131,7 +137,7 @@ export class DeliverySidecar extends Context.Service<
         return (yield* vault.verifyMac(digestPurpose, text, row.authority_digest)) ? pinned : undefined
       }, Effect.orDie)
 
-      const lastApplied = Effect.fn("DeliverySidecar.lastApplied")(function* (capsuleId: string) {
+      const lastApplied = Effect.fn("DeliverySidecar.lastApplied")(function* (capsuleId: CapsuleId) {
         const [row] = yield* RunDeliveryRow.some(
           sql,
           "run_id",

@@ -4,6 +4,7 @@ import { Base64Url, Hex } from "effect/encoding"
 import { SqlClient } from "effect/sql"
 import { derivedId, now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
+import type { CapsuleId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { GeneratedSecretRow } from "./DeliveryRow.ts"
 
 /** One `secret.generated` requirement: its target and its shape. */
@@ -15,14 +16,14 @@ export interface SecretShape {
 }
 
 interface Owner {
-  readonly id: string
-  readonly workspace_id: string
+  readonly id: CapsuleId
+  readonly workspace_id: WorkspaceId
 }
 
-const idOf = (capsuleId: string, { bytes, encoding, target }: SecretShape) =>
+const idOf = (capsuleId: CapsuleId, { bytes, encoding, target }: SecretShape) =>
   derivedId(Schema.String, "gsec", capsuleId, `${target} ${bytes} ${encoding}`)
 
-const place = (workspaceId: string, id: string) => ({
+const place = (workspaceId: WorkspaceId, id: string) => ({
   table: "generated_secrets",
   column: "sealed_value",
   workspaceId,
@@ -41,7 +42,7 @@ export class GeneratedSecrets extends Context.Service<
     /** The same without creating it. */
     readonly find: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string> | undefined>
     /** After a terminal destroy, in its transaction. */
-    readonly drop: (capsuleId: string) => Effect.Effect<void>
+    readonly drop: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/delivery/GeneratedSecrets") {
   static readonly layer = Layer.effect(

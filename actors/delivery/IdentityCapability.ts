@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { CapsuleClients, type IdentityDelivery } from "../identity/CapsuleClients.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import type { CapsuleId, RunId } from "../../schema/records/Ids.ts"
 
 /** The four values that an `identity.oidc` requirement has delivered, by slot. None is a secret. */
 export type IdentityValues = IdentityDelivery
@@ -21,15 +21,15 @@ export class IdentityCapability extends Context.Service<
     /** At plan: derives the values from the endpoint and pins them to the Plan Run. Registers nothing. */
     readonly pin: (
       planRunId: RunId,
-      capsuleId: string,
+      capsuleId: CapsuleId,
       endpointUrl: string
     ) => Effect.Effect<IdentityValues, DeliveryRefused>
     /** Before the tool of the final apply starts: checks that nothing pinned has moved. */
-    readonly check: (planRunId: RunId, capsuleId: string) => Effect.Effect<void, DeliveryRefused>
+    readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, DeliveryRefused>
     /** With the settlement of a successful final apply, in its transaction; repeatable. */
-    readonly register: (planRunId: RunId | null, capsuleId: string) => Effect.Effect<void, DeliveryRefused>
+    readonly register: (planRunId: RunId | null, capsuleId: CapsuleId) => Effect.Effect<void, DeliveryRefused>
     /** With a terminal destroy, in its transaction; repeatable. */
-    readonly retire: (capsuleId: string) => Effect.Effect<void>
+    readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/delivery/IdentityCapability") {
   /** A service without an issuer: everything that needs an identity fails before it runs. */

@@ -2,6 +2,7 @@ import { Array as Arr, Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CompiledRequirement } from "../../schema/manifest/CompiledInstall.ts"
 import type { ConsumedInterfaceRequirement } from "../../schema/manifest/RequirementDeclaration.ts"
+import type { CapsuleId, InterfaceBindingId, InterfaceId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallPolicy } from "../configuration/InstallPolicy.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
@@ -13,8 +14,8 @@ import { capsuleInService } from "../../schema/tables/CapsuleTables.ts"
 /** What a plan resolved an `interface.consume` requirement to. */
 export interface ConsumedInterface {
   readonly key: string
-  readonly interfaceId: string
-  readonly bindingId: string
+  readonly interfaceId: InterfaceId
+  readonly bindingId: InterfaceBindingId
 }
 
 const consumes = (requires: ReadonlyArray<CompiledRequirement>): ReadonlyArray<ConsumedInterfaceRequirement> =>
@@ -41,9 +42,9 @@ export class InterfaceConsumption extends Context.Service<
       consumed: ReadonlyArray<ConsumedInterface>
     ) => Effect.Effect<void, DeliveryRefused>
     /** In the transaction that settles the apply. What the Capsule consumed before and no longer does is switched off. */
-    readonly activate: (capsuleId: string, consumed: ReadonlyArray<ConsumedInterface>) => Effect.Effect<void>
+    readonly activate: (capsuleId: CapsuleId, consumed: ReadonlyArray<ConsumedInterface>) => Effect.Effect<void>
     /** In the transaction of a terminal destroy. */
-    readonly release: (capsuleId: string) => Effect.Effect<void>
+    readonly release: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/delivery/InterfaceConsumption") {
   static readonly layer = Layer.effect(
@@ -93,7 +94,7 @@ export class InterfaceConsumption extends Context.Service<
         return only.id
       })
 
-      const isMember = Effect.fnUntraced(function* (subject: string, workspaceId: string) {
+      const isMember = Effect.fnUntraced(function* (subject: string, workspaceId: WorkspaceId) {
         const rows = yield* sql`SELECT m.subject FROM memberships m JOIN users u ON u.subject = m.subject
           WHERE m.workspace_id = ${workspaceId} AND m.subject = ${subject} AND m.status = 'active' AND u.status = 'active'`
         return rows.length > 0
@@ -104,7 +105,7 @@ export class InterfaceConsumption extends Context.Service<
         run: RunRow,
         capsule: CapsuleRow,
         key: string,
-        interfaceId: string
+        interfaceId: InterfaceId
       ) {
         const holder = Effect.orDie(BindingRow.some(sql, "subject")`SELECT subject FROM interface_bindings
           WHERE consumer_capsule_id = ${capsule.id} AND request_key = ${key} AND interface_id = ${interfaceId}
@@ -199,7 +200,7 @@ export class InterfaceConsumption extends Context.Service<
       })
 
       const activate = Effect.fn("InterfaceConsumption.activate")(function* (
-        capsuleId: string,
+        capsuleId: CapsuleId,
         consumed: ReadonlyArray<ConsumedInterface>
       ) {
         const rows = yield* Effect.orDie(
@@ -219,7 +220,7 @@ export class InterfaceConsumption extends Context.Service<
         )
       })
 
-      const release = Effect.fn("InterfaceConsumption.release")(function* (capsuleId: string) {
+      const release = Effect.fn("InterfaceConsumption.release")(function* (capsuleId: CapsuleId) {
         const rows = yield* Effect.orDie(
           BindingRow.some(sql, "id")`SELECT id FROM interface_bindings WHERE consumer_capsule_id = ${capsuleId}`
         )

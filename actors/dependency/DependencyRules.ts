@@ -3,7 +3,8 @@ import { SqlClient } from "effect/sql"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { NewDependency } from "../../schema/records/Capsule.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
-import { CapsuleId, type DependencyId, WorkspaceId } from "../../schema/records/Ids.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
+import { type DependencyId } from "../../schema/records/Ids.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
@@ -26,7 +27,7 @@ const refusePrivate = (at: string, index: number, reason: string | undefined, na
 /** A producer of another Workspace is known only as far as it shares something that is active. */
 const checkOutputs = Effect.fnUntraced(function* (
   at: string,
-  workspaceId: string,
+  workspaceId: WorkspaceId,
   producer: GuardedCapsuleRow,
   { mode, outputs }: NewDependency
 ): Effect.fn.Return<void, ApiError, SqlClient.SqlClient | InstallConfigStore | StateVersions> {
@@ -40,7 +41,7 @@ const checkOutputs = Effect.fnUntraced(function* (
     return
   }
   if (outputs.length === 0) return yield* invalidRequest(`${at}outputs: name at least one Output.`)
-  const applied = yield* states.outputs(producer.current_state_version_id ?? "")
+  const applied = yield* states.outputs(producer.current_state_version_id)
   const withheld = new Map<string, OutputRow>(
     applied.flatMap((output) => (output.sensitive === 1 ? [[output.name, output]] : []))
   )
@@ -76,7 +77,7 @@ const checkOutputs = Effect.fnUntraced(function* (
 /** The producer of a dependency that a Workspace may have: visible to it, and with what is requested. */
 export const checkProducer = Effect.fn("Dependency.checkProducer")(function* (
   at: string,
-  workspaceId: string,
+  workspaceId: WorkspaceId,
   request: NewDependency
 ): Effect.fn.Return<
   GuardedCapsuleRow,
@@ -117,11 +118,11 @@ export const checkInputs = Effect.fnUntraced(function* (
  */
 export const checkReady = Effect.fn("Dependency.checkReady")(function* (
   at: string,
-  consumer: Consumer,
+  consumer: Pick<Consumer, "workspace_id">,
   request: NewDependency
 ): Effect.fn.Return<ReadonlyArray<string>, ApiError, SqlClient.SqlClient | StateVersions> {
   const { mode, outputs: wanted, producerCapsuleId } = request
-  const offers = yield* Effect.orDie(offersOf(consumer, { dependencyId: "", mode, producerCapsuleId, wanted }))
+  const offers = yield* Effect.orDie(offersOf(consumer, { dependencyId: undefined, mode, producerCapsuleId, wanted }))
   const filled: Array<string> = []
   for (const { given, input, output, producerName = "", required, stateVersionId, withheld } of offers) {
     if (stateVersionId === undefined) {
@@ -149,9 +150,9 @@ export const insertDependency = Effect.fn("Dependency.insert")(function* (
   const sql = yield* SqlClient.SqlClient
   const row: DependencyRow = {
     id,
-    workspace_id: WorkspaceId.make(consumer.workspace_id),
-    producer_capsule_id: CapsuleId.make(request.producerCapsuleId),
-    consumer_capsule_id: CapsuleId.make(consumer.id),
+    workspace_id: consumer.workspace_id,
+    producer_capsule_id: request.producerCapsuleId,
+    consumer_capsule_id: consumer.id,
     mode: request.mode,
     outputs: yield* Effect.orDie(encodeOutputs(request.outputs)),
     created_at: yield* now

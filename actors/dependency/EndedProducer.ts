@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import type { ReleaseReason } from "../../schema/records/Capsule.ts"
+import type { CapsuleId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { Audit } from "../audit/Audit.ts"
 import { StaleReasons } from "../staleness/StaleReasons.ts"
@@ -14,7 +15,7 @@ import { RunRow } from "../run/RunRow.ts"
  */
 export const endProducer = Effect.fn("endProducer")(function* (
   context: CommandContext,
-  producer: { readonly id: string; readonly workspace_id: string },
+  producer: { readonly id: CapsuleId; readonly workspace_id: WorkspaceId },
   reason: ReleaseReason
 ) {
   const sql = yield* SqlClient.SqlClient

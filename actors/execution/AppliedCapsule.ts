@@ -3,6 +3,7 @@ import type { StateOutput } from "../../runner/execution/RunOutcome.ts"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
 import type { RunDiagnostic, RunEvidence, RunType } from "../../schema/records/Run.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import type { StateVersionId } from "../../schema/records/Ids.ts"
 import type { ApplyResult } from "./ApplyResult.ts"
 import type { PreparedApply } from "./PreparationForms.ts"
 
@@ -28,7 +29,7 @@ export const capsuleAfter = (
   capsule: Pick<GuardedCapsuleRow, "current_state_generation" | "drift_checked_at" | "tool_name">,
   result: ApplyResult,
   prepared: PreparedApply | undefined,
-  stateVersionId: string | undefined
+  stateVersionId: StateVersionId | undefined
 ): Record<string, string | number | null> => {
   const pointers =
     stateVersionId === undefined

@@ -41,8 +41,8 @@ export const makeAppliedLane = Effect.gen(function* () {
   /** Whether the commit that is applied differs in the module from the one at which its lane stands, before the transaction. */
   const prepareFilter = Effect.fnUntraced(function* (runId: RunId) {
     const run = yield* runs.find(runId)
-    const capsule = yield* capsules.find(run?.capsule_id ?? "")
-    const snapshot = yield* sources.findSnapshot(run?.source_snapshot_id ?? "")
+    const capsule = yield* capsules.find(run?.capsule_id ?? null)
+    const snapshot = yield* sources.findSnapshot(run?.source_snapshot_id ?? null)
     if (run?.type !== "apply" || run.install_config_id === null || snapshot === undefined) return
     if (capsule?.path_filter !== 1) return
     const newer = yield* sources.currentSnapshot(capsule.source_id, snapshot.ref, snapshot.path)

@@ -25,7 +25,7 @@ export const lifecycleAfter = (
   prepared: PreparedApply | undefined
 ): Effect.Effect<Lifecycle | undefined> =>
   prepared === undefined
-    ? Effect.map(configs.load(run.install_config_id ?? ""), (config) => config?.config.operator?.lifecycle)
+    ? Effect.map(configs.load(run.install_config_id), (config) => config?.config.operator?.lifecycle)
     : Effect.succeed(prepared.lifecycle)
 
 /** Ends an apply whose state is already committed, by the outcome of its checks: in one transaction, and once. */
@@ -38,7 +38,7 @@ export const makeConclusion = Effect.gen(function* () {
   return Effect.fn("Capsule.concludeApply")(function* (hold: RunHold, { problem, results }: PostApplyOutcome) {
     const run = yield* runs.held(hold)
     if (run === undefined || run.provider_apply_succeeded !== 1) return yield* holdLost(hold)
-    const capsule = yield* capsules.find(run.capsule_id ?? "")
+    const capsule = yield* capsules.find(run.capsule_id)
     if (capsule === undefined) return yield* Effect.die(new Error(`The Capsule of Run ${run.id} is gone`))
     const stale = decodeStaleReasons(capsule.stale_reasons).length > 0
     const fenced = yield* capsules.fence(

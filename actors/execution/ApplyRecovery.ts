@@ -153,7 +153,7 @@ export class ApplyRecovery extends Context.Service<
       const secretsOf = Effect.fnUntraced(function* (run: RunRow) {
         const plan = yield* plans.secrets(run.workspace_id, run.plan_run_id)
         if (plan === undefined || !plan.isComplete) return undefined
-        const base = yield* states.find(run.base_state_version_id ?? "")
+        const base = yield* states.find(run.base_state_version_id)
         return [
           ...plan.inputs,
           ...plan.credentials,

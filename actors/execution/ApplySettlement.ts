@@ -34,11 +34,11 @@ import { StaleReasons } from "../staleness/StaleReasons.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import type { CapsuleId, RunId, StateVersionId } from "../../schema/records/Ids.ts"
 
 /** An apply whose state is committed and whose end waits for the operator's checks. */
 export interface CheckedApply {
-  readonly capsuleId: string
+  readonly capsuleId: CapsuleId
   readonly lifecycle: Lifecycle
 }
 
@@ -89,14 +89,14 @@ export class ApplySettlement extends Context.Service<
       const hosted = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
-        stateVersionId: string | undefined
+        stateVersionId: StateVersionId | undefined
       ): Effect.fn.Return<ReadonlyArray<RunDiagnostic>> {
         if (run.type === "destroy_apply") {
           yield* interfaces.destroyed(capsule.id)
           yield* deliveries.destroyed(capsule.id)
           return []
         }
-        const config = yield* configs.load(run.install_config_id ?? "")
+        const config = yield* configs.load(run.install_config_id)
         if (config !== undefined && stateVersionId !== undefined) {
           yield* interfaces.applied({ runId: run.id, capsule, stateVersionId, config })
         }
@@ -112,7 +112,7 @@ export class ApplySettlement extends Context.Service<
         hold: RunHold,
         result: ApplyResult,
         evidence: RunEvidence,
-        data: { readonly stateVersionId?: string }
+        data: { readonly stateVersionId?: StateVersionId }
       ) => {
         switch (result.exit) {
           case "succeeded":
@@ -128,7 +128,7 @@ export class ApplySettlement extends Context.Service<
         const { runId } = hold
         const run = yield* runs.held(hold)
         if (run === undefined) return yield* holdLost(hold)
-        const capsule = yield* capsules.find(run.capsule_id ?? "")
+        const capsule = yield* capsules.find(run.capsule_id)
         if (capsule === undefined || run.install_config_id === null)
           return yield* Effect.die(new Error(`The Capsule or configuration of Run ${runId} is gone`))
         const prepared = Option.getOrUndefined(yield* preparations.load(hold, applyForm))

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
+import type { ConnectionId, ProjectId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses, type UseSite, type UseStarter } from "../connection/ConnectionUses.ts"
 import type { RunRow } from "../run/RunRow.ts"
@@ -15,8 +16,8 @@ export const repositoryPath = (folder: string, modulePath: string): string => {
 
 /** For a module without a Capsule, and perhaps without a Source: then the default is the repository's own. */
 export const newCapsuleSite = (install: {
-  readonly workspaceId: string
-  readonly projectId: string
+  readonly workspaceId: WorkspaceId
+  readonly projectId: ProjectId
   readonly url: string
   readonly ref: string
   readonly folder: string
@@ -57,7 +58,7 @@ export const starterOf = (run: Pick<RunRow, "created_by" | "trigger_kind">, caps
 
 /** Applies the rule of each of these Connections. A missing one is recorded on the Run. */
 export const checkUses = Effect.fn("checkUses")(function* (
-  connectionIds: ReadonlyArray<string>,
+  connectionIds: ReadonlyArray<ConnectionId>,
   starter: UseStarter,
   site: UseSite
 ): Effect.fn.Return<void, ApiError, ConnectionStore | ConnectionUses> {

@@ -2,7 +2,7 @@ import { Effect, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RunControl as PlaceControl } from "../../runner/execution/RunPlace.ts"
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
-import { CompatibilityReportId, type RunId } from "../../schema/records/Ids.ts"
+import { CompatibilityReportId, InstallConfigId, type RunId, SourceId } from "../../schema/records/Ids.ts"
 import { ToolIdentity } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId } from "../Identity.ts"
@@ -25,12 +25,12 @@ import { type StagedReport, StagedReportJson, StagedSnapshot } from "../source/S
 
 /** The specification of a check Run. */
 export const CheckSpec = Schema.Struct({
-  sourceId: Schema.String,
+  sourceId: SourceId,
   snapshot: StagedSnapshot,
   /** When absent, the only module of the snapshot. */
   modulePath: Schema.optionalKey(Schema.String),
   /** The configuration to compare the module with, from the Source's own Workspace. */
-  installConfigId: Schema.optionalKey(Schema.String),
+  installConfigId: Schema.optionalKey(InstallConfigId),
   /** The tool of the Capsule that the check is for. */
   tool: Schema.optionalKey(ToolIdentity.fields.name)
 })

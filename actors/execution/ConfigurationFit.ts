@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type CompatibilityReport, type Finding, needAttention } from "../../schema/records/CompatibilityReport.ts"
+import type { InstallConfigId } from "../../schema/records/Ids.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import { requirementKey } from "../../schema/records/Provider.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
@@ -124,7 +125,7 @@ export const makeConfigurationFit = Effect.gen(function* () {
     return found
   })
 
-  return Effect.fn("Run.configurationFit")(function* (staged: StagedReport, installConfigId: string) {
+  return Effect.fn("Run.configurationFit")(function* (staged: StagedReport, installConfigId: InstallConfigId) {
     const { report } = staged
     if (report.status === "unsupported") return staged
     const loaded = yield* configs.load(installConfigId)

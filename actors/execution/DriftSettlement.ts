@@ -48,7 +48,7 @@ export class DriftSettlement extends Context.Service<
         const prepared = yield* preparations.load(hold, driftCheckForm)
         if (Option.isNone(prepared)) return yield* Effect.die(new Error(`Nothing was prepared for the Run ${run.id}`))
         const { drifted } = outcome
-        yield* capsules.annotate(run.capsule_id ?? "", {
+        yield* capsules.annotate(run.capsule_id, {
           drift_status: drifted ? "drifted" : "none",
           drift_checked_at: yield* now
         })

@@ -23,6 +23,7 @@ import { RunPreparations } from "../run/RunPreparations.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import type { StateVersions } from "../state/StateVersions.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { planForm, type PreparedPlan } from "./PreparationForms.ts"
 import { endRun, failRun, supersedeRun } from "./RunEnding.ts"
 import { RunPlans } from "./RunPlans.ts"
@@ -48,7 +49,7 @@ type Dependant = Pick<CapsuleRow, "name" | "workspace_id">
  * counted.
  */
 export const dependantsWarning = (
-  workspaceId: string,
+  workspaceId: WorkspaceId,
   dependants: ReadonlyArray<Dependant>
 ): ReadonlyArray<RunDiagnostic> => {
   if (dependants.length === 0) return []
@@ -126,11 +127,11 @@ export class PlanSettlement extends Context.Service<
 
       const park = Effect.fn("Run.planComputed")(function* (hold: RunHold, outcome: PlanOutcome) {
         const { prepared, run } = yield* held(hold)
-        const capsule = yield* capsules.find(run.capsule_id ?? "")
+        const capsule = yield* capsules.find(run.capsule_id)
         if (capsule === undefined || authorityMoved(run, capsule)) {
           return yield* supersedeRun(ending, run, "The Capsule has changed while the plan was computed.")
         }
-        const config = yield* configs.load(run.install_config_id ?? "")
+        const config = yield* configs.load(run.install_config_id)
         if (config === undefined) {
           return yield* Effect.die(new Error(`The configuration of the Run ${run.id} is gone`))
         }

@@ -3,6 +3,7 @@ import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { awaitAnswer, checkedUrl } from "../../runner/probe/AwaitedAnswer.ts"
 import { HttpProbe } from "../../runner/probe/HttpProbe.ts"
 import type { CheckTarget, Lifecycle, PostApplyCheck } from "../../schema/policy/PostApplyCheck.ts"
+import type { CapsuleId } from "../../schema/records/Ids.ts"
 import type { PostApplyResult } from "../../schema/records/Run.ts"
 import { Endpoints } from "../delivery/Endpoints.ts"
 import type { RunControl } from "./RunExecution.ts"
@@ -61,7 +62,7 @@ export const makePostApplyChecks = Effect.gen(function* () {
   })
 
   return Effect.fn("Capsule.postApplyChecks")(function* (
-    capsuleId: string,
+    capsuleId: CapsuleId,
     { postApply }: Lifecycle,
     control: Pick<RunControl, "sink" | "cancelRequested">
   ): Effect.fn.Return<PostApplyOutcome> {

@@ -1,5 +1,6 @@
 import { Effect, Result, Schema } from "effect"
-import { ConnectionId } from "../../schema/records/Ids.ts"
+import type { ConnectionId } from "../../schema/records/Ids.ts"
+import { type InstallConfigId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import { type ProviderRequirement, type ProviderResolution, requirementKey } from "../../schema/records/Provider.ts"
 import { normalProviderAddress } from "../../schema/records/NormalProviderAddress.ts"
 import { credentialFreeProviders } from "../connection/CredentialRecipes.ts"
@@ -12,12 +13,11 @@ import type { ConnectionRow } from "../connection/ConnectionRow.ts"
 
 const decodeNames = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Schema.String)))
 const namesOf = (row: ConnectionRow): ReadonlyArray<string> => decodeNames(row.env_names)
-const idOf = (row: ConnectionRow) => ConnectionId.make(row.id)
 
 const blockedBy = (
   requirement: ProviderRequirement,
   row: ConnectionRow | undefined,
-  workspaceId: string,
+  workspaceId: WorkspaceId,
   at: string,
   deniedProviders: ReadonlyArray<string>
 ) => {
@@ -50,8 +50,8 @@ export interface ProviderUse {
  * rule is applied.
  */
 export const resolveProviders = Effect.fn("resolveProviders")(function* (
-  workspaceId: string,
-  installConfigId: string,
+  workspaceId: WorkspaceId,
+  installConfigId: InstallConfigId,
   requirements: ReadonlyArray<ProviderRequirement>,
   use?: ProviderUse
 ) {
@@ -60,7 +60,7 @@ export const resolveProviders = Effect.fn("resolveProviders")(function* (
   const uses = yield* ConnectionUses
   const { deniedProviders } = yield* RunSettings
   const at = yield* now
-  const bound = new Map<string, string>()
+  const bound = new Map<string, ConnectionId>()
   for (const row of yield* configs.bindings(installConfigId)) {
     bound.set(
       requirementKey({
@@ -83,13 +83,13 @@ export const resolveProviders = Effect.fn("resolveProviders")(function* (
         status: blocked[0],
         blockedReason: blocked[1],
         envNames: [],
-        ...(row === undefined ? {} : { connectionId: idOf(row) })
+        ...(row === undefined ? {} : { connectionId: row.id })
       })
     } else if (row !== undefined) {
       const granted = use === undefined ? undefined : yield* Effect.result(uses.grant(row, use.starter, use.site))
       if (granted !== undefined && Result.isFailure(granted)) {
         const { message } = granted.failure
-        const refused = { status: "blocked_policy", blockedReason: message, connectionId: idOf(row) } as const
+        const refused = { status: "blocked_policy", blockedReason: message, connectionId: row.id } as const
         resolutions.push({ ...requirement, ...refused, envNames: [] })
         continue
       }
@@ -97,7 +97,7 @@ export const resolveProviders = Effect.fn("resolveProviders")(function* (
       resolutions.push({
         ...requirement,
         status: "resolved_provider_connection",
-        connectionId: idOf(row),
+        connectionId: row.id,
         ...(granted === undefined ? {} : { use: granted.success }),
         envNames: namesOf(row)
       })

@@ -59,7 +59,7 @@ export const fenceRestored = Effect.gen(function* () {
         ? lifecycle.abandon(run, outcomeUnknown, evidence)
         : Effect.orDie(lifecycle.fail(holdOf(run), outcomeUnknown, evidence))
       yield* Effect.orDie(sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`)
-      yield* capsules.annotate(run.capsule_id ?? "", { status: "error", runtime_safety: "unknown" })
+      yield* capsules.annotate(run.capsule_id, { status: "error", runtime_safety: "unknown" })
     }
     const planned = yield* Effect.orDie(PlannedCapsule.rows(sql)`SELECT capsule_id, COUNT(*) AS plans
       FROM runs WHERE ${sql.literal(pendingPlan())} GROUP BY capsule_id ORDER BY capsule_id`)

@@ -18,6 +18,7 @@ import { type ProviderUse, resolveProviders } from "./ProviderResolutions.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import { StoredWorkspace } from "../workspace/StoredWorkspace.ts"
 import { type RunRow } from "../run/RunRow.ts"
+import type { InstallConfigId } from "../../schema/records/Ids.ts"
 
 /** How each requirement of the module is met, with the secrets if all of them are. */
 export interface ResolvedProviders {
@@ -59,7 +60,7 @@ export class RunInputs extends Context.Service<
   {
     readonly providers: (
       run: Pick<RunRow, "id" | "workspace_id">,
-      installConfigId: string,
+      installConfigId: InstallConfigId,
       requirements: ReadonlyArray<ProviderRequirement>,
       inherited: ReadonlyArray<string>,
       use: ProviderUse
@@ -88,7 +89,7 @@ export class RunInputs extends Context.Service<
       const providers = Effect.fn("RunInputs.providers")(
         function* (
           run: Pick<RunRow, "id" | "workspace_id">,
-          installConfigId: string,
+          installConfigId: InstallConfigId,
           requirements: ReadonlyArray<ProviderRequirement>,
           inherited: ReadonlyArray<string>,
           use: ProviderUse

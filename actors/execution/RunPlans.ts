@@ -9,7 +9,7 @@ import { type ConsumedOutput, encodeConsumed } from "../consumption/ConsumedOutp
 import { fromStoredSecrets, StoredSecrets, toStoredSecrets } from "../vault/SealedSecrets.ts"
 import { Vault } from "../vault/Vault.ts"
 import { RunPlanRow } from "./RunPlanRow.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import type { RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 
 /** A saved plan for its apply. The file contains secrets in the clear and is sealed at rest. */
 export interface SavedPlan {
@@ -26,14 +26,14 @@ export interface ConsumingPlan extends SavedPlan {
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
 
-const place = (workspaceId: string, runId: RunId) => ({
+const place = (workspaceId: WorkspaceId, runId: RunId) => ({
   table: "run_plans",
   column: "plan_file",
   workspaceId,
   rowId: runId
 })
 
-const secretsPlace = (workspaceId: string, runId: RunId) => ({
+const secretsPlace = (workspaceId: WorkspaceId, runId: RunId) => ({
   ...place(workspaceId, runId),
   column: "sealed_secrets"
 })
@@ -58,10 +58,10 @@ export class RunPlans extends Context.Service<
   RunPlans,
   {
     /** In the caller's transaction. */
-    readonly save: (workspaceId: string, runId: RunId, plan: ConsumingPlan) => Effect.Effect<void>
-    readonly load: (workspaceId: string, runId: RunId | null) => Effect.Effect<SavedPlan | undefined>
+    readonly save: (workspaceId: WorkspaceId, runId: RunId, plan: ConsumingPlan) => Effect.Effect<void>
+    readonly load: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<SavedPlan | undefined>
     /** What the plan's inputs and marks keep secret; `undefined` when the plan is gone. */
-    readonly secrets: (workspaceId: string, runId: RunId | null) => Effect.Effect<RecordedSecrets | undefined>
+    readonly secrets: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<RecordedSecrets | undefined>
     readonly drop: (runId: RunId | null) => Effect.Effect<void>
   }
 >()("svc/actors/execution/RunPlans") {
@@ -71,7 +71,7 @@ export class RunPlans extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
 
-      const opened = Effect.fnUntraced(function* (workspaceId: string, runId: RunId, sealed: string | null) {
+      const opened = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId, sealed: string | null) {
         // A plan of a release that kept none.
         if (sealed === null) return { inputs: [], credentials: [], marked: [] }
         const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
@@ -84,7 +84,7 @@ export class RunPlans extends Context.Service<
       })
 
       return RunPlans.of({
-        save: Effect.fn("RunPlans.save")(function* (workspaceId: string, runId: RunId, plan: ConsumingPlan) {
+        save: Effect.fn("RunPlans.save")(function* (workspaceId: WorkspaceId, runId: RunId, plan: ConsumingPlan) {
           yield* sql`INSERT INTO run_plans ${RunPlanRow.values(sql, {
             run_id: runId,
             plan_file: yield* vault.seal(place(workspaceId, runId), plan.planFile),
@@ -105,7 +105,7 @@ export class RunPlans extends Context.Service<
             created_at: yield* now
           })}`
         }, Effect.orDie),
-        load: Effect.fn("RunPlans.load")(function* (workspaceId: string, runId: RunId | null) {
+        load: Effect.fn("RunPlans.load")(function* (workspaceId: WorkspaceId, runId: RunId | null) {
           if (runId === null) return undefined
           const rows = yield* RunPlanRow.some(
             sql,
@@ -129,7 +129,7 @@ export class RunPlans extends Context.Service<
             build: storedBuild(row)
           }
         }, Effect.orDie),
-        secrets: Effect.fn("RunPlans.secrets")(function* (workspaceId: string, runId: RunId | null) {
+        secrets: Effect.fn("RunPlans.secrets")(function* (workspaceId: WorkspaceId, runId: RunId | null) {
           if (runId === null) return undefined
           const rows = yield* RunPlanRow.some(sql, "sealed_secrets", "secret_rule")`
             SELECT sealed_secrets, secret_rule FROM run_plans WHERE run_id = ${runId}`

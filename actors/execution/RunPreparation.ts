@@ -96,7 +96,7 @@ export class RunPreparation extends Context.Service<
       const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
         const deployed = run.type === "plan" ? null : capsule.adopted_snapshot_id
         const snapshotId = deployed ?? run.source_snapshot_id
-        const snapshot = yield* store.findSnapshot(snapshotId ?? "")
+        const snapshot = yield* store.findSnapshot(snapshotId)
         const authority = {
           source_snapshot_id: snapshotId,
           resolved_commit: snapshot?.resolved_commit ?? run.resolved_commit,
@@ -119,7 +119,7 @@ export class RunPreparation extends Context.Service<
       })
 
       const authority = Effect.fnUntraced(function* (created: RunRow) {
-        const capsule = yield* capsules.find(created.capsule_id ?? "")
+        const capsule = yield* capsules.find(created.capsule_id)
         if (capsule === undefined) return yield* Effect.die(new Error(`The Capsule of Run ${created.id} is gone`))
         // Queued before the Workspace was archived, or admitted at that very moment.
         yield* refuseArchived(capsule.workspace_id).pipe(
@@ -139,8 +139,8 @@ export class RunPreparation extends Context.Service<
         const lost = isApply(created.type) ? yield* lostOf(capsule, created.plan_run_id) : undefined
         if (lost !== undefined) return yield* blocked("superseded", lost)
         const run = moved ? yield* rebased(created, capsule) : created
-        const config = yield* configs.load(run.install_config_id ?? "")
-        const snapshot = yield* store.findSnapshot(run.source_snapshot_id ?? "")
+        const config = yield* configs.load(run.install_config_id)
+        const snapshot = yield* store.findSnapshot(run.source_snapshot_id)
         if (config === undefined || snapshot === undefined) {
           return yield* Effect.die(new Error(`Run ${run.id} refers to records that do not exist`))
         }
@@ -198,7 +198,7 @@ export class RunPreparation extends Context.Service<
         resolution: ProviderResolution
       ) {
         const since = yield* now
-        const connection = yield* connections.find(resolution.connectionId ?? "")
+        const connection = yield* connections.find(resolution.connectionId ?? null)
         const wait = credentialWaitOf({ id: run.id, since }, resolution, {
           isDenied: settings.deniedProviders.includes(resolution.provider),
           connection: connection === undefined ? undefined : effectiveStatus(connection, since)

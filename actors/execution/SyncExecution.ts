@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { serviceContext } from "../../schema/protocol/Command.ts"
-import { SourceSnapshotId } from "../../schema/records/Ids.ts"
+import { type SourceId, SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { contentOf, PathFilters } from "../staleness/PathFilters.ts"
@@ -48,7 +48,7 @@ export const makeSyncExecution = Effect.gen(function* () {
   const staged = Effect.fnUntraced(function* (
     run: RunRow,
     spec: SyncSpec,
-    id: string,
+    id: SourceSnapshotId,
     { synced }: Extract<FetchedLane, { readonly kind: "fetched" }>
   ) {
     const manifest = manifestVerdict(synced.repositoryManifest)
@@ -79,7 +79,7 @@ export const makeSyncExecution = Effect.gen(function* () {
   })
 
   /** A commit's effect on Capsules with a path filter takes reading, so it is determined before the lane moves. */
-  const compared = Effect.fnUntraced(function* (sourceId: string, { path, ref }: SyncSpec, fetched: FetchedLane) {
+  const compared = Effect.fnUntraced(function* (sourceId: SourceId, { path, ref }: SyncSpec, fetched: FetchedLane) {
     const content =
       fetched.kind === "known"
         ? contentOf(fetched.snapshot)
@@ -91,7 +91,7 @@ export const makeSyncExecution = Effect.gen(function* () {
   })
 
   /** Another look may have recorded the same commit meanwhile: then that snapshot is the lane's. */
-  const unrepeated = Effect.fnUntraced(function* (sourceId: string, spec: SyncSpec, fetched: FetchedLane) {
+  const unrepeated = Effect.fnUntraced(function* (sourceId: SourceId, spec: SyncSpec, fetched: FetchedLane) {
     if (fetched.kind === "known") return fetched
     const snapshot = yield* store.snapshotOf(sourceId, spec, fetched.synced.resolvedCommit)
     return snapshot === undefined ? fetched : { kind: "known" as const, snapshot }
@@ -100,9 +100,9 @@ export const makeSyncExecution = Effect.gen(function* () {
   /** Records where a lane is, and the consequences. A person's sync keeps its own record of the requested lane. */
   const settleLane = Effect.fnUntraced(function* (
     run: RunRow,
-    sourceId: string,
+    sourceId: SourceId,
     spec: SyncSpec,
-    snapshotId: string,
+    snapshotId: SourceSnapshotId,
     lookedAt: string,
     taken: FetchedLane,
     ownRecord: boolean
@@ -228,7 +228,7 @@ export const makeSyncExecution = Effect.gen(function* () {
   /** A look queued before its Source stopped following is skipped. */
   const isWanted = Effect.fnUntraced(function* (run: RunRow) {
     if (!isLook(run)) return true
-    const source = yield* store.find(run.source_id ?? "")
+    const source = yield* store.find(run.source_id)
     return source !== undefined && source.auto_sync === 1 && source.status !== "disabled"
   })
 

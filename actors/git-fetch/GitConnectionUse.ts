@@ -6,6 +6,7 @@ import type { RunRow } from "../run/RunRow.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import type { SourceRow } from "../source/SourceRow.ts"
 import { rowShape } from "../database/Table.ts"
+import type { ConnectionId, WorkspaceId } from "../../schema/records/Ids.ts"
 
 const AdoptedRef = rowShape({ ref: Schema.String })
 
@@ -20,7 +21,7 @@ export const chosenDefault = (source: SourceDefault | undefined): ReadonlyArray<
 
 /** The purpose of sending a Git Connection. */
 export interface GitFetch {
-  readonly workspaceId: string
+  readonly workspaceId: WorkspaceId
   readonly url: string
   readonly ref: string
   readonly source: (SourceDefault & Pick<SourceRow, "id">) | undefined
@@ -37,7 +38,7 @@ export const fetchStarter = (
 
 /** Applies the rule of a Git Connection. A missing one is recorded on the Run. */
 export const checkGitUse = Effect.fn("checkGitUse")(function* (
-  connectionId: string | null | undefined,
+  connectionId: ConnectionId | null | undefined,
   starter: UseStarter,
   { workspaceId, url, ref, source }: GitFetch
 ) {

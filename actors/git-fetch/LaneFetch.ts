@@ -15,6 +15,7 @@ import type { RunRow } from "../run/RunRow.ts"
 import { checkGitUse, fetchStarter } from "./GitConnectionUse.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import type { SnapshotRow } from "../source/SourceRow.ts"
+import { ConnectionId } from "../../schema/records/Ids.ts"
 
 /** What a sync Run is asked to fetch. */
 export const SyncSpec = Schema.Struct({
@@ -22,7 +23,7 @@ export const SyncSpec = Schema.Struct({
   ref: Schema.String,
   path: Schema.String,
   expectedCommit: Schema.optionalKey(Schema.String),
-  authConnectionId: Schema.optionalKey(Schema.String),
+  authConnectionId: Schema.optionalKey(ConnectionId),
   intent: Schema.Literals(["observe", "manual_plan"]),
   /** A person asked for the Source, not for one lane: every other lane in use is looked at too. */
   everyLane: Schema.optionalKey(Schema.Boolean)

@@ -43,7 +43,7 @@ export class Handoffs extends Context.Service<
     readonly complete: (
       context: CommandContext,
       subject: string,
-      runId: string,
+      runId: RunId | null,
       target: HandoffTarget,
       serviceOrigin: string
     ) => Effect.Effect<Redacted.Redacted<string>, ApiError>
@@ -69,7 +69,7 @@ export class Handoffs extends Context.Service<
         )
       }
 
-      const applied = Effect.fnUntraced(function* (runId: string, subject: string) {
+      const applied = Effect.fnUntraced(function* (runId: RunId | null, subject: string) {
         const [row] = yield* Effect.orDie(AppliedRow.rows(
           sql
         )`SELECT r.id, r.workspace_id, r.type, r.status, r.capsule_id, c.project_id, c.name,
@@ -97,7 +97,7 @@ export class Handoffs extends Context.Service<
       const complete = Effect.fn("Handoffs.complete")(function* (
         context: CommandContext,
         subject: string,
-        applyRunId: string,
+        applyRunId: RunId | null,
         target: HandoffTarget,
         serviceOrigin: string
       ) {

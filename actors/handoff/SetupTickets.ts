@@ -3,6 +3,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { retention } from "../../schema/records/Retention.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
+import type { CapsuleId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -13,9 +14,9 @@ const lifetime = retention.setupTicket.after
 /** What a ticket tells the redeeming product: the install, and the person. */
 export interface SetupTicket {
   readonly product: string
-  readonly workspaceId: string
-  readonly capsuleId: string
-  readonly runId: string
+  readonly workspaceId: WorkspaceId
+  readonly capsuleId: CapsuleId
+  readonly runId: RunId
   readonly subject: string
 }
 

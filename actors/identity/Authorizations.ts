@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { Audit } from "../audit/Audit.ts"
 import { ReadSql } from "../database/ReadSql.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { AuthorizationCodes, type NewCode } from "./AuthorizationCodes.ts"
 import type { Client } from "./Client.ts"
 import { Clients } from "./Clients.ts"
@@ -51,7 +52,7 @@ export class Authorizations extends Context.Service<
     readonly preview: (
       client: Client,
       subject: string,
-      workspaceId: string | undefined
+      workspaceId: WorkspaceId | undefined
     ) => Effect.Effect<LiveAuthority, OAuthError>
     /**
      * The Workspace that a request means: the one it names, or else the only one in which its resource is an Interface of
@@ -61,7 +62,7 @@ export class Authorizations extends Context.Service<
       client: Client,
       subject: string,
       request: Pick<NewGrant, "resource" | "workspaceId">
-    ) => Effect.Effect<string | undefined, OAuthError>
+    ) => Effect.Effect<WorkspaceId | undefined, OAuthError>
     /**
      * The scopes of a request that this person can grant to this client: those that it is registered with and, where the
      * request is for an Interface, those of the person's permissions there. Fails with `invalid_target` without any of them.
@@ -103,7 +104,7 @@ export class Authorizations extends Context.Service<
         through: SqlClient.SqlClient,
         client: Client,
         subject: string,
-        workspaceId: string | undefined
+        workspaceId: WorkspaceId | undefined
       ): Effect.fn.Return<LiveAuthority, OAuthError | SqlError> {
         const live = yield* liveAuthority(through, client, subject, workspaceId)
         return Result.isFailure(live) ? yield* denial(live.failure) : live.success

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
+import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigRow } from "../configuration/InstallConfigRow.ts"
 import { type RowOf, rowShape } from "../database/Table.ts"
@@ -23,7 +24,7 @@ const CapsuleAuthority = rowShape({
 export type CapsuleAuthority = RowOf<typeof CapsuleAuthority.columns>
 
 /** The Capsule with its present configuration, read through `sql`. */
-export const readCapsuleAuthority = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, capsuleId: string) {
+export const readCapsuleAuthority = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, capsuleId: CapsuleId) {
   const rows = yield* CapsuleAuthority.rows(sql)`SELECT c.workspace_id, c.id AS capsule_id, c.status,
       c.execution_authority_epoch, i.id AS install_config_id, i.digest AS install_config_digest, i.source_snapshot_id,
       i.config

@@ -11,7 +11,7 @@ import { Grants } from "./Grants.ts"
 import { IssuerSettings } from "./IssuerSettings.ts"
 import { encodeScopes } from "./Scopes.ts"
 import { CapsuleClientRow, PlanPinRow } from "./CapsuleClientRow.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import type { CapsuleId, RunId } from "../../schema/records/Ids.ts"
 
 const planContract = "svc.accounts-oidc-plan/v1"
 
@@ -46,7 +46,7 @@ const isCanonicalOrigin = (text: string): boolean => {
 }
 
 /** Permanent for a Capsule, so that it can be delivered before registration. */
-export const capsuleClientId = (capsuleId: string): string => derivedId(Schema.String, "oidc", capsuleId, "client")
+export const capsuleClientId = (capsuleId: CapsuleId): string => derivedId(Schema.String, "oidc", capsuleId, "client")
 
 /**
  * The generic identity capability: the only way to create a Capsule's client. A plan pins what would be registered and
@@ -62,21 +62,21 @@ export class CapsuleClients extends Context.Service<
      */
     readonly pin: (
       planRunId: RunId,
-      capsuleId: string,
+      capsuleId: CapsuleId,
       endpointUrl: string | undefined
     ) => Effect.Effect<IdentityDelivery | undefined, CapsuleIdentityRefused>
     /**
      * Before the final apply runs its tool: derives the values again and compares. Fails with `CapsuleIdentityRefused` when any
      * of them, the configuration or the epoch has moved, or when a required pin is missing.
      */
-    readonly check: (planRunId: RunId, capsuleId: string) => Effect.Effect<void, CapsuleIdentityRefused>
+    readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, CapsuleIdentityRefused>
     /**
      * With the settlement of a successful final apply, in its transaction. Registers or renews the client with the present
      * activation digest; without a requirement it retires what was registered before. Repeating it changes nothing.
      */
-    readonly register: (planRunId: RunId | null, capsuleId: string) => Effect.Effect<void, CapsuleIdentityRefused>
+    readonly register: (planRunId: RunId | null, capsuleId: CapsuleId) => Effect.Effect<void, CapsuleIdentityRefused>
     /** With a terminal destroy, in its transaction: the client and everything granted to it end. Repeatable. */
-    readonly retire: (capsuleId: string) => Effect.Effect<void>
+    readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/identity/CapsuleClients") {
   static readonly layer = Layer.effect(
@@ -97,7 +97,7 @@ const make = Effect.gen(function* () {
     return compiled.requires.find((requirement) => requirement.kind === "identity.oidc")
   })
 
-  const present = Effect.fnUntraced(function* (capsuleId: string) {
+  const present = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
     const authority = yield* Effect.orDie(readCapsuleAuthority(sql, capsuleId))
     return authority === undefined || !isServing(authority)
       ? yield* refused("capsule_gone", "The Capsule is disabled or destroyed, so it gets no identity.")
@@ -105,7 +105,7 @@ const make = Effect.gen(function* () {
   })
 
   /** What would be registered now; `undefined` without a requirement. */
-  const derive = Effect.fnUntraced(function* (capsuleId: string, endpointUrl: string | undefined) {
+  const derive = Effect.fnUntraced(function* (capsuleId: CapsuleId, endpointUrl: string | undefined) {
     const authority = yield* present(capsuleId)
     const requirement = yield* requirementOf(authority)
     if (requirement === undefined) return undefined
@@ -133,7 +133,7 @@ const make = Effect.gen(function* () {
     return { authority, delivery, scopes, authorityDigest } satisfies Registration
   })
 
-  const pinned = Effect.fnUntraced(function* (planRunId: RunId | null, capsuleId: string) {
+  const pinned = Effect.fnUntraced(function* (planRunId: RunId | null, capsuleId: CapsuleId) {
     const [row] = yield* Effect.orDie(PlanPinRow.some(
       sql,
       "capsule_id",
@@ -163,7 +163,7 @@ const make = Effect.gen(function* () {
       data: { scopes: registration.scopes, redirectUri: registration.delivery.redirectUri }
     })
 
-  const retire = Effect.fn("CapsuleClients.retire")(function* (capsuleId: string) {
+  const retire = Effect.fn("CapsuleClients.retire")(function* (capsuleId: CapsuleId) {
     const clientId = capsuleClientId(capsuleId)
     const retired = yield* CapsuleClientRow.some(sql, "workspace_id")`UPDATE oidc_capsule_clients
       SET ${CapsuleClientRow.changes(sql, { status: "retired", activation_digest: null, updated_at: yield* now })}

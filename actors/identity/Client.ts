@@ -1,4 +1,5 @@
 import type { Redacted } from "effect"
+import type { CapsuleId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { ApplicationType } from "./RedirectUris.ts"
 
 export const grantTypes = [
@@ -12,8 +13,8 @@ export type SigningAlgorithm = "RS256" | "ES256"
 
 /** The Capsule of a client: its authority is checked at every use of the client. */
 export interface CapsuleOwner {
-  readonly workspaceId: string
-  readonly capsuleId: string
+  readonly workspaceId: WorkspaceId
+  readonly capsuleId: CapsuleId
   /** `undefined` before an apply has stored one: stale. */
   readonly activationDigest: string | undefined
 }

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
@@ -17,7 +18,7 @@ export interface ConnectedApplication {
   readonly id: string
   readonly clientId: string
   readonly clientName: string
-  readonly workspaceId: string | undefined
+  readonly workspaceId: WorkspaceId | undefined
   readonly scopes: ReadonlyArray<string>
   /** Whether it stays when the person signs out. */
   readonly offline: boolean
@@ -27,7 +28,7 @@ export interface ConnectedApplication {
 interface Row {
   readonly id: string
   readonly client_id: string
-  readonly workspace_id: string | null
+  readonly workspace_id: WorkspaceId | null
   readonly scopes: string
   readonly created_at: string
 }

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { ReadSql } from "../database/ReadSql.ts"
 import { now } from "../Identity.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
 import { ConsentRow } from "./ConsentRow.ts"
 
@@ -10,7 +11,7 @@ import { ConsentRow } from "./ConsentRow.ts"
 export interface ConsentPlace {
   readonly subject: string
   readonly clientId: string
-  readonly workspaceId: string | undefined
+  readonly workspaceId: WorkspaceId | undefined
 }
 
 /** What people have allowed clients. */

@@ -5,6 +5,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { secretHash } from "../credential/BearerSecret.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { mintOneTimeSecret, mintUserCode } from "./IdentitySecrets.ts"
 import { devicePollSeconds, lifetimes } from "./Lifetimes.ts"
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
@@ -13,7 +14,7 @@ import { DeviceCodeRow } from "./DeviceCodeRow.ts"
 export interface NewDeviceRequest {
   readonly clientId: string
   readonly scopes: ReadonlyArray<string>
-  readonly workspaceId: string | undefined
+  readonly workspaceId: WorkspaceId | undefined
   readonly resource: string | undefined
 }
 

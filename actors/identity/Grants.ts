@@ -3,6 +3,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { newId, now } from "../Identity.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { decodeClaims, encodeClaims, type RequestedClaims } from "./RequestedClaims.ts"
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
 import { GrantRow } from "./GrantRow.ts"
@@ -13,7 +14,7 @@ export interface NewGrant {
   readonly subject: string
   /** The browser session in which it was granted. */
   readonly sessionId: string | undefined
-  readonly workspaceId: string | undefined
+  readonly workspaceId: WorkspaceId | undefined
   readonly scopes: ReadonlyArray<string>
   readonly claims: RequestedClaims
   readonly resource: string | undefined

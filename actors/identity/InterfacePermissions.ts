@@ -18,7 +18,7 @@ const delivery = "oauth2"
 export interface InterfaceTokenRequest {
   readonly client: Client
   readonly subject: string
-  readonly workspaceId: string | undefined
+  readonly workspaceId: WorkspaceId | undefined
   readonly resource: string
 }
 
@@ -74,12 +74,12 @@ export const interfacePermissions = Effect.fn("interfacePermissions")(function* 
 export const workspacesOfResource = Effect.fn("workspacesOfResource")(function* (
   sql: SqlClient.SqlClient,
   { client, resource, subject }: Omit<InterfaceTokenRequest, "workspaceId">
-): Effect.fn.Return<ReadonlyArray<string>, SqlError> {
+): Effect.fn.Return<ReadonlyArray<WorkspaceId>, SqlError> {
   const rows = yield* UsedWorkspace.rows(sql)`SELECT DISTINCT m.workspace_id AS "workspaceId"
     FROM memberships m JOIN interfaces i ON i.workspace_id = m.workspace_id
     WHERE m.subject = ${subject} AND m.status = 'active' AND i.status = 'resolved'
       AND REPLACE(i.inputs, ${JSON.stringify(resource)}, '') <> i.inputs ORDER BY m.workspace_id`
-  const meant: Array<string> = []
+  const meant: Array<WorkspaceId> = []
   for (const { workspaceId } of rows) {
     const permissions = yield* interfacePermissions(sql, { client, resource, subject, workspaceId })
     if (permissions.length > 0) meant.push(workspaceId)

@@ -8,7 +8,7 @@ import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { MembershipRow } from "../workspace/MembershipRow.ts"
 import { type RowOf, rowShape } from "../database/Table.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
-import { Subject } from "../../schema/records/Ids.ts"
+import { type CapsuleId, Subject, type WorkspaceId } from "../../schema/records/Ids.ts"
 
 // The account stands above this folder.
 const Person = rowShape({
@@ -23,7 +23,7 @@ export type Person = RowOf<typeof Person.columns>
 export interface LiveAuthority {
   readonly person: Person
   readonly workspace: { readonly id: string; readonly role: Role } | undefined
-  readonly capsuleId: string | undefined
+  readonly capsuleId: CapsuleId | undefined
 }
 
 /** Why there is no authority. `lasting`: the grants on it must end; otherwise an apply may restore it. */
@@ -55,7 +55,7 @@ export const liveAuthority = Effect.fn("liveAuthority")(function* (
   sql: SqlClient.SqlClient,
   client: Client,
   subject: string,
-  workspaceId: string | undefined
+  workspaceId: WorkspaceId | undefined
 ): Effect.fn.Return<Result.Result<LiveAuthority, Denial>, SqlError> {
   const [person] = yield* Person.rows(sql)`SELECT subject, email, display_name, updated_at FROM users
     WHERE subject = ${subject} AND status = 'active'`

@@ -1,6 +1,5 @@
 import { Context, Effect, Layer, type Redacted } from "effect"
 import { ApiError } from "../../schema/errors/ApiError.ts"
-import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { invalidToken } from "../credential/CredentialRefusal.ts"
 import type { Principal } from "../credential/Principal.ts"
 import { TokenInspection } from "./TokenInspection.ts"
@@ -32,9 +31,7 @@ export class OAuthAuthority extends Context.Service<
             credentialId: good.id,
             subject: good.grant.subject,
             scopes: good.scopes,
-            ...(good.grant.workspaceId === undefined
-              ? {}
-              : { boundWorkspaceId: WorkspaceId.make(good.grant.workspaceId) })
+            ...(good.grant.workspaceId === undefined ? {} : { boundWorkspaceId: good.grant.workspaceId })
           } as const
         })
       })

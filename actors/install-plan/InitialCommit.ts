@@ -57,7 +57,7 @@ interface Findings {
   readonly report: StagedReport
   readonly staged: boolean
   /** The report that was reviewed: the preflight's, or the one of this plan's own check Run. */
-  readonly reviewedReportId: string
+  readonly reviewedReportId: CompatibilityReportId
 }
 
 /**
@@ -93,13 +93,13 @@ export class InitialCommit extends Context.Service<
       const uses = yield* ConnectionUses
 
       const pinned = Effect.fnUntraced(function* (row: InstallPlanRow) {
-        const snapshot = yield* store.findSnapshot(row.source_snapshot_id ?? "")
-        const report = yield* store.findReport(row.compatibility_report_id ?? "")
+        const snapshot = yield* store.findSnapshot(row.source_snapshot_id)
+        const report = yield* store.findReport(row.compatibility_report_id)
         if (snapshot === undefined || report === undefined)
           return yield* Effect.die(new Error(`Preflight of ${row.id} is gone`))
         return {
           staged: false,
-          reviewedReportId: row.compatibility_report_id ?? "",
+          reviewedReportId: report.id ?? "",
           snapshot: stagedOf(snapshot),
           report: {
             report: toReport(report),

@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { NewDependency } from "../../schema/records/Capsule.ts"
-import { DependencyId } from "../../schema/records/Ids.ts"
+import { type CapsuleId, DependencyId, type InstallPlanId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import type { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import type { InstallConfigStore, StoredConfig, VariableValues } from "../configuration/InstallConfigStore.ts"
 import type { StateVersions } from "../state/StateVersions.ts"
@@ -21,7 +21,7 @@ const asked = ({ dependencies = [] }: Asked) =>
 
 /** A dependency passes Outputs, even secret ones, to unreviewed code: that takes the right to add one to an existing Capsule. */
 export const checkMayDepend = Effect.fnUntraced(function* (
-  workspaceId: string,
+  workspaceId: WorkspaceId,
   request: Asked,
   { actor }: CommandContext
 ): Effect.fn.Return<void, ApiError, ConnectionUses> {
@@ -35,18 +35,18 @@ export const checkMayDepend = Effect.fnUntraced(function* (
 
 /** What can be checked before the module is known: each producer is visible to the Workspace, and ready. */
 export const checkProducers = Effect.fnUntraced(function* (
-  workspaceId: string,
+  workspaceId: WorkspaceId,
   request: Asked
 ): Effect.fn.Return<void, ApiError, Services> {
   for (const { at, dependency } of asked(request)) {
     yield* checkProducer(at, workspaceId, dependency)
-    yield* checkReady(at, { id: "", workspace_id: workspaceId }, dependency)
+    yield* checkReady(at, { workspace_id: workspaceId }, dependency)
   }
 })
 
 /** The module's inputs that the dependencies fill now. Each input has one source. */
 export const filledInputs = Effect.fnUntraced(function* (
-  workspaceId: string,
+  workspaceId: WorkspaceId,
   request: Asked,
   config: StoredConfig,
   values: VariableValues
@@ -60,16 +60,16 @@ export const filledInputs = Effect.fnUntraced(function* (
     if (twice !== undefined) {
       return yield* invalidRequest(`variables.${twice.to}: a dependency fills this input. Leave one of both out.`)
     }
-    for (const name of yield* checkReady(at, { id: "", workspace_id: workspaceId }, dependency)) filled.add(name)
+    for (const name of yield* checkReady(at, { workspace_id: workspaceId }, dependency)) filled.add(name)
   }
   return filled
 })
 
 /** Writes them with the Capsule, in its transaction. */
 export const insertDependencies = Effect.fnUntraced(function* (
-  install: { readonly id: string; readonly workspace_id: string },
+  install: { readonly id: InstallPlanId; readonly workspace_id: WorkspaceId },
   request: Asked,
-  capsuleId: string
+  capsuleId: CapsuleId
 ) {
   for (const { dependency, index } of asked(request)) {
     const id = derivedId(DependencyId, "dep", install.id, `dependency ${index}`)

@@ -10,6 +10,7 @@ import type { CreateInstallPlan } from "../../schema/api/InstallPlansApi.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { sourceBuildMaterial } from "../../schema/manifest/PublicMaterial.ts"
+import type { ProjectId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { checkBounds } from "../configuration/VariableRules.ts"
 import { checkUses, newCapsuleSite } from "../execution/CapsuleConnections.ts"
@@ -24,7 +25,7 @@ import { ProjectRow } from "../workspace/ProjectRow.ts"
 type Columns = Readonly<Record<string, string | null>>
 
 /** The Project an install goes to: the named one of this Workspace, or its default. */
-export const projectOf = Effect.fnUntraced(function* (workspaceId: string, projectId: string | undefined) {
+export const projectOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, projectId: ProjectId | undefined) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(
     projectId === undefined
@@ -36,7 +37,7 @@ export const projectOf = Effect.fnUntraced(function* (workspaceId: string, proje
     : rows[0].id
 })
 
-const checkConnections = Effect.fnUntraced(function* (workspaceId: string, request: CreateInstallPlan) {
+const checkConnections = Effect.fnUntraced(function* (workspaceId: WorkspaceId, request: CreateInstallPlan) {
   const connections = yield* ConnectionStore
   const { authConnectionId, url } = request.source
   yield* checkGitConnection("source.authConnectionId", workspaceId, authConnectionId, url)
@@ -56,7 +57,7 @@ const checkConnections = Effect.fnUntraced(function* (workspaceId: string, reque
  * elsewhere.
  */
 const checkPreflight = Effect.fnUntraced(function* (
-  workspaceId: string,
+  workspaceId: WorkspaceId,
   request: CreateInstallPlan
 ): Effect.fn.Return<Columns, ApiError, SourceStore | RunLedger> {
   const { preflight } = request
@@ -104,8 +105,8 @@ const checkPreflight = Effect.fnUntraced(function* (
 
 /** The person who asks may use what the request names, as far as it says where. */
 const checkAuthority = Effect.fnUntraced(function* (
-  workspaceId: string,
-  projectId: string,
+  workspaceId: WorkspaceId,
+  projectId: ProjectId,
   request: CreateInstallPlan,
   context: CommandContext
 ) {
@@ -135,7 +136,7 @@ const checkAuthority = Effect.fnUntraced(function* (
 
 /** Checks what can be known before anything is fetched. Returns the columns that a preflight fills in. */
 export const checkInstallRequest = Effect.fn("InstallPlan.check")(function* (
-  workspaceId: string,
+  workspaceId: WorkspaceId,
   request: CreateInstallPlan,
   context: CommandContext
 ) {

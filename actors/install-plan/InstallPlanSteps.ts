@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { RunId, SourceId } from "../../schema/records/Ids.ts"
+import { type InstallPlanId, RunId, SourceId } from "../../schema/records/Ids.ts"
 import { DatabaseFile } from "../database/DatabaseFile.ts"
 import { derivedId } from "../Identity.ts"
 import { KillPoint } from "../run/KillPoint.ts"
@@ -29,7 +29,7 @@ export class InstallPlanSteps extends Context.Service<
   InstallPlanSteps,
   {
     /** Takes the next step when one is due, in the caller's transaction. `false` when it has to wait or has ended. */
-    readonly step: (id: string) => Effect.Effect<boolean>
+    readonly step: (id: InstallPlanId) => Effect.Effect<boolean>
   }
 >()("svc/actors/install-plan/InstallPlanSteps") {
   static readonly layer = Layer.effect(
@@ -97,7 +97,7 @@ export class InstallPlanSteps extends Context.Service<
         yield* sql.afterCommit(queue.wake)
       })
 
-      const take = Effect.fnUntraced(function* (id: string) {
+      const take = Effect.fnUntraced(function* (id: InstallPlanId) {
         const row = yield* store.find(id)
         if (row === undefined) return false
         const request = yield* Effect.orDie(decodeRequest(row.request))
@@ -148,7 +148,7 @@ export class InstallPlanSteps extends Context.Service<
         }
       })
 
-      const step = Effect.fn("InstallPlan.step")(function* (id: string) {
+      const step = Effect.fn("InstallPlan.step")(function* (id: InstallPlanId) {
         yield* killPoint("install.stepping")
         const stepped = yield* take(id)
         if (stepped) yield* killPoint("install.stepped")

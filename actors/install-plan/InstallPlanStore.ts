@@ -1,12 +1,13 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+import type { InstallPlanId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { VariableValues } from "../configuration/InstallConfigStore.ts"
 import { InstallPlanRow, maxDiagnostics } from "./InstallPlanRow.ts"
 
-const place = (workspaceId: string, id: string) => ({
+const place = (workspaceId: WorkspaceId, id: InstallPlanId) => ({
   table: "install_plans",
   column: "private_variables",
   workspaceId,
@@ -21,16 +22,16 @@ export class InstallPlanStore extends Context.Service<
   InstallPlanStore,
   {
     readonly insert: (plan: {
-      readonly id: string
-      readonly workspaceId: string
+      readonly id: InstallPlanId
+      readonly workspaceId: WorkspaceId
       readonly request: string
       readonly actor: string
       readonly values: VariableValues
       readonly columns: Readonly<Record<string, string | null>>
     }) => Effect.Effect<void>
-    readonly find: (id: string) => Effect.Effect<InstallPlanRow | undefined>
-    readonly update: (id: string, columns: Readonly<Record<string, string | null>>) => Effect.Effect<void>
-    readonly fail: (id: string, diagnostics: ReadonlyArray<Finding>) => Effect.Effect<void>
+    readonly find: (id: InstallPlanId) => Effect.Effect<InstallPlanRow | undefined>
+    readonly update: (id: InstallPlanId, columns: Readonly<Record<string, string | null>>) => Effect.Effect<void>
+    readonly fail: (id: InstallPlanId, diagnostics: ReadonlyArray<Finding>) => Effect.Effect<void>
     /** The private values, while the coordinator still holds them. */
     readonly values: (row: InstallPlanRow) => Effect.Effect<VariableValues>
   }
@@ -41,7 +42,7 @@ export class InstallPlanStore extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
 
-      const update = Effect.fnUntraced(function* (id: string, columns: Readonly<Record<string, string | null>>) {
+      const update = Effect.fnUntraced(function* (id: InstallPlanId, columns: Readonly<Record<string, string | null>>) {
         yield* sql`UPDATE install_plans SET ${InstallPlanRow.changes(sql, { ...columns, updated_at: yield* now })} WHERE id = ${id}`
       }, Effect.orDie)
 

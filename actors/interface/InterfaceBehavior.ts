@@ -7,6 +7,7 @@ import { actorOptions, handedOver } from "../ActorClient.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
+import { CapsuleId } from "../../schema/records/Ids.ts"
 import { InterfaceMaterialization } from "./InterfaceMaterialization.ts"
 import { IntentRow, toFailure } from "./InterfaceRow.ts"
 
@@ -17,7 +18,7 @@ export const layer = InterfaceActor.toLayer(
     const materialization = yield* InterfaceMaterialization
     const audit = yield* Audit
     const client = yield* InterfaceActor.client
-    const { entityId: capsuleId } = yield* Entity.CurrentAddress
+    const capsuleId = CapsuleId.make((yield* Entity.CurrentAddress).entityId)
 
     const load = Effect.fnUntraced(function* (intentId: string) {
       const rows = yield* Effect.orDie(

@@ -1,22 +1,28 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { InterfaceBlueprint } from "../../schema/manifest/CompiledInstall.ts"
-import { InterfaceBindingId, InterfaceId, type RunId } from "../../schema/records/Ids.ts"
+import {
+  type CapsuleId,
+  InterfaceBindingId,
+  InterfaceId,
+  type RunId,
+  type WorkspaceId
+} from "../../schema/records/Ids.ts"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { derivedId, now } from "../Identity.ts"
 import { BindingRow, type BindingStatus, InterfaceRow, PermissionsJson } from "./InterfaceRow.ts"
 
 interface Owner {
-  readonly id: string
-  readonly workspace_id: string
+  readonly id: CapsuleId
+  readonly workspace_id: WorkspaceId
 }
 
 /** A binding to be created. A repeated request finds the existing one. */
 export interface NewBinding {
-  readonly workspaceId: string
-  readonly interfaceId: string
+  readonly workspaceId: WorkspaceId
+  readonly interfaceId: InterfaceId
   readonly subject: string
-  readonly consumerCapsuleId?: string | undefined
+  readonly consumerCapsuleId?: CapsuleId | undefined
   readonly requestKey: string
   readonly permissions: ReadonlyArray<string>
   readonly deliveryType: string
@@ -42,7 +48,7 @@ export const bindingId = (binding: Omit<NewBinding, "status" | "runId" | "permis
 export class InterfaceLedger extends Context.Service<
   InterfaceLedger,
   {
-    readonly ofCapsule: (capsuleId: string) => Effect.Effect<ReadonlyArray<InterfaceRow>>
+    readonly ofCapsule: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<InterfaceRow>>
     /** The Interface exists from now on, but is not usable yet. A retired one becomes pending again. */
     readonly announce: (capsule: Owner, blueprint: InterfaceBlueprint) => Effect.Effect<void>
     /** The Interface as an apply left it. The revision grows only with a difference. */
@@ -50,13 +56,13 @@ export class InterfaceLedger extends Context.Service<
       capsule: Owner,
       blueprint: InterfaceBlueprint,
       inputs: Readonly<Record<string, Schema.Json>>
-    ) => Effect.Effect<string>
-    readonly notReady: (capsuleId: string, key: string) => Effect.Effect<void>
+    ) => Effect.Effect<InterfaceId>
+    readonly notReady: (capsuleId: CapsuleId, key: string) => Effect.Effect<void>
     /** Ends Interfaces for good, with every binding to them. */
-    readonly retire: (ids: ReadonlyArray<string>) => Effect.Effect<void>
-    readonly findBinding: (id: string) => Effect.Effect<BindingRow | undefined>
+    readonly retire: (ids: ReadonlyArray<InterfaceId>) => Effect.Effect<void>
+    readonly findBinding: (id: InterfaceBindingId) => Effect.Effect<BindingRow | undefined>
     readonly insertBinding: (binding: NewBinding) => Effect.Effect<string>
-    readonly setBindings: (ids: ReadonlyArray<string>, status: BindingStatus) => Effect.Effect<void>
+    readonly setBindings: (ids: ReadonlyArray<InterfaceBindingId>, status: BindingStatus) => Effect.Effect<void>
   }
 >()("svc/actors/interface/InterfaceLedger") {
   static readonly layer = Layer.effect(
@@ -64,7 +70,7 @@ export class InterfaceLedger extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const find = (capsuleId: string, key: string) =>
+      const find = (capsuleId: CapsuleId, key: string) =>
         Effect.map(
           InterfaceRow.rows(sql)`SELECT * FROM interfaces WHERE capsule_id = ${capsuleId} AND interface_key = ${key}`,
           (rows) => rows[0]

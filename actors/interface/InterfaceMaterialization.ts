@@ -12,7 +12,7 @@ import { InterfaceLedger } from "./InterfaceLedger.ts"
 import { IntentRow } from "./InterfaceRow.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { rowShape } from "../database/Table.ts"
-import { Subject } from "../../schema/records/Ids.ts"
+import { type InterfaceId, type StateVersionId, Subject } from "../../schema/records/Ids.ts"
 
 const Installer = rowShape({ subject: Subject })
 
@@ -43,7 +43,7 @@ const make = Effect.gen(function* () {
   const ledger = yield* InterfaceLedger
   const install = yield* InstallPolicy
 
-  const outputsOf = Effect.fnUntraced(function* (stateVersionId: string) {
+  const outputsOf = Effect.fnUntraced(function* (stateVersionId: StateVersionId) {
     const outputs = new Map<string, AppliedOutput>()
     for (const row of yield* states.outputs(stateVersionId)) {
       // A sensitive value is not even opened. Ephemeral ones are not in the state.
@@ -66,7 +66,7 @@ const make = Effect.gen(function* () {
   /** One shot: a request that was answered once, even if revoked since, is not repeated. */
   const bind = Effect.fnUntraced(function* (
     capsule: CapsuleRow,
-    interfaceId: string,
+    interfaceId: InterfaceId,
     intent: IntentRow,
     request: InterfaceBindingRequest
   ) {

@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import type { InterfaceId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { AccessJson, InputsJson, InterfaceRow } from "./InterfaceRow.ts"
 
 const decodeAccess = Schema.decodeUnknownSync(AccessJson)
@@ -20,9 +21,9 @@ const resourceUriOf = (row: Pick<InterfaceRow, "access" | "inputs">): string | u
  */
 export const findInterfaceByResource = Effect.fn("findInterfaceByResource")(function* (
   sql: SqlClient.SqlClient,
-  workspaceId: string,
+  workspaceId: WorkspaceId,
   resource: string
-): Effect.fn.Return<string | undefined, SqlError> {
+): Effect.fn.Return<InterfaceId | undefined, SqlError> {
   // The address stands in the inputs as a JSON string; most rows are told apart by that alone.
   const rows = yield* InterfaceRow.some(sql, "id", "access", "inputs")`SELECT id, access, inputs FROM interfaces
     WHERE workspace_id = ${workspaceId} AND status = 'resolved'

@@ -6,15 +6,15 @@ import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { derivedId, now } from "../Identity.ts"
 import { InterfaceLedger } from "./InterfaceLedger.ts"
 import { IntentRow } from "./InterfaceRow.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import type { CapsuleId, RunId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
 
 type Config = NonNullable<Effect.Success<ReturnType<InstallConfigStore["Service"]["load"]>>>
 
 /** A successful apply, as far as Interfaces are concerned. */
 export interface AppliedCapsule {
   readonly runId: RunId
-  readonly capsule: { readonly id: string; readonly workspace_id: string }
-  readonly stateVersionId: string
+  readonly capsule: { readonly id: CapsuleId; readonly workspace_id: WorkspaceId }
+  readonly stateVersionId: StateVersionId
   readonly config: Config
 }
 
@@ -26,7 +26,7 @@ export class InterfaceSettlement extends Context.Service<
   InterfaceSettlement,
   {
     readonly applied: (applied: AppliedCapsule) => Effect.Effect<void>
-    readonly destroyed: (capsuleId: string) => Effect.Effect<void>
+    readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
     /** Hands over again what an earlier process left undone. */
     readonly resume: Effect.Effect<void>
   }
@@ -39,7 +39,7 @@ export class InterfaceSettlement extends Context.Service<
       const actor = yield* InterfaceActor.client
 
       /** A later apply supersedes what was not done yet. */
-      const supersede = Effect.fnUntraced(function* (capsuleId: string) {
+      const supersede = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
         yield* sql`UPDATE interface_intents SET ${IntentRow.changes(sql, { status: "superseded", updated_at: yield* now })}
           WHERE capsule_id = ${capsuleId} AND status IN ('pending', 'failed')`
       }, Effect.orDie)
@@ -78,7 +78,7 @@ export class InterfaceSettlement extends Context.Service<
         }
       }, Effect.orDie)
 
-      const destroyed = Effect.fn("InterfaceSettlement.destroyed")(function* (capsuleId: string) {
+      const destroyed = Effect.fn("InterfaceSettlement.destroyed")(function* (capsuleId: CapsuleId) {
         yield* supersede(capsuleId)
         const present = yield* ledger.ofCapsule(capsuleId)
         yield* ledger.retire(present.map(({ id }) => id))

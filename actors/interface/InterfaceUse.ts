@@ -3,12 +3,13 @@ import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { InterfaceRow, PermissionsJson, BindingRow } from "./InterfaceRow.ts"
 import { capsuleInService } from "../../schema/tables/CapsuleTables.ts"
+import type { CapsuleId, InterfaceId } from "../../schema/records/Ids.ts"
 
 /** A currently valid binding, with its permissions. */
 export interface StandingBinding {
   readonly permissions: ReadonlyArray<string>
   /** The Capsule whose declaration asked for it; `undefined` where the Interface's own did. */
-  readonly consumerCapsuleId: string | undefined
+  readonly consumerCapsuleId: CapsuleId | undefined
 }
 
 /** A valid Interface, and what one person may do there by one delivery. */
@@ -25,7 +26,7 @@ const decodePermissions = Schema.decodeUnknownSync(PermissionsJson)
  */
 export const readInterfaceUse = Effect.fn("readInterfaceUse")(function* (
   sql: SqlClient.SqlClient,
-  use: { readonly interfaceId: string; readonly subject: string; readonly delivery: string }
+  use: { readonly interfaceId: InterfaceId; readonly subject: string; readonly delivery: string }
 ): Effect.fn.Return<InterfaceUse | undefined, SqlError> {
   const [row] = yield* InterfaceRow.rows(sql)`SELECT i.* FROM interfaces i
     JOIN capsules c ON c.id = i.capsule_id AND ${sql.literal(capsuleInService("c."))}

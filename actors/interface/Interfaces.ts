@@ -1,5 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
+import type { InterfaceId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { Interface, InterfaceMaterializationFailure } from "../../schema/records/Interface.ts"
 import type { CommandContext } from "../Command.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
@@ -15,17 +16,17 @@ export class Interfaces extends Context.Service<
      * Interface of a living Capsule. `capsuleId` only narrows. Writes nothing.
      */
     readonly uiSurfaces: (
-      workspaceId: string,
+      workspaceId: WorkspaceId,
       subject: string,
       filter: { readonly capsuleId?: string | undefined },
       page: PageRequest
     ) => Effect.Effect<Page<Interface>, ApiError>
     /** What could not be materialised, without values, newest first. */
-    readonly failures: (workspaceId: string, page: PageRequest) => Effect.Effect<Page<Failure>, ApiError>
+    readonly failures: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Failure>, ApiError>
     /** Tries again while the failure is exactly the expected one; fails with `guard_conflict` otherwise. */
     readonly retry: (
       context: CommandContext,
-      workspaceId: string,
+      workspaceId: WorkspaceId,
       intentId: string,
       expected: { readonly attempt: number; readonly code: string }
     ) => Effect.Effect<Failure, ApiError>
@@ -35,7 +36,7 @@ export class Interfaces extends Context.Service<
      */
     readonly authorize: (use: {
       readonly subject: string
-      readonly interfaceId: string
+      readonly interfaceId: InterfaceId
       readonly permission: string
       readonly delivery: string
     }) => Effect.Effect<Interface, ApiError>

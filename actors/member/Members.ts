@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
-import { MembershipId } from "../../schema/records/Ids.ts"
+import { MembershipId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Member, type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
 import { Users } from "../account/Users.ts"
 import { Audit } from "../audit/Audit.ts"
@@ -17,7 +17,7 @@ import { MembershipRow } from "../workspace/MembershipRow.ts"
 
 /** The Workspace, and who acts on it. */
 export interface MemberScope {
-  readonly workspaceId: string
+  readonly workspaceId: WorkspaceId
   /** `operator` acts from the machine's command line, with the authority of an owner. */
   readonly acting: { readonly subject: string } | "operator"
 }
@@ -63,7 +63,11 @@ const denied = (message: string) => new ApiError({ code: "permission_denied", me
 export class Members extends Context.Service<
   Members,
   {
-    readonly list: (workspaceId: string, subject: string, page: PageRequest) => Effect.Effect<Page<Member>, ApiError>
+    readonly list: (
+      workspaceId: WorkspaceId,
+      subject: string,
+      page: PageRequest
+    ) => Effect.Effect<Page<Member>, ApiError>
     /**
      * Adds a person who has an account; a suspended member comes back. Fails with `not_found` for an unknown person,
      * `failed_precondition` for a present member, `permission_denied` when an admin adds an owner.
@@ -95,20 +99,20 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
 
   const findMember = SqlSchema.findAll({
-    Request: Schema.Struct({ workspaceId: Schema.String, subject: Schema.String }),
+    Request: Schema.Struct({ workspaceId: WorkspaceId, subject: Schema.String }),
     Result: Row,
     execute: ({ workspaceId, subject }) =>
       sql`SELECT ${sql.literal(columns)} FROM memberships m JOIN users u ON u.subject = m.subject
         WHERE m.workspace_id = ${workspaceId} AND m.subject = ${subject}`
   })
 
-  const readMember = Effect.fnUntraced(function* (workspaceId: string, subject: string) {
+  const readMember = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subject: string) {
     const [row] = yield* Effect.orDie(findMember({ workspaceId, subject }))
     return row === undefined ? yield* notFound("Member") : toMember(row)
   })
 
   /** An owner who cannot act does not count: suspended members and locked accounts. */
-  const refuseLastOwner = Effect.fnUntraced(function* (workspaceId: string, subject: string) {
+  const refuseLastOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subject: string) {
     const others = yield* sql`SELECT m.subject FROM memberships m JOIN users u ON u.subject = m.subject
       WHERE m.workspace_id = ${workspaceId} AND m.subject <> ${subject}
         AND m.role = 'owner' AND m.status = 'active' AND u.status = 'active' LIMIT 1`
@@ -119,7 +123,13 @@ const make = Effect.gen(function* () {
     }
   })
 
-  const note = (context: CommandContext, workspaceId: string, action: string, subject: string, data: MemberChange) =>
+  const note = (
+    context: CommandContext,
+    workspaceId: WorkspaceId,
+    action: string,
+    subject: string,
+    data: MemberChange
+  ) =>
     audit.append({
       workspaceId,
       actor: context.actor,

@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
+import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { SharedOutput } from "../../schema/records/OutputShare.ts"
 import { Audit } from "../audit/Audit.ts"
 import { shareRevoked } from "../consumption/ConsumedOutputs.ts"
@@ -14,7 +15,7 @@ const decodeOutputs = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Ar
  * Revokes what a Capsule shares, and voids the plans that used it, in the caller's transaction. Both sides find it in their
  * history. Returns the shares.
  */
-export const endShares = Effect.fn("endShares")(function* (context: CommandContext, producerCapsuleId: string) {
+export const endShares = Effect.fn("endShares")(function* (context: CommandContext, producerCapsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const audit = yield* Audit
   const ledger = yield* RunLedger

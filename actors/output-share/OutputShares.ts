@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
-import { OutputShareId } from "../../schema/records/Ids.ts"
+import { type CapsuleId, OutputShareId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import { OutputShare, SharedOutput } from "../../schema/records/OutputShare.ts"
 import { Audit, type AuditData } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
@@ -24,9 +24,9 @@ import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { OutputShareRow } from "./OutputShareRow.ts"
 
 export interface NewOutputShare {
-  readonly fromWorkspaceId: string
-  readonly toWorkspaceId: string
-  readonly producerCapsuleId: string
+  readonly fromWorkspaceId: WorkspaceId
+  readonly toWorkspaceId: WorkspaceId
+  readonly producerCapsuleId: CapsuleId
   readonly outputs: ReadonlyArray<typeof SharedOutput.Type>
 }
 
@@ -54,20 +54,20 @@ export class OutputShares extends Context.Service<
   OutputShares,
   {
     /** Shares from or to the Workspace. */
-    readonly list: (workspaceId: string, page: PageRequest) => Effect.Effect<Page<OutputShare>, ApiError>
+    readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<OutputShare>, ApiError>
     /** By the producing side. Only Outputs that the module declares as neither sensitive nor ephemeral. */
     readonly create: (context: CommandContext, request: NewOutputShare) => Effect.Effect<OutputShare, ApiError>
     /** By the receiving side; `actingWorkspaceId` is the one that the caller was authorised for. */
     readonly approve: (
       context: CommandContext,
       id: OutputShareId,
-      actingWorkspaceId: string
+      actingWorkspaceId: WorkspaceId
     ) => Effect.Effect<OutputShare, ApiError>
     /** By either side, at any time. Voids the plans that used it and are not applied yet, in the same transaction. */
     readonly revoke: (
       context: CommandContext,
       id: OutputShareId,
-      actingWorkspaceId: string
+      actingWorkspaceId: WorkspaceId
     ) => Effect.Effect<OutputShare, ApiError>
   }
 >()("svc/actors/output-share/OutputShares") {
@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
   const staleReasons = yield* StaleReasons
   const random = yield* SecureRandom.SecureRandom
 
-  const load = Effect.fnUntraced(function* (id: string) {
+  const load = Effect.fnUntraced(function* (id: OutputShareId) {
     const [row] = yield* Effect.orDie(OutputShareRow.rows(sql)`SELECT * FROM output_shares WHERE id = ${id}`)
     return row === undefined ? yield* notFound("OutputShare") : row
   })
@@ -121,7 +121,7 @@ const make = Effect.gen(function* () {
 
   const checkOutputs = Effect.fnUntraced(function* (producer: GuardedCapsuleRow, request: NewOutputShare) {
     const config = yield* configs.load(producer.install_config_id)
-    const applied = yield* states.outputs(producer.current_state_version_id ?? "")
+    const applied = yield* states.outputs(producer.current_state_version_id)
     const taken = new Set<string>()
     for (const [index, { alias, name }] of request.outputs.entries()) {
       const output = config?.config.outputs.find((candidate) => candidate.name === name)
@@ -179,7 +179,7 @@ const make = Effect.gen(function* () {
       )
     }
     const config = yield* configs.load(producer.install_config_id)
-    const applied = yield* states.outputs(producer.current_state_version_id ?? "")
+    const applied = yield* states.outputs(producer.current_state_version_id)
     for (const [index, { alias, name }] of decodeOutputs(row.outputs).entries()) {
       const shown = alias ?? name
       const declared = config?.config.outputs.find((candidate) => candidate.name === name)
@@ -197,7 +197,7 @@ const make = Effect.gen(function* () {
   const approve = Effect.fn("OutputShares.approve")(function* (
     context: CommandContext,
     id: OutputShareId,
-    actingWorkspaceId: string
+    actingWorkspaceId: WorkspaceId
   ) {
     const row = yield* load(id)
     if (row.to_workspace_id !== actingWorkspaceId) {
@@ -219,7 +219,7 @@ const make = Effect.gen(function* () {
   const revoke = Effect.fn("OutputShares.revoke")(function* (
     context: CommandContext,
     id: OutputShareId,
-    actingWorkspaceId: string
+    actingWorkspaceId: WorkspaceId
   ) {
     const row = yield* load(id)
     if (row.to_workspace_id !== actingWorkspaceId && row.from_workspace_id !== actingWorkspaceId) {

@@ -4,6 +4,7 @@ import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { now } from "../Identity.ts"
 import { type RestoredRecords, ReviewItem, HeldRecord } from "../RestoredRecords.ts"
 import { type ChangesOf, rowShape } from "../database/Table.ts"
+import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { OutputShareRow } from "./OutputShareRow.ts"
 
 const HeldShare = rowShape({ ...HeldRecord.fields, producer: OutputShareRow.columns.producer_capsule_id })
@@ -15,7 +16,7 @@ const statusOf = Schema.decodeUnknownSync(OutputShareRow.columns.status)
  * share is given nothing while it waits, and is compared after each decision.
  */
 export const restoredShares = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords<CapsuleLedger> => {
-  const unread = Effect.fnUntraced(function* (shares: ReadonlyArray<{ readonly producer: string }>) {
+  const unread = Effect.fnUntraced(function* (shares: ReadonlyArray<{ readonly producer: CapsuleId }>) {
     const capsules = yield* CapsuleLedger
     for (const producer of new Set(shares.map((share) => share.producer))) yield* capsules.consumersUnread(producer)
   })

@@ -1,5 +1,5 @@
 import type { QueueReason, SlotPool } from "../../schema/records/QueuePlace.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import type { RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 
 /** Places of one pool: in all, and how many of them one Workspace may hold. */
 export interface PoolLimits {
@@ -11,7 +11,7 @@ export type QueueLimits = Readonly<Record<SlotPool, PoolLimits>>
 /** What the decision needs of a Run. `capsuleLine` is absent where the Run may execute beside others of its Capsule. */
 interface Standing {
   readonly id: RunId
-  readonly workspaceId: string
+  readonly workspaceId: WorkspaceId
   readonly pool: SlotPool
   readonly capsuleLine?: string | undefined
 }
@@ -42,7 +42,7 @@ export interface Place {
   readonly position: number
   readonly pool: SlotPool
   readonly reason: QueueReason
-  readonly heldByRunId?: string
+  readonly heldByRunId?: RunId
   readonly limit?: number
 }
 
@@ -114,7 +114,7 @@ const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place
 
 /** Where a person's Run waits that its Capsule does not block. */
 export interface AskedRun {
-  readonly workspaceId: string
+  readonly workspaceId: WorkspaceId
   readonly pool: SlotPool
 }
 

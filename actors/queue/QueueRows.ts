@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { AskedRun, QueuedRun, QueueLimits, RunningRun } from "./QueueDecision.ts"
 import { Flag, type RowOf, rowShape } from "../database/Table.ts"
 import { RunRow } from "../run/RunRow.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { RunTurnRow } from "./RunTurnRow.ts"
 
 const QueuedRow = rowShape({
@@ -100,9 +101,9 @@ export class QueueRows extends Context.Service<
     /** Where people's Runs wait for a place. */
     readonly asked: Effect.Effect<ReadonlyArray<AskedRun>>
     /** A Workspace's queued Runs, in order of arrival. */
-    readonly queuedOf: (workspaceId: string, most: number) => Effect.Effect<ReadonlyArray<QueuedRun>>
+    readonly queuedOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /** How many Runs a Workspace has queued, counted up to `most`. */
-    readonly countOf: (workspaceId: string, most: number) => Effect.Effect<number>
+    readonly countOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<number>
     /** Records that a Workspace and one of its people had their turn, in the caller's transaction. */
     readonly turnTaken: (run: QueuedRun) => Effect.Effect<void>
   }
@@ -137,7 +138,7 @@ export class QueueRows extends Context.Service<
         WHERE status = 'queued' AND capsule_wait = 0 AND type <> 'drift_check' AND trigger_kind = 'user'
         ORDER BY workspace_id`)
 
-      const queuedOf = Effect.fnUntraced(function* (workspaceId: string, most: number) {
+      const queuedOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, most: number) {
         const rows = yield* QueuedRow.rows(sql)`
           SELECT r.id, r.workspace_id, r.slot_pool, COALESCE(r.created_by, '') AS subject, r.capsule_line,
             (r.type = 'drift_check') AS drift, r.queued_at, 0 AS workspace_turn, COALESCE(t.turn, 0) AS subject_turn
@@ -148,7 +149,7 @@ export class QueueRows extends Context.Service<
         return rows.map(toQueued)
       }, Effect.orDie)
 
-      const countOf = Effect.fnUntraced(function* (workspaceId: string, most: number) {
+      const countOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, most: number) {
         const rows = yield* CountRow.rows(sql)`SELECT COUNT(*) AS count FROM (
           SELECT 1 FROM runs WHERE status = 'queued' AND workspace_id = ${workspaceId} LIMIT ${most})`
         return rows[0]?.count ?? 0

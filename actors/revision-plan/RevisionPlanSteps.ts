@@ -1,6 +1,11 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { RunId } from "../../schema/records/Ids.ts"
+import {
+  type CompatibilityReportId,
+  type RevisionPlanId,
+  RunId,
+  type SourceSnapshotId
+} from "../../schema/records/Ids.ts"
 import { CommandContext } from "../../schema/protocol/Command.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { CapsuleRuns } from "../capsule/CapsuleRuns.ts"
@@ -22,7 +27,7 @@ export class RevisionPlanSteps extends Context.Service<
   RevisionPlanSteps,
   {
     /** Takes the next step when one is due, in the caller's transaction. `false` when it has to wait or is at an end. */
-    readonly step: (id: string) => Effect.Effect<boolean>
+    readonly step: (id: RevisionPlanId) => Effect.Effect<boolean>
   }
 >()("svc/actors/revision-plan/RevisionPlanSteps") {
   static readonly layer = Layer.effect(
@@ -69,7 +74,7 @@ export class RevisionPlanSteps extends Context.Service<
 
       const startCheck = Effect.fnUntraced(function* (
         row: RevisionPlanRow,
-        snapshotId: string,
+        snapshotId: SourceSnapshotId,
         createdBy: string | undefined
       ) {
         const { capsule, source } = yield* recordsOf(row)
@@ -104,7 +109,7 @@ export class RevisionPlanSteps extends Context.Service<
 
       const startPlan = Effect.fnUntraced(function* (
         row: RevisionPlanRow,
-        reportId: string,
+        reportId: CompatibilityReportId,
         createdBy: string | undefined
       ) {
         const { capsule } = yield* recordsOf(row)
@@ -138,7 +143,7 @@ export class RevisionPlanSteps extends Context.Service<
           )
       })
 
-      const step = Effect.fn("RevisionPlan.step")(function* (id: string) {
+      const step = Effect.fn("RevisionPlan.step")(function* (id: RevisionPlanId) {
         const row = yield* plans.find(id)
         if (row === undefined) return false
         const { actor } = yield* Effect.orDie(decodeActor(row.actor))

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
+import type { RevisionPlanId } from "../../schema/records/Ids.ts"
 import { nextActionOf, RevisionPlan, type RevisionPlanPhase } from "../../schema/records/InstallPlan.ts"
 import { now } from "../Identity.ts"
 import { type PlanEnd, readPlanEnd, voidFinding } from "../run/PlanEnd.ts"
@@ -62,16 +63,16 @@ export class RevisionPlanStore extends Context.Service<
     readonly insert: (
       columns: Omit<NewRowOf<typeof RevisionPlanRow>, "created_at" | "updated_at">
     ) => Effect.Effect<void>
-    readonly find: (id: string) => Effect.Effect<RevisionPlanRow | undefined>
-    readonly update: (id: string, columns: ChangesOf<typeof RevisionPlanRow>) => Effect.Effect<void>
-    readonly fail: (id: string, diagnostics: ReadonlyArray<Finding>) => Effect.Effect<void>
+    readonly find: (id: RevisionPlanId) => Effect.Effect<RevisionPlanRow | undefined>
+    readonly update: (id: RevisionPlanId, columns: ChangesOf<typeof RevisionPlanRow>) => Effect.Effect<void>
+    readonly fail: (id: RevisionPlanId, diagnostics: ReadonlyArray<Finding>) => Effect.Effect<void>
   }
 >()("svc/actors/revision-plan/RevisionPlanStore") {
   static readonly layer = Layer.effect(
     RevisionPlanStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const update = Effect.fnUntraced(function* (id: string, columns: ChangesOf<typeof RevisionPlanRow>) {
+      const update = Effect.fnUntraced(function* (id: RevisionPlanId, columns: ChangesOf<typeof RevisionPlanRow>) {
         yield* sql`UPDATE revision_plans SET ${RevisionPlanRow.changes(sql, { ...columns, updated_at: yield* now })} WHERE id = ${id}`
       }, Effect.orDie)
       return RevisionPlanStore.of({

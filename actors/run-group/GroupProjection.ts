@@ -1,4 +1,3 @@
-import { CapsuleId, RunGroupId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { type Run, RunGroup, type RunStatus } from "../../schema/records/Run.ts"
 import type { RunWave, WaveMember, WaveMemberState } from "../../schema/records/RunWaves.ts"
 import { present } from "../run/RunRow.ts"
@@ -18,8 +17,6 @@ const statusOfRuns = (statuses: ReadonlyArray<RunStatus>): Status => {
 const shownState = (standing: Standing): WaveMemberState =>
   standing === "unplanned" || standing === "outdated" ? "waiting" : standing
 
-const runId = (id: string | undefined) => (id === undefined ? undefined : RunId.make(id))
-
 const wavesOfGroup = (members: ReadonlyArray<GroupMember>, edges: ReadonlyArray<WaveEdge>): ReadonlyArray<RunWave> => {
   const byId = new Map(members.map((member) => [member.capsuleId, member]))
   const steps = nextSteps(members, edges)
@@ -30,15 +27,15 @@ const wavesOfGroup = (members: ReadonlyArray<GroupMember>, edges: ReadonlyArray<
       const producer = byId.get(id)
       return producer === undefined
         ? []
-        : [{ capsuleId: CapsuleId.make(id), name: producer.name, state: shownState(producer.standing) }]
+        : [{ capsuleId: id, name: producer.name, state: shownState(producer.standing) }]
     })
     return {
-      capsuleId: CapsuleId.make(member.capsuleId),
+      capsuleId: member.capsuleId,
       name: member.name,
       state: shownState(member.standing),
       ...present({
-        planRunId: runId(member.planRunId),
-        applyRunId: runId(member.applyRunId),
+        planRunId: member.planRunId,
+        applyRunId: member.applyRunId,
         waitsFor: waitsFor.length === 0 ? undefined : waitsFor,
         reason: member.reason
       })
@@ -81,8 +78,8 @@ export const toRunGroup = (
   const isOpen = status === "running" || status === "waiting_approval"
   return {
     runGroup: RunGroup.make({
-      id: RunGroupId.make(row.id),
-      workspaceId: WorkspaceId.make(row.workspace_id),
+      id: row.id,
+      workspaceId: row.workspace_id,
       type: row.type,
       status,
       runIds: runs.map((run) => run.id),
@@ -91,7 +88,7 @@ export const toRunGroup = (
         waves: members.length === 0 ? undefined : wavesOfGroup(members, edges),
         heldReason: row.finished_at === null ? row.held_reason : undefined,
         cancelReason: row.cancel_reason,
-        replacedBy: row.replaced_by === null ? undefined : RunGroupId.make(row.replaced_by),
+        replacedBy: row.replaced_by ?? undefined,
         finishedAt: isOpen || finishedAt === "" ? undefined : finishedAt
       })
     }),

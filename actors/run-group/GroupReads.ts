@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { notFound } from "../../schema/errors/ApiError.ts"
+import type { RunGroupId } from "../../schema/records/Ids.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { toRun, RunRow } from "../run/RunRow.ts"
 import { groupMembers } from "./GroupMembers.ts"
@@ -8,7 +9,7 @@ import { toRunGroup } from "./GroupProjection.ts"
 import { RunGroupRow } from "./RunGroupRow.ts"
 
 /** A group with its Runs as they are now. */
-export const readGroup = Effect.fn("readGroup")(function* (id: string) {
+export const readGroup = Effect.fn("readGroup")(function* (id: RunGroupId) {
   const sql = yield* SqlClient.SqlClient
   const queue = yield* RunQueue
   const [group] = yield* Effect.orDie(RunGroupRow.rows(sql)`SELECT * FROM run_groups WHERE id = ${id}`)

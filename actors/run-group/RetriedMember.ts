@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { RunGroupId } from "../../schema/records/Ids.ts"
+import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { RunGroupRow } from "./RunGroupRow.ts"
 
 /**
  * The open update that a person's plan belongs to: one that tried the Capsule without success, and continues with this plan.
  * Where the Capsule still waits for its turn there is none: it will be planned then.
  */
-export const updateToRetry = Effect.fn("updateToRetry")(function* (capsuleId: string) {
+export const updateToRetry = Effect.fn("updateToRetry")(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const [group] = yield* RunGroupRow.some(sql, "id")`SELECT g.id FROM run_group_members m
     JOIN run_groups g ON g.id = m.group_id AND g.finished_at IS NULL AND g.cancelled_at IS NULL
@@ -17,5 +17,5 @@ export const updateToRetry = Effect.fn("updateToRetry")(function* (capsuleId: st
       AND NOT EXISTS (SELECT 1 FROM runs a WHERE a.run_group_id = g.id AND a.capsule_id = m.capsule_id
         AND a.type = 'apply' AND a.status IN ('queued', 'running', 'succeeded'))
     ORDER BY g.created_at DESC, g.id DESC LIMIT 1`
-  return group === undefined ? undefined : RunGroupId.make(group.id)
+  return group?.id
 }, Effect.orDie)

@@ -4,7 +4,8 @@ import { SqlClient } from "effect/sql"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { RunActor } from "../../schema/protocol/RunActor.ts"
 import { type ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
-import { CapsuleId, RunGroupId } from "../../schema/records/Ids.ts"
+import type { CapsuleId } from "../../schema/records/Ids.ts"
+import { RunGroupId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import { answered } from "../ActorClient.ts"
 import { Audit } from "../audit/Audit.ts"
 import { CommandContext, serviceContext } from "../../schema/protocol/Command.ts"
@@ -56,13 +57,17 @@ export class RunGroups extends Context.Service<
      */
     readonly startUpdate: (
       context: CommandContext,
-      workspaceId: string
+      workspaceId: WorkspaceId
     ) => Effect.Effect<{ readonly id: RunGroupId; readonly refused: ReadonlyArray<Refused> }, ApiError>
     /** A group that is only a list of Runs. */
-    readonly startCheck: (workspaceId: string) => Effect.Effect<RunGroupId>
+    readonly startCheck: (workspaceId: WorkspaceId) => Effect.Effect<RunGroupId>
     readonly discard: (id: RunGroupId) => Effect.Effect<void>
     /** Plans nothing more and voids unapplied plans. Running applies continue. */
-    readonly cancel: (context: CommandContext, id: string, reason: string | undefined) => Effect.Effect<void, ApiError>
+    readonly cancel: (
+      context: CommandContext,
+      id: RunGroupId,
+      reason: string | undefined
+    ) => Effect.Effect<void, ApiError>
     /** Takes the next steps of every open update. */
     readonly advanceAll: Effect.Effect<void>
     /** Advances updates as long as the service runs. */
@@ -89,21 +94,21 @@ const make = Effect.gen(function* () {
   // Two concurrent decisions about one group would plan a Capsule twice.
   const oneAtATime = yield* Semaphore.make(1)
 
-  const find = Effect.fnUntraced(function* (id: string) {
+  const find = Effect.fnUntraced(function* (id: RunGroupId) {
     const [row] = yield* Effect.orDie(RunGroupRow.rows(sql)`SELECT * FROM run_groups WHERE id = ${id}`)
     return row
   })
 
-  const set = (id: string, columns: ChangesOf<typeof RunGroupRow>) =>
+  const set = (id: RunGroupId, columns: ChangesOf<typeof RunGroupRow>) =>
     Effect.orDie(sql`UPDATE run_groups SET ${RunGroupRow.changes(sql, columns)} WHERE id = ${id}`)
 
-  const setMember = (groupId: string, capsuleId: string, columns: ChangesOf<typeof RunGroupMemberRow>) =>
+  const setMember = (groupId: RunGroupId, capsuleId: CapsuleId, columns: ChangesOf<typeof RunGroupMemberRow>) =>
     Effect.orDie(sql`UPDATE run_group_members SET ${RunGroupMemberRow.changes(sql, columns)}
       WHERE group_id = ${groupId} AND capsule_id = ${capsuleId}`)
 
   const audited = (
     context: CommandContext,
-    group: { readonly id: RunGroupId; readonly workspace_id: string },
+    group: { readonly id: RunGroupId; readonly workspace_id: WorkspaceId },
     action: string,
     data: object
   ) =>
@@ -140,7 +145,7 @@ const make = Effect.gen(function* () {
     group.started_by === null ? Effect.succeed(serviceContext) : Effect.orDie(decodeStarter(group.started_by))
 
   /** Decides from the present rows, and records decisions that are made once. */
-  const look = Effect.fnUntraced(function* (groupId: string) {
+  const look = Effect.fnUntraced(function* (groupId: RunGroupId) {
     const group = yield* find(groupId)
     if (group === undefined || group.type !== "update" || group.finished_at !== null) return undefined
     const { edges, members } = yield* withSql(groupMembers(group))
@@ -182,7 +187,7 @@ const make = Effect.gen(function* () {
   })
 
   /** `byPerson`: somebody has just asked for it, so it is not automation. Returns the Capsules that refused. */
-  const advance = Effect.fn("RunGroups.advance")(function* (groupId: string, byPerson: boolean) {
+  const advance = Effect.fn("RunGroups.advance")(function* (groupId: RunGroupId, byPerson: boolean) {
     const refused: Array<Refused> = []
     for (;;) {
       const looked = yield* look(groupId)
@@ -194,11 +199,11 @@ const make = Effect.gen(function* () {
       if (hold === undefined) {
         const context = yield* starterOf(group)
         for (const { capsuleId } of planning) {
-          const asked = answered(capsules(capsuleId).Plan({ context, groupId: RunGroupId.make(groupId) }))
+          const asked = answered(capsules(capsuleId).Plan({ context, groupId: groupId }))
           const outcome = yield* Effect.result(asked)
           if (Result.isSuccess(outcome)) continue
           const { code, message } = outcome.failure
-          refused.push({ capsuleId: CapsuleId.make(capsuleId), error: outcome.failure })
+          refused.push({ capsuleId: capsuleId, error: outcome.failure })
           // A full queue is not a refusal by the Capsule: the next decision retries.
           if (code !== "rate_limited") yield* setMember(groupId, capsuleId, { decision: "refused", code, message })
         }
@@ -212,7 +217,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  const advanceEach = Effect.fnUntraced(function* (groups: ReadonlyArray<{ readonly id: string }>) {
+  const advanceEach = Effect.fnUntraced(function* (groups: ReadonlyArray<{ readonly id: RunGroupId }>) {
     for (const { id } of groups) {
       yield* oneAtATime
         .withPermits(1)(advance(id, false))
@@ -244,7 +249,7 @@ const make = Effect.gen(function* () {
     return yield* Queue.take(signals).pipe(Effect.andThen(advanceDue), Effect.forever)
   }).pipe(Effect.scoped)
 
-  const startCheck = Effect.fn("RunGroups.startCheck")(function* (workspaceId: string) {
+  const startCheck = Effect.fn("RunGroups.startCheck")(function* (workspaceId: WorkspaceId) {
     const id = yield* newId(RunGroupId, "rgrp").pipe(Effect.provideContext(random))
     const row = { id, workspace_id: workspaceId, type: "drift_check" as const, created_at: yield* now }
     yield* Effect.orDie(sql`INSERT INTO run_groups ${RunGroupRow.values(sql, row)}`)
@@ -262,7 +267,7 @@ const make = Effect.gen(function* () {
   }, transaction(sql))
 
   /** Stale Capsules and their consumers, in order of creation. */
-  const chosen = Effect.fnUntraced(function* (workspaceId: string) {
+  const chosen = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
     const updatable = yield* Effect.orDie(CapsuleRow.some(sql, "id", "status")`SELECT id, status FROM capsules
       WHERE workspace_id = ${workspaceId} AND status IN ('active', 'stale') AND current_state_version_id IS NOT NULL
       ORDER BY created_at, id`)
@@ -274,7 +279,7 @@ const make = Effect.gen(function* () {
     return { ordered, waves: wavesOf(ordered, edges) }
   })
 
-  const insertUpdate = Effect.fnUntraced(function* (context: CommandContext, workspaceId: string) {
+  const insertUpdate = Effect.fnUntraced(function* (context: CommandContext, workspaceId: WorkspaceId) {
     const { ordered, waves } = yield* chosen(workspaceId)
     if (ordered.length === 0) return yield* failedPrecondition("No Capsule is stale.")
     const id = yield* newId(RunGroupId, "rgrp").pipe(Effect.provideContext(random))
@@ -298,7 +303,7 @@ const make = Effect.gen(function* () {
     return id
   }, transaction(sql))
 
-  const startUpdate = Effect.fn("RunGroups.startUpdate")(function* (context: CommandContext, workspaceId: string) {
+  const startUpdate = Effect.fn("RunGroups.startUpdate")(function* (context: CommandContext, workspaceId: WorkspaceId) {
     const id = yield* insertUpdate(context, workspaceId)
     const refused = yield* advance(id, true)
     const made = yield* Effect.orDie(sql`SELECT 1 AS one FROM runs WHERE run_group_id = ${id} LIMIT 1`)
@@ -313,7 +318,7 @@ const make = Effect.gen(function* () {
 
   const cancel = Effect.fn("RunGroups.cancel")(function* (
     context: CommandContext,
-    id: string,
+    id: RunGroupId,
     reason: string | undefined
   ) {
     const { actor, actorKey } = context

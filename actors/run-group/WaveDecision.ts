@@ -1,16 +1,17 @@
 import type { WaveMemberState } from "../../schema/records/RunWaves.ts"
+import type { CapsuleId } from "../../schema/records/Ids.ts"
 
 /** The consumer takes something from the producer. */
 export interface WaveEdge {
-  readonly producer: string
-  readonly consumer: string
+  readonly producer: CapsuleId
+  readonly consumer: CapsuleId
 }
 
 /** What the rows say of a Capsule of a group. `outdated`: its plan was voided, and no other one was made. */
 export type Standing = Exclude<WaveMemberState, "waiting"> | "unplanned" | "outdated"
 
 export interface Member {
-  readonly capsuleId: string
+  readonly capsuleId: CapsuleId
   readonly standing: Standing
   /** There is something to update at this moment. */
   readonly isBehind: boolean
@@ -20,14 +21,14 @@ export type NextStep =
   | { readonly kind: "plan" }
   | { readonly kind: "leave_out" }
   /** For producers that are not updated yet. */
-  | { readonly kind: "wait"; readonly for: ReadonlyArray<string> }
+  | { readonly kind: "wait"; readonly for: ReadonlyArray<CapsuleId> }
   /** It is under way, or over. */
   | { readonly kind: "none" }
 
 /** Its Outputs are final for this update. */
 const isDone = (standing: Standing): boolean => standing === "applied" || standing === "left_out"
 
-const producersOf = (capsuleId: string, edges: ReadonlyArray<WaveEdge>): ReadonlyArray<string> =>
+const producersOf = (capsuleId: CapsuleId, edges: ReadonlyArray<WaveEdge>): ReadonlyArray<CapsuleId> =>
   edges.flatMap(({ consumer, producer }) => (consumer === capsuleId ? [producer] : []))
 
 /**
@@ -37,10 +38,10 @@ const producersOf = (capsuleId: string, edges: ReadonlyArray<WaveEdge>): Readonl
 export const nextSteps = (
   members: ReadonlyArray<Member>,
   edges: ReadonlyArray<WaveEdge>
-): ReadonlyMap<string, NextStep> => {
+): ReadonlyMap<CapsuleId, NextStep> => {
   const standings = new Map(members.map(({ capsuleId, standing }) => [capsuleId, standing]))
   return new Map(
-    members.map(({ capsuleId, isBehind, standing }): [string, NextStep] => {
+    members.map(({ capsuleId, isBehind, standing }): [CapsuleId, NextStep] => {
       if (standing !== "unplanned" && standing !== "outdated") return [capsuleId, { kind: "none" }]
       const open = [...new Set(producersOf(capsuleId, edges))].filter((producer) => {
         const theirs = standings.get(producer)
@@ -54,12 +55,12 @@ export const nextSteps = (
 
 /** The wave of each Capsule, from 1: one after the last of its producers. */
 export const wavesOf = (
-  capsuleIds: ReadonlyArray<string>,
+  capsuleIds: ReadonlyArray<CapsuleId>,
   edges: ReadonlyArray<WaveEdge>
-): ReadonlyMap<string, number> => {
-  const waves = new Map<string, number>()
+): ReadonlyMap<CapsuleId, number> => {
+  const waves = new Map<CapsuleId, number>()
   const own = new Set(capsuleIds)
-  const waveOf = (capsuleId: string): number => {
+  const waveOf = (capsuleId: CapsuleId): number => {
     const known = waves.get(capsuleId)
     if (known !== undefined) return known
     const before = producersOf(capsuleId, edges).filter((producer) => own.has(producer))
@@ -73,10 +74,10 @@ export const wavesOf = (
 
 /** Those that are behind, with all direct and indirect consumers. */
 export const membersOf = (
-  behind: ReadonlyArray<string>,
-  updatable: ReadonlySet<string>,
+  behind: ReadonlyArray<CapsuleId>,
+  updatable: ReadonlySet<CapsuleId>,
   edges: ReadonlyArray<WaveEdge>
-): ReadonlySet<string> => {
+): ReadonlySet<CapsuleId> => {
   const members = new Set(behind)
   const open = [...behind]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

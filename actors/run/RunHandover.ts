@@ -1,4 +1,5 @@
 import { Context, type Effect } from "effect"
+import type { SourceId, SourceSnapshotId } from "../../schema/records/Ids.ts"
 import type { RunRow } from "./RunRow.ts"
 
 /**
@@ -14,8 +15,8 @@ export class RunHandover extends Context.Service<
     readonly planned: (run: RunRow) => Effect.Effect<void>
     /** A Source has a new snapshot: Capsules that follow the lane may want a plan. */
     readonly snapshotTaken: (snapshot: {
-      readonly sourceId: string
-      readonly snapshotId: string
+      readonly sourceId: SourceId
+      readonly snapshotId: SourceSnapshotId
       readonly autoUpdate: boolean
       /** The Run of the look: one look is handed over once. */
       readonly cause: string

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { RunRow } from "./RunRow.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import { RunId } from "../../schema/records/Ids.ts"
 
 /**
  * The right to write for a running Run, given to one owner under one fence by its claim. Every write of an execution names the
@@ -15,7 +15,7 @@ export interface RunHold {
 
 /** The Run is no longer executed under this hold: nothing was written. It is not an error of the Run. */
 export class HoldLost extends Schema.TaggedError<HoldLost>()("HoldLost", {
-  runId: Schema.String,
+  runId: RunId,
   message: Schema.String
 }) {}
 

@@ -11,27 +11,39 @@ import { type HoldLost, changedUnder, holdLost, isHeld, type RunHold } from "./R
 import { RunJournal } from "./RunJournal.ts"
 import { RunLifecycle, type SeenRun } from "./RunLifecycle.ts"
 import { mergedEvidence, pendingPlan, RunRow, SpecJson } from "./RunRow.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import type {
+  CapsuleId,
+  CompatibilityReportId,
+  ConnectionId,
+  InstallConfigId,
+  OutputShareId,
+  RunGroupId,
+  RunId,
+  SourceId,
+  SourceSnapshotId,
+  StateVersionId,
+  WorkspaceId
+} from "../../schema/records/Ids.ts"
 
 /** The properties of a new Run. */
 export interface NewRun {
   readonly id: RunId
-  readonly workspaceId: string
+  readonly workspaceId: WorkspaceId
   readonly type: RunType
-  readonly capsuleId?: string | undefined
-  readonly sourceId?: string | undefined
+  readonly capsuleId?: CapsuleId | undefined
+  readonly sourceId?: SourceId | undefined
   readonly planRunId?: RunId | undefined
-  readonly runGroupId?: string | undefined
+  readonly runGroupId?: RunGroupId | undefined
   readonly coordinator?: { readonly kind: "install_plan" | "revision_plan"; readonly id: string } | undefined
-  readonly sourceSnapshotId?: string | undefined
+  readonly sourceSnapshotId?: SourceSnapshotId | undefined
   readonly resolvedCommit?: string | undefined
-  readonly compatibilityReportId?: string | undefined
-  readonly installConfigId?: string | undefined
+  readonly compatibilityReportId?: CompatibilityReportId | undefined
+  readonly installConfigId?: InstallConfigId | undefined
   readonly executionAuthorityEpoch?: number | undefined
   readonly baseStateGeneration?: number | undefined
-  readonly baseStateVersionId?: string | undefined
+  readonly baseStateVersionId?: StateVersionId | undefined
   readonly planDigest?: string | undefined
-  readonly connectionId?: string | undefined
+  readonly connectionId?: ConnectionId | undefined
   readonly requiresApproval?: boolean
   readonly createdBy?: string | undefined
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
@@ -77,9 +89,13 @@ export class RunLedger extends Context.Service<
     /** Voids every unapplied plan that was reviewed under an earlier secret rule. */
     readonly supersedeOutdated: Effect.Effect<void>
     /** Voids every plan of a Capsule that was computed for older authority, an older state or other inputs. Returns their ids. */
-    readonly supersedePlans: (capsuleId: string, reason: string, except?: RunId) => Effect.Effect<ReadonlyArray<RunId>>
+    readonly supersedePlans: (
+      capsuleId: CapsuleId,
+      reason: string,
+      except?: RunId
+    ) => Effect.Effect<ReadonlyArray<RunId>>
     /** The plans of a Capsule that wait for an approval or for their apply. */
-    readonly applicablePlans: (capsuleId: string) => Effect.Effect<ReadonlyArray<RunId>>
+    readonly applicablePlans: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunId>>
     /** Voids this plan, unless its apply has begun or it is void already. */
     readonly supersedePlan: (id: RunId, reason: string) => Effect.Effect<void>
     /** The plans whose time is over at this moment. */
@@ -90,14 +106,14 @@ export class RunLedger extends Context.Service<
      * Voids every unapplied plan that received values through this share, and returns their ids. A running apply keeps its
      * plan; a waiting one is refused when it starts.
      */
-    readonly supersedeConsumers: (outputShareId: string, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
+    readonly supersedeConsumers: (outputShareId: OutputShareId, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
     /** The same for every plan made with values of this Connection. */
-    readonly supersedeUsers: (connectionId: string, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
+    readonly supersedeUsers: (connectionId: ConnectionId, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
     /** Removes looks that found nothing new and ended before `before`, with their events and logs; a few thousand at a time. */
     readonly purgeQuiet: (before: string) => Effect.Effect<void>
     /** The same for every plan with a reason from `reasonOf`. Returns the number. */
     readonly supersedeWhere: (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) => Effect.Effect<number>
-    readonly openExclusive: (capsuleId: string) => Effect.Effect<ReadonlyArray<RunRow>>
+    readonly openExclusive: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunRow>>
   }
 >()("svc/actors/run/RunLedger") {
   static readonly layer = Layer.effect(
@@ -195,7 +211,7 @@ export class RunLedger extends Context.Service<
       })
 
       const supersedePlans = Effect.fn("RunLedger.supersedePlans")(function* (
-        capsuleId: string,
+        capsuleId: CapsuleId,
         reason: string,
         except?: RunId
       ) {
@@ -218,7 +234,7 @@ export class RunLedger extends Context.Service<
         return plan !== undefined && (yield* lifecycle.expire(plan))
       }, Effect.orDie)
 
-      const applicablePlans = Effect.fn("RunLedger.applicablePlans")(function* (capsuleId: string) {
+      const applicablePlans = Effect.fn("RunLedger.applicablePlans")(function* (capsuleId: CapsuleId) {
         const plans = yield* RunRow.some(sql, "id")`SELECT id FROM runs WHERE capsule_id = ${capsuleId}
           AND ${pending} ORDER BY created_at, id`
         return plans.map(({ id }) => id)
@@ -231,7 +247,7 @@ export class RunLedger extends Context.Service<
       }).pipe(sql.withTransaction, Effect.orDie, Effect.withSpan("RunLedger.supersedeOutdated"))
 
       const supersedeConsumers = Effect.fn("RunLedger.supersedeConsumers")(function* (
-        outputShareId: string,
+        outputShareId: OutputShareId,
         reason: string
       ) {
         const plans = yield* RunRow.rows(sql)`SELECT r.* FROM run_plans p JOIN runs r ON r.id = p.run_id
@@ -240,7 +256,10 @@ export class RunLedger extends Context.Service<
         return yield* supersede(plans, reason)
       }, Effect.orDie)
 
-      const supersedeUsers = Effect.fn("RunLedger.supersedeUsers")(function* (connectionId: string, reason: string) {
+      const supersedeUsers = Effect.fn("RunLedger.supersedeUsers")(function* (
+        connectionId: ConnectionId,
+        reason: string
+      ) {
         const plans = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE ${pending}
           AND EXISTS (SELECT 1 FROM json_each(evidence, '$.providerResolutions') e
             WHERE json_extract(e.value, '$.connectionId') = ${connectionId}) ORDER BY created_at, id`
@@ -277,7 +296,7 @@ export class RunLedger extends Context.Service<
         Effect.orDie
       )
 
-      const openExclusive = Effect.fnUntraced(function* (capsuleId: string) {
+      const openExclusive = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
         return yield* RunRow.rows(sql)`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
           AND status IN ('queued', 'running') AND ${sql.in("type", capsuleExclusiveTypes)} ORDER BY queued_at, id`
       }, Effect.orDie)

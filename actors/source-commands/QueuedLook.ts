@@ -2,13 +2,14 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SyncSpec } from "../git-fetch/LaneFetch.ts"
 import { RunRow, SpecJson } from "../run/RunRow.ts"
+import type { SourceId } from "../../schema/records/Ids.ts"
 
 /**
  * The Run of a look at this lane that waits in the queue. It reads the repository after whatever asks for another look, so
  * one is enough, however many deliveries come in a burst; one that is running may have read it before, and does not count.
  * The whole specification is compared: a look that was queued for another Connection is another look.
  */
-export const queuedLook = Effect.fn("Source.queuedLook")(function* (sourceId: string, spec: SyncSpec) {
+export const queuedLook = Effect.fn("Source.queuedLook")(function* (sourceId: SourceId, spec: SyncSpec) {
   const sql = yield* SqlClient.SqlClient
   const [queued] = yield* Effect.orDie(RunRow.some(sql, "id")`SELECT id FROM runs WHERE source_id = ${sourceId}
     AND type = 'source_sync' AND status = 'queued' AND trigger_kind IN ('webhook', 'schedule')

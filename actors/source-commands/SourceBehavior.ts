@@ -6,7 +6,7 @@ import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { headRef, parseGitRef } from "../../schema/git/GitRef.ts"
 import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
-import { RunId, SourceId } from "../../schema/records/Ids.ts"
+import { type ConnectionId, type InstallConfigId, RunId, SourceId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import type { SyncIntent } from "../../schema/records/Source.ts"
 import { SourceActor } from "../../schema/protocol/SourceActor.ts"
@@ -74,7 +74,13 @@ export const layer = SourceActor.toLayer(
       return row === undefined || row.removed_at !== null ? yield* notFound("Source") : row
     })
 
-    const audited = (context: CommandContext, workspaceId: string, action: string, data: AuditData, runId?: RunId) =>
+    const audited = (
+      context: CommandContext,
+      workspaceId: WorkspaceId,
+      action: string,
+      data: AuditData,
+      runId?: RunId
+    ) =>
       audit.append({
         workspaceId,
         actor: context.actor,
@@ -90,7 +96,7 @@ export const layer = SourceActor.toLayer(
       return Result.isFailure(ref) ? yield* invalidRequest(`defaultRef: ${ref.failure}`) : ref.success
     })
 
-    const checkConnection = (workspaceId: string, connectionId: string | null | undefined, url: string) =>
+    const checkConnection = (workspaceId: WorkspaceId, connectionId: ConnectionId | null | undefined, url: string) =>
       Effect.provideService(
         checkGitConnection("authConnectionId", workspaceId, connectionId, url),
         ConnectionStore,
@@ -98,7 +104,10 @@ export const layer = SourceActor.toLayer(
       )
 
     /** One of another Workspace is refused like an unknown one. */
-    const checkConfig = Effect.fnUntraced(function* (workspaceId: string, installConfigId: string | undefined) {
+    const checkConfig = Effect.fnUntraced(function* (
+      workspaceId: WorkspaceId,
+      installConfigId: InstallConfigId | undefined
+    ) {
       if (installConfigId === undefined) return
       const config = yield* configs.load(installConfigId)
       if (config === undefined || config.row.workspace_id !== workspaceId) {
@@ -106,7 +115,7 @@ export const layer = SourceActor.toLayer(
       }
     })
 
-    const mayUse = (context: CommandContext, connectionId: string | null | undefined, fetch: GitFetch) =>
+    const mayUse = (context: CommandContext, connectionId: ConnectionId | null | undefined, fetch: GitFetch) =>
       Effect.provideContext(
         checkGitUse(connectionId, { subject: context.actor.subject, automatic: false }, fetch),
         services

@@ -12,7 +12,7 @@ import { SourceStore } from "../source/SourceStore.ts"
 import type { SourceRow } from "../source/SourceRow.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { rowShape } from "../database/Table.ts"
-import { InstallPlanId } from "../../schema/records/Ids.ts"
+import { InstallPlanId, type SourceId } from "../../schema/records/Ids.ts"
 import { RunRow } from "../run/RunRow.ts"
 
 // Installs are coordinated above this folder.
@@ -22,7 +22,7 @@ const OpenInstall = rowShape({ id: InstallPlanId })
 const mostNamed = 10
 
 /** What depends on a Source: living Capsules from it, and installs under way. */
-const usersOf = Effect.fn("Source.usersOf")(function* (id: string) {
+const usersOf = Effect.fn("Source.usersOf")(function* (id: SourceId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleRow.some(sql, "name", "environment")`SELECT name, environment FROM capsules
     WHERE source_id = ${id} AND ${sql.literal(livingCapsule())} ORDER BY name, id`
@@ -37,7 +37,7 @@ const usersOf = Effect.fn("Source.usersOf")(function* (id: string) {
 }, Effect.orDie)
 
 /** A sync or check that settles later would write to an unlisted Source. */
-const refuseMoving = Effect.fnUntraced(function* (id: string) {
+const refuseMoving = Effect.fnUntraced(function* (id: SourceId) {
   const sql = yield* SqlClient.SqlClient
   const [open] = yield* Effect.orDie(RunRow.some(sql, "id", "type", "status")`SELECT id, type, status FROM runs
     WHERE source_id = ${id} AND status IN ('queued', 'running') ORDER BY queued_at, id LIMIT 1`)

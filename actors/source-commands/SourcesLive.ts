@@ -7,7 +7,7 @@ import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { GitRemote } from "../../runner/git/GitRemote.ts"
 import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
-import { SourceId } from "../../schema/records/Ids.ts"
+import { SourceId, type SourceSnapshotId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { SourceActor } from "../../schema/protocol/SourceActor.ts"
 import { answered } from "../ActorClient.ts"
@@ -63,7 +63,7 @@ export const layer = Layer.effect(
     const cursors = yield* Cursors
     const random = yield* SecureRandom.SecureRandom
 
-    const snapshotOf = Effect.fnUntraced(function* (sourceId: string, snapshotId: string) {
+    const snapshotOf = Effect.fnUntraced(function* (sourceId: SourceId, snapshotId: SourceSnapshotId) {
       const rows = yield* Effect.orDie(SnapshotRow.rows(sql)`SELECT * FROM source_snapshots
         WHERE id = ${snapshotId} AND source_id = ${sourceId}`)
       return rows[0] === undefined ? yield* notFound("SourceSnapshot") : rows[0]

@@ -10,7 +10,7 @@ import { type Finding, needAttention } from "../../schema/records/CompatibilityR
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { now } from "../Identity.ts"
 import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import type { CompatibilityReportId, RunId, SourceId } from "../../schema/records/Ids.ts"
 
 /** The check could not be made at all; an unsupported module is a report instead. */
 export class CheckImpossible extends Schema.TaggedError<CheckImpossible>()("CheckImpossible", {
@@ -25,9 +25,9 @@ export class CheckImpossible extends Schema.TaggedError<CheckImpossible>()("Chec
 }) {}
 
 export interface CheckRequest {
-  readonly reportId: string
+  readonly reportId: CompatibilityReportId
   readonly runId: RunId
-  readonly sourceId: string
+  readonly sourceId: SourceId
   readonly snapshot: Pick<StagedSnapshot, "id" | "archiveDigest" | "warnings">
   readonly modulePath: string
   /** The tool that an existing Capsule continues with; any available tool when absent. */

@@ -1,11 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../Identity.ts"
+import type { SourceId } from "../../schema/records/Ids.ts"
 import { DeferredSyncRow } from "./LaneRow.ts"
 
 /** A lane that automation wanted to sync while the Workspace's queue was full. */
 export interface DeferredSync {
-  readonly sourceId: string
+  readonly sourceId: SourceId
   readonly ref: string
   readonly path: string
   readonly trigger: "webhook" | "schedule"
@@ -17,11 +18,11 @@ export class DeferredSyncs extends Context.Service<
   {
     /** `false` when the lane was deferred already. */
     readonly defer: (sync: DeferredSync) => Effect.Effect<boolean>
-    readonly isDeferred: (sourceId: string, lane: { ref: string; path: string }) => Effect.Effect<boolean>
+    readonly isDeferred: (sourceId: SourceId, lane: { ref: string; path: string }) => Effect.Effect<boolean>
     /** A sync of the lane is queued. */
-    readonly queued: (sourceId: string, lane: { ref: string; path: string }) => Effect.Effect<void>
+    readonly queued: (sourceId: SourceId, lane: { ref: string; path: string }) => Effect.Effect<void>
     /** The Source no longer follows automatically. */
-    readonly forget: (sourceId: string) => Effect.Effect<void>
+    readonly forget: (sourceId: SourceId) => Effect.Effect<void>
     /** Those of Sources that follow automatically, in Workspaces in use. */
     readonly all: Effect.Effect<ReadonlyArray<DeferredSync>>
   }
@@ -38,15 +39,15 @@ export class DeferredSyncs extends Context.Service<
             yield* sql`INSERT INTO deferred_syncs ${DeferredSyncRow.values(sql, row)} ON CONFLICT DO NOTHING RETURNING source_id`
           return added.length > 0
         }, Effect.orDie),
-        isDeferred: Effect.fnUntraced(function* (sourceId: string, { path, ref }: { ref: string; path: string }) {
+        isDeferred: Effect.fnUntraced(function* (sourceId: SourceId, { path, ref }: { ref: string; path: string }) {
           const found = yield* sql`SELECT 1 AS one FROM deferred_syncs
             WHERE source_id = ${sourceId} AND ref = ${ref} AND path = ${path}`
           return found.length > 0
         }, Effect.orDie),
-        queued: Effect.fnUntraced(function* (sourceId: string, { path, ref }: { ref: string; path: string }) {
+        queued: Effect.fnUntraced(function* (sourceId: SourceId, { path, ref }: { ref: string; path: string }) {
           yield* sql`DELETE FROM deferred_syncs WHERE source_id = ${sourceId} AND ref = ${ref} AND path = ${path}`
         }, Effect.orDie),
-        forget: Effect.fnUntraced(function* (sourceId: string) {
+        forget: Effect.fnUntraced(function* (sourceId: SourceId) {
           yield* sql`DELETE FROM deferred_syncs WHERE source_id = ${sourceId}`
         }, Effect.orDie),
         all: Effect.map(

@@ -4,7 +4,6 @@ import { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import type { InstallModules } from "../../schema/records/CompatibilityReport.ts"
-import { SourceSnapshotId } from "../../schema/records/Ids.ts"
 import type { SnapshotFile } from "../../schema/records/Source.ts"
 import { manifestPath, repositoryPathOf } from "./SnapshotManifest.ts"
 import type { SnapshotRow } from "./SourceRow.ts"
@@ -58,7 +57,7 @@ export class SnapshotReads extends Context.Service<
         }
         const bytes = yield* Effect.orDie(tree.read(path))
         return {
-          sourceSnapshotId: SourceSnapshotId.make(snapshot.id),
+          sourceSnapshotId: snapshot.id,
           path,
           text: yield* decodeText(bytes),
           digest: `sha256:${createHash("sha256").update(bytes).digest("hex")}`,
@@ -77,7 +76,7 @@ export class SnapshotReads extends Context.Service<
         )
         return {
           status: scan.modules.length === 0 ? ("empty" as const) : ("ready" as const),
-          sourceSnapshotId: SourceSnapshotId.make(snapshot.id),
+          sourceSnapshotId: snapshot.id,
           scopePath: snapshot.path,
           modules: scan.modules.map((module) => ({
             path: module.path,

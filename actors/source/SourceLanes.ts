@@ -1,7 +1,8 @@
 import { Clock, Context, Duration, Effect, Layer, Struct, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SourceLane } from "../../schema/records/Source.ts"
-import { SourceSnapshotId } from "../../schema/records/Ids.ts"
+import type { SourceSnapshotId } from "../../schema/records/Ids.ts"
+import { type SourceId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import { lanesInUse } from "../../schema/tables/SourceTables.ts"
 import { now } from "../Identity.ts"
 import type { SourceRow } from "./SourceRow.ts"
@@ -42,7 +43,7 @@ const toLane = (row: LaneRow, source: SourceRow): SourceLane => ({
   ref: row.ref,
   path: row.path,
   ...(row.resolved_commit === null ? {} : { commit: row.resolved_commit }),
-  ...(row.source_snapshot_id === null ? {} : { sourceSnapshotId: SourceSnapshotId.make(row.source_snapshot_id) }),
+  ...(row.source_snapshot_id === null ? {} : { sourceSnapshotId: row.source_snapshot_id }),
   ...(row.last_look_at === null ? {} : { lastLookAt: row.last_look_at }),
   ...(row.last_change_at === null ? {} : { lastChangeAt: row.last_change_at }),
   ...(row.error_code === null || row.error_since === null
@@ -69,7 +70,7 @@ export const projectLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
   Effect.map(readLanes(sql, source), (rows) => rows.map((row) => toLane(row, source)))
 
 /** The failing lanes of a Workspace, except those of disabled Sources. */
-export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: string) =>
+export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>
   Effect.orDie(FailingLane.rows(
     sql
   )`SELECT s.id AS "sourceId", s.name AS "sourceName", l.ref, l.path, l.error_since AS since
@@ -84,29 +85,29 @@ export class SourceLanes extends Context.Service<
   {
     /** The Source's own lane first, then every other one that a Capsule has adopted. */
     readonly inUse: (source: SourceRow) => Effect.Effect<ReadonlyArray<LaneRow>>
-    readonly find: (sourceId: string, lane: Lane) => Effect.Effect<LaneRow | undefined>
+    readonly find: (sourceId: SourceId, lane: Lane) => Effect.Effect<LaneRow | undefined>
     /** A look is queued: the schedule need not start another. */
-    readonly expected: (sourceId: string, lane: Lane) => Effect.Effect<void>
+    readonly expected: (sourceId: SourceId, lane: Lane) => Effect.Effect<void>
     /**
      * A look found the lane at a snapshot, which clears its error. `false` when a later look has ended already: the lane stays
      * at its result.
      */
     readonly seen: (
-      sourceId: string,
+      sourceId: SourceId,
       lane: Lane,
-      found: { readonly snapshotId: string; readonly commit: string; readonly lookedAt: string }
+      found: { readonly snapshotId: SourceSnapshotId; readonly commit: string; readonly lookedAt: string }
     ) => Effect.Effect<boolean>
     /** A look failed. `false` when it only repeats the error that the lane has already, or a later look has ended. */
     readonly failed: (
-      sourceId: string,
+      sourceId: SourceId,
       lane: Lane,
       error: { readonly code: string; readonly message: string },
       lookedAt: string
     ) => Effect.Effect<boolean>
     /** Makes the Source's status agree with its lanes: in error while one that is in use cannot be fetched. */
-    readonly settleStatus: (sourceId: string) => Effect.Effect<void>
+    readonly settleStatus: (sourceId: SourceId) => Effect.Effect<void>
     /** Lanes of Sources that follow automatically whose time has come. */
-    readonly due: Effect.Effect<ReadonlyArray<Lane & { readonly sourceId: string }>>
+    readonly due: Effect.Effect<ReadonlyArray<Lane & { readonly sourceId: SourceId }>>
   }
 >()("svc/actors/source/SourceLanes") {
   static readonly layer = Layer.effect(
@@ -118,14 +119,14 @@ export class SourceLanes extends Context.Service<
         new Date(millis + Duration.toMillis(Duration.fromInputUnsafe(lookInterval))).toISOString()
       )
 
-      const find = Effect.fnUntraced(function* (sourceId: string, { path, ref }: Lane) {
+      const find = Effect.fnUntraced(function* (sourceId: SourceId, { path, ref }: Lane) {
         const rows = yield* StoredLane.rows(sql)`SELECT * FROM source_lanes
           WHERE source_id = ${sourceId} AND ref = ${ref} AND path = ${path}`
         return rows[0]
       }, Effect.orDie)
 
       const write = Effect.fnUntraced(function* (
-        sourceId: string,
+        sourceId: SourceId,
         { path, ref }: Lane,
         columns: ChangesOf<typeof StoredLane>
       ) {
@@ -165,7 +166,7 @@ export class SourceLanes extends Context.Service<
           })
           return before?.error_code !== code
         }),
-        settleStatus: Effect.fn("SourceLanes.settleStatus")(function* (sourceId: string) {
+        settleStatus: Effect.fn("SourceLanes.settleStatus")(function* (sourceId: SourceId) {
           const failing = yield* sql`SELECT 1 AS one FROM ${sql.literal(lanesInUse)} u JOIN source_lanes l
             ON l.source_id = u.source_id AND l.ref = u.ref AND l.path = u.path
             WHERE u.source_id = ${sourceId} AND l.error_code IS NOT NULL LIMIT 1`

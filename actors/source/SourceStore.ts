@@ -2,6 +2,13 @@ import type { Redacted } from "effect"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CompatibilityReport } from "../../schema/records/CompatibilityReport.ts"
+import type {
+  CompatibilityReportId,
+  ConnectionId,
+  SourceId,
+  SourceSnapshotId,
+  WorkspaceId
+} from "../../schema/records/Ids.ts"
 import { type RepositoryManifestStatus, Source, SourceSnapshot } from "../../schema/records/Source.ts"
 import { now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
@@ -11,13 +18,13 @@ import { SourceRow, SnapshotRow, ReportRow, WebhookDeliveryRow } from "./SourceR
 
 /** What a Source is created with. */
 export interface NewSource {
-  readonly id: string
-  readonly workspaceId: string
+  readonly id: SourceId
+  readonly workspaceId: WorkspaceId
   readonly name: string
   readonly url: string
   readonly defaultRef: string
   readonly defaultPath: string
-  readonly authConnectionId?: string | undefined
+  readonly authConnectionId?: ConnectionId | undefined
   readonly createdBy?: string | undefined
   readonly defaultRefByManager: boolean
   readonly autoSync: boolean
@@ -69,7 +76,7 @@ export const toSnapshot = (row: SnapshotRow): SourceSnapshot =>
 
 export const toReport = (row: ReportRow): CompatibilityReport => decodeReport(row.report)
 
-const hookPlace = (workspaceId: string, id: string) => ({
+const hookPlace = (workspaceId: WorkspaceId, id: SourceId) => ({
   table: "sources",
   column: "hook_secret",
   workspaceId,
@@ -81,32 +88,36 @@ export class SourceStore extends Context.Service<
   SourceStore,
   {
     readonly insert: (source: NewSource) => Effect.Effect<void>
-    readonly find: (id: string) => Effect.Effect<SourceRow | undefined>
-    readonly update: (id: string, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
+    readonly find: (id: SourceId | null) => Effect.Effect<SourceRow | undefined>
+    readonly update: (id: SourceId, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
     readonly hookSecret: (row: SourceRow) => Effect.Effect<Redacted.Redacted>
     /** Seals the next webhook secret over the one of `row`; from then on deliveries must prove this one. */
     readonly renewHookSecret: (row: SourceRow, secret: Redacted.Redacted) => Effect.Effect<void>
-    readonly insertSnapshot: (workspaceId: string, sourceId: string, staged: StagedSnapshot) => Effect.Effect<void>
-    readonly findSnapshot: (id: string) => Effect.Effect<SnapshotRow | undefined>
+    readonly insertSnapshot: (
+      workspaceId: WorkspaceId,
+      sourceId: SourceId,
+      staged: StagedSnapshot
+    ) => Effect.Effect<void>
+    readonly findSnapshot: (id: SourceSnapshotId | null) => Effect.Effect<SnapshotRow | undefined>
     /** The snapshot that one ref/path lane stands at. */
-    readonly currentSnapshot: (sourceId: string, ref: string, path: string) => Effect.Effect<SnapshotRow | undefined>
+    readonly currentSnapshot: (sourceId: SourceId, ref: string, path: string) => Effect.Effect<SnapshotRow | undefined>
     /** The newest snapshot of this commit on the lane. */
     readonly snapshotOf: (
-      sourceId: string,
+      sourceId: SourceId,
       lane: { readonly ref: string; readonly path: string },
       commit: string
     ) => Effect.Effect<SnapshotRow | undefined>
     /** This release's verdict on the manifest of a snapshot that an earlier one judged otherwise. */
-    readonly judgeManifest: (snapshotId: string, status: RepositoryManifestStatus) => Effect.Effect<void>
+    readonly judgeManifest: (snapshotId: SourceSnapshotId, status: RepositoryManifestStatus) => Effect.Effect<void>
     /** A look succeeded, whether or not it found anything new. */
-    readonly synced: (sourceId: string) => Effect.Effect<void>
-    readonly insertReport: (workspaceId: string, staged: StagedReport) => Effect.Effect<void>
-    readonly findReport: (id: string) => Effect.Effect<ReportRow | undefined>
-    readonly newestReport: (snapshotId: string, modulePath: string) => Effect.Effect<ReportRow | undefined>
+    readonly synced: (sourceId: SourceId) => Effect.Effect<void>
+    readonly insertReport: (workspaceId: WorkspaceId, staged: StagedReport) => Effect.Effect<void>
+    readonly findReport: (id: CompatibilityReportId | null) => Effect.Effect<ReportRow | undefined>
+    readonly newestReport: (snapshotId: SourceSnapshotId, modulePath: string) => Effect.Effect<ReportRow | undefined>
     /** `false` when this delivery was seen within the window. */
-    readonly recordDelivery: (sourceId: string, deliveryId: string, windowStart: string) => Effect.Effect<boolean>
+    readonly recordDelivery: (sourceId: SourceId, deliveryId: string, windowStart: string) => Effect.Effect<boolean>
     /** Allows a delivery that could not be processed to be redelivered. */
-    readonly forgetDelivery: (sourceId: string, deliveryId: string) => Effect.Effect<void>
+    readonly forgetDelivery: (sourceId: SourceId, deliveryId: string) => Effect.Effect<void>
   }
 >()("svc/actors/source/SourceStore") {
   static readonly layer = Layer.effect(
@@ -135,13 +146,13 @@ export class SourceStore extends Context.Service<
         })}`
       }, Effect.orDie)
 
-      const find = Effect.fnUntraced(function* (id: string) {
+      const find = Effect.fnUntraced(function* (id: SourceId | null) {
         const rows = yield* SourceRow.rows(sql)`SELECT * FROM sources WHERE id = ${id}`
         return rows[0]
       }, Effect.orDie)
 
       const update = Effect.fnUntraced(function* (
-        id: string,
+        id: SourceId,
         columns: Readonly<Record<string, string | number | null>>
       ) {
         yield* sql`UPDATE sources SET ${SourceRow.changes(sql, { ...columns, updated_at: yield* now })} WHERE id = ${id}`
@@ -162,8 +173,8 @@ export class SourceStore extends Context.Service<
       }, Effect.orDie)
 
       const insertSnapshot = Effect.fn("SourceStore.insertSnapshot")(function* (
-        workspaceId: string,
-        sourceId: string,
+        workspaceId: WorkspaceId,
+        sourceId: SourceId,
         staged: StagedSnapshot
       ) {
         yield* sql`INSERT INTO source_snapshots ${SnapshotRow.values(sql, {
@@ -188,24 +199,27 @@ export class SourceStore extends Context.Service<
           WHERE id = ${sourceId}`
       }, Effect.orDie)
 
-      const judgeManifest = Effect.fnUntraced(function* (snapshotId: string, status: RepositoryManifestStatus) {
+      const judgeManifest = Effect.fnUntraced(function* (
+        snapshotId: SourceSnapshotId,
+        status: RepositoryManifestStatus
+      ) {
         yield* sql`UPDATE source_snapshots SET repository_manifest = ${JSON.stringify(status)} WHERE id = ${snapshotId}`
       }, Effect.orDie)
 
-      const synced = Effect.fnUntraced(function* (sourceId: string) {
+      const synced = Effect.fnUntraced(function* (sourceId: SourceId) {
         yield* sql`UPDATE sources SET ${SourceRow.changes(sql, { last_synced_at: yield* now })} WHERE id = ${sourceId}`
       }, Effect.orDie)
 
-      const forgetDelivery = Effect.fnUntraced(function* (sourceId: string, deliveryId: string) {
+      const forgetDelivery = Effect.fnUntraced(function* (sourceId: SourceId, deliveryId: string) {
         yield* sql`DELETE FROM webhook_deliveries WHERE source_id = ${sourceId} AND delivery_id = ${deliveryId}`
       }, Effect.orDie)
 
-      const findSnapshot = Effect.fnUntraced(function* (id: string) {
+      const findSnapshot = Effect.fnUntraced(function* (id: SourceSnapshotId | null) {
         const rows = yield* SnapshotRow.rows(sql)`SELECT * FROM source_snapshots WHERE id = ${id}`
         return rows[0]
       }, Effect.orDie)
 
-      const currentSnapshot = Effect.fnUntraced(function* (sourceId: string, ref: string, path: string) {
+      const currentSnapshot = Effect.fnUntraced(function* (sourceId: SourceId, ref: string, path: string) {
         const rows = yield* SnapshotRow.rows(sql)`SELECT s.* FROM source_lanes l
           JOIN source_snapshots s ON s.id = l.source_snapshot_id
           WHERE l.source_id = ${sourceId} AND l.ref = ${ref} AND l.path = ${path}`
@@ -213,7 +227,7 @@ export class SourceStore extends Context.Service<
       }, Effect.orDie)
 
       const snapshotOf = Effect.fnUntraced(function* (
-        sourceId: string,
+        sourceId: SourceId,
         { path, ref }: { readonly ref: string; readonly path: string },
         commit: string
       ) {
@@ -223,7 +237,10 @@ export class SourceStore extends Context.Service<
         return rows[0]
       }, Effect.orDie)
 
-      const insertReport = Effect.fn("SourceStore.insertReport")(function* (workspaceId: string, staged: StagedReport) {
+      const insertReport = Effect.fn("SourceStore.insertReport")(function* (
+        workspaceId: WorkspaceId,
+        staged: StagedReport
+      ) {
         const { report } = staged
         yield* sql`INSERT INTO compatibility_reports ${ReportRow.values(sql, {
           id: report.id,
@@ -241,18 +258,18 @@ export class SourceStore extends Context.Service<
         })}`
       }, Effect.orDie)
 
-      const findReport = Effect.fnUntraced(function* (id: string) {
+      const findReport = Effect.fnUntraced(function* (id: CompatibilityReportId | null) {
         const rows = yield* ReportRow.rows(sql)`SELECT * FROM compatibility_reports WHERE id = ${id}`
         return rows[0]
       }, Effect.orDie)
 
-      const newestReport = Effect.fnUntraced(function* (snapshotId: string, modulePath: string) {
+      const newestReport = Effect.fnUntraced(function* (snapshotId: SourceSnapshotId, modulePath: string) {
         const rows = yield* ReportRow.rows(sql)`SELECT * FROM compatibility_reports
           WHERE source_snapshot_id = ${snapshotId} AND module_path = ${modulePath} ORDER BY created_at DESC, id DESC LIMIT 1`
         return rows[0]
       }, Effect.orDie)
 
-      const recordDelivery = Effect.fnUntraced(function* (sourceId: string, deliveryId: string, windowStart: string) {
+      const recordDelivery = Effect.fnUntraced(function* (sourceId: SourceId, deliveryId: string, windowStart: string) {
         yield* sql`DELETE FROM webhook_deliveries WHERE received_at < ${windowStart}`
         const inserted = yield* sql`INSERT INTO webhook_deliveries ${WebhookDeliveryRow.values(sql, {
           source_id: sourceId,

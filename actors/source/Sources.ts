@@ -2,7 +2,14 @@ import { Context, type Effect } from "effect"
 import type { CreateSource, UpdateSource } from "../../schema/api/SourcesApi.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { CompatibilityReport, InstallModules } from "../../schema/records/CompatibilityReport.ts"
-import type { CompatibilityReportId, SourceId, SourceSnapshotId, WorkspaceId } from "../../schema/records/Ids.ts"
+import type {
+  CompatibilityReportId,
+  InstallConfigId,
+  RunId,
+  SourceId,
+  SourceSnapshotId,
+  WorkspaceId
+} from "../../schema/records/Ids.ts"
 import type { Run } from "../../schema/records/Run.ts"
 import type { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../../schema/records/Source.ts"
 import type { CommandContext, IdempotentRequest } from "../Command.ts"
@@ -42,7 +49,7 @@ export class Sources extends Context.Service<
       request: {
         readonly sourceSnapshotId: SourceSnapshotId
         readonly modulePath: string
-        readonly installConfigId?: string
+        readonly installConfigId?: InstallConfigId
       }
     ) => Effect.Effect<{ readonly run: Run; readonly compatibilityReport: CompatibilityReport }, ApiError>
     readonly stableSemver: (
@@ -72,6 +79,6 @@ export class Sources extends Context.Service<
         readonly isPing?: boolean | undefined
         readonly body: Uint8Array
       }
-    ) => Effect.Effect<{ readonly runIds: ReadonlyArray<string> }, ApiError>
+    ) => Effect.Effect<{ readonly runIds: ReadonlyArray<RunId> }, ApiError>
   }
 >()("svc/actors/source/Sources") {}

@@ -1,10 +1,11 @@
 import { Schema } from "effect"
 import { CompatibilityReport } from "../../schema/records/CompatibilityReport.ts"
+import { CompatibilityReportId, InstallConfigId, RunId, SourceId, SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { OmittedSnapshotEntry, RepositoryManifestStatus } from "../../schema/records/Source.ts"
 
 /** What a sync Run found, before it is a SourceSnapshot: an install plan keeps it here until its initial commit. */
 export const StagedSnapshot = Schema.Struct({
-  id: Schema.String,
+  id: SourceSnapshotId,
   url: Schema.String,
   ref: Schema.String,
   path: Schema.String,
@@ -17,7 +18,7 @@ export const StagedSnapshot = Schema.Struct({
   repositoryManifest: RepositoryManifestStatus,
   /** The raw document, private. */
   manifestDocument: Schema.optionalKey(Schema.String),
-  createdByRunId: Schema.String,
+  createdByRunId: RunId,
   createdAt: Schema.String
 })
 export type StagedSnapshot = typeof StagedSnapshot.Type
@@ -26,11 +27,11 @@ export type StagedSnapshot = typeof StagedSnapshot.Type
 export const StagedReport = Schema.Struct({
   report: Schema.Struct({
     ...CompatibilityReport.fields,
-    id: Schema.String,
-    sourceId: Schema.String,
-    sourceSnapshotId: Schema.String,
-    installConfigId: Schema.optionalKey(Schema.String),
-    createdByRunId: Schema.String
+    id: CompatibilityReportId,
+    sourceId: SourceId,
+    sourceSnapshotId: SourceSnapshotId,
+    installConfigId: Schema.optionalKey(InstallConfigId),
+    createdByRunId: RunId
   }),
   /** The whole scan of the module, as plan and apply need it. */
   moduleScan: Schema.Json,

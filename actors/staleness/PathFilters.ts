@@ -9,9 +9,10 @@ import { stagedOf } from "../source/StagedRows.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import type { SnapshotRow } from "../source/SourceRow.ts"
+import type { InstallConfigId } from "../../schema/records/Ids.ts"
 
 type Filtered = Pick<CapsuleRow, "path_filter" | "module_path" | "adopted_snapshot_id"> & {
-  readonly install_config_id: string
+  readonly install_config_id: InstallConfigId
 }
 
 /** What a snapshot contains, whichever record it has. */

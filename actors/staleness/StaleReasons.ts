@@ -1,7 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { StaleReason } from "../../schema/records/Capsule.ts"
-import { CapsuleId, SourceSnapshotId, type RunId } from "../../schema/records/Ids.ts"
+import type { CapsuleId, SourceSnapshotId } from "../../schema/records/Ids.ts"
+import { type RunId } from "../../schema/records/Ids.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { type ConsumedOutput, movedInputsOf } from "../consumption/ConsumedOutputs.ts"
@@ -21,15 +22,15 @@ export interface AppliedInputs {
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
 
-const reasonOf = (producerCapsuleId: string, output: string | undefined): StaleReason => ({
+const reasonOf = (producerCapsuleId: CapsuleId, output: string | undefined): StaleReason => ({
   kind: "input",
-  producerCapsuleId: CapsuleId.make(producerCapsuleId),
+  producerCapsuleId,
   ...(output === undefined || output === "" ? {} : { output })
 })
 
-const commitReason = (sourceSnapshotId: string, because: string | undefined): StaleReason => ({
+const commitReason = (sourceSnapshotId: SourceSnapshotId, because: string | undefined): StaleReason => ({
   kind: "commit",
-  sourceSnapshotId: SourceSnapshotId.make(sourceSnapshotId),
+  sourceSnapshotId,
   ...(because === undefined ? {} : { because })
 })
 
@@ -41,20 +42,20 @@ export class StaleReasons extends Context.Service<
   StaleReasons,
   {
     /** The lane is at this snapshot now: Capsules applied from another get a reason, the others none. */
-    readonly laneMoved: (lane: Lane & { readonly sourceSnapshotId: string }) => Effect.Effect<void>
+    readonly laneMoved: (lane: Lane & { readonly sourceSnapshotId: SourceSnapshotId }) => Effect.Effect<void>
     /** Compares a Capsule's commit with its lane: an older plan may be applied after the lane moved. */
-    readonly compareCommit: (capsuleId: string) => Effect.Effect<void>
+    readonly compareCommit: (capsuleId: CapsuleId) => Effect.Effect<void>
     /** A Capsule was applied with these inputs. */
-    readonly applied: (capsuleId: string, inputs: AppliedInputs) => Effect.Effect<void>
+    readonly applied: (capsuleId: CapsuleId, inputs: AppliedInputs) => Effect.Effect<void>
     /** An ended Capsule consumes nothing. */
-    readonly destroyed: (capsuleId: string) => Effect.Effect<void>
+    readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
     /** Compares what a Capsule was applied with and what it would get now. */
-    readonly compare: (capsuleId: string) => Effect.Effect<void>
+    readonly compare: (capsuleId: CapsuleId) => Effect.Effect<void>
     /**
      * A producer's offer may have changed: its consumers, in any Workspace, are compared, and their plans with other values are
      * voided. Returns those plans.
      */
-    readonly producerMoved: (producerCapsuleId: string) => Effect.Effect<ReadonlyArray<string>>
+    readonly producerMoved: (producerCapsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<string>>
     /** The same for Capsules without a record from an older release, or whose inputs changed while no service could compare. */
     readonly compareUnread: Effect.Effect<void>
   }
@@ -90,25 +91,25 @@ export class StaleReasons extends Context.Service<
       const laneMoved = Effect.fn("StaleReasons.laneMoved")(function* ({
         sourceSnapshotId,
         ...lane
-      }: Lane & { readonly sourceSnapshotId: string }) {
+      }: Lane & { readonly sourceSnapshotId: SourceSnapshotId }) {
         const newer = yield* sources.findSnapshot(sourceSnapshotId)
         for (const capsule of yield* capsules.ofLane(lane)) {
           yield* withReasons(capsule, "commit", yield* commitReasons(capsule, newer))
         }
       })
 
-      const compareCommit = Effect.fn("StaleReasons.compareCommit")(function* (capsuleId: string) {
+      const compareCommit = Effect.fn("StaleReasons.compareCommit")(function* (capsuleId: CapsuleId) {
         const capsule = yield* capsules.find(capsuleId)
         if (capsule === undefined || capsule.adopted_ref === null || capsule.adopted_path === null) return
         const { adopted_path: path, adopted_ref: ref } = capsule
         const stands = yield* lanes.find(capsule.source_id, { ref, path })
-        const newer = yield* sources.findSnapshot(stands?.source_snapshot_id ?? "")
+        const newer = yield* sources.findSnapshot(stands?.source_snapshot_id ?? null)
         yield* withReasons(capsule, "commit", yield* commitReasons(capsule, newer))
       })
 
       const inputReasons = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
         const reasons = new Map<string, StaleReason>()
-        const add = (producerCapsuleId: string, output: string | undefined) =>
+        const add = (producerCapsuleId: CapsuleId, output: string | undefined) =>
           reasons.set(`${producerCapsuleId} ${output ?? ""}`, reasonOf(producerCapsuleId, output))
         const rows = yield* Effect.orDie(
           ConsumedInputRow.rows(
@@ -131,7 +132,7 @@ export class StaleReasons extends Context.Service<
         return [...reasons.values()]
       }, Effect.provideContext(context))
 
-      const compare = Effect.fn("StaleReasons.compare")(function* (capsuleId: string) {
+      const compare = Effect.fn("StaleReasons.compare")(function* (capsuleId: CapsuleId) {
         const capsule = yield* capsules.find(capsuleId)
         if (capsule === undefined || isEnded(capsule.status)) return
         // What was never applied has no input yet.
@@ -139,7 +140,7 @@ export class StaleReasons extends Context.Service<
         yield* withReasons(capsule, "input", reasons)
       })
 
-      const applied = Effect.fn("StaleReasons.applied")(function* (capsuleId: string, { consumed }: AppliedInputs) {
+      const applied = Effect.fn("StaleReasons.applied")(function* (capsuleId: CapsuleId, { consumed }: AppliedInputs) {
         yield* Effect.orDie(sql`DELETE FROM consumed_inputs WHERE capsule_id = ${capsuleId}`)
         for (const { dependencyId, input, name, output, producerCapsuleId, stateVersionId } of consumed) {
           if (producerCapsuleId === undefined || stateVersionId === undefined) continue
@@ -158,7 +159,7 @@ export class StaleReasons extends Context.Service<
         yield* compare(capsuleId)
       })
 
-      const destroyed = Effect.fn("StaleReasons.destroyed")(function* (capsuleId: string) {
+      const destroyed = Effect.fn("StaleReasons.destroyed")(function* (capsuleId: CapsuleId) {
         yield* Effect.orDie(sql`DELETE FROM consumed_inputs WHERE capsule_id = ${capsuleId}`)
         const capsule = yield* capsules.find(capsuleId)
         if (capsule !== undefined) yield* capsules.setStaleReasons(capsule, [])
@@ -177,7 +178,7 @@ export class StaleReasons extends Context.Service<
         return voided
       })
 
-      const producerMoved = Effect.fn("StaleReasons.producerMoved")(function* (producerCapsuleId: string) {
+      const producerMoved = Effect.fn("StaleReasons.producerMoved")(function* (producerCapsuleId: CapsuleId) {
         const consumers = yield* Effect.orDie(CapsuleRow.some(sql, "id", "workspace_id")`SELECT id, workspace_id
           FROM capsules WHERE ${sql.literal(livingCapsule())} AND id IN (
             SELECT consumer_capsule_id FROM dependencies WHERE producer_capsule_id = ${producerCapsuleId}

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Backup } from "../../schema/records/Backup.ts"
-import { BackupId } from "../../schema/records/Ids.ts"
+import { BackupId, type CapsuleId, type RunId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import { derivedId, now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import { BackupRow } from "./BackupRow.ts"
@@ -28,11 +28,11 @@ export class BackupStore extends Context.Service<
   {
     /** In the caller's transaction. */
     readonly create: (run: {
-      readonly id: string
-      readonly workspaceId: string
-      readonly capsuleId: string | null
+      readonly id: RunId
+      readonly workspaceId: WorkspaceId
+      readonly capsuleId: CapsuleId | null
     }) => Effect.Effect<Pick<BackupRow, "id" | "digest" | "size_bytes">>
-    readonly find: (id: string) => Effect.Effect<ListedBackup | undefined>
+    readonly find: (id: BackupId) => Effect.Effect<ListedBackup | undefined>
   }
 >()("svc/actors/state/BackupStore") {
   static readonly layer = Layer.effect(
@@ -41,7 +41,7 @@ export class BackupStore extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
 
-      const exported = Effect.fnUntraced(function* (workspaceId: string, capsuleId: string | null) {
+      const exported = Effect.fnUntraced(function* (workspaceId: WorkspaceId, capsuleId: CapsuleId | null) {
         const ofCapsule = capsuleId === null ? sql`workspace_id = ${workspaceId}` : sql`capsule_id = ${capsuleId}`
         const self = capsuleId === null ? sql`workspace_id = ${workspaceId}` : sql`id = ${capsuleId}`
         return {

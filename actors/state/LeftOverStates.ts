@@ -19,17 +19,17 @@ import { RunCheckpoints } from "./RunCheckpoints.ts"
 export interface NewLeftOverState {
   /** As found by the settlement. */
   readonly capsule: {
-    readonly id: string
-    readonly workspace_id: string
-    readonly current_state_version_id: string | null
+    readonly id: CapsuleId
+    readonly workspace_id: WorkspaceId
+    readonly current_state_version_id: StateVersionId | null
     readonly current_state_generation: number
     readonly execution_authority_epoch: number
   }
-  readonly runId: string
+  readonly runId: RunId
   readonly reason: LeftOverReason | undefined
   readonly state: Redacted.Redacted<Uint8Array>
   /** What the settlement accepted instead, if anything. */
-  readonly settled: { readonly id: string } | undefined
+  readonly settled: { readonly id: StateVersionId } | undefined
   /** The secret inputs of the apply; `undefined` when unknown. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
   readonly build: BuildColumns | undefined
@@ -65,7 +65,7 @@ export class LeftOverStates extends Context.Service<
   {
     /** In the caller's transaction. */
     readonly keep: (leftOver: NewLeftOverState) => Effect.Effect<void>
-    readonly find: (id: string) => Effect.Effect<LeftOverStateRow | undefined>
+    readonly find: (id: LeftOverStateId | null) => Effect.Effect<LeftOverStateRow | undefined>
     /** The state; `none` once it was adopted or discarded. */
     readonly open: (row: LeftOverStateRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
     /** The secret inputs of its apply; `undefined` when unknown. */
@@ -93,7 +93,7 @@ export class LeftOverStates extends Context.Service<
         const bytes = Redacted.value(state)
         const read = Option.getOrUndefined(parseState(bytes))
         const row = { id: derivedId(LeftOverStateId, "lo", runId, "state"), workspace_id: capsule.workspace_id }
-        const at = { ...row, workspace_id: WorkspaceId.make(capsule.workspace_id) }
+        const at = { ...row, workspace_id: capsule.workspace_id }
         yield* sql`INSERT INTO left_over_states ${LeftOverStateRow.values(sql, {
           ...row,
           capsule_id: capsule.id,
@@ -115,7 +115,7 @@ export class LeftOverStates extends Context.Service<
         })}`
       }, Effect.orDie)
 
-      const find = Effect.fnUntraced(function* (id: string) {
+      const find = Effect.fnUntraced(function* (id: LeftOverStateId | null) {
         const rows = yield* LeftOverStateRow.rows(sql)`SELECT * FROM left_over_states WHERE id = ${id}`
         return rows[0]
       }, Effect.orDie)

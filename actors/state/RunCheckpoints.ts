@@ -4,9 +4,9 @@ import { now } from "../Identity.ts"
 import { changedUnder, type HoldLost, isHeld, type RunHold } from "../run/RunHold.ts"
 import { Vault } from "../vault/Vault.ts"
 import { CheckpointRow } from "./CheckpointRow.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import type { RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 
-const place = (workspaceId: string, runId: RunId) => ({
+const place = (workspaceId: WorkspaceId, runId: RunId) => ({
   table: "run_checkpoints",
   column: "state",
   workspaceId,
@@ -19,10 +19,13 @@ export class RunCheckpoints extends Context.Service<
   {
     readonly save: (
       hold: RunHold,
-      workspaceId: string,
+      workspaceId: WorkspaceId,
       state: Redacted.Redacted<Uint8Array>
     ) => Effect.Effect<void, HoldLost>
-    readonly load: (workspaceId: string, runId: RunId) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
+    readonly load: (
+      workspaceId: WorkspaceId,
+      runId: RunId
+    ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
     readonly drop: (runId: RunId) => Effect.Effect<void>
   }
 >()("svc/actors/state/RunCheckpoints") {
@@ -34,7 +37,7 @@ export class RunCheckpoints extends Context.Service<
 
       const save = Effect.fn("RunCheckpoints.save")(function* (
         hold: RunHold,
-        workspaceId: string,
+        workspaceId: WorkspaceId,
         state: Redacted.Redacted<Uint8Array>
       ) {
         const sealed = yield* vault.seal(place(workspaceId, hold.runId), state)
@@ -45,7 +48,7 @@ export class RunCheckpoints extends Context.Service<
         yield* changedUnder(hold, Effect.orDie(saved))
       })
 
-      const load = Effect.fn("RunCheckpoints.load")(function* (workspaceId: string, runId: RunId) {
+      const load = Effect.fn("RunCheckpoints.load")(function* (workspaceId: WorkspaceId, runId: RunId) {
         const rows = yield* CheckpointRow.some(sql, "state")`SELECT state FROM run_checkpoints WHERE run_id = ${runId}`
         const row = rows[0]
         return row === undefined ? Option.none() : Option.some(yield* vault.open(place(workspaceId, runId), row.state))

@@ -3,7 +3,16 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { StateOutput } from "../../runner/execution/RunOutcome.ts"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
-import { type LeftOverStateId, OutputId, type RunId, StateVersionId } from "../../schema/records/Ids.ts"
+import {
+  type CapsuleId,
+  type InstallConfigId,
+  type LeftOverStateId,
+  OutputId,
+  type RunId,
+  type SourceSnapshotId,
+  StateVersionId,
+  type WorkspaceId
+} from "../../schema/records/Ids.ts"
 import { Output, StateVersion } from "../../schema/records/StateVersion.ts"
 import { derivedId, now } from "../Identity.ts"
 import { secretsOfText, secretsText } from "../vault/SealedSecrets.ts"
@@ -13,8 +22,8 @@ import { StateVersionRow, OutputRow } from "./StateVersionRow.ts"
 
 /** A state to commit, with what was read from it. */
 export interface NewStateVersion {
-  readonly workspaceId: string
-  readonly capsuleId: string
+  readonly workspaceId: WorkspaceId
+  readonly capsuleId: CapsuleId
   readonly runId: RunId
   readonly generation: number
   readonly state: Redacted.Redacted<Uint8Array>
@@ -22,8 +31,8 @@ export interface NewStateVersion {
   readonly serial: number
   readonly resourceCount: number
   readonly partial: boolean
-  readonly sourceSnapshotId: string | undefined
-  readonly installConfigId: string
+  readonly sourceSnapshotId: SourceSnapshotId | undefined
+  readonly installConfigId: InstallConfigId
   readonly outputs: ReadonlyArray<StateOutput>
   /** Text of the secret inputs that were applied, now or earlier: the state may contain it unmarked. */
   readonly secrets: ReadonlyArray<SecretText>
@@ -37,7 +46,11 @@ export interface NewStateVersion {
 export const stateVersionIdOf = (from: string): StateVersionId => derivedId(StateVersionId, "sv", from, "state")
 
 // The generation is part of the identity: an older state cannot be passed off as a newer one.
-const statePlace = (row: { readonly workspace_id: string; readonly id: string; readonly generation: number }) => ({
+const statePlace = (row: {
+  readonly workspace_id: WorkspaceId
+  readonly id: StateVersionId
+  readonly generation: number
+}) => ({
   table: "state_versions",
   column: "state",
   workspaceId: row.workspace_id,
@@ -45,7 +58,7 @@ const statePlace = (row: { readonly workspace_id: string; readonly id: string; r
   version: row.generation
 })
 
-const outputPlace = (workspaceId: string, id: string) => ({
+const outputPlace = (workspaceId: WorkspaceId, id: string) => ({
   table: "outputs",
   column: "sealed_value",
   workspaceId,
@@ -104,12 +117,14 @@ export class StateVersions extends Context.Service<
   StateVersions,
   {
     /** In the caller's transaction. */
-    readonly insert: (version: NewStateVersion) => Effect.Effect<{ readonly id: string; readonly digest: string }>
-    readonly find: (id: string) => Effect.Effect<StateVersionRow | undefined>
+    readonly insert: (
+      version: NewStateVersion
+    ) => Effect.Effect<{ readonly id: StateVersionId; readonly digest: string }>
+    readonly find: (id: StateVersionId | null) => Effect.Effect<StateVersionRow | undefined>
     readonly open: (row: StateVersionRow) => Effect.Effect<Redacted.Redacted<Uint8Array>>
     /** The secret inputs that the state may contain. */
     readonly secrets: (row: StateVersionRow) => Effect.Effect<ReadonlyArray<SecretText>>
-    readonly outputs: (stateVersionId: string) => Effect.Effect<ReadonlyArray<OutputRow>>
+    readonly outputs: (stateVersionId: StateVersionId | null) => Effect.Effect<ReadonlyArray<OutputRow>>
     /** The value of an Output as JSON text, for comparison. */
     readonly outputText: (row: OutputRow) => Effect.Effect<Redacted.Redacted<string>>
     /** The value of an Output, sensitive or not; for delivery into another Run, never for projection. */
@@ -171,7 +186,7 @@ export class StateVersions extends Context.Service<
         return { id, digest }
       }, Effect.orDie)
 
-      const find = Effect.fnUntraced(function* (id: string) {
+      const find = Effect.fnUntraced(function* (id: StateVersionId | null) {
         const rows = yield* StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE id = ${id}`
         return rows[0]
       }, Effect.orDie)
@@ -184,7 +199,7 @@ export class StateVersions extends Context.Service<
         return yield* secretsOfText(yield* vault.openText(secretsPlace(row), row.sealed_secrets))
       }, Effect.orDie)
 
-      const outputs = (stateVersionId: string) =>
+      const outputs = (stateVersionId: StateVersionId | null) =>
         Effect.orDie(
           OutputRow.rows(sql)`SELECT * FROM outputs WHERE state_version_id = ${stateVersionId} ORDER BY name`
         )

@@ -51,7 +51,7 @@ export class OperatorSuccession extends Context.Service<
       const operator = yield* OperatorConfigs
       const services = yield* Effect.context<InstallConfigCompilation | InstallConfigStore>()
 
-      const placeOf = (config: LoadedInstallConfig) => store.findSnapshot(config.row.source_snapshot_id ?? "")
+      const placeOf = (config: LoadedInstallConfig) => store.findSnapshot(config.row.source_snapshot_id)
 
       const follow = Effect.fn("OperatorSuccession.follow")(function* (
         capsule: GuardedCapsuleRow,
@@ -62,7 +62,7 @@ export class OperatorSuccession extends Context.Service<
         if (snapshot === undefined || !baseMoved(operator, config.config, snapshot, config.row.module_path)) {
           return undefined
         }
-        const report = yield* store.findReport(config.row.compatibility_report_id ?? "")
+        const report = yield* store.findReport(config.row.compatibility_report_id)
         if (report === undefined) {
           return yield* failedPrecondition(
             "The compatibility report of the configuration is gone. Re-adopt the Capsule."
@@ -103,7 +103,7 @@ export class OperatorSuccession extends Context.Service<
       }, Effect.provideContext(services))
 
       const planMoved = Effect.fnUntraced(function* (capsule: CapsuleRow, plan: RunRow) {
-        const config = yield* configs.load(plan.install_config_id ?? "")
+        const config = yield* configs.load(plan.install_config_id)
         const place = config === undefined ? undefined : yield* placeOf(config)
         return config === undefined || place === undefined
           ? undefined

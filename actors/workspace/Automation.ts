@@ -1,8 +1,9 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { StoredWorkspace } from "./StoredWorkspace.ts"
 
-const read = Effect.fnUntraced(function* (workspaceId: string) {
+const read = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* StoredWorkspace.some(
     sql,
@@ -16,7 +17,7 @@ const read = Effect.fnUntraced(function* (workspaceId: string) {
 }, Effect.orDie)
 
 /** Why nothing may start without a person, in words for the people of the Workspace; `undefined` while automation is allowed. */
-export const automationRefusal = Effect.fn("automationRefusal")(function* (workspaceId: string) {
+export const automationRefusal = Effect.fn("automationRefusal")(function* (workspaceId: WorkspaceId) {
   const row = yield* read(workspaceId)
   if (row === undefined || row.archived_at !== null) return "the Workspace is archived"
   if (row.automation_paused_at === null) return undefined
@@ -28,5 +29,5 @@ export const automationRefusal = Effect.fn("automationRefusal")(function* (works
  * Whether the service may plan or apply anything in the Workspace without a person: auto-update, the next wave of a group,
  * scheduled drift checks. Asked in the transaction that would start it. Looks at Sources change nothing and go on.
  */
-export const automationAllowed = (workspaceId: string) =>
+export const automationAllowed = (workspaceId: WorkspaceId) =>
   Effect.map(automationRefusal(workspaceId), (refusal) => refusal === undefined)

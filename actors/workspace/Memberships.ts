@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { ApiError } from "../../schema/errors/ApiError.ts"
+import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { Role } from "../../schema/records/Workspace.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 
@@ -12,7 +13,7 @@ export class Memberships extends Context.Service<
      * The role of an active membership of an active account, `none` otherwise. Fails with `verification_unavailable`
      * when the database does not answer, so that nobody is taken for a stranger, or for a member, by accident.
      */
-    readonly role: (subject: string, workspaceId: string) => Effect.Effect<Option.Option<Role>, ApiError>
+    readonly role: (subject: string, workspaceId: WorkspaceId) => Effect.Effect<Option.Option<Role>, ApiError>
   }
 >()("svc/workspace/Memberships") {
   static readonly layer = Layer.effect(
@@ -20,7 +21,7 @@ export class Memberships extends Context.Service<
     Effect.gen(function* () {
       const read = yield* ReadSql
       const find = SqlSchema.findAll({
-        Request: Schema.Struct({ subject: Schema.String, workspaceId: Schema.String }),
+        Request: Schema.Struct({ subject: Schema.String, workspaceId: WorkspaceId }),
         Result: Schema.Struct({ role: Role }),
         execute: ({ subject, workspaceId }) =>
           read`SELECT m.role FROM memberships m JOIN users u ON u.subject = m.subject

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { type ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
-import { ProjectId } from "../../schema/records/Ids.ts"
+import { ProjectId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Project } from "../../schema/records/Workspace.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
@@ -35,13 +35,17 @@ export class Projects extends Context.Service<
     /** Without a slug, one is made of the name. Fails with `failed_precondition` when a given slug is taken. */
     readonly create: (
       context: CommandContext,
-      workspaceId: string,
+      workspaceId: WorkspaceId,
       project: { readonly name: string; readonly slug?: string | undefined }
     ) => Effect.Effect<Project, ApiError>
-    readonly read: (projectId: string) => Effect.Effect<Project, ApiError>
+    readonly read: (projectId: ProjectId) => Effect.Effect<Project, ApiError>
     /** The Project that Capsules go to when none is named. Fails with `not_found` for an unknown Workspace. */
-    readonly readDefault: (workspaceId: string) => Effect.Effect<Project, ApiError>
-    readonly list: (workspaceId: string, subject: string, page: PageRequest) => Effect.Effect<Page<Project>, ApiError>
+    readonly readDefault: (workspaceId: WorkspaceId) => Effect.Effect<Project, ApiError>
+    readonly list: (
+      workspaceId: WorkspaceId,
+      subject: string,
+      page: PageRequest
+    ) => Effect.Effect<Page<Project>, ApiError>
   }
 >()("svc/workspace/Projects") {
   static readonly layer = Layer.effect(
@@ -56,11 +60,11 @@ export class Projects extends Context.Service<
       const select = (client: SqlClient.SqlClient, id: string) =>
         client`SELECT ${client.literal(columns)} FROM projects WHERE id = ${id}`
       const findWith = (client: SqlClient.SqlClient) =>
-        SqlSchema.findAll({ Request: Schema.String, Result: Project, execute: (id) => select(client, id) })
+        SqlSchema.findAll({ Request: ProjectId, Result: Project, execute: (id) => select(client, id) })
       const findCommitted = findWith(read)
       const find = findWith(sql)
       const findDefault = SqlSchema.findAll({
-        Request: Schema.String,
+        Request: WorkspaceId,
         Result: Project,
         execute: (workspaceId) =>
           sql`SELECT ${sql.literal(columns)} FROM projects WHERE workspace_id = ${workspaceId} AND is_default = 1`
@@ -69,20 +73,20 @@ export class Projects extends Context.Service<
       const only = (found: ReadonlyArray<Project>) =>
         found[0] === undefined ? Effect.fail(notFound("Project")) : Effect.succeed(found[0])
 
-      const isTaken = (workspaceId: string, slug: string) =>
+      const isTaken = (workspaceId: WorkspaceId, slug: string) =>
         Effect.map(
           sql`SELECT 1 AS one FROM projects WHERE workspace_id = ${workspaceId} AND slug = ${slug}`,
           (rows) => rows.length > 0
         )
 
-      const freeSlug = Effect.fnUntraced(function* (workspaceId: string, id: ProjectId, name: string) {
+      const freeSlug = Effect.fnUntraced(function* (workspaceId: WorkspaceId, id: ProjectId, name: string) {
         const slug = slugFrom(name)
         return (yield* isTaken(workspaceId, slug)) ? `${slug}-${id.slice(-8)}` : slug
       })
 
       const create = Effect.fn("Projects.create")(function* (
         context: CommandContext,
-        workspaceId: string,
+        workspaceId: WorkspaceId,
         project: { readonly name: string; readonly slug?: string | undefined }
       ) {
         yield* refuseArchived(workspaceId).pipe(Effect.provideService(SqlClient.SqlClient, sql))

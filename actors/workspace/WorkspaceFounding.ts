@@ -28,7 +28,7 @@ export const handleFrom = (text: string): string => {
 }
 
 /** The default Project, in the caller's transaction; does nothing when the Workspace has one. */
-export const ensureDefaultProject = Effect.fnUntraced(function* (workspaceId: string) {
+export const ensureDefaultProject = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now
   const existing = yield* sql`SELECT id FROM projects WHERE workspace_id = ${workspaceId} AND is_default = 1`
@@ -45,7 +45,7 @@ export const ensureDefaultProject = Effect.fnUntraced(function* (workspaceId: st
 })
 
 /** The owner's membership, in the caller's transaction; leaves an existing one unchanged, even if suspended. */
-export const ensureOwner = Effect.fnUntraced(function* (workspaceId: string, owner: string) {
+export const ensureOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId, owner: string) {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now
   yield* sql`INSERT INTO memberships ${MembershipRow.values(sql, {

@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { ReadSql } from "../database/ReadSql.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 
 const Node = Schema.Struct({
   id: Schema.String,
@@ -13,7 +14,7 @@ const Node = Schema.Struct({
 const Edge = Schema.Struct({ id: Schema.String, from: Schema.String, to: Schema.String, mode: Schema.String })
 
 /** The Sources and living Capsules of a Workspace, and what flows between them. An edge runs from producer to consumer. */
-export const readWorkspaceGraph = Effect.fn("readWorkspaceGraph")(function* (workspaceId: string) {
+export const readWorkspaceGraph = Effect.fn("readWorkspaceGraph")(function* (workspaceId: WorkspaceId) {
   const read = yield* ReadSql
   const living = (alias?: Parameters<typeof livingCapsule>[0]) => read.literal(livingCapsule(alias))
   const nodes = yield* SqlSchema.findAll({

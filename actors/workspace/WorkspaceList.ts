@@ -1,8 +1,10 @@
 import { Effect, Option, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { ApiError } from "../../schema/errors/ApiError.ts"
+import { WorkspaceId } from "../../schema/records/Ids.ts"
 import type { Workspace } from "../../schema/records/Workspace.ts"
 import { ReadSql } from "../database/ReadSql.ts"
+import { idOrNull } from "../Identity.ts"
 import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
 import type { PageRequest } from "../paging/Page.ts"
 import { toWorkspace, WorkspaceRow, workspaceColumns } from "./WorkspaceRow.ts"
@@ -13,7 +15,7 @@ export interface WorkspaceListRequest extends PageRequest {
   readonly selectedWorkspaceId?: string | undefined
   readonly includeTotal?: boolean | undefined
   /** A credential bound to one Workspace sees that one only. */
-  readonly boundWorkspaceId?: string | undefined
+  readonly boundWorkspaceId?: WorkspaceId | undefined
 }
 
 export interface WorkspaceList {
@@ -33,7 +35,7 @@ interface MembershipPage {
   readonly order: "created_asc" | "updated_desc"
   readonly anchor: readonly [at: string, id: string] | undefined
   readonly limit: number
-  readonly boundWorkspaceId?: string | undefined
+  readonly boundWorkspaceId?: WorkspaceId | undefined
 }
 
 /** Active memberships of a subject: count before the cursor, and `limit + 1` rows after it, of one moment. */
@@ -67,7 +69,10 @@ const readPage = Effect.fn("readWorkspacePage")(function* (page: MembershipPage)
 })
 
 /** One Workspace with the subject's role in it, when the membership is active. */
-export const readMemberWorkspace = Effect.fn("readMemberWorkspace")(function* (subject: string, workspaceId: string) {
+export const readMemberWorkspace = Effect.fn("readMemberWorkspace")(function* (
+  subject: string,
+  workspaceId: WorkspaceId
+) {
   const read = yield* ReadSql
   const [row] = yield* SqlSchema.findAll({
     Request: Schema.Void,
@@ -94,8 +99,9 @@ const findPinned = Effect.fnUntraced(function* (
 ) {
   const selected = request.selectedWorkspaceId
   if (selected === undefined || request.cursor !== undefined || page.some(({ id }) => id === selected)) return undefined
-  const allowed = request.boundWorkspaceId === undefined || request.boundWorkspaceId === selected
-  const workspace = allowed ? yield* readMemberWorkspace(subject, selected) : Option.none()
+  const id = idOrNull(WorkspaceId, selected)
+  const allowed = request.boundWorkspaceId === undefined || request.boundWorkspaceId === id
+  const workspace = allowed && id !== null ? yield* readMemberWorkspace(subject, id) : Option.none()
   if (Option.isSome(workspace)) return workspace.value
   return yield* new ApiError({
     code: "permission_denied",

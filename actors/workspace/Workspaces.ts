@@ -3,6 +3,7 @@ import type { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import type { WorkspaceDriftChecks } from "../../schema/records/DriftChecks.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import type { Workspace } from "../../schema/records/Workspace.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
@@ -42,12 +43,12 @@ export class Workspaces extends Context.Service<
       request: NewWorkspace
     ) => Effect.Effect<Workspace, ApiError>
     /** With the subject's role. Fails with `not_found` without an active membership. */
-    readonly read: (subject: string, workspaceId: string) => Effect.Effect<Workspace, ApiError>
+    readonly read: (subject: string, workspaceId: WorkspaceId) => Effect.Effect<Workspace, ApiError>
     /** An archived Workspace takes nothing but its restoration: anything else fails with `failed_precondition`. */
     readonly update: (
       context: CommandContext,
       subject: string,
-      workspaceId: string,
+      workspaceId: WorkspaceId,
       change: {
         readonly displayName?: string | undefined
         readonly archived?: boolean | undefined
@@ -61,7 +62,7 @@ export class Workspaces extends Context.Service<
     readonly setAutomation: (
       context: CommandContext,
       subject: string,
-      workspaceId: string,
+      workspaceId: WorkspaceId,
       change: { readonly paused: boolean; readonly reason?: string | undefined }
     ) => Effect.Effect<Workspace, ApiError>
     /** Creates or completes the personal Workspace of the subject; writes nothing when it is whole. */
@@ -78,12 +79,12 @@ export class Workspaces extends Context.Service<
       const audit = yield* Audit
       const services = yield* Effect.context<SqlClient.SqlClient | ReadSql | Cursors | SecureRandom.SecureRandom>()
 
-      const readOne = Effect.fnUntraced(function* (subject: string, workspaceId: string) {
+      const readOne = Effect.fnUntraced(function* (subject: string, workspaceId: WorkspaceId) {
         const workspace = yield* readMemberWorkspace(subject, workspaceId).pipe(Effect.provideContext(services))
         return Option.isSome(workspace) ? workspace.value : yield* notFound("Workspace")
       })
 
-      const noteCreation = (context: CommandContext, workspaceId: string, type: string) =>
+      const noteCreation = (context: CommandContext, workspaceId: WorkspaceId, type: string) =>
         audit.append({
           workspaceId,
           actor: context.actor,

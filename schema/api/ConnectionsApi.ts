@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { GivenConnectionUse } from "../records/ConnectionUse.ts"
 import { Connection, ConnectionKind, CredentialRecipe, CredentialTestKind } from "../records/Connection.ts"
 import { GivenCredentialOrigin, maxCredentialOrigins } from "../records/CredentialOrigin.ts"
-import { ConnectionId, RunId, WorkspaceId } from "../records/Ids.ts"
+import { CapsuleId, ConnectionId, RunId, WorkspaceId } from "../records/Ids.ts"
 import { OAuthHelper } from "../records/OAuthHelper.ts"
 import { OutputShare, SharedOutput } from "../records/OutputShare.ts"
 import { displayText, GivenTime, Timestamp } from "../records/Primitives.ts"
@@ -280,7 +280,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       payload: Schema.Struct({
         fromWorkspaceId: WorkspaceId,
         toWorkspaceId: WorkspaceId,
-        producerCapsuleId: Schema.String,
+        producerCapsuleId: CapsuleId,
         outputs: Schema.Array(SharedOutput).check(Schema.isMinLength(1), Schema.isMaxLength(64))
       }),
       success: Schema.Struct({ outputShare: OutputShare }).pipe(created)

@@ -3,7 +3,15 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { GivenGitAddress } from "../git/GitAddress.ts"
 import { GivenGitRef } from "../git/GitRef.ts"
 import { NewDependency } from "../records/Capsule.ts"
-import { CompatibilityReportId, InstallConfigId, ProjectId, RunId, SourceId, SourceSnapshotId } from "../records/Ids.ts"
+import {
+  CompatibilityReportId,
+  ConnectionId,
+  InstallConfigId,
+  ProjectId,
+  RunId,
+  SourceId,
+  SourceSnapshotId
+} from "../records/Ids.ts"
 import { InstallPlan, RevisionPlan } from "../records/InstallPlan.ts"
 import { displayText, RelativePath } from "../records/Primitives.ts"
 import { ProviderBinding } from "../records/Provider.ts"
@@ -28,7 +36,7 @@ export const CreateInstallPlan = Schema.Struct({
     url: GivenGitAddress,
     ref: Schema.optionalKey(GivenGitRef),
     path: Schema.optionalKey(RelativePath),
-    authConnectionId: Schema.optionalKey(Schema.String)
+    authConnectionId: Schema.optionalKey(ConnectionId)
   }),
   capsule: Schema.Struct({
     name: displayText(80),

@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { GivenGitAddress } from "../git/GitAddress.ts"
 import { GivenGitRef } from "../git/GitRef.ts"
 import { CompatibilityReport, InstallModules } from "../records/CompatibilityReport.ts"
-import { InstallConfigId, SourceSnapshotId, WorkspaceId } from "../records/Ids.ts"
+import { ConnectionId, InstallConfigId, SourceSnapshotId, WorkspaceId } from "../records/Ids.ts"
 import { CommitId, displayText, RelativePath } from "../records/Primitives.ts"
 import { Run } from "../records/Run.ts"
 import { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../records/Source.ts"
@@ -26,13 +26,13 @@ export const CreateSource = Schema.Struct({
   workspaceId: WorkspaceId,
   name: displayText(80),
   url: GivenGitAddress,
-  authConnectionId: Schema.optionalKey(Schema.String)
+  authConnectionId: Schema.optionalKey(ConnectionId)
 })
 export type CreateSource = typeof CreateSource.Type
 
 export const UpdateSource = Schema.Struct({
   ...sourceFields,
-  authConnectionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  authConnectionId: Schema.optionalKey(Schema.NullOr(ConnectionId)),
   status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
 })
 export type UpdateSource = typeof UpdateSource.Type

@@ -9,7 +9,14 @@ import { ApiError } from "../errors/ApiError.ts"
 import { AutoUpdateChange } from "../records/AutoUpdate.ts"
 import { Capsule } from "../records/Capsule.ts"
 import { CapsuleDriftChecks } from "../records/DriftChecks.ts"
-import { InstallConfigId, LeftOverStateId, RunGroupId, RunId, SourceSnapshotId } from "../records/Ids.ts"
+import {
+  InstallConfigId,
+  LeftOverStateId,
+  RunGroupId,
+  RunId,
+  SourceSnapshotId,
+  StateVersionId
+} from "../records/Ids.ts"
 import { LeftOverState } from "../records/LeftOverState.ts"
 import { Run } from "../records/Run.ts"
 import { CommandContext, IdempotentRequest, replayable } from "./Command.ts"
@@ -42,7 +49,7 @@ export const CapsuleActor = Entity.make("Capsule", [
   Rpc.make("ReconcilePlan", { payload: repeatable, success: replayable(Run), error: ApiError }),
   Rpc.make("DestroyPlan", { payload: repeatable, success: replayable(Run), error: ApiError }),
   Rpc.make("RollbackPlan", {
-    payload: { ...command, stateVersionId: Schema.String, request: RollbackPlanRequest },
+    payload: { ...command, stateVersionId: StateVersionId, request: RollbackPlanRequest },
     success: Run,
     error: ApiError
   }),
@@ -107,7 +114,7 @@ export const CapsuleActor = Entity.make("Capsule", [
   /** A hand-over: the lane has a newer snapshot, and the Capsule has opted in to plan it automatically. */
   Rpc.make("FollowLane", {
     // Messages of earlier releases have no cause.
-    payload: { sourceSnapshotId: Schema.String, cause: Schema.optionalKey(Schema.String) },
+    payload: { sourceSnapshotId: SourceSnapshotId, cause: Schema.optionalKey(Schema.String) },
     primaryKey: ({ sourceSnapshotId, cause }) =>
       cause === undefined ? sourceSnapshotId : `${sourceSnapshotId} ${cause}`
   })

@@ -3,6 +3,7 @@ import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { CreateInstallPlan } from "../api/InstallPlansApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
+import { CapsuleId, WorkspaceId } from "../records/Ids.ts"
 import { InstallPlan, RevisionPlan } from "../records/InstallPlan.ts"
 import { CommandContext, IdempotentRequest, replayable } from "./Command.ts"
 
@@ -19,7 +20,7 @@ export const InstallPlanActor = Entity.make("InstallPlan", [
   Rpc.make("Create", {
     payload: {
       context: CommandContext,
-      workspaceId: Schema.String,
+      workspaceId: WorkspaceId,
       request: CreateInstallPlan,
       idempotency: IdempotentRequest
     },
@@ -35,7 +36,7 @@ export const RevisionPlanActor = Entity.make("RevisionPlan", [
   Rpc.make("Create", {
     payload: {
       context: CommandContext,
-      capsuleId: Schema.String,
+      capsuleId: CapsuleId,
       ref: Schema.String,
       idempotency: IdempotentRequest
     },

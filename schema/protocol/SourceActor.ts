@@ -3,6 +3,7 @@ import { Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { CreateSource, UpdateSource } from "../api/SourcesApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
+import { InstallConfigId, SourceSnapshotId } from "../records/Ids.ts"
 import { Run } from "../records/Run.ts"
 import { Source, SyncIntent } from "../records/Source.ts"
 import { CommandContext, IdempotentRequest } from "./Command.ts"
@@ -46,10 +47,10 @@ export const SourceActor = Entity.make("Source", [
   Rpc.make("CheckCompatibility", {
     payload: {
       context: CommandContext,
-      sourceSnapshotId: Schema.String,
+      sourceSnapshotId: SourceSnapshotId,
       modulePath: Schema.String,
       /** The configuration that the caller intends to use. */
-      installConfigId: Schema.optionalKey(Schema.String)
+      installConfigId: Schema.optionalKey(InstallConfigId)
     },
     success: Run,
     error: ApiError

@@ -120,7 +120,7 @@ export const DependencyOutput = Schema.Struct({ from: Schema.String, to: Schema.
 
 /** What a Capsule is to receive from another one. */
 export const NewDependency = Schema.Struct({
-  producerCapsuleId: Schema.String,
+  producerCapsuleId: CapsuleId,
   mode: DependencyMode,
   outputs: Schema.Array(DependencyOutput).check(Schema.isMaxLength(64))
 }).annotate({ identifier: "NewDependency" })

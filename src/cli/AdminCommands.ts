@@ -4,6 +4,7 @@ import { formatListenAddress } from "../http/ListenAddress.ts"
 import type { IssuedLink } from "../operator/AccountCommands.ts"
 import { OperatorAccounts, OperatorKeys } from "../operator/Operator.ts"
 import type { Settings } from "../settings/Settings.ts"
+import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { CommandFailed, jsonFlag, print } from "./Output.ts"
 import { leftOverStatesCommand } from "./LeftOverStatesCommand.ts"
 import { reloadCommand } from "./PolicyCommands.ts"
@@ -82,6 +83,7 @@ const createToken = Command.make(
     ),
     workspace: Flag.optional(
       Flag.String("workspace").pipe(
+        Flag.withSchema(WorkspaceId),
         Flag.withDescription("Workspace that the token is bound to, ws_..."),
         Flag.withMetavar("id")
       )

@@ -4,6 +4,7 @@ import { Audit } from "../../actors/audit/Audit.ts"
 import { serviceContext } from "../../actors/Command.ts"
 import { rowShape, type RowOf } from "../../actors/database/Table.ts"
 import { transaction } from "../../actors/database/Transaction.ts"
+import { idOrNull } from "../../actors/Identity.ts"
 import { LeftOverStates } from "../../actors/state/LeftOverStates.ts"
 import { RunCheckpoints } from "../../actors/state/RunCheckpoints.ts"
 import { type ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
@@ -57,7 +58,7 @@ export class LeftOverCommands extends Context.Service<
           JOIN capsules c ON c.id = l.capsule_id JOIN workspaces w ON w.id = l.workspace_id
           WHERE l.state IS NOT NULL ORDER BY l.created_at DESC, l.id DESC`.pipe(Effect.orDie),
         download: Effect.fn("LeftOverCommands.download")(function* (id) {
-          const row = yield* leftOvers.find(id)
+          const row = yield* leftOvers.find(idOrNull(LeftOverStateId, id))
           if (row === undefined) return yield* notFound("LeftOverState")
           const state = yield* leftOvers.open(row)
           if (Option.isNone(state)) {

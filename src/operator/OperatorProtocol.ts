@@ -3,6 +3,7 @@ import { Rpc, RpcGroup } from "effect/rpc"
 import { VaultLocked } from "../../actors/vault/VaultErrors.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { AccountToken } from "../../schema/records/AccountToken.ts"
+import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { OperatorAuthorization } from "./OperatorAuthorization.ts"
 import { DownloadedState, KeptLeftOvers } from "./LeftOverCommands.ts"
 import { RestoreDecision, RestoreReviewList } from "./RestoreCommands.ts"
@@ -29,7 +30,7 @@ export const OperatorProtocol = RpcGroup.make(
       subject: Schema.String,
       name: Schema.String,
       scopes: Schema.Array(Schema.String),
-      workspaceId: Schema.optionalKey(Schema.UndefinedOr(Schema.String)),
+      workspaceId: Schema.optionalKey(Schema.UndefinedOr(WorkspaceId)),
       expiresAt: Schema.optionalKey(Schema.UndefinedOr(Schema.String))
     },
     success: Schema.Struct({ secret: Secret, token: AccountToken }),

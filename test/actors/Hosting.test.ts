@@ -148,7 +148,8 @@ describe("what a configuration requires of the host", () => {
       ])
       const [surface] = (yield* surfaces).items
       const interfaces = yield* Interfaces
-      const use = { subject, interfaceId: surface?.id ?? "", permission: "mcp.invoke", delivery: "oauth2" }
+      if (surface === undefined) return yield* Effect.die("no surface")
+      const use = { subject, interfaceId: surface.id, permission: "mcp.invoke", delivery: "oauth2" }
       expect((yield* Effect.flip(interfaces.authorize(use))).code).toBe("permission_denied")
       // A binding removed before its apply leaves nothing usable behind.
       const removed = yield* install("removed reader", "reader")

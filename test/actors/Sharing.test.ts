@@ -6,6 +6,7 @@ import { OutputShares } from "../../actors/output-share/OutputShares.ts"
 import { readWorkspaceGraph } from "../../actors/workspace/WorkspaceGraph.ts"
 import { suite } from "../support/Effect.ts"
 import { settled } from "../support/Journey.ts"
+import { namedCapsule } from "../support/NamedIds.ts"
 import { applied, Bench, deployed, hostedPlane, outputsOf } from "./support/HostedPlane.ts"
 
 setDefaultTimeout(120_000)
@@ -41,7 +42,7 @@ describe("Outputs of one Capsule as inputs of another", () => {
       const refusals = yield* Effect.forEach(
         [
           create({ producerCapsuleId: consumer.capsuleId }),
-          create({ producerCapsuleId: "cap_unknown" }),
+          create({ producerCapsuleId: namedCapsule("unknown") }),
           create({ outputs: [] }),
           create({ outputs: [{ ...from, from: "nothing" }] }),
           create({ outputs: [{ ...from, to: "nothing" }] }),

@@ -5,6 +5,7 @@ import { StateVersions } from "../../actors/state/StateVersions.ts"
 import { storage } from "../../src/composition/Storage.ts"
 import { loadSettings } from "../../src/settings/Settings.ts"
 import type { StateVersionRow } from "../../actors/state/StateVersionRow.ts"
+import { StateVersionId } from "../../schema/records/Ids.ts"
 
 const text = Schema.NullOr(Schema.String)
 
@@ -100,7 +101,7 @@ export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
   const states = yield* Effect.gen(function* () {
     const versions = yield* StateVersions
     const database = new DatabaseSync(`${dataDir}/svc.sqlite`, { readOnly: true })
-    const ids = yield* Schema.decodeUnknownEffect(Schema.Array(NamedRecord))(
+    const ids = yield* Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ id: StateVersionId })))(
       database.prepare("SELECT id FROM state_versions ORDER BY generation").all()
     )
     database.close()

@@ -16,6 +16,7 @@ import {
 import { parseScopes } from "../../../actors/identity/Scopes.ts"
 import { StaticClients } from "../../../actors/identity/StaticClients.ts"
 import type { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
+import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { readIdTokenHint } from "./IdTokenHint.ts"
 import type { Parameters } from "./Parameters.ts"
 
@@ -23,7 +24,7 @@ export const prompts = ["none", "login", "consent", "select_account"] as const
 export type Prompt = (typeof prompts)[number]
 
 const maxState = 4096
-const maxWorkspaceId = 128
+const decodeWorkspaceId = Schema.decodeResult(WorkspaceId)
 
 /** Where the answer to an authorization request goes, once that is known to be safe. */
 export interface ResponseTarget {
@@ -37,7 +38,7 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly scopes: ReadonlyArray<string>
   readonly claims: RequestedClaims
   readonly resource: string | undefined
-  readonly workspaceId: string | undefined
+  readonly workspaceId: WorkspaceId | undefined
   readonly nonce: string | undefined
   readonly codeChallenge: string | undefined
   readonly prompts: ReadonlySet<Prompt>
@@ -145,21 +146,19 @@ const maxAgeOf = (text: string | undefined): Result.Result<number | undefined, O
 }
 
 /** The Workspace selector. Membership is checked with the code, in its transaction. */
-export const workspaceSelector = (parameters: Parameters): Result.Result<string | undefined, OAuthError> => {
+export const workspaceSelector = (parameters: Parameters): Result.Result<WorkspaceId | undefined, OAuthError> => {
   const [given] = parameters.all("workspace_id")
   if (given === undefined) return Result.succeed(undefined)
-  return given === "" || given.length > maxWorkspaceId || /[\s\p{Cc}]/u.test(given)
-    ? Result.fail(
-        refuse("invalid_request", `The workspace_id is empty, longer than ${maxWorkspaceId} characters or malformed.`)
-      )
-    : Result.succeed(given)
+  return Result.mapError(decodeWorkspaceId(given), () =>
+    refuse("invalid_request", "The workspace_id is no id of a Workspace.")
+  )
 }
 
 /** The Workspace that a grant to the client is bound to: a Capsule's client has exactly one. */
 export const boundWorkspace = (
   client: Client,
-  selected: string | undefined
-): Result.Result<string | undefined, OAuthError> => {
+  selected: WorkspaceId | undefined
+): Result.Result<WorkspaceId | undefined, OAuthError> => {
   const { owner } = client
   if (owner === undefined) return Result.succeed(selected)
   return selected === undefined || selected === owner.workspaceId

@@ -7,7 +7,8 @@ import { TokenAuthority } from "../../../actors/account/TokenAuthority.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
-import { commandContext, pageRequest } from "./Commands.ts"
+import { AccessTokenId } from "../../../schema/records/Ids.ts"
+import { commandContext, pageRequest, pathId } from "./Commands.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
 /** The person whose tokens these are. */
@@ -55,7 +56,13 @@ export const tokenHandlers = HttpApiBuilder.group(
         return { token: Redacted.value(secret), token_record: token }
       }),
       revoke: Effect.fnUntraced(function* ({ params }) {
-        return { token_record: yield* tokens.revoke(yield* commandContext, yield* owner, params.tokenId) }
+        return {
+          token_record: yield* tokens.revoke(
+            yield* commandContext,
+            yield* owner,
+            yield* pathId(AccessTokenId, params.tokenId, "Token")
+          )
+        }
       }),
       inventory: Effect.fnUntraced(function* ({ query }) {
         return yield* tokens.inventory(yield* owner, pageRequest(query))

@@ -3,6 +3,8 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Sessions } from "../../../actors/account/Sessions.ts"
 import { Handoffs } from "../../../actors/handoff/Handoffs.ts"
 import { SetupTickets } from "../../../actors/handoff/SetupTickets.ts"
+import { idOrNull } from "../../../actors/Identity.ts"
+import { RunId } from "../../../schema/records/Ids.ts"
 import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
 import { authBody, SecretText } from "../../accounts/AuthBody.ts"
 import { commandOf, signedInToChange } from "../../accounts/SignedIn.ts"
@@ -27,7 +29,13 @@ const complete = Effect.gen(function* () {
   const { runId, ...target } = yield* returnBody
   const handoffs = yield* Handoffs
   const context = yield* commandOf(principal)
-  const location = yield* handoffs.complete(context, principal.subject, runId, target, new URL(baseUrl).origin)
+  const location = yield* handoffs.complete(
+    context,
+    principal.subject,
+    idOrNull(RunId, runId),
+    target,
+    new URL(baseUrl).origin
+  )
   return HttpServerResponse.jsonUnsafe({ location: Redacted.value(location) })
 })
 

@@ -9,6 +9,8 @@ import { Users } from "../../../actors/account/Users.ts"
 import { serviceContext } from "../../../actors/Command.ts"
 import { as, newPerson, newWorkspace, testAccounts, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
+import { namedWorkspace } from "../../support/NamedIds.ts"
+import { AccessTokenId } from "../../../schema/records/Ids.ts"
 import { dump, fresh, newToken } from "./support/Tokens.ts"
 
 it.effect("the secret is returned once and stored only as its digest", () =>
@@ -71,7 +73,10 @@ it.effect("a caller cannot revoke another account's token", () =>
     const bob = yield* newPerson("bob")
     const { secret, token } = yield* newToken(ann.subject)
     expect((yield* Effect.flip(tokens.revoke(as(bob.subject), bob.subject, token.token_id))).code).toBe("not_found")
-    expect((yield* Effect.flip(tokens.revoke(as(bob.subject), bob.subject, "pat_unknown"))).code).toBe("not_found")
+    expect(
+      (yield* Effect.flip(tokens.revoke(as(bob.subject), bob.subject, AccessTokenId.make(`pat_${"a".repeat(24)}`))))
+        .code
+    ).toBe("not_found")
     expect((yield* accounts.authenticateBearer(secret)).subject).toBe(ann.subject)
   }).pipe(fresh)
 )
@@ -141,7 +146,7 @@ it.effect("a token is bound only to a Workspace its owner belongs to", () =>
     const bob = yield* newPerson("bob")
     const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })
     const refused = yield* Effect.flip(newToken(bob.subject, { workspaceId: workspace.id }))
-    const unknown = yield* Effect.flip(newToken(bob.subject, { workspaceId: "ws_aaaaaaaaaaaaaaaaaaaaaaaa" }))
+    const unknown = yield* Effect.flip(newToken(bob.subject, { workspaceId: namedWorkspace("unknown") }))
     // A foreign Workspace and a missing one look the same.
     expect({ ...refused }).toEqual({ ...unknown })
     expect(refused.code).toBe("permission_denied")

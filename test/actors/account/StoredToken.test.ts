@@ -26,6 +26,7 @@ const row = (different: object = {}) =>
 test("a token of an active account acts for its subject, within its scopes and its Workspace", () => {
   expect(usableToken(row())).toEqual(
     Option.some({
+      tokenId: row().token_id,
       principal: { credential: "token", credentialId: row().token_id, subject: row().subject, scopes: ["read"] },
       expiresAt: Number.POSITIVE_INFINITY,
       lastUsedAt: 0

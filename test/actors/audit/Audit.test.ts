@@ -4,13 +4,15 @@ import { SqlClient } from "effect/sql"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { testFoundation } from "../../support/Actors.ts"
 import { suite } from "../../support/Effect.ts"
+import { namedCapsule, namedWorkspace } from "../../support/NamedIds.ts"
+import type { CapsuleId } from "../../../schema/records/Ids.ts"
 
 const it = suite(testFoundation)
 afterAll(it.dispose)
 
 const actor = { kind: "user" as const, subject: "usr_aaaaaaaaaaaaaaaaaaaa" }
-const workspace = (letter: string) => `ws_${letter.repeat(20)}`
-const entry = (letter: string, id: string, capsuleId?: string) => ({
+const workspace = namedWorkspace
+const entry = (letter: string, id: string, capsuleId?: CapsuleId) => ({
   workspaceId: workspace(letter),
   actor,
   action: id.startsWith("r") ? "run.approve" : "member.add",
@@ -41,7 +43,7 @@ it.live("pages through a Workspace's own history, newest first, by filter", () =
   Effect.gen(function* () {
     const audit = yield* Audit
     for (let n = 0; n < 7; n++)
-      yield* audit.append(entry("b", `${n % 2 === 0 ? "r" : "m"}${n}`, n < 3 ? "cap_1" : undefined))
+      yield* audit.append(entry("b", `${n % 2 === 0 ? "r" : "m"}${n}`, n < 3 ? namedCapsule(1) : undefined))
     yield* audit.append(entry("c", "foreign"))
     const seen: Array<string> = []
     let cursor: string | undefined
@@ -58,7 +60,7 @@ it.live("pages through a Workspace's own history, newest first, by filter", () =
     const runs = yield* audit.list(
       workspace("b"),
       "usr_1",
-      { action: "run.approve", capsuleId: "cap_1" },
+      { action: "run.approve", capsuleId: namedCapsule(1) },
       { limit: 50 }
     )
     expect(runs.items.map((event) => event.target.id).sort()).toEqual(["r0", "r2"])

@@ -19,6 +19,7 @@ import {
   settled
 } from "../../support/Journey.ts"
 import { demo, TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { namedRun } from "../../support/NamedIds.ts"
 
 setDefaultTimeout(60_000)
 
@@ -89,7 +90,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
     })
   )
 
-  const run = { id: "run_aaaaaaaaaaaaaaaaaaaaaaaa", since: "2026-01-01T00:00:00.000Z" }
+  const run = { id: namedRun("a"), since: "2026-01-01T00:00:00.000Z" }
   const blocked: ProviderResolution = {
     provider: "registry.opentofu.org/acme/cloud",
     moduleLocalName: "cloud",

@@ -3,12 +3,13 @@ import { Redacted } from "effect"
 import * as fc from "fast-check"
 import { adoptedOutputs } from "../../../actors/capsule/AdoptedOutputs.ts"
 import { type AdoptionFacts, adoptionProblems } from "../../../actors/capsule/AdoptionProblems.ts"
+import { namedRun, namedStateVersion } from "../../support/NamedIds.ts"
 
 const leftOver: AdoptionFacts["leftOver"] = {
   lineage: "one",
   serial: 5,
   resource_count: 3,
-  state_version_id: "sv_a",
+  state_version_id: namedStateVersion("a"),
   state_generation: 2,
   execution_authority_epoch: 1,
   adopted_at: null,
@@ -16,7 +17,7 @@ const leftOver: AdoptionFacts["leftOver"] = {
 }
 const capsule: AdoptionFacts["capsule"] = {
   status: "error",
-  current_state_version_id: "sv_a",
+  current_state_version_id: namedStateVersion("a"),
   current_state_generation: 2,
   execution_authority_epoch: 1
 }
@@ -54,7 +55,7 @@ describe("a left-over state may be adopted", () => {
   })
 
   test("unless the Capsule has moved since that apply, by any of the three", () => {
-    expect(stands({ current_state_version_id: "sv_b" })).toEqual(["capsule_moved"])
+    expect(stands({ current_state_version_id: namedStateVersion("b") })).toEqual(["capsule_moved"])
     expect(stands({ current_state_generation: 3 })).toEqual(["capsule_moved"])
     expect(stands({ execution_authority_epoch: 2 })).toEqual(["capsule_moved"])
     expect(stands({ current_state_version_id: null })).toEqual(["capsule_moved"])
@@ -63,7 +64,7 @@ describe("a left-over state may be adopted", () => {
   test("unless the Capsule has ended, a Run is active, or the installation was restored since", () => {
     expect(stands({ status: "destroyed" })).toEqual(["capsule_ended"])
     expect(stands({ status: "released" })).toEqual(["capsule_ended"])
-    expect(codes({ openRun: { id: "run_a", type: "plan", status: "queued" } })).toEqual(["run_open"])
+    expect(codes({ openRun: { id: namedRun("a"), type: "plan", status: "queued" } })).toEqual(["run_open"])
     expect(codes({ isRestored: true })).toEqual(["restored"])
   })
 
@@ -87,12 +88,12 @@ describe("a left-over state may be adopted", () => {
           leftOver: { ...leftOver, lineage: lineage ? "two" : "one", serial: older ? 4 : 5 },
           capsule: {
             status: ended ? "destroyed" : "error",
-            current_state_version_id: moved === "version" ? "sv_b" : "sv_a",
+            current_state_version_id: moved === "version" ? namedStateVersion("b") : namedStateVersion("a"),
             current_state_generation: moved === "generation" ? 3 : 2,
             execution_authority_epoch: moved === "epoch" ? 2 : 1
           },
           current: facts.current,
-          openRun: open ? { id: "run_a", type: "apply", status: "running" } : undefined,
+          openRun: open ? { id: namedRun("a"), type: "apply", status: "running" } : undefined,
           isRestored
         })
         expect(problems.map(({ code }) => code)).toEqual([

@@ -29,7 +29,7 @@ const waits: ReadonlyArray<readonly [reason: string, different: Partial<Followed
   ["destroys", { summary: { ...nothing, replace: 1 } }],
   ["destroys", { summary: { ...nothing, forget: 1 } }],
   ["configuration", { appliedConfigId: undefined }],
-  ["configuration", { appliedConfigId: "icfg_00000000000000000000000b" }],
+  ["configuration", { appliedConfigId: InstallConfigId.make("icfg_00000000000000000000000b") }],
   ["pinned", { capsule: { ...capsule, pinned_at: "2026-01-01T00:00:00.000Z", pinned_reason: "Held." } }],
   ["lane_moved", { laneCommit: "2".repeat(40) }],
   ["lane_moved", { laneCommit: null }],

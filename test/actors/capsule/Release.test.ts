@@ -16,7 +16,7 @@ import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
 import { newId } from "../../../actors/Identity.ts"
 import { readWorkspaceGraph } from "../../../actors/workspace/WorkspaceGraph.ts"
 import type { ReleaseRequest } from "../../../schema/api/CapsuleReleased.ts"
-import { type CapsuleId, RunId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
+import { type CapsuleId, RunId, SourceSnapshotId, type WorkspaceId } from "../../../schema/records/Ids.ts"
 import { suite } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { settled } from "../../support/Journey.ts"
@@ -41,7 +41,7 @@ const planOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 const codeOf = <A, E extends { readonly code: string }, R>(refused: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(refused), ({ code }) => code)
 
-const historyOf = Effect.fnUntraced(function* (capsuleId: CapsuleId, action: string, inWorkspace?: string) {
+const historyOf = Effect.fnUntraced(function* (capsuleId: CapsuleId, action: string, inWorkspace?: WorkspaceId) {
   const { context, workspaceId } = yield* Bench
   const { items } = yield* (yield* Audit).list(
     inWorkspace ?? workspaceId,

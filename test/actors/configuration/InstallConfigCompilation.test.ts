@@ -4,6 +4,7 @@ import { InstallConfigCompilation, reviewedPins } from "../../../actors/configur
 import { InstallConfigStore } from "../../../actors/configuration/InstallConfigStore.ts"
 import type { StagedReport } from "../../../actors/source/StagedFindings.ts"
 import { suite } from "../../support/Effect.ts"
+import { namedReport, namedRun, namedSnapshot, namedSource } from "../../support/NamedIds.ts"
 
 const tests = suite(InstallConfigCompilation.layer.pipe(Layer.provide(Layer.mock(InstallConfigStore)({}))))
 afterAll(tests.dispose)
@@ -17,16 +18,16 @@ const manifest = JSON.stringify({
 const place = { url: "https://git.example.com/team/app.git", path: "." }
 const snapshot = {
   ...place,
-  id: "snap_1",
+  id: namedSnapshot(1),
   path: ".",
   repositoryManifest: { status: "valid" as const, digest, apiVersion: "svc.com/v2.4" },
   manifestDocument: manifest
 }
 const report: StagedReport = {
   report: {
-    id: "rep_1",
-    sourceId: "src_1",
-    sourceSnapshotId: "snap_1",
+    id: namedReport(1),
+    sourceId: namedSource(1),
+    sourceSnapshotId: namedSnapshot(1),
     modulePath: ".",
     status: "ready",
     findings: [],
@@ -35,7 +36,7 @@ const report: StagedReport = {
     providerPackages: [],
     rootProviderRequirements: [],
     manifest: { status: "absent", diagnostics: [] },
-    createdByRunId: "run_1",
+    createdByRunId: namedRun(1),
     createdAt: "2026-01-01T00:00:00.000Z"
   },
   moduleScan: null,
@@ -49,7 +50,7 @@ describe("a configuration", () => {
       const compilation = yield* InstallConfigCompilation
       const made = compilation.annotate(report, snapshot)
       expect(made.report.manifest).toEqual({ status: "adopted", digest, diagnostics: [] })
-      const pins = reviewedPins(snapshot, "rep_1", ".")
+      const pins = reviewedPins(snapshot, namedReport(1), ".")
       expect(Result.isSuccess(compilation.storedConfig(made, snapshot, pins, given))).toBe(true)
       const moved = [
         [made, snapshot, { ...pins, sourceSnapshotId: "snap_2" }, "sourceSnapshotId"],
@@ -88,15 +89,19 @@ describe("a configuration", () => {
         // No text, so no document was kept: only the reason of the sync.
         {
           ...place,
-          id: "snap_1",
+          id: namedSnapshot(1),
           repositoryManifest: { status: "invalid" as const, digest, reason: "It is not UTF-8." }
         },
         // Too large or not a file: not even a digest.
-        { ...place, id: "snap_1", repositoryManifest: { status: "invalid" as const, reason: "It is a symlink." } }
+        {
+          ...place,
+          id: namedSnapshot(1),
+          repositoryManifest: { status: "invalid" as const, reason: "It is a symlink." }
+        }
       ]
       const seen = refused.map((from) => {
         const made = compilation.annotate(report, from)
-        const pins = reviewedPins(from, "rep_1", ".")
+        const pins = reviewedPins(from, namedReport(1), ".")
         const stored = compilation.storedConfig(made, from, pins, given)
         return {
           status: made.report.manifest.status,

@@ -73,7 +73,7 @@ const refusedConnection = Effect.fnUntraced(function* (more: Readonly<Record<str
   return [error.code, error.message.split(":")[0]]
 })
 
-const sourceAt = Effect.fnUntraced(function* (url: string, authConnectionId?: string) {
+const sourceAt = Effect.fnUntraced(function* (url: string, authConnectionId?: ConnectionId) {
   const { context, workspaceId } = yield* TestPlane
   const made = yield* (yield* Sources).create(context, {
     workspaceId,

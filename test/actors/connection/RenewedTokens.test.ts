@@ -137,12 +137,12 @@ const refreshes = Effect.map(
   ({ state }) => state.forms.filter((form) => form.get("grant_type") === "refresh_token").length
 )
 
-const row = Effect.fnUntraced(function* (id: string) {
+const row = Effect.fnUntraced(function* (id: ConnectionId) {
   const found = yield* (yield* ConnectionStore).find(id)
   return found ?? (yield* Effect.die("no Connection"))
 })
 
-const tokensOf = Effect.fnUntraced(function* (id: string) {
+const tokensOf = Effect.fnUntraced(function* (id: ConnectionId) {
   const found = yield* (yield* ConnectionTokens).read(yield* row(id))
   return Option.isSome(found) ? Redacted.value(found.value) : yield* Effect.die("no tokens")
 })

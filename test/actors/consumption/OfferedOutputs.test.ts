@@ -1,14 +1,15 @@
 import { expect, test } from "bun:test"
 import { offersFrom, type ProducedOutputs } from "../../../actors/consumption/OfferedOutputs.ts"
 import type { OutputRow } from "../../../actors/state/StateVersionRow.ts"
-import { CapsuleId, OutputId, StateVersionId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { OutputId } from "../../../schema/records/Ids.ts"
+import { namedCapsule, namedDependency, namedShare, namedStateVersion, namedWorkspace } from "../../support/NamedIds.ts"
 
-const version = StateVersionId.make("sv_00000000000000000000000a")
+const version = namedStateVersion("a")
 
 const output = (name: string, different: Partial<OutputRow> = {}): OutputRow => ({
   id: OutputId.make(`out_0000000000000000000000${name.padEnd(2, "0")}`),
-  workspace_id: WorkspaceId.make("ws_00000000000000000000000a"),
-  capsule_id: CapsuleId.make("cap_00000000000000000000000a"),
+  workspace_id: namedWorkspace("a"),
+  capsule_id: namedCapsule("a"),
   state_version_id: version,
   name,
   type: '"string"',
@@ -26,7 +27,7 @@ const repeating = output("c", { ...secret, name: "c", private_origins: '["env.TO
 const produced: ProducedOutputs = {
   found: {
     name: "network",
-    workspace_id: "ws_00000000000000000000000a",
+    workspace_id: namedWorkspace("a"),
     current_state_version_id: version,
     status: "active",
     release_reason: null
@@ -40,7 +41,7 @@ const given = (
   different: Partial<ProducedOutputs> = {},
   names = wanted
 ) => {
-  const dependency = { dependencyId: "dep_a", mode, producerCapsuleId: "cap_a", wanted: names }
+  const dependency = { dependencyId: namedDependency("a"), mode, producerCapsuleId: namedCapsule("a"), wanted: names }
   return offersFrom(dependency, { ...produced, ...different })
 }
 const names = (offers: ReturnType<typeof given>) => offers.map((offer) => offer.given.map(({ name }) => name).join())
@@ -57,20 +58,20 @@ test("the reason for withholding shows on the producer's side: with the secrets 
     "The Output c is private: it repeats env.TOKEN.",
     undefined
   ])
-  const shared = new Map([["c", { shareId: "oshare_a", name: "c" }]])
+  const shared = new Map([["c", { shareId: namedShare("a"), name: "c" }]])
   expect(given("variable_injection", { shared })[2]?.withheld).toBe("The Output c is private: it repeats a secret.")
 })
 
 test("another Workspace receives what is shared with it, under the share's name, and no secret", () => {
   const shared = new Map([
-    ["alias", { shareId: "oshare_a", name: "a" }],
-    ["b", { shareId: "oshare_b", name: "b" }]
+    ["alias", { shareId: namedShare("a"), name: "a" }],
+    ["b", { shareId: namedShare("b"), name: "b" }]
   ])
   const asked = ["alias", "a", "b"].map((from) => ({ from, to: from, required: true }))
   for (const mode of ["variable_injection", "published_output"] as const) {
     const offers = given(mode, { shared }, asked)
     expect(names(offers)).toEqual(["a", "", ""])
-    expect(offers.map(({ outputShareId }) => outputShareId)).toEqual(["oshare_a", undefined, "oshare_b"])
+    expect(offers.map(({ outputShareId }) => outputShareId)).toEqual([namedShare("a"), undefined, namedShare("b")])
     expect(offers.map(({ name }) => name)).toEqual(["a", undefined, "b"])
   }
   expect(names(given("variable_injection", { shared: new Map() }))).toEqual(["", "", "", ""])

@@ -9,6 +9,7 @@ import {
 import { allPrivate, type ApplyResult, errorOf, resultOf } from "../../../actors/execution/ApplyResult.ts"
 import type { PreparedApply } from "../../../actors/execution/PreparationForms.ts"
 import type { ApplyOutcome, StateOutput } from "../../../runner/execution/RunOutcome.ts"
+import { namedStateVersion } from "../../support/NamedIds.ts"
 
 const state = Redacted.make(new TextEncoder().encode("{}"))
 const tool = { name: "opentofu", version: "1.10.0" } as const
@@ -39,8 +40,8 @@ const capsule = { current_state_generation: 4, drift_checked_at: null, tool_name
 
 describe("what an apply changes on its Capsule", () => {
   test("a success moves the state, and keeps the tool and lock of the preparation", () => {
-    expect(capsuleAfter("apply", capsule, result(), prepared, "sv_new")).toEqual({
-      current_state_version_id: "sv_new",
+    expect(capsuleAfter("apply", capsule, result(), prepared, namedStateVersion("new"))).toEqual({
+      current_state_version_id: namedStateVersion("new"),
       current_state_generation: 5,
       status: "active",
       runtime_safety: "safe",
@@ -53,12 +54,14 @@ describe("what an apply changes on its Capsule", () => {
 
   test("an apply resolves the drift that a check found", () => {
     const checked = { ...capsule, drift_checked_at: "2026-01-01T00:00:00.000Z" }
-    expect(capsuleAfter("apply", checked, result(), prepared, "sv_new")).toMatchObject({ drift_status: "none" })
+    expect(capsuleAfter("apply", checked, result(), prepared, namedStateVersion("new"))).toMatchObject({
+      drift_status: "none"
+    })
   })
 
   test("without a preparation the Capsule keeps its tool", () => {
     const known = { ...capsule, tool_name: "terraform" as const }
-    expect(capsuleAfter("apply", known, result(), undefined, "sv_new")).toMatchObject({
+    expect(capsuleAfter("apply", known, result(), undefined, namedStateVersion("new"))).toMatchObject({
       tool_name: "terraform",
       provider_lock: null
     })
@@ -66,7 +69,7 @@ describe("what an apply changes on its Capsule", () => {
 
   test("the endpoint is a public https Output, and never a private one", () => {
     const endpointOf = (...outputs: ReadonlyArray<StateOutput>) =>
-      capsuleAfter("apply", capsule, result({ outputs }), prepared, "sv_new")["public_endpoint"]
+      capsuleAfter("apply", capsule, result({ outputs }), prepared, namedStateVersion("new"))["public_endpoint"]
     const address = "https://app.example.test"
     expect(endpointOf(output("url", address))).toBe(address)
     expect(endpointOf(output("url", address, true))).toBeNull()
@@ -75,7 +78,7 @@ describe("what an apply changes on its Capsule", () => {
   })
 
   test("a destroy ends the Capsule", () => {
-    expect(capsuleAfter("destroy_apply", capsule, result(), prepared, "sv_new")).toMatchObject({
+    expect(capsuleAfter("destroy_apply", capsule, result(), prepared, namedStateVersion("new"))).toMatchObject({
       status: "destroyed",
       public_endpoint: null,
       drift_status: "none"

@@ -6,7 +6,7 @@ import { Dependencies } from "../../../actors/dependency/Dependencies.ts"
 import { RevisionPlans } from "../../../actors/revision-plan/RevisionPlans.ts"
 import { CheckSpec } from "../../../actors/execution/CheckExecution.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
-import type { SourceId } from "../../../schema/records/Ids.ts"
+import { InstallConfigId, type SourceId } from "../../../schema/records/Ids.ts"
 import { it, suite } from "../../support/Effect.ts"
 import {
   active,
@@ -171,8 +171,10 @@ describe.skipIf(Bun.which("terraform") === null)("a check for whoever brings a c
         })
         const theirs = yield* checked(stranger)
         const ours = yield* checked({ context, workspaceId })
-        const refusals = yield* Effect.forEach([theirs.installConfigId, `icfg_${"a".repeat(16)}`], (installConfigId) =>
-          Effect.flip(sources.checkCompatibility(context, ours.id, { ...ours.request, installConfigId }))
+        const refusals = yield* Effect.forEach(
+          [theirs.installConfigId, InstallConfigId.make(`icfg_${"a".repeat(16)}`)],
+          (installConfigId) =>
+            Effect.flip(sources.checkCompatibility(context, ours.id, { ...ours.request, installConfigId }))
         )
         expect(refusals.map(({ code }) => code)).toEqual(["invalid_request", "invalid_request"])
         expect(refusals[0]?.message).toBe(refusals[1]?.message ?? "")

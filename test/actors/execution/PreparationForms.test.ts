@@ -1,16 +1,18 @@
 import { expect, test } from "bun:test"
 import { Schema } from "effect"
 import { applyForm, driftCheckForm, planForm } from "../../../actors/execution/PreparationForms.ts"
-import { CompatibilityReportId } from "../../../schema/records/Ids.ts"
 import type { RunEvidence } from "../../../schema/records/Run.ts"
+import { namedDependency, namedReport, namedStateVersion } from "../../support/NamedIds.ts"
 
 const evidence: RunEvidence = { tool: { name: "opentofu", version: "1.10.0" } }
 
 const plan = {
-  reportId: CompatibilityReportId.make("rep_aaaaaaaaaaaaaaaaaaaaaaaa"),
+  reportId: namedReport("a"),
   evidence,
   place: { url: "https://git.example.test/app.git", path: "." },
-  consumed: [{ dependencyId: "dep_a", output: "url", input: "url", stateVersionId: "sv_a" }],
+  consumed: [
+    { dependencyId: namedDependency("a"), output: "url", input: "url", stateVersionId: namedStateVersion("a") }
+  ],
   deliveries: {
     endpoint: { url: "https://app.example.test" },
     secrets: [{ target: "variable:token", bytes: 32, encoding: "hex" as const }]

@@ -13,7 +13,7 @@ import { RunCheckpoints } from "../../../actors/state/RunCheckpoints.ts"
 import { holdOf } from "../../../actors/run/RunHold.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
-import { type CapsuleId, type ConnectionId, RunId } from "../../../schema/records/Ids.ts"
+import { type CapsuleId, type ConnectionId, RunId, type StateVersionId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { suite } from "../../support/Effect.ts"
 import { active, bound, demoConnection, demoModule, freshKey, note, planned, settled } from "../../support/Journey.ts"
@@ -86,9 +86,9 @@ const recovered = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: Ru
   return yield* storedOf(capsuleId, ended.stateVersionId)
 })
 
-const storedOf = Effect.fnUntraced(function* (capsuleId: CapsuleId, stateVersionId: string | undefined) {
+const storedOf = Effect.fnUntraced(function* (capsuleId: CapsuleId, stateVersionId: StateVersionId | undefined) {
   const published = (yield* (yield* Capsules).outputs(capsuleId)).map(({ name }) => name)
-  const stored = yield* (yield* StateVersions).outputs(stateVersionId ?? "")
+  const stored = yield* (yield* StateVersions).outputs(stateVersionId ?? null)
   const isPrivate = stored.filter(({ sealed_value, value }) => sealed_value !== null && value === null)
   return {
     published,

@@ -8,6 +8,7 @@ import { Handoffs } from "../../../actors/handoff/Handoffs.ts"
 import { SetupTickets } from "../../../actors/handoff/SetupTickets.ts"
 import { suite } from "../../support/Effect.ts"
 import { as, newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
+import { namedCapsule, namedRun } from "../../support/NamedIds.ts"
 
 const assigned = {
   workspace: "assigned",
@@ -37,8 +38,8 @@ const world = Effect.fnUntraced(function* (name: string, more: { endpoint?: stri
   const [project] = yield* sql<{ id: string }>`SELECT id FROM projects WHERE workspace_id = ${workspace.id}`
   const source = id("src", name)
   const config = id("icfg", name)
-  const capsule = id("cap", name)
-  const run = id("run", name)
+  const capsule = namedCapsule(name)
+  const run = namedRun(name)
   const owned = { workspace_id: workspace.id, created_at: at }
   yield* sql`INSERT INTO sources ${sql.insert({ ...owned, id: source, name, url: "https://g", default_ref: "HEAD", default_path: ".", auto_sync: 0, status: "active", hook_secret: "", updated_at: at })}`
   yield* sql`INSERT INTO install_configs ${sql.insert({ ...owned, id: config, origin: "generic", module_path: ".", contract_digest: "", digest: "", config: "{}" })}`

@@ -1,13 +1,14 @@
 import { expect, test } from "bun:test"
 import { boundPermissions, type UsedInterface } from "../../../actors/identity/InterfacePermissions.ts"
-import { CapsuleId } from "../../../schema/records/Ids.ts"
+import type { CapsuleId } from "../../../schema/records/Ids.ts"
+import { namedCapsule, namedWorkspace } from "../../support/NamedIds.ts"
 
-const own = CapsuleId.make("cap_00000000000000000000000a")
-const consumer = CapsuleId.make("cap_00000000000000000000000b")
-const other = CapsuleId.make("cap_00000000000000000000000c")
+const own = namedCapsule("a")
+const consumer = namedCapsule("b")
+const other = namedCapsule("c")
 
-const ownerOf = (capsuleId: string) => ({
-  owner: { workspaceId: "ws_00000000000000000000000a", capsuleId, activationDigest: undefined }
+const ownerOf = (capsuleId: CapsuleId) => ({
+  owner: { workspaceId: namedWorkspace("a"), capsuleId, activationDigest: undefined }
 })
 const use: UsedInterface = {
   row: { capsule_id: own },

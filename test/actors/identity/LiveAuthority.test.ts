@@ -49,7 +49,9 @@ test("a client that was never activated waits as well", () => {
 test("a grant is permanently lost when its Capsule is gone or moves to another Workspace", () => {
   const gone = { reason: "capsule_gone", lasting: true } as const
   expect(capsuleDenial(owner, undefined)).toEqual(gone)
-  expect(capsuleDenial({ ...owner, workspaceId: "ws_00000000000000000000000b" }, authority)).toEqual(gone)
+  expect(capsuleDenial({ ...owner, workspaceId: WorkspaceId.make("ws_00000000000000000000000b") }, authority)).toEqual(
+    gone
+  )
   const ended = CapsuleStatus.literals.filter(
     (status) => capsuleDenial(owner, { ...authority, status })?.lasting === true
   )

@@ -8,6 +8,7 @@ import type { NewDependency } from "../../../schema/records/Capsule.ts"
 import { suite } from "../../support/Effect.ts"
 import { active, applied, driven, freshKey, planned, requestOf, settled } from "../../support/Journey.ts"
 import { newMember, newOwner, TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { namedCapsule } from "../../support/NamedIds.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -57,7 +58,7 @@ describe.skipIf(Bun.which("terraform") === null)("dependencies of an install", (
         expect(yield* refusal([dependency], member)).toStartWith("permission_denied dependencies:")
         for (const [changed, words] of [
           [
-            { producerCapsuleId: "cap_none" },
+            { producerCapsuleId: namedCapsule("none") },
             "invalid_request dependencies[0].producerCapsuleId: the Workspace has no"
           ],
           [{ outputs: [] }, "invalid_request dependencies[0].outputs: name at least one"],

@@ -7,6 +7,7 @@ import { serviceContext } from "../../../actors/Command.ts"
 import { Interfaces } from "../../../actors/interface/Interfaces.ts"
 import { suite } from "../../support/Effect.ts"
 import { Bench, deployed, hostedPlane } from "../support/HostedPlane.ts"
+import { InterfaceId } from "../../../schema/records/Ids.ts"
 
 setDefaultTimeout(60_000)
 
@@ -103,9 +104,9 @@ describe("ui-surfaces", () => {
       expect((yield* Effect.flip(stolen)).code).toBe("invalid_request")
 
       // A stranger to the Workspace has a binding but still no use of it; each use is checked.
-      const use = { interfaceId: id("ifc", 7), permission: "ui.open", delivery: "none" }
+      const use = { interfaceId: InterfaceId.make(id("ifc", 7)), permission: "ui.open", delivery: "none" }
       expect((yield* Effect.flip(interfaces.authorize({ ...use, subject: stranger }))).code).toBe("permission_denied")
-      const own = { ...use, subject, interfaceId: id("ifc", 1) }
+      const own = { ...use, subject, interfaceId: InterfaceId.make(id("ifc", 1)) }
       expect((yield* interfaces.authorize(own)).key).toBe("key-1")
       yield* (yield* Capsules).update(context, capsuleId, { status: "disabled" })
       expect(yield* keys(subject)).toEqual([])

@@ -9,6 +9,7 @@ import { Memberships } from "../../../actors/workspace/Memberships.ts"
 import type { Role } from "../../../schema/records/Workspace.ts"
 import { as, newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 
 const fresh = Effect.provide(Layer.fresh(testAccounts))
 
@@ -148,7 +149,7 @@ it.effect("a role counts only while membership and account are active, and only 
     const memberships = yield* Memberships
     const users = yield* Users
     const other = yield* newWorkspace(of.outsider, { handle: "other" })
-    const roleOf = (subject: string, id: string) => Effect.map(memberships.role(subject, id), Option.getOrNull)
+    const roleOf = (subject: string, id: WorkspaceId) => Effect.map(memberships.role(subject, id), Option.getOrNull)
     expect(yield* roleOf(of.viewer, of.id)).toBe("viewer")
     expect(yield* roleOf(of.viewer, other.id)).toBeNull()
     expect(yield* roleOf(of.outsider, of.id)).toBeNull()

@@ -10,16 +10,18 @@ import {
 } from "../../../actors/queue/QueueDecision.ts"
 import type { SlotPool } from "../../../schema/records/QueuePlace.ts"
 import { Brand } from "effect"
-import { type RunId } from "../../../schema/records/Ids.ts"
+import type { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 
 const limits: QueueLimits = { runs: { places: 4, perWorkspace: 3 }, builds: { places: 3, perWorkspace: 2 } }
 
 // The decision compares ids without interpreting them.
 const run = Brand.nominal<RunId>()
+const workspaceOf = Brand.nominal<WorkspaceId>()
+const otherWorkspace = workspaceOf("ws_b")
 
 const queued = (id: string, more: Partial<QueuedRun> = {}): QueuedRun => ({
   id: run(id),
-  workspaceId: "ws_a",
+  workspaceId: workspaceOf("ws_a"),
   pool: "runs",
   subject: "ada",
   isDriftCheck: false,
@@ -31,7 +33,7 @@ const queued = (id: string, more: Partial<QueuedRun> = {}): QueuedRun => ({
 
 const running = (id: string, more: Partial<RunningRun> = {}): RunningRun => ({
   id: run(id),
-  workspaceId: "ws_a",
+  workspaceId: workspaceOf("ws_a"),
   pool: "runs",
   startedAt: "2026-01-01T00:00:00.000Z",
   ...more
@@ -44,7 +46,11 @@ describe("which Run starts next", () => {
 
   test("the Workspace whose last Run started longest ago, whatever the others queued first", () => {
     const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
-    const late = queued("b1", { workspaceId: "ws_b", workspaceTurn: 6, queuedAt: "2026-01-02T00:00:00.000Z" })
+    const late = queued("b1", {
+      workspaceId: otherWorkspace,
+      workspaceTurn: 6,
+      queuedAt: "2026-01-02T00:00:00.000Z"
+    })
     expect<string | undefined>(of({ queued: [...many, late] }).next?.id).toBe("b1")
   })
 
@@ -66,14 +72,15 @@ describe("which Run starts next", () => {
     const free = queued("free", { capsuleLine: "cap_2", queuedAt: "2026-01-02T00:00:00.000Z" })
     const { next, places } = of({ running: [running("holder", { capsuleLine: "cap_1" })], queued: [behind, free] })
     expect<string | undefined>(next?.id).toBe("free")
-    expect(places.get("behind")).toEqual({ position: 2, pool: "runs", reason: "capsule_busy", heldByRunId: "holder" })
+    const held = { pool: "runs", reason: "capsule_busy", heldByRunId: run("holder") } as const
+    expect(places.get("behind")).toEqual({ position: 2, ...held })
   })
 
   test("a Run of another Workspace when one has reached its limit", () => {
     const full = ["1", "2", "3"].map((id) => running(id, { startedAt: `2026-01-0${id}T00:00:00.000Z` }))
     const { next, places } = of({
       running: full,
-      queued: [queued("own"), queued("other", { workspaceId: "ws_b", workspaceTurn: 9 })]
+      queued: [queued("own"), queued("other", { workspaceId: otherWorkspace, workspaceTurn: 9 })]
     })
     expect<string | undefined>(next?.id).toBe("other")
     expect(places.get("own")).toEqual({
@@ -81,24 +88,24 @@ describe("which Run starts next", () => {
       pool: "runs",
       reason: "workspace_limit",
       limit: 3,
-      heldByRunId: "1"
+      heldByRunId: run("1")
     })
   })
 
   test("an apply while every place for builds is taken, and vice versa", () => {
-    const builds = ["1", "2", "3"].map((id) => running(id, { pool: "builds", workspaceId: `ws_${id}` }))
+    const builds = ["1", "2", "3"].map((id) => running(id, { pool: "builds", workspaceId: workspaceOf(`ws_${id}`) }))
     const build = queued("build", { pool: "builds" })
     const state = of({ running: builds, queued: [build, queued("apply")] })
     expect<string | undefined>(state.next?.id).toBe("apply")
     expect(state.places.get("build")).toEqual({ position: 1, pool: "builds", reason: "places_taken", limit: 3 })
-    const runs = ["1", "2", "3", "4"].map((id) => running(id, { workspaceId: `ws_${id}` }))
+    const runs = ["1", "2", "3", "4"].map((id) => running(id, { workspaceId: workspaceOf(`ws_${id}`) }))
     expect<string | undefined>(of({ running: runs, queued: [build, queued("apply")] }).next?.id).toBe("build")
   })
 
   test("a drift check after what a person requested, and never in the last place", () => {
     const drift = queued("drift", { isDriftCheck: true, queuedAt: "2025-01-01T00:00:00.000Z" })
     expect<string | undefined>(of({ queued: [drift, queued("plan")] }).next?.id).toBe("plan")
-    const three = ["1", "2", "3"].map((id) => running(id, { workspaceId: `ws_${id}` }))
+    const three = ["1", "2", "3"].map((id) => running(id, { workspaceId: workspaceOf(`ws_${id}`) }))
     expect(of({ running: three, queued: [drift] }).next).toBeUndefined()
     expect<string | undefined>(of({ running: three.slice(1), queued: [drift] }).next?.id).toBe("drift")
     // Two of the three places of its Workspace are taken: the third is for a person, though the pool has two free.
@@ -107,7 +114,7 @@ describe("which Run starts next", () => {
   })
 
   test("reveals nothing about the Runs of another Workspace", () => {
-    const others = ["1", "2", "3", "4"].map((id) => running(id, { workspaceId: "ws_b" }))
+    const others = ["1", "2", "3", "4"].map((id) => running(id, { workspaceId: otherWorkspace }))
     expect(of({ running: others, queued: [queued("own")] }).places.get("own")).toEqual({
       position: 1,
       pool: "runs",
@@ -167,7 +174,7 @@ const simulated = (given: QueueLimits) => {
       const at = tick()
       waiting.push({
         id: run(`run_${at}`),
-        workspaceId: `ws_${workspace}`,
+        workspaceId: workspaceOf(`ws_${workspace}`),
         subject: `usr_${workspace}_${subject}`,
         pool: kind === "build" ? "builds" : "runs",
         capsuleLine: `cap_${workspace}_${capsule}`,
@@ -218,7 +225,7 @@ describe("fairness under random arrivals", () => {
         ([workspaces, events], places) => {
           const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
           // Completions of other Workspaces that a Workspace with a claimable Run has seen since it last started one.
-          const passed = new Map<string, number>()
+          const passed = new Map<WorkspaceId, number>()
           const settle = () => {
             for (const { workspaceId } of queue.startAll()) passed.delete(workspaceId)
             const { places: now, ...rest } = decide(queue.state())
@@ -315,21 +322,21 @@ describe("fairness under random arrivals", () => {
 describe("a running scheduled drift check", () => {
   const check = (id: string, more: Partial<RunningRun> = {}) =>
     running(id, { scheduledCheck: { isStopping: false }, ...more })
-  const asked = [{ workspaceId: "ws_a", pool: "runs" as const }]
+  const asked = [{ workspaceId: workspaceOf("ws_a"), pool: "runs" as const }]
   const one: QueueLimits = { ...limits, runs: { places: 1, perWorkspace: 1 } }
 
   test("stops when a Run waits for its place, in its Workspace or in the pool", () => {
     expect<ReadonlyArray<string>>(givingWay({ limits: one, running: [check("own")] }, asked)).toEqual(["own"])
     const shared = { ...limits, runs: { places: 1, perWorkspace: 2 } }
     expect<ReadonlyArray<string>>(
-      givingWay({ limits: shared, running: [check("other", { workspaceId: "ws_b" })] }, asked)
+      givingWay({ limits: shared, running: [check("other", { workspaceId: otherWorkspace })] }, asked)
     ).toEqual(["other"])
   })
 
   test("continues while no Run waits, or while a place is free", () => {
     expect<ReadonlyArray<string>>(givingWay({ limits: one, running: [check("own")] }, [])).toEqual([])
     expect<ReadonlyArray<string>>(givingWay({ limits, running: [check("own")] }, asked)).toEqual([])
-    const held = [running("1"), running("2"), running("3"), check("other", { workspaceId: "ws_b" })]
+    const held = [running("1"), running("2"), running("3"), check("other", { workspaceId: otherWorkspace })]
     expect<ReadonlyArray<string>>(givingWay({ limits, running: held }, asked)).toEqual([])
     expect<ReadonlyArray<string>>(givingWay({ limits: one, running: [running("asked for")] }, asked)).toEqual([])
   })

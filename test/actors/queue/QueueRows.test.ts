@@ -139,7 +139,7 @@ tests.live(
           const run = yield* ledger.find(id ?? null)
           if (run !== undefined) yield* transaction(sql)(lifecycle.withdraw(run, {}))
         } else {
-          const workspaceId = ids[event.workspace] ?? ""
+          const workspaceId = ids[event.workspace] ?? (yield* Effect.die("no Workspace"))
           const id = namedRun((counter += 1))
           const capsuleId =
             event.type === "source_sync" ? undefined : namedCapsule(`${event.workspace}${event.capsule}`)
@@ -193,7 +193,7 @@ crowded.live(
 
       const candidates = yield* rows.candidates(limits)
       // One for each person with something claimable: the Capsule's first, three people, one.
-      expect(candidates.map(({ workspaceId }) => workspaceId).toSorted()).toEqual(
+      expect<ReadonlyArray<string>>(candidates.map(({ workspaceId }) => workspaceId).toSorted()).toEqual(
         [one, two, two, two, three].toSorted()
       )
       expect<string | undefined>((yield* queue.claim("owner"))?.workspace_id).toBe(one)

@@ -6,6 +6,7 @@ import type { RunGroupRow } from "../../../actors/run-group/RunGroupRow.ts"
 import { RunGroupId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Run } from "../../../schema/records/Run.ts"
 import { baseRun } from "../../browser/support/records/Runs.ts"
+import { namedCapsule } from "../../support/NamedIds.ts"
 
 const at = "2026-01-01T00:10:00.000Z"
 const row: RunGroupRow = {
@@ -25,7 +26,7 @@ const row: RunGroupRow = {
   seen: 0
 }
 const member = (standing: GroupMember["standing"]): GroupMember => ({
-  capsuleId: "cap_0000000000000001",
+  capsuleId: namedCapsule(1),
   name: "one",
   wave: 1,
   standing,

@@ -8,7 +8,7 @@ import { KillPoint } from "../../../actors/run/KillPoint.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Dependencies } from "../../../actors/dependency/Dependencies.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
-import { CapsuleId, DependencyId, RunGroupId, RunId } from "../../../schema/records/Ids.ts"
+import { CapsuleId, DependencyId, RunGroupId, RunId, type StateVersionId } from "../../../schema/records/Ids.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { temporaryFolder } from "../../support/ControlPlane.ts"
 import { suite } from "../../support/Effect.ts"
@@ -67,7 +67,7 @@ interface AppliedRow {
 interface EdgeRow {
   readonly mode: string
   readonly outputs: string
-  readonly state_version_id: string | null
+  readonly state_version_id: StateVersionId | null
 }
 
 /** How often an input was compared: a walk without consumers would prove nothing. */

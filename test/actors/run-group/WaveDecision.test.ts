@@ -1,23 +1,35 @@
 import { describe, expect, test } from "bun:test"
+import { Brand } from "effect"
 import {
   type Member,
   membersOf,
   nextSteps,
   type Standing,
   stateOf,
+  type WaveEdge,
   wavesOf
 } from "../../../actors/run-group/WaveDecision.ts"
+import type { CapsuleId } from "../../../schema/records/Ids.ts"
 
-const edge = (producer: string, consumer: string) => ({ producer, consumer })
-const member = (capsuleId: string, standing: Standing, isBehind = true): Member => ({ capsuleId, standing, isBehind })
+// The decisions compare ids without interpreting them.
+const capsule = Brand.nominal<CapsuleId>()
+const edge = (producer: string, consumer: string): WaveEdge => ({
+  producer: capsule(producer),
+  consumer: capsule(consumer)
+})
+const member = (name: string, standing: Standing, isBehind = true): Member => ({
+  capsuleId: capsule(name),
+  standing,
+  isBehind
+})
 
 /** The next step for `b`, which consumes `a`. */
 const nextOfConsumer = (producer: Standing, consumer: Standing = "unplanned", isBehind = true) =>
-  nextSteps([member("a", producer), member("b", consumer, isBehind)], [edge("a", "b")]).get("b")
+  nextSteps([member("a", producer), member("b", consumer, isBehind)], [edge("a", "b")]).get(capsule("b"))
 
 describe("the next step for a Capsule of an update", () => {
   test("a consumer is planned only after its producer was applied or left out", () => {
-    const wait = { kind: "wait", for: ["a"] } as const
+    const wait = { kind: "wait", for: [capsule("a")] } as const
     for (const standing of ["unplanned", "planning", "waiting_approval", "approved", "applying", "outdated"] as const) {
       expect(nextOfConsumer(standing)).toEqual(wait)
     }
@@ -41,23 +53,24 @@ describe("the next step for a Capsule of an update", () => {
       [member("a", "failed"), member("b", "unplanned"), member("c", "unplanned")],
       [edge("a", "b")]
     )
-    expect(steps.get("b")).toEqual({ kind: "wait", for: ["a"] })
-    expect(steps.get("c")).toEqual({ kind: "plan" })
+    expect(steps.get(capsule("b"))).toEqual({ kind: "wait", for: [capsule("a")] })
+    expect(steps.get(capsule("c"))).toEqual({ kind: "plan" })
   })
 
   test("a producer outside the update delays no Capsule", () => {
-    expect(nextSteps([member("b", "unplanned")], [edge("a", "b")]).get("b")).toEqual({ kind: "plan" })
+    expect(nextSteps([member("b", "unplanned")], [edge("a", "b")]).get(capsule("b"))).toEqual({ kind: "plan" })
   })
 })
 
 test("a Capsule's wave follows the last wave of its producers", () => {
   const edges = [edge("a", "b"), edge("b", "d"), edge("a", "d"), edge("outside", "a")]
-  expect(Object.fromEntries(wavesOf(["d", "c", "b", "a"], edges))).toEqual({ a: 1, b: 2, c: 1, d: 3 })
+  expect(Object.fromEntries(wavesOf(["d", "c", "b", "a"].map(capsule), edges))).toEqual({ a: 1, b: 2, c: 1, d: 3 })
 })
 
 test("an update has the Capsules that are behind and their consumers, as far as they can be updated", () => {
   const edges = [edge("a", "b"), edge("b", "c"), edge("a", "x"), edge("x", "y")]
-  expect([...membersOf(["a"], new Set(["a", "b", "c", "y"]), edges)].toSorted()).toEqual(["a", "b", "c"])
+  const members = membersOf([capsule("a")], new Set(["a", "b", "c", "y"].map(capsule)), edges)
+  expect<ReadonlyArray<string>>([...members].toSorted()).toEqual(["a", "b", "c"])
 })
 
 test("Capsules are grouped: first those in progress, then those that need a person, then failures", () => {

@@ -39,7 +39,7 @@ describe("a burst of deliveries", () => {
       const second = yield* delivered
       yield* Queue.take(fetched)
       const third = yield* delivered
-      const running = new Set([...first, ...second])
+      const running = new Set<string>([...first, ...second])
       expect([running.size, third.length, running.has(third[0] ?? "")]).toEqual([2, 1, false])
 
       // That one waits, and serves every delivery that arrives before it begins.

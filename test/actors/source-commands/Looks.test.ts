@@ -13,6 +13,7 @@ import { suite } from "../../support/Effect.ts"
 import { active, replanned, settled } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { greeting } from "../support/GreetingModule.ts"
+import { namedSnapshot } from "../../support/NamedIds.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -221,7 +222,7 @@ describe("looking at a Source", () => {
       const lanes = yield* SourceLanes
       const lane = { ref: "race", path: "." }
       const seen = (commit: string, lookedAt: string) =>
-        lanes.seen(id, lane, { snapshotId: `snap_${commit}`, commit, lookedAt })
+        lanes.seen(id, lane, { snapshotId: namedSnapshot(commit), commit, lookedAt })
       expect(yield* seen("later", "2026-01-01T00:00:02.000Z")).toBe(true)
       expect(yield* seen("earlier", "2026-01-01T00:00:01.000Z")).toBe(false)
       expect(yield* lanes.failed(id, lane, { code: "c", message: "m" }, "2026-01-01T00:00:01.000Z")).toBe(false)

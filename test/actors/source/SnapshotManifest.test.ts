@@ -9,6 +9,8 @@ import {
 } from "../../../actors/source/SnapshotManifest.ts"
 import { manifestRulesVersion } from "../../../schema/manifest/ManifestRulesVersion.ts"
 import { bytes, manifest } from "../../schema/manifest/ManifestFixture.ts"
+import { namedSnapshot } from "../../support/NamedIds.ts"
+import type { SourceSnapshotId } from "../../../schema/records/Ids.ts"
 
 const module = { inputs: [] }
 const valid = bytes(manifest("svc.com/v2.4", {}, { modules: { ".": module, "apps/web": module, apps: module } }))
@@ -18,7 +20,7 @@ const broken = bytes({ apiVersion: "svc.com/v2.4", kind: "Repository" })
 const carrier = (found: Uint8Array, path = "."): ManifestCarrier => {
   const { document, status } = manifestVerdict({ status: "present", bytes: found })
   return {
-    id: "snap_a",
+    id: namedSnapshot("a"),
     url: "https://git.example.com/app",
     path,
     repositoryManifest: status,
@@ -26,7 +28,7 @@ const carrier = (found: Uint8Array, path = "."): ManifestCarrier => {
   }
 }
 const absent: ManifestCarrier = {
-  id: "snap_a",
+  id: namedSnapshot("a"),
   url: "https://git.example.com/app",
   path: ".",
   repositoryManifest: manifestVerdict({ status: "absent" }).status
@@ -76,10 +78,12 @@ test("a manifest is pinned by its digest, and an unread one by its snapshot and 
   expect(manifestPin(absent)).toEqual({})
   const { repositoryManifest } = carrier(valid)
   expect(manifestPin(carrier(valid)).manifestDigest).toBe(repositoryManifest.digest)
-  const unread = (id: string, reason: string) =>
+  const unread = (id: SourceSnapshotId, reason: string) =>
     manifestPin({ ...absent, id, repositoryManifest: { status: "invalid", reason } }).manifestDigest
-  expect(unread("snap_a", "Too large.")).toMatch(/^sha256:[0-9a-f]{64}$/)
-  expect(new Set([unread("snap_a", "a"), unread("snap_b", "a"), unread("snap_a", "b")]).size).toBe(3)
+  expect(unread(namedSnapshot("a"), "Too large.")).toMatch(/^sha256:[0-9a-f]{64}$/)
+  expect(
+    new Set([unread(namedSnapshot("a"), "a"), unread(namedSnapshot("b"), "a"), unread(namedSnapshot("a"), "b")]).size
+  ).toBe(3)
 })
 
 test("a snapshot of a folder identifies its modules by their paths there", () => {

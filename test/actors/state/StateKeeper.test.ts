@@ -13,7 +13,7 @@ import type { StateCheckpoint } from "../../../runner/execution/RunSink.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
 import { namedRun } from "../../support/NamedIds.ts"
-import { type RunId } from "../../../schema/records/Ids.ts"
+import type { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 
 const tests = suite(
   Layer.mergeAll(RunLedger.layer, RunCheckpoints.layer).pipe(
@@ -39,7 +39,7 @@ const running = Effect.fnUntraced(function* (name: string) {
 })
 
 /** The stored state of a Run, and the serials its events report. */
-const kept = Effect.fnUntraced(function* (workspaceId: string, runId: RunId) {
+const kept = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   const checkpoint = yield* (yield* RunCheckpoints).load(workspaceId, runId)
   const events = yield* sql<{ data: string }>`SELECT data FROM run_events

@@ -5,6 +5,7 @@ import { HoldLost } from "../../../actors/run/RunHold.ts"
 import { isNewer, makeStateKeeping } from "../../../actors/state/StateKeeping.ts"
 import type { StateCheckpoint } from "../../../runner/execution/RunSink.ts"
 import { it } from "../../support/Effect.ts"
+import { namedRun } from "../../support/NamedIds.ts"
 
 const state = (serial: number, resourceCount = serial): StateCheckpoint => ({
   state: Redacted.make(new Uint8Array()),
@@ -150,12 +151,12 @@ it.effect("a lost hold ends the execution, and nothing is kept from then on", ()
     const keeping = yield* makeStateKeeping(({ serial }) =>
       Effect.suspend(() => {
         asked.push(serial)
-        return Effect.fail(new HoldLost({ runId: "run_1", message: "lost" }))
+        return Effect.fail(new HoldLost({ runId: namedRun(1), message: "lost" }))
       })
     )
     yield* keeping.offer(state(1))
     const error = yield* Effect.flip(keeping.lost)
-    expect(error.runId).toBe("run_1")
+    expect(error.runId).toBe(namedRun(1))
     yield* keeping.offer(state(2))
     yield* keeping.end
     expect(asked).toEqual([1])

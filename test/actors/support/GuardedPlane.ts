@@ -30,7 +30,8 @@ import type { Tool } from "../../../runner/toolchain/Tool.ts"
 import { ToolMissing } from "../../../runner/toolchain/ToolErrors.ts"
 import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { defaultConnectionUse } from "../../../schema/records/ConnectionUse.ts"
-import { ConnectionId, InstallConfigId } from "../../../schema/records/Ids.ts"
+import type { InstallConfigId } from "../../../schema/records/Ids.ts"
+import { ConnectionId } from "../../../schema/records/Ids.ts"
 import type { ProviderRequirement } from "../../../schema/records/Provider.ts"
 import { seed, world } from "../../src/http/support/World.ts"
 import { testDatabase } from "../../support/Database.ts"
@@ -201,8 +202,8 @@ const config: StoredConfig = {
   rootProviderRequirements: []
 }
 
-const configRow = (id: string) => ({
-  id: InstallConfigId.make(id),
+const configRow = (id: InstallConfigId) => ({
+  id,
   workspace_id: world.workspaceA,
   capsule_id: world.capsuleId,
   origin: "generic" as const,
@@ -230,7 +231,7 @@ export const preparation = (around: Surroundings) =>
           deniedProviders: around.deniedProviders
         }),
         Layer.mock(InstallConfigStore)({
-          load: (id) => Effect.succeed({ row: configRow(id), config }),
+          load: (id) => Effect.succeed(id === null ? undefined : { row: configRow(id), config }),
           values: () => Effect.succeed({}),
           bindings: () =>
             Effect.succeed(

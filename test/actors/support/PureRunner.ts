@@ -10,6 +10,7 @@ import type { PlanJob } from "../../../runner/execution/RunJob.ts"
 import { runnerFailure } from "../../../runner/execution/RunnerFailure.ts"
 import type { StateOutput } from "../../../runner/execution/RunOutcome.ts"
 import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
+import { SourceSnapshotId } from "../../../schema/records/Ids.ts"
 
 /**
  * A runner whose modules are functions of the commit and the inputs of a plan. A test can walk through interactions of
@@ -177,10 +178,12 @@ export const newCommit = Effect.fnUntraced(function* (capsuleId: string, given?:
   commits += 1
   const commit = given ?? digestOf(`commit ${commits}`).slice(0, 40)
   return yield* Effect.gen(function* () {
-    const [row] = yield* sql<{ id: string }>`SELECT adopted_snapshot_id AS id FROM capsules WHERE id = ${capsuleId}`
-    const adopted = yield* store.findSnapshot(row?.id ?? "")
+    const [row] = yield* sql<{
+      id: SourceSnapshotId
+    }>`SELECT adopted_snapshot_id AS id FROM capsules WHERE id = ${capsuleId}`
+    const adopted = yield* store.findSnapshot(row?.id ?? null)
     if (adopted === undefined) return yield* Effect.die(new Error(`${capsuleId} has adopted nothing`))
-    const id = `snap_${digestOf(`snapshot ${commits} ${capsuleId}`).slice(0, 24)}`
+    const id = SourceSnapshotId.make(`snap_${digestOf(`snapshot ${commits} ${capsuleId}`).slice(0, 24)}`)
     const [newest] = yield* sql<{ at: string }>`SELECT MAX(created_at) AS at FROM source_snapshots`
     // Always the newest, however quickly commits follow each other.
     const createdAt = new Date(Math.max(Date.now(), Date.parse(newest?.at ?? "") + 1)).toISOString()

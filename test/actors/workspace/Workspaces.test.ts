@@ -11,6 +11,8 @@ import { handleFrom } from "../../../actors/workspace/WorkspaceFounding.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import { as, newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
+import { namedWorkspace } from "../../support/NamedIds.ts"
+import { ProjectId } from "../../../schema/records/Ids.ts"
 
 const fresh = Effect.provide(Layer.fresh(testAccounts))
 
@@ -41,7 +43,7 @@ it.effect("the first list creates the personal Workspace with owner and default 
     expect(listed.map(({ handle, role, type }) => ({ handle, role, type }))).toEqual([
       { handle: "ann", role: "owner", type: "personal" }
     ])
-    const personal = listed[0]?.id ?? ""
+    const personal = listed[0]?.id ?? (yield* Effect.die("no Workspace"))
     expect((yield* projects.readDefault(personal)).slug).toBe("default")
     const before = yield* counts
     yield* workspaces.ensurePersonal(as(subject), subject)
@@ -121,7 +123,7 @@ it.effect("renaming, archiving and restoring", () =>
     expect([refusedMember.code, refusedProject.code]).toEqual(["failed_precondition", "failed_precondition"])
     expect(yield* workspaces.update(as(subject), subject, id, { archived: false })).not.toHaveProperty("archivedAt")
     yield* members.add(as(subject), scope, { subject: bob.subject })
-    expect((yield* Effect.flip(workspaces.read(bob.subject, "ws_aaaaaaaaaaaaaaaaaaaaaaaa"))).code).toBe("not_found")
+    expect((yield* Effect.flip(workspaces.read(bob.subject, namedWorkspace("unknown")))).code).toBe("not_found")
   }).pipe(fresh)
 )
 
@@ -130,7 +132,7 @@ it.effect("the list pages by creation, or by latest change first, without gaps o
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
     const made = yield* several(subject, 7)
-    yield* workspaces.update(as(subject), subject, made[2]?.id ?? "", { displayName: "touched" })
+    yield* workspaces.update(as(subject), subject, made[2]?.id ?? namedWorkspace("none"), { displayName: "touched" })
     const follow = Effect.fnUntraced(function* (order: "created_asc" | "updated_desc") {
       const seen: Array<string> = []
       let cursor: string | undefined
@@ -168,7 +170,7 @@ it.effect("a selected Workspace outside the page is added to the first response,
     const second = yield* workspaces.list(subject, { limit: 2, selectedWorkspaceId: last, cursor: pinned.nextCursor })
     expect(second.pinnedWorkspaceId).toBeUndefined()
     expect(second.workspaces.map(({ handle }) => handle)).toEqual(["ws-2", "ws-3"])
-    for (const selectedWorkspaceId of [foreign.id, "ws_aaaaaaaaaaaaaaaaaaaaaaaa", "nonsense"]) {
+    for (const selectedWorkspaceId of [foreign.id, namedWorkspace("unknown"), "nonsense"]) {
       expect((yield* Effect.flip(workspaces.list(subject, { limit: 2, selectedWorkspaceId }))).code).toBe(
         "permission_denied"
       )
@@ -212,10 +214,13 @@ it.effect(
       const bob = yield* newPerson("bob")
       const carl = yield* newPerson("carl")
       const made = yield* several(ann.subject, 5)
-      const scope = (n: number) => ({ workspaceId: made[n]?.id ?? "", acting: { subject: ann.subject } })
+      const scope = (n: number) => ({
+        workspaceId: made[n]?.id ?? namedWorkspace("none"),
+        acting: { subject: ann.subject }
+      })
       for (const n of [0, 1, 2, 3])
         yield* members.add(as(ann.subject), scope(n), { subject: bob.subject, role: "viewer" })
-      yield* workspaces.update(as(ann.subject), ann.subject, made[1]?.id ?? "", { archived: true })
+      yield* workspaces.update(as(ann.subject), ann.subject, made[1]?.id ?? namedWorkspace("none"), { archived: true })
       yield* members.remove(as(ann.subject), scope(2), bob.subject)
       const before = yield* counts
       const first = yield* workspaces.inventory(bob.subject, { limit: 2 })
@@ -267,7 +272,7 @@ it.effect("Projects: slugs are unique in their Workspace and generated when omit
       "failed_precondition"
     )
     expect(yield* projects.read(web.id)).toEqual(web)
-    expect((yield* Effect.flip(projects.read("prj_aaaaaaaaaaaaaaaaaaaaaaaa"))).code).toBe("not_found")
+    expect((yield* Effect.flip(projects.read(ProjectId.make("prj_aaaaaaaaaaaaaaaaaaaaaaaa")))).code).toBe("not_found")
     const first = yield* projects.list(one.id, subject, { limit: 3 })
     const rest = yield* projects.list(one.id, subject, { limit: 3, cursor: first.nextCursor })
     expect([...first.items, ...rest.items].map(({ name }) => name).toSorted()).toEqual([
@@ -308,7 +313,7 @@ it.effect("one switch pauses all automation of a Workspace, and reports who and 
     const resumed = yield* workspaces.setAutomation(as(subject), subject, paused.id, { paused: false })
     expect(resumed.automationPause).toBeUndefined()
     expect(yield* automationAllowed(paused.id)).toBe(true)
-    expect(yield* automationAllowed("ws_unknown")).toBe(false)
+    expect(yield* automationAllowed(namedWorkspace("unknown"))).toBe(false)
     const sql = yield* SqlClient.SqlClient
     const events = yield* sql<{ action: string }>`SELECT action FROM audit_events WHERE workspace_id = ${paused.id}
       AND action LIKE 'workspace.automation.%' ORDER BY created_at, id`

@@ -26,5 +26,6 @@ export const embedded = Effect.gen(function* () {
   })
   const client = yield* makeClient({ baseUrl: url, token: secret })
   const { workspaces } = yield* client.workspaces.list({ query: {} })
-  return { services, dataDir, url, port, token: secret, client, workspaceId: workspaces[0]?.id ?? "" }
+  const workspaceId = workspaces[0]?.id ?? (yield* Effect.die(new Error("The account has no Workspace.")))
+  return { services, dataDir, url, port, token: secret, client, workspaceId }
 })

@@ -10,6 +10,7 @@ import { platform } from "../../../src/composition/Platform.ts"
 import { heldRun } from "../../support/HeldRuns.ts"
 import { embedded } from "./Embedded.ts"
 import { RunId } from "../../../schema/records/Ids.ts"
+import { namedCapsule } from "../../support/NamedIds.ts"
 
 const runId = RunId.make(`run_${"b".repeat(24)}`)
 
@@ -37,7 +38,7 @@ const program = Effect.gen(function* () {
     id: runId,
     workspaceId: plane.workspaceId,
     type: "plan",
-    capsuleId: "cap_none",
+    capsuleId: namedCapsule("none"),
     trigger: "user",
     spec: {}
   })

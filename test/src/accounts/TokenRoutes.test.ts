@@ -5,6 +5,7 @@ import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
 import { Members } from "../../../actors/member/Members.ts"
 import { as, newPerson, newWorkspace, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { AccountServer, bearer, type Call, call, fromPage, openSession } from "./support/AccountServer.ts"
 
 const fresh = Effect.provide(Layer.fresh(AccountServer.layer))
@@ -15,7 +16,11 @@ const person = Effect.fnUntraced(function* (name: string) {
   const { secret } = yield* openSession(subject)
   return { subject, headers: fromPage(secret), secret }
 })
-const newToken = Effect.fnUntraced(function* (subject: string, scopes: ReadonlyArray<string>, workspaceId?: string) {
+const newToken = Effect.fnUntraced(function* (
+  subject: string,
+  scopes: ReadonlyArray<string>,
+  workspaceId?: WorkspaceId
+) {
   return yield* Effect.flatMap(AccessTokens, (of) =>
     of.create(as(subject), subject, { name: "t", scopes, workspaceId })
   )

@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
 import { as, newPerson, newWorkspace, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { AccountServer, bearer, call, fromPage, openSession } from "./support/AccountServer.ts"
 
 const fresh = Effect.provide(Layer.fresh(AccountServer.layer))
@@ -14,7 +15,7 @@ const person = Effect.fnUntraced(function* (name: string) {
   const { subject } = yield* newPerson(name)
   return { subject, headers: fromPage((yield* openSession(subject)).secret) }
 })
-const token = Effect.fnUntraced(function* (subject: string, scopes: ReadonlyArray<string>, workspaceId?: string) {
+const token = Effect.fnUntraced(function* (subject: string, scopes: ReadonlyArray<string>, workspaceId?: WorkspaceId) {
   const tokens = yield* AccessTokens
   return bearer((yield* tokens.create(as(subject), subject, { name: "t", scopes, workspaceId })).secret)
 })

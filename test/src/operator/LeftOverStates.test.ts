@@ -6,6 +6,7 @@ import { LeftOverStates } from "../../../actors/state/LeftOverStates.ts"
 import { RunCheckpoints } from "../../../actors/state/RunCheckpoints.ts"
 import { representativeRows } from "../database/support/RepresentativeRows.ts"
 import { folder, live, svc } from "../cli/support/CommandLine.ts"
+import { CapsuleId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { serve } from "./support/Server.ts"
 
 const needed = ["users", "workspaces", "projects", "sources", "install_configs", "capsules", "runs"]
@@ -32,13 +33,13 @@ const furnished = Effect.gen(function* () {
       }
       yield* leftOvers.keep({
         capsule: {
-          id: of("cap", "b"),
-          workspace_id: of("ws", "a"),
+          id: CapsuleId.make(of("cap", "b")),
+          workspace_id: WorkspaceId.make(of("ws", "a")),
           current_state_version_id: null,
           current_state_generation: 1,
           execution_authority_epoch: 1
         },
-        runId: of("run", "b"),
+        runId: RunId.make(of("run", "b")),
         reason: "unreadable",
         state: Redacted.make(bytes),
         settled: undefined,
@@ -74,7 +75,7 @@ describe("the operator's commands about left-over states", () => {
       expect(done.out).not.toContain(secret)
       expect(Buffer.compare(yield* files.readFile(out), bytes)).toBe(0)
       expect((yield* Effect.promise(() => stat(out))).mode & 0o777).toBe(0o600)
-      expect(yield* audit).toEqual([{ workspace_id: of("ws", "a"), target_id: id }])
+      expect(yield* audit).toEqual([{ workspace_id: WorkspaceId.make(of("ws", "a")), target_id: id }])
 
       yield* files.writeFileString(out, "mine")
       const again = yield* admin("download", id, "--out", out)

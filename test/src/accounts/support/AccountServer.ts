@@ -23,6 +23,7 @@ import { WebSockets } from "../../../../src/streams/WebSockets.ts"
 import { testAccounts, text } from "../../../support/Accounts.ts"
 import { fakeActors } from "../../http/support/FakeActors.ts"
 import { fakeRunStreams } from "../../http/support/FakeRunStreams.ts"
+import type { WorkspaceId } from "../../../../schema/records/Ids.ts"
 
 const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer, AuthorityChanges.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(fakeRunStreams, Draining.layer))
@@ -130,7 +131,7 @@ export const bearer = (secret: Redacted.Redacted | string) => ({
   authorization: `Bearer ${typeof secret === "string" ? secret : text(secret)}`
 })
 
-export const openSession = Effect.fnUntraced(function* (subject: string, workspaceId?: string) {
+export const openSession = Effect.fnUntraced(function* (subject: string, workspaceId?: WorkspaceId) {
   const sessions = yield* Sessions
   return yield* sessions.open({ subject, method: "password", workspaceId })
 })

@@ -1,4 +1,4 @@
-import { Effect, Layer, Redacted } from "effect"
+import { Brand, Effect, Layer, Redacted } from "effect"
 import { Passkeys } from "../../../../actors/account/Passkeys.ts"
 import { PasswordSignIn } from "../../../../actors/account/PasswordSignIn.ts"
 import { Sessions } from "../../../../actors/account/Sessions.ts"
@@ -25,6 +25,7 @@ import { strangers } from "../../../support/Attempts.ts"
 import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
 import { UpstreamProvider } from "../../../../src/accounts/upstream/UpstreamProvider.ts"
 import { Authenticator } from "../../../../src/http/authorization/Authenticator.ts"
+import type { RunId } from "../../../../schema/records/Ids.ts"
 import { principals } from "./World.ts"
 
 /** What a handler meets behind the face: every call is recorded and refused in a way that no validation would. */
@@ -32,6 +33,9 @@ export const reached = new ApiError({ code: "run_conflict", message: "An actor w
 
 /** The message of a defect; it belongs only in the log. */
 export const defectText = "internal detail: password=hunter2"
+
+// The fake reports which delivery arrived, not a Run.
+const ranFor = Brand.nominal<RunId>()
 
 const refuse = () => Effect.fail(reached)
 
@@ -96,7 +100,7 @@ const actors = Layer.mergeAll(
     report: refuse,
     hook: (_, delivery) =>
       delivery.bearer === "hook-secret"
-        ? Effect.succeed({ runIds: delivery.isPing === true ? [] : [new TextDecoder().decode(delivery.body)] })
+        ? Effect.succeed({ runIds: delivery.isPing === true ? [] : [ranFor(new TextDecoder().decode(delivery.body))] })
         : Effect.fail(new ApiError({ code: "unauthenticated", message: "The delivery is not signed." }))
   }),
   Layer.succeed(Connections, {

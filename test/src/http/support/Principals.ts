@@ -10,6 +10,7 @@ import { StaticClients } from "../../../../actors/identity/StaticClients.ts"
 import { TokenInspection } from "../../../../actors/identity/TokenInspection.ts"
 import { TokenService } from "../../../../actors/identity/TokenService.ts"
 import { oidcServices } from "../../../../src/accounts/oidc/OidcServices.ts"
+import type { WorkspaceId } from "../../../../schema/records/Ids.ts"
 import { seed, world } from "./World.ts"
 
 const at = "2026-01-01T00:00:00.000Z"
@@ -65,7 +66,7 @@ export const matrixIssuer = oidcServices.pipe(
 const granted = Effect.fnUntraced(function* (
   subject: string,
   scopes: ReadonlyArray<string>,
-  options: { readonly workspaceId?: string; readonly resource?: string } = {}
+  options: { readonly workspaceId?: WorkspaceId; readonly resource?: string } = {}
 ) {
   const sessions = yield* Sessions
   const authorizations = yield* Authorizations
@@ -107,9 +108,13 @@ export class Principals extends Context.Service<Principals, ReadonlyMap<string, 
       const sql = yield* SqlClient.SqlClient
       const sessions = yield* Sessions
       const tokens = yield* AccessTokens
-      const session = (subject: string, workspaceId?: string) =>
+      const session = (subject: string, workspaceId?: WorkspaceId) =>
         Effect.map(sessions.open({ subject, method: "password", workspaceId }), ({ secret }) => cookie(secret))
-      const token = Effect.fnUntraced(function* (subject: string, scopes: ReadonlyArray<string>, workspaceId?: string) {
+      const token = Effect.fnUntraced(function* (
+        subject: string,
+        scopes: ReadonlyArray<string>,
+        workspaceId?: WorkspaceId
+      ) {
         const { secret, token } = yield* tokens.create(serviceContext, subject, {
           name: "matrix",
           scopes,

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { newWorkspace } from "../../../../support/Accounts.ts"
+import { CapsuleId } from "../../../../../schema/records/Ids.ts"
 
 const at = "2026-01-01T00:00:00.000Z"
 const id = (prefix: string, name: string) => `${prefix}_${createHash("sha256").update(name).digest("hex").slice(0, 24)}`
@@ -49,7 +50,7 @@ export const capsuleOf = Effect.fnUntraced(function* (owner: string, name: strin
   const sql = yield* SqlClient.SqlClient
   const workspace = yield* newWorkspace(owner, { handle: name.slice(0, 38) })
   const workspace_id = workspace.id
-  const capsuleId = id("cap", name)
+  const capsuleId = CapsuleId.make(id("cap", name))
   const times = { created_at: at, updated_at: at }
   yield* sql`INSERT INTO sources ${sql.insert({ id: id("src", name), workspace_id, name: "app", url: "https://git.example.test/app.git", default_ref: "HEAD", default_path: ".", auto_sync: 0, status: "active", hook_secret: "sealed", ...times })}`
   const [project] = yield* sql<{ id: string }>`SELECT id FROM projects WHERE workspace_id = ${workspace_id}`

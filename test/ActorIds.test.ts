@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test"
+import { dirname } from "node:path"
+import { unbrandedIds } from "./support/UnbrandedIds.ts"
+
+const root = dirname(import.meta.dir)
+
+const filter = "a filter of a query: text that is no id matches nothing"
+const credential = "the credential of the actor, which may also be a token of the issuer"
+const ofNobody = "a data key may belong to no Workspace, which is the empty text"
+
+/** Ids that are any text, with the reason. */
+const asText: Readonly<Record<string, string>> = {
+  "actors/account/TokenPage.ts: tokenId": "the end of the previous page, as the signed cursor has it",
+  "actors/audit/Audit.ts: actor_token_id": credential,
+  "actors/audit/Audit.ts: capsuleId": filter,
+  "actors/audit/AuditRow.ts: actor_token_id": credential,
+  "actors/capsule/CapsuleLeftOvers.ts: runId": filter,
+  "actors/capsule/Capsules.ts: projectId": filter,
+  "actors/identity/ConsentRow.ts: workspace_id": "a consent may be bound to no Workspace, which is the empty text",
+  "actors/identity/TokenIssuance.ts: tokenId": "the id of a token of the issuer, which contains its grant",
+  "actors/interface/Interfaces.ts: capsuleId": filter,
+  "actors/run/Runs.ts: capsuleId": filter,
+  "actors/run/Runs.ts: sourceId": filter,
+  "actors/vault/DataKeyRow.ts: workspace_id": ofNobody,
+  "actors/vault/DataKeys.ts: workspaceId": ofNobody,
+  "actors/vault/DataKeys.ts: workspace_id": ofNobody,
+  "actors/vault/SealedPlaces.ts: workspaceId": "an expression of SQL, and what it finds in any table",
+  "actors/vault/Vault.ts: workspaceId": "a part of the place that a sealed value is bound to, compared as text",
+  "actors/workspace/WorkspaceList.ts: selectedWorkspaceId":
+    "from a query: text that is no id is refused as a foreign one"
+}
+
+test("an id in actors/ and in its messages has the brand of its record, or is listed with a reason", async () => {
+  const { files, ids } = await unbrandedIds(root, ["actors", "schema/protocol"])
+  expect(files).toBeGreaterThan(300)
+  // A new one: take the brand from `schema/records/Ids.ts`, and decode the text where it enters.
+  expect(ids).toEqual(Object.keys(asText).toSorted())
+})
