@@ -23,6 +23,8 @@ import {
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
 import { guardText } from "./AuthorityColumns.ts"
+import { jsonText } from "../database/JsonText.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
 
 /** Capsules. */
 export const CapsuleRow = table(
@@ -127,11 +129,11 @@ const driftCheckPlan = ({ drift_check_due_at, drift_check_hours }: CapsuleRow) =
   ...present({ nextAt: drift_check_due_at })
 })
 
-const StaleReasonsJson = Schema.fromJsonString(Schema.Array(StaleReason))
-export const encodeStaleReasons = Schema.encodeSync(StaleReasonsJson)
-export const decodeStaleReasons = Schema.decodeUnknownSync(StaleReasonsJson)
+const StaleReasonsJson = jsonText(Schema.Array(StaleReason))
+export const encodeStaleReasons = StaleReasonsJson.write
+export const decodeStaleReasons = StaleReasonsJson.read
 
-const decodeCapsule = Schema.decodeUnknownSync(Capsule)
+const decodeCapsule = storedRecord(Capsule)
 
 /** The public projection of a Capsule. */
 export const toCapsule = Effect.fnUntraced(function* (row: GuardedCapsuleRow) {

@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { AutoUpdateDecision, type AutoUpdateVerdict } from "../../schema/records/AutoUpdate.ts"
 import { AutoUpdateDecisionId, type RunId, type SourceSnapshotId } from "../../schema/records/Ids.ts"
@@ -6,8 +6,9 @@ import { derivedId, now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
 
-const decode = Schema.decodeUnknownSync(AutoUpdateDecision)
+const decode = storedRecord(AutoUpdateDecision)
 
 export const toDecision = (row: AutoUpdateDecisionRow): AutoUpdateDecision =>
   decode({

@@ -9,6 +9,7 @@ import type { LeftOverStateRow } from "../state/LeftOverStateRow.ts"
 import { stateVersionIdOf } from "../state/StateVersions.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 import { type AdoptionFacts, adoptionProblems } from "./AdoptionProblems.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
 
 const OpenRun = rowShape({ id: RunId, type: RunType, status: RunStatus })
 const Found = rowShape({ one: Schema.Int })
@@ -31,7 +32,7 @@ export const adoptionFacts = Effect.fn("adoptionFacts")(function* (
   return { leftOver, capsule, current, openRun, isRestored: restored.length > 0 }
 })
 
-const decodeLeftOver = Schema.decodeUnknownSync(LeftOverState)
+const decodeLeftOver = storedRecord(LeftOverState)
 
 /** The public projection of a left-over state. */
 export const toLeftOver = (row: LeftOverStateRow, facts: AdoptionFacts): LeftOverState =>

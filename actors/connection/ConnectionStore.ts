@@ -8,6 +8,7 @@ import { now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
 import { ConnectionRow } from "./ConnectionRow.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
 
 const decodeOrigins = Schema.decodeSync(Schema.fromJsonString(Schema.Array(CredentialOrigin)))
 const decodeProposals = Schema.decodeSync(Schema.fromJsonString(Schema.Array(Schema.Json)))
@@ -44,7 +45,7 @@ export const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 const UseJson = Schema.fromJsonString(ConnectionUse)
 const encodeUse = Schema.encodeSync(UseJson)
 const decodeUse = Schema.decodeUnknownSync(UseJson)
-const decodeConnection = Schema.decodeUnknownSync(Connection)
+const decodeConnection = storedRecord(Connection)
 
 /** Who may use it, and for what. */
 export const useOf = (row: ConnectionRow): ConnectionUse => decodeUse(row.use_rule)

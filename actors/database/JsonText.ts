@@ -1,4 +1,5 @@
 import { Option, Schema } from "effect"
+import { storedJson } from "./StoredRecord.ts"
 
 /** A column of text that holds JSON. Rows keep the text: `read` and `write` are its only codec. */
 export interface JsonText<A> extends Schema.Codec<string> {
@@ -20,5 +21,5 @@ export const jsonText = <A, I>(schema: Schema.Codec<A, I>): JsonText<A> => {
   const column = Schema.String.check(
     Schema.makeFilter((text) => Option.isSome(decode(text)), { expected: "JSON that fits the column" })
   )
-  return Object.assign(column, { read: Schema.decodeUnknownSync(json), write: Schema.encodeSync(json) })
+  return Object.assign(column, { read: storedJson(schema), write: Schema.encodeSync(json) })
 }

@@ -18,6 +18,7 @@ import {
 } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
 
 /** Installations under way. */
 export const InstallPlanRow = table("install_plans", {
@@ -50,7 +51,7 @@ export const StoredRequestJson = Schema.fromJsonString(StoredRequest)
 export const StoredActorJson = Schema.fromJsonString(CommandContext)
 const DiagnosticsJson = Schema.fromJsonString(Schema.Array(Finding))
 
-const decodePlan = Schema.decodeUnknownSync(InstallPlan)
+const decodePlan = storedRecord(InstallPlan)
 const decodeDiagnostics = Schema.decodeUnknownSync(DiagnosticsJson)
 
 /** At most this many diagnostics are kept. */

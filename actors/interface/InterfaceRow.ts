@@ -17,6 +17,7 @@ import {
 } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
 
 /** Interfaces of Capsules. */
 export const InterfaceRow = table("interfaces", {
@@ -79,8 +80,8 @@ export const DocumentJson = Schema.fromJsonString(Interface.fields.document)
 export const AccessJson = Schema.fromJsonString(InterfaceAccess)
 export const PermissionsJson = Schema.fromJsonString(Schema.Array(Schema.String))
 
-const decodeInterface = Schema.decodeUnknownSync(Interface)
-const decodeFailure = Schema.decodeUnknownSync(InterfaceMaterializationFailure)
+const decodeInterface = storedRecord(Interface)
+const decodeFailure = storedRecord(InterfaceMaterializationFailure)
 const decodeDocument = Schema.decodeUnknownSync(DocumentJson)
 const decodeInputs = Schema.decodeUnknownSync(InputsJson)
 const decodeAccess = Schema.decodeUnknownSync(AccessJson)

@@ -22,6 +22,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { present } from "../run/RunRow.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { OutputShareRow } from "./OutputShareRow.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
 
 export interface NewOutputShare {
   readonly fromWorkspaceId: WorkspaceId
@@ -33,7 +34,7 @@ export interface NewOutputShare {
 const OutputsJson = Schema.fromJsonString(Schema.Array(SharedOutput))
 const encodeOutputs = Schema.encodeEffect(OutputsJson)
 const decodeOutputs = Schema.decodeUnknownSync(OutputsJson)
-const decodeShare = Schema.decodeUnknownSync(OutputShare)
+const decodeShare = storedRecord(OutputShare)
 
 const toShare = (row: OutputShareRow): OutputShare =>
   decodeShare({

@@ -8,8 +8,9 @@ import { type PlanEnd, readPlanEnd, voidFinding } from "../run/PlanEnd.ts"
 import { present } from "../run/RunRow.ts"
 import type { ChangesOf, NewRowOf } from "../database/Table.ts"
 import { RevisionPlanRow } from "./RevisionPlanRow.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
 
-const decodePlan = Schema.decodeUnknownSync(RevisionPlan)
+const decodePlan = storedRecord(RevisionPlan)
 const decodeDiagnostics = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Finding)))
 
 /** A plan that waits for review or its apply keeps the coordinator reviewable; any other end also ends the coordinator. */

@@ -29,6 +29,7 @@ import { RunNetwork } from "../../schema/records/RunConfinement.ts"
 import type { RunStanding } from "../../schema/records/RunLifecycle.ts"
 import { jsonText } from "../database/JsonText.ts"
 import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
+import { storedJson, storedRecord } from "../database/StoredRecord.ts"
 
 /** Earlier releases kept the level of the sandbox in the evidence. */
 const EvidenceJson = jsonText(
@@ -132,8 +133,8 @@ export const LatestRunRow = rowShape(
 export type LatestRunRow = RowOf<typeof LatestRunRow.columns>
 
 // What it holds is part of the Run, which is decoded as a whole.
-const parseEvidence = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
-const decodeRun = Schema.decodeUnknownSync(Run)
+const parseEvidence = storedJson(Schema.Record(Schema.String, Schema.Unknown))
+const decodeRun = storedRecord(Run)
 
 /** Evidence in the row's form, with additions. */
 export const mergedEvidence = (stored: string, added: RunEvidence): string =>
@@ -208,7 +209,7 @@ export const toRun = (row: RunRow, queue?: typeof QueuePlace.Encoded): Run => {
   })
 }
 
-const decodeLatestRun = Schema.decodeUnknownSync(LatestRun)
+const decodeLatestRun = storedRecord(LatestRun)
 
 export const toLatestRun = (row: LatestRunRow): LatestRun =>
   decodeLatestRun({

@@ -15,6 +15,7 @@ import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
 import { SourceRow, SnapshotRow, ReportRow, WebhookDeliveryRow } from "./SourceRow.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
 
 /** What a Source is created with. */
 export interface NewSource {
@@ -31,8 +32,8 @@ export interface NewSource {
   readonly hookSecret: Redacted.Redacted
 }
 
-const decodeSource = Schema.decodeUnknownSync(Source)
-const decodeSnapshot = Schema.decodeUnknownSync(SourceSnapshot)
+const decodeSource = storedRecord(Source)
+const decodeSnapshot = storedRecord(SourceSnapshot)
 const decodeReport = Schema.decodeUnknownSync(Schema.fromJsonString(CompatibilityReport))
 
 export const toSource = (row: SourceRow): Source =>

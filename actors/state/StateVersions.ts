@@ -19,6 +19,7 @@ import { secretsOfText, secretsText } from "../vault/SealedSecrets.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { BuildColumns } from "../build/BuildColumns.ts"
 import { StateVersionRow, OutputRow } from "./StateVersionRow.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
 
 /** A state to commit, with what was read from it. */
 export interface NewStateVersion {
@@ -71,8 +72,8 @@ const OriginsJson = Schema.fromJsonString(Schema.Array(Schema.String))
 const encodeOrigins = Schema.encodeSync(OriginsJson)
 const decodeOrigins = Schema.decodeUnknownSync(OriginsJson)
 
-const decodeStateVersion = Schema.decodeUnknownSync(StateVersion)
-const decodeOutput = Schema.decodeUnknownSync(Output)
+const decodeStateVersion = storedRecord(StateVersion)
+const decodeOutput = storedRecord(Output)
 
 export const toStateVersion = (row: StateVersionRow): StateVersion =>
   decodeStateVersion({

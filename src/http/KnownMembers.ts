@@ -1,4 +1,5 @@
 import { type SchemaAST, Schema } from "effect"
+import { isStoredAs } from "../../actors/database/StoredRecord.ts"
 
 type Keep = (value: unknown) => unknown
 
@@ -22,7 +23,7 @@ const ofObject = (ast: SchemaAST.Objects): Keep | undefined => {
     members.push([name, keep])
   }
   return (value) => {
-    if (!isRecord(value)) return value
+    if (!isRecord(value) || isStoredAs(value, ast)) return value
     const kept: Record<string, unknown> = {}
     for (const [name, keep] of members) {
       const member = memberOf(value, name)

@@ -1,0 +1,210 @@
+import { Predicate, Record, Result, Schema, SchemaAST } from "effect"
+
+/** A value without the members that its schema does not name; `refused` when it does not fit. */
+type Take = (value: unknown) => unknown
+
+const refused = Symbol("refused")
+
+const whereIt =
+  (fits: (value: unknown) => boolean): Take =>
+  (value) =>
+    fits(value) ? value : refused
+
+type Filter = SchemaAST.Filter<unknown>
+
+const parseOptions: SchemaAST.ParseOptions = {}
+
+const filtersOf = (checks: SchemaAST.AST["checks"]): ReadonlyArray<Filter> =>
+  (checks ?? []).flatMap((check) => (check._tag === "Filter" ? [check] : filtersOf(check.checks)))
+
+const filtered = (ast: SchemaAST.AST, take: Take): Take => {
+  const filters = filtersOf(ast.checks)
+  if (filters.length === 0) return take
+  return (value) => {
+    const taken = take(value)
+    if (taken === refused) return refused
+    for (const filter of filters) {
+      if (filter.run(taken, ast, parseOptions) !== undefined) return refused
+    }
+    return taken
+  }
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+// Rows hold text and numbers, and everything else in them was parsed from JSON: only what is no value at all is left to refuse.
+const anyJson: Take = (value) => (value === undefined ? refused : value)
+
+const ofRecord = ({ indexSignatures: [signature, ...others], propertySignatures }: SchemaAST.Objects) => {
+  const isAnyName = signature?.parameter._tag === "String" && signature.parameter.checks === undefined
+  const take = signature === undefined || !isAnyName ? undefined : taking(signature.type)
+  if (take === undefined || others.length + propertySignatures.length > 0) return undefined
+  const ofAll: Take = (value) => {
+    if (!isRecord(value) || Object.hasOwn(value, "__proto__")) return refused
+    if (take === anyJson) return value
+    let isSame = true
+    for (const name of Object.keys(value)) {
+      const member = take(value[name])
+      if (member === refused) return refused
+      if (member !== value[name]) isSame = false
+    }
+    return isSame ? value : Record.map(value, take)
+  }
+  return ofAll
+}
+
+const ofObject = (ast: SchemaAST.Objects): Take | undefined => {
+  if (ast.indexSignatures.length > 0) return ofRecord(ast)
+  const members: Array<{ readonly name: string; readonly take: Take; readonly isOptional: boolean }> = []
+  for (const { name, type } of ast.propertySignatures) {
+    const take = taking(type)
+    if (take === undefined || typeof name !== "string" || name === "__proto__") return undefined
+    members.push({ name, take, isOptional: SchemaAST.isOptional(type) })
+  }
+  const copied = (value: Readonly<Record<string, unknown>>) => {
+    const copy: Record<string, unknown> = {}
+    for (const { name, take } of members) {
+      if (name in value) copy[name] = take(value[name])
+    }
+    return copy
+  }
+  return (value) => {
+    if (!isRecord(value)) return refused
+    let known = 0
+    let isSame = true
+    for (const { isOptional, name, take } of members) {
+      const given = value[name]
+      if (given === undefined && !(name in value)) {
+        if (isOptional) continue
+        return refused
+      }
+      const member = take(given)
+      if (member === refused) return refused
+      if (member !== given) isSame = false
+      known++
+    }
+    return isSame && Object.keys(value).length === known ? value : copied(value)
+  }
+}
+
+const ofArray = ({ elements, rest: [item, ...others] }: SchemaAST.Arrays): Take | undefined => {
+  const take = item === undefined || others.length + elements.length > 0 ? undefined : taking(item)
+  if (take === undefined) return undefined
+  return (value) => {
+    if (!Array.isArray(value)) return refused
+    let isSame = true
+    for (const one of value) {
+      const member = take(one)
+      if (member === refused) return refused
+      if (member !== one) isSame = false
+    }
+    return isSame ? value : value.map(take)
+  }
+}
+
+const ofUnion = ({ options, types }: SchemaAST.Union): Take | undefined => {
+  if (options?.mode === "oneOf") return undefined
+  const literals = new Set<unknown>()
+  const others: Array<Take> = []
+  for (const type of types) {
+    const isPlain = type.checks === undefined && type.encoding === undefined
+    if (isPlain && type._tag === "Literal" && others.length === 0) {
+      literals.add(type.literal)
+      continue
+    }
+    const take = taking(type)
+    if (take === undefined) return undefined
+    others.push(take)
+  }
+  return (value) => {
+    if (literals.has(value)) return value
+    for (const take of others) {
+      const taken = take(value)
+      if (taken !== refused) return taken
+    }
+    return refused
+  }
+}
+
+const json = Schema.Json.ast
+
+const ofKind = (ast: SchemaAST.AST): Take | undefined => {
+  switch (ast._tag) {
+    case "Objects":
+      return ofObject(ast)
+    case "Arrays":
+      return ofArray(ast)
+    case "Union":
+      return ofUnion(ast)
+    case "Declaration":
+      return json._tag === "Declaration" && ast.run === json.run ? anyJson : undefined
+    case "String":
+      return whereIt(Predicate.isString)
+    case "Number":
+      return whereIt(Predicate.isNumber)
+    case "Boolean":
+      return whereIt(Predicate.isBoolean)
+    case "Null":
+      return whereIt(Predicate.isNull)
+    case "Undefined":
+      return whereIt(Predicate.isUndefined)
+    case "Literal":
+      return whereIt((value) => value === ast.literal)
+    case "Unknown":
+      return anyJson
+    default:
+      return undefined
+  }
+}
+
+const taking = (ast: SchemaAST.AST): Take | undefined => {
+  if (ast.encoding !== undefined) return undefined
+  const take = ofKind(ast)
+  return take === undefined ? undefined : filtered(ast, take)
+}
+
+const refuse: Take = () => refused
+
+const made = new WeakMap<object, SchemaAST.AST>()
+
+/** Whether this very value was made by `storedRecord` of the schema, so that it has no other members. */
+export const isStoredAs = (value: object, ast: SchemaAST.AST): boolean => made.get(value) === ast
+
+/** Whether values of the schema are kept as they are, so that `storedRecord` reads them without a parser. */
+export const isPlain = (schema: Schema.Constraint): boolean => taking(schema.ast) !== undefined
+
+/**
+ * Decodes what this service stored: rows, and JSON of their columns. A function made of the schema once does what its parser
+ * would, at a fraction of the cost. What that function refuses goes to the parser, whose failure says what is wrong, and so does
+ * everything of a schema that converts values.
+ *
+ * @example
+ * const toProject = storedRecord(Project)
+ * const project = toProject({ id: row.id, name: row.name })
+ */
+export const storedRecord = <A, I>(schema: Schema.Codec<A, I>): ((value: unknown) => A) => {
+  // Schemas are many, and a start uses few of them.
+  let take: Take | undefined
+  const parse = Schema.decodeUnknownSync(schema)
+  const fits = (taken: unknown): taken is A => taken !== refused
+  return (value) => {
+    take ??= taking(schema.ast) ?? refuse
+    const taken = take(value)
+    if (!fits(taken)) return parse(value)
+    if (typeof taken === "object" && taken !== null) made.set(taken, schema.ast)
+    return taken
+  }
+}
+
+const parsed = (text: string): Result.Result<unknown, unknown> => Result.try(() => JSON.parse(text))
+
+/** The same for a text of JSON. */
+export const storedJson = <A, I>(schema: Schema.Codec<A, I>): ((text: string) => A) => {
+  const take = storedRecord(schema)
+  const parse = Schema.decodeUnknownSync(Schema.fromJsonString(schema))
+  return (text) => {
+    const value = parsed(text)
+    return Result.isSuccess(value) ? take(value.success) : parse(text)
+  }
+}
