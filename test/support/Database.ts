@@ -3,11 +3,14 @@ import { Effect, FileSystem, Layer } from "effect"
 import { RowChecks } from "../../actors/database/Table.ts"
 import * as Database from "../../src/database/Database.ts"
 import { DataFolder } from "../../src/database/DataFolder.ts"
+import { placeMigratedDatabase } from "./MigratedDatabase.ts"
 
 const temporaryFolder = Layer.unwrap(
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    return DataFolder.layer(yield* fs.makeTempDirectoryScoped({ prefix: "svc-test-" }))
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "svc-test-" })
+    yield* placeMigratedDatabase(folder)
+    return DataFolder.layer(folder)
   })
 )
 

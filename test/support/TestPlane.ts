@@ -28,6 +28,7 @@ import { platform } from "../../src/composition/Platform.ts"
 import { storage } from "../../src/composition/Storage.ts"
 import type { Settings } from "../../src/settings/Settings.ts"
 import { cleanupByHand, temporaryFolder, testSettings } from "./ControlPlane.ts"
+import { placeMigratedDatabase } from "./MigratedDatabase.ts"
 import { providerMirror } from "./ProviderMirror.ts"
 
 /** The address of the demo provider in the mirror. */
@@ -171,6 +172,7 @@ export const testPlane = (options: TestPlaneOptions = {}) =>
       const empty = yield* servedRepository(`${folder}/empty.git`, true)
       const mirror = yield* providerMirror
       const dataDir = `${folder}/data`
+      yield* placeMigratedDatabase(dataDir)
       const owner = Layer.effect(
         TestPlane,
         Effect.map(newOwner("owner"), ({ context, workspaceId }) =>

@@ -1,0 +1,31 @@
+import { statfs } from "node:fs/promises"
+import { Effect, FileSystem, Option } from "effect"
+
+export const memoryDisk = "/dev/shm"
+const roomNeeded = 4 * 1024 ** 3
+
+/** Whether a mount table has a writable file system in this place from which programs may be started. */
+export const startsPrograms = (mounts: string, place: string): boolean => {
+  // A later mount covers an earlier one.
+  const [, , , options = ""] =
+    mounts
+      .split("\n")
+      .map((line) => line.split(" "))
+      .findLast(([, at]) => at === place) ?? []
+  const words = options.split(",")
+  return words.includes("rw") && !words.includes("noexec")
+}
+
+/** The memory in bytes that programs may still take, of the text of /proc/meminfo. */
+export const availableMemory = (meminfo: string): number =>
+  Number(/^MemAvailable:\s+(\d+) kB$/m.exec(meminfo)?.[1] ?? 0) * 1024
+
+/** A new folder in memory that is removed with the Scope; none where the machine has no such place or too little room. */
+export const folderInMemory = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const mounts = yield* files.readFileString("/proc/mounts")
+  const free = availableMemory(yield* files.readFileString("/proc/meminfo"))
+  const { bavail, bsize } = yield* Effect.tryPromise(() => statfs(memoryDisk))
+  if (!startsPrograms(mounts, memoryDisk) || Math.min(free, bavail * bsize) < roomNeeded) return Option.none<string>()
+  return Option.some(yield* files.makeTempDirectoryScoped({ directory: memoryDisk, prefix: "svc-test-" }))
+}).pipe(Effect.orElseSucceed(() => Option.none<string>()))

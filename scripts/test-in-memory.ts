@@ -1,0 +1,30 @@
+// Starts Bun with the given arguments and, where the machine has room for it, with temporary folders in memory: a test
+// writes thousands of small files, and on a disk every commit of a database waits. A TMPDIR that is set is kept.
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Config, Effect, Option, Runtime, Schema } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { folderInMemory } from "./MemoryDisk.ts"
+
+/** The tests have reported what failed. */
+class TestsFailed extends Schema.TaggedError<TestsFailed>()("TestsFailed", { message: Schema.String }) {
+  override readonly [Runtime.errorExitCode] = 1
+}
+
+const program = Effect.gen(function* () {
+  const chosen = yield* Config.option(Config.String("TMPDIR"))
+  const folder = Option.isSome(chosen) ? chosen : yield* folderInMemory
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const handle = yield* spawner.spawn(
+    ChildProcess.make(process.execPath, process.argv.slice(2), {
+      env: Option.match(folder, { onNone: () => ({}), onSome: (path) => ({ TMPDIR: path }) }),
+      extendEnv: true,
+      stdin: "ignore",
+      stdout: "inherit",
+      stderr: "inherit"
+    })
+  )
+  const code = Number(yield* handle.exitCode)
+  if (code !== 0) return yield* new TestsFailed({ message: `The tests ended with ${code}.` })
+}).pipe(Effect.scoped)
+
+NodeRuntime.runMain(program.pipe(Effect.provide(NodeServices.layer)))

@@ -1,0 +1,40 @@
+import { NodeServices } from "@effect/platform-node"
+import { describe, expect } from "bun:test"
+import { Effect, FileSystem, Option } from "effect"
+import { availableMemory, folderInMemory, memoryDisk, startsPrograms } from "../../scripts/MemoryDisk.ts"
+import { it } from "../support/Effect.ts"
+
+const mount = (options: string, place: string = memoryDisk) => `tmpfs ${place} tmpfs ${options} 0 0\n`
+
+describe("temporary folders in memory", () => {
+  it.effect("are used only where programs may be started", () =>
+    Effect.sync(() => {
+      expect(startsPrograms(mount("rw,nosuid,nodev"), memoryDisk)).toBe(true)
+      expect(startsPrograms(mount("rw,nosuid,nodev,noexec"), memoryDisk)).toBe(false)
+      expect(startsPrograms(mount("ro,nosuid"), memoryDisk)).toBe(false)
+      expect(startsPrograms(mount("rw", "/dev/shm/other"), memoryDisk)).toBe(false)
+      expect(startsPrograms(mount("rw") + mount("rw,noexec"), memoryDisk)).toBe(false)
+      expect(startsPrograms("", memoryDisk)).toBe(false)
+    })
+  )
+
+  it.effect("count the memory that is available, not what is merely unused", () =>
+    Effect.sync(() => {
+      const meminfo = "MemTotal:       8000000 kB\nMemFree:         100000 kB\nMemAvailable:   5000000 kB\n"
+      expect(availableMemory(meminfo)).toBe(5_000_000 * 1024)
+      expect(availableMemory("")).toBe(0)
+    })
+  )
+
+  it.live("are removed with the Scope, and absent where the machine has none", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* Effect.scoped(
+        Effect.tap(folderInMemory, (found) =>
+          Option.isSome(found) ? files.writeFileString(`${found.value}/a`, "b") : Effect.void
+        )
+      )
+      if (Option.isSome(folder)) expect(yield* files.exists(folder.value)).toBe(false)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+})

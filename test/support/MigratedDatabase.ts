@@ -1,0 +1,32 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+import { NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem, Layer } from "effect"
+import * as Database from "../../src/database/Database.ts"
+import { DataFolder, databaseName } from "../../src/database/DataFolder.ts"
+
+const migrated = Effect.runSync(
+  Effect.cached(
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-test-" })
+      // The last connection to close moves everything from the log into the file.
+      yield* Effect.scoped(Layer.build(Database.layer.pipe(Layer.provide(DataFolder.layer(folder)))))
+      return yield* files.readFile(`${folder}/${databaseName}`)
+    }).pipe(Effect.scoped, Effect.provide(NodeServices.layer), Effect.orDie)
+  )
+)
+
+/**
+ * Puts a migrated database, of an installation of its own, into a new or empty data folder. The migrations run once per
+ * process: most tests are about something else.
+ */
+export const placeMigratedDatabase = Effect.fnUntraced(function* (folder: string) {
+  const bytes = yield* migrated
+  const file = `${folder}/${databaseName}`
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  writeFileSync(file, bytes, { mode: 0o600 })
+  const database = new DatabaseSync(file)
+  database.exec("UPDATE installation SET installation_id = 'inst_' || lower(hex(randomblob(12)))")
+  database.close()
+})
