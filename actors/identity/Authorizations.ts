@@ -32,11 +32,15 @@ export interface AuthorizationDecision {
   readonly requestId: string
 }
 
+/** The person is not an active member of the Workspace of the request. */
+export const noMembership = (): OAuthError =>
+  refuse("access_denied", "The person has no active membership in that Workspace.")
+
 const denial = ({ reason }: Denial): OAuthError => {
   switch (reason) {
     case "membership":
     case "foreign_workspace":
-      return refuse("access_denied", "The person has no active membership in that Workspace.")
+      return noMembership()
     case "account":
       return refuse("access_denied", "The account is not active.")
     default:

@@ -1,5 +1,6 @@
 import { Effect, Option, Result, Schema } from "effect"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
+import { noMembership } from "../../../actors/identity/Authorizations.ts"
 import type { Client } from "../../../actors/identity/Client.ts"
 import { Clients } from "../../../actors/identity/Clients.ts"
 import type { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
@@ -24,6 +25,7 @@ export const prompts = ["none", "login", "consent", "select_account"] as const
 export type Prompt = (typeof prompts)[number]
 
 const maxState = 4096
+const maxWorkspaceId = 128
 const decodeWorkspaceId = Schema.decodeResult(WorkspaceId)
 
 /** Where the answer to an authorization request goes, once that is known to be safe. */
@@ -149,9 +151,12 @@ const maxAgeOf = (text: string | undefined): Result.Result<number | undefined, O
 export const workspaceSelector = (parameters: Parameters): Result.Result<WorkspaceId | undefined, OAuthError> => {
   const [given] = parameters.all("workspace_id")
   if (given === undefined) return Result.succeed(undefined)
-  return Result.mapError(decodeWorkspaceId(given), () =>
-    refuse("invalid_request", "The workspace_id is no id of a Workspace.")
-  )
+  return given === "" || given.length > maxWorkspaceId || /[\s\p{Cc}]/u.test(given)
+    ? Result.fail(
+        refuse("invalid_request", `The workspace_id is empty, longer than ${maxWorkspaceId} characters or malformed.`)
+      )
+    : // Nobody is a member of what cannot be a Workspace.
+      Result.mapError(decodeWorkspaceId(given), noMembership)
 }
 
 /** The Workspace that a grant to the client is bound to: a Capsule's client has exactly one. */
