@@ -19,6 +19,7 @@ import {
   stepped
 } from "../../support/Journey.ts"
 import { newOwner, TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { namedRun, namedSnapshot, namedSource } from "../../support/NamedIds.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -216,9 +217,9 @@ describe.skipIf(Bun.which("terraform") === null)("a revision plan", () => {
 describe("a check stored by an older release", () => {
   it.effect("is one of the module alone", () =>
     Effect.gen(function* () {
-      const spec = `{"sourceId":"src_1","snapshot":{"id":"snap_1","url":"https://git.example.test/a","ref":"main","path":".",
+      const spec = `{"sourceId":"${namedSource(1)}","snapshot":{"id":"${namedSnapshot(1)}","url":"https://git.example.test/a","ref":"main","path":".",
         "resolvedCommit":"1","archiveDigest":"sha256:1","archiveSizeBytes":1,"fileCount":1,"omitted":[],"warnings":[],
-        "repositoryManifest":{"status":"absent"},"createdByRunId":"run_1","createdAt":"2026-01-01T00:00:00.000Z"},
+        "repositoryManifest":{"status":"absent"},"createdByRunId":"${namedRun(1)}","createdAt":"2026-01-01T00:00:00.000Z"},
         "modulePath":"."}`
       const decoded = yield* Schema.decodeEffect(Schema.fromJsonString(CheckSpec))(spec)
       expect([decoded.modulePath, decoded.installConfigId]).toEqual([".", undefined])
