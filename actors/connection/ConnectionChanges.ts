@@ -1,19 +1,19 @@
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { UpdateConnection } from "../../schema/api/ConnectionsApi.ts"
-import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import type { ConnectionId } from "../../schema/records/Ids.ts"
 import { Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
-import { isApply } from "../run/RunAttempt.ts"
 import { RunCancels } from "../run/RunCancels.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
+import { changedSecrets, changeProblem, removalProblem, runsToStop, tokenProblem } from "./ConnectionChangeProblem.ts"
 import { checkCredentials, checkExpiry, checkUse } from "./ConnectionRules.ts"
-import { type ConnectionSecrets, ConnectionStore, statusRemedy } from "./ConnectionStore.ts"
+import { ConnectionStore } from "./ConnectionStore.ts"
 import { oauthOf } from "./ConnectionTokens.ts"
 import { usersOf } from "./ConnectionUsage.ts"
 import { CredentialTest } from "./CredentialTest.ts"
@@ -51,32 +51,6 @@ const audited = Effect.fnUntraced(function* (
   })
 })
 
-/** A helper's Connection keeps its tokens from the authorization server, and their expiry where they cannot be renewed. */
-const checkTokens = Effect.fnUntraced(function* (row: ConnectionRow, { expiresAt, files, values }: UpdateConnection) {
-  const oauth = oauthOf(row)
-  if (oauth === undefined) return
-  if (values !== undefined || files !== undefined) {
-    return yield* failedPrecondition(
-      `The Connection gets its values from the helper ${oauth.helperId}. Connect it again: POST /api/v1/connections/oauth/${oauth.helperId}/start with its connectionId.`
-    )
-  }
-  const ends = oauth.refreshable ? undefined : oauth.accessTokenExpiresAt
-  if (ends !== undefined && expiresAt !== undefined && (expiresAt ?? "9") > ends) {
-    return yield* invalidRequest(
-      `expiresAt: the access token ends at ${ends} and cannot be renewed. Connect it again for a later time.`
-    )
-  }
-})
-
-type Files = ConnectionSecrets["files"]
-
-/** A file without a variable takes that of the file it replaces: only names are shown to people. */
-const replacedFiles = (given: Files | undefined, present: Files): Files =>
-  given?.map((file) => {
-    const { envName } = file.envName === undefined ? (present.find(({ name }) => name === file.name) ?? file) : file
-    return envName === undefined ? file : { ...file, envName }
-  }) ?? present
-
 /**
  * Changes a Connection in place. New values are tested before anything is written; unapplied plans made with the old ones
  * become void.
@@ -93,19 +67,18 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
   const credentialTest = yield* CredentialTest
   const capsules = yield* CapsuleLedger
   const row = yield* load(id)
-  if (row.status === "revoked" || row.status === "unconfirmed") {
-    return yield* failedPrecondition(`The Connection is ${row.status}. ${statusRemedy(row.status)}`)
-  }
+  const ended = changeProblem(row)
+  if (ended !== undefined) return yield* ended
   yield* checkExpiry(request.expiresAt)
-  yield* checkTokens(row, request)
+  const ofHelper = tokenProblem(oauthOf(row), request)
+  if (ofHelper !== undefined) return yield* ofHelper
   yield* checkUse(row.workspace_id, row.kind, request.use)
   const rotates = request.values !== undefined || request.files !== undefined
   // Values that cannot be opened any more can still be replaced; nothing of them can be kept then.
   const opening = connections.secrets(row)
   const before =
     request.values === undefined ? yield* opening : yield* orOnIntegrityFault(() => Effect.undefined)(opening)
-  const { files, values } = before === undefined ? { files: [], values: {} } : Redacted.value(before)
-  const secrets = { values: request.values ?? values, files: replacedFiles(request.files, files) }
+  const secrets = changedSecrets(request, before === undefined ? undefined : Redacted.value(before))
   if (rotates) {
     yield* checkCredentials({
       provider: row.provider,
@@ -159,12 +132,8 @@ export const removeConnection = Effect.fn("Connection.remove")(function* (id: Co
   const connections = yield* ConnectionStore
   return yield* Effect.gen(function* () {
     const row = yield* load(id)
-    const users = yield* usersOf(id)
-    if (users.length > 0) {
-      return yield* failedPrecondition(
-        `The Connection is used by ${users.join(", ")}. Bind another one, or revoke it to end it at once.`
-      )
-    }
+    const problem = removalProblem(yield* usersOf(id))
+    if (problem !== undefined) return yield* problem
     if (!(yield* connections.remove(row))) return yield* changedMeanwhile()
     yield* audited(context, row, "connection.remove", {})
   }).pipe(transaction(sql))
@@ -180,16 +149,12 @@ const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId) {
     SELECT id, type, cancel_requested_at FROM runs WHERE status = 'running'
       AND (json_extract(spec, '$.authConnectionId') = ${id}
         OR id IN (SELECT run_id FROM connection_holds WHERE connection_id = ${id})) ORDER BY id`
-  const stoppable = running.filter(({ type }) => !isApply(type))
-  for (const run of stoppable) {
-    if (run.cancel_requested_at !== null) continue
+  const { toCancel, ...stopped } = runsToStop(running)
+  for (const run of toCancel) {
     yield* lifecycle.requestCancel(run.id, reason)
     yield* sql.afterCommit(cancels.cancel(run.id))
   }
-  return {
-    cancelledRunIds: stoppable.map((run) => run.id),
-    runningApplyIds: running.filter(({ type }) => isApply(type)).map((run) => run.id)
-  }
+  return stopped
 }, Effect.orDie)
 
 /**

@@ -1,8 +1,23 @@
 import { Schema } from "effect"
-import { ConnectionKind, ConnectionStatus } from "../../schema/records/Connection.ts"
+import { ConnectionKind, ConnectionOAuthFault, ConnectionStatus } from "../../schema/records/Connection.ts"
+import { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
+import { CredentialOrigin } from "../../schema/records/CredentialOrigin.ts"
 import { ConnectionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { jsonText } from "../database/JsonText.ts"
 import { type RowOf, table } from "../database/Table.ts"
+import { StoredOAuth } from "./StoredOAuth.ts"
+
+/** Names of values or files, in order. */
+export const NamesJson = jsonText(Schema.Array(Schema.String))
+/** Settings of a provider, or defaults of inputs. */
+export const SettingsJson = jsonText(Schema.Record(Schema.String, Schema.Json))
+export const OriginsJson = jsonText(Schema.Array(CredentialOrigin))
+/** What an earlier release derived, including hosts that no origin can name. */
+export const ProposedOriginsJson = jsonText(Schema.Array(Schema.Json))
+export const UseJson = jsonText(ConnectionUse)
+export const OAuthJson = jsonText(StoredOAuth)
+export const OAuthFaultJson = jsonText(ConnectionOAuthFault)
 
 /** Credential holders. */
 export const ConnectionRow = table(
@@ -17,26 +32,26 @@ export const ConnectionRow = table(
     auth_mode: Schema.String,
     display_name: Schema.String,
     status: ConnectionStatus,
-    env_names: Schema.String,
-    file_names: Schema.String,
+    env_names: NamesJson,
+    file_names: NamesJson,
     sealed_values: Schema.NullOr(Schema.String),
-    provider_config: Schema.String,
-    module_input_defaults: Schema.String,
+    provider_config: SettingsJson,
+    module_input_defaults: SettingsJson,
     last_used_at: Schema.NullOr(Timestamp),
     verified_at: Schema.NullOr(Timestamp),
     expires_at: Schema.NullOr(Timestamp),
     created_at: Timestamp,
     updated_at: Timestamp,
-    /** JSON; null while nobody confirmed where a Git Connection may be sent. */
-    origins: Schema.NullOr(Schema.String),
-    /** JSON; of Git Connections made before they had origins. */
-    proposed_origins: Schema.NullOr(Schema.String),
-    use_rule: Schema.String,
+    /** Null while nobody confirmed where a Git Connection may be sent. */
+    origins: Schema.NullOr(OriginsJson),
+    /** Of Git Connections made before they had origins. */
+    proposed_origins: Schema.NullOr(ProposedOriginsJson),
+    use_rule: UseJson,
     version: Schema.Int,
     removed_at: Schema.NullOr(Timestamp),
-    /** JSON; of a Connection that an OAuth helper made. See `ConnectionTokens`, which writes these columns. */
-    oauth: Schema.NullOr(Schema.String),
-    oauth_fault: Schema.NullOr(Schema.String),
+    /** Of a Connection that an OAuth helper made. See `ConnectionTokens`, which writes these columns. */
+    oauth: Schema.NullOr(OAuthJson),
+    oauth_fault: Schema.NullOr(OAuthFaultJson),
     sealed_tokens: Schema.NullOr(Schema.String),
     token_generation: Schema.Int
   },

@@ -1,28 +1,35 @@
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Connection, type ConnectionStatus, ProposedOrigin } from "../../schema/records/Connection.ts"
-import { CredentialOrigin } from "../../schema/records/CredentialOrigin.ts"
-import { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
+import type { CredentialOrigin } from "../../schema/records/CredentialOrigin.ts"
+import type { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import type { ConnectionId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
 import { now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
-import { ConnectionRow } from "./ConnectionRow.ts"
-import { storedRecord } from "../database/StoredRecord.ts"
+import {
+  ConnectionRow,
+  NamesJson,
+  OAuthFaultJson,
+  OAuthJson,
+  OriginsJson,
+  ProposedOriginsJson,
+  SettingsJson,
+  UseJson
+} from "./ConnectionRow.ts"
 
-const decodeOrigins = Schema.decodeSync(Schema.fromJsonString(Schema.Array(CredentialOrigin)))
-const decodeProposals = Schema.decodeSync(Schema.fromJsonString(Schema.Array(Schema.Json)))
 const decodeProposed = Schema.decodeUnknownOption(ProposedOrigin)
 
 /** Where the Connection may be sent: nowhere until confirmed. */
 export const originsOf = (row: Pick<ConnectionRow, "origins">): ReadonlyArray<CredentialOrigin> =>
-  row.origins === null ? [] : decodeOrigins(row.origins)
+  row.origins === null ? [] : OriginsJson.read(row.origins)
 
 /** A host that no origin can name, such as one with an asterisk, is left out: nobody can confirm it. */
 export const proposedOriginsOf = (row: Pick<ConnectionRow, "proposed_origins">): ReadonlyArray<ProposedOrigin> =>
   row.proposed_origins === null
     ? []
-    : decodeProposals(row.proposed_origins).flatMap((proposal) => Option.toArray(decodeProposed(proposal)))
+    : ProposedOriginsJson.read(row.proposed_origins).flatMap((proposal) => Option.toArray(decodeProposed(proposal)))
 
 const originFields = (row: ConnectionRow) => {
   if (row.kind === "provider") return {}
@@ -42,16 +49,13 @@ const SecretsJson = Schema.fromJsonString(ConnectionSecrets)
 /** The text to seal, for these values and for those that replaced them. */
 export const encodeSecrets = Schema.encodeSync(SecretsJson)
 export const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
-const UseJson = Schema.fromJsonString(ConnectionUse)
-const encodeUse = Schema.encodeSync(UseJson)
-const decodeUse = Schema.decodeUnknownSync(UseJson)
 const decodeConnection = storedRecord(Connection)
 
 /** Who may use it, and for what. */
-export const useOf = (row: ConnectionRow): ConnectionUse => decodeUse(row.use_rule)
+export const useOf = (row: ConnectionRow): ConnectionUse => UseJson.read(row.use_rule)
 
 /** `expired` is judged by the clock: a job might be late. */
-export const effectiveStatus = (row: ConnectionRow, at: string): ConnectionStatus =>
+export const effectiveStatus = (row: Pick<ConnectionRow, "status" | "expires_at">, at: string): ConnectionStatus =>
   row.status !== "revoked" && row.expires_at !== null && row.expires_at <= at ? "expired" : row.status
 
 /** Whether a Connection in this status may be injected. */
@@ -73,10 +77,11 @@ export const statusRemedy = (status: ConnectionStatus): string => {
   }
 }
 
-const oauthFields = ({ oauth, oauth_fault }: ConnectionRow) =>
-  oauth === null
-    ? {}
-    : { oauth: { ...JSON.parse(oauth), ...(oauth_fault === null ? {} : { fault: JSON.parse(oauth_fault) }) } }
+const oauthFields = (row: ConnectionRow) => {
+  if (row.oauth === null) return {}
+  const fault = row.oauth_fault === null ? {} : { fault: OAuthFaultJson.parse(row.oauth_fault) }
+  return { oauth: { ...OAuthJson.read(row.oauth), ...fault } }
+}
 
 export const toConnection = (row: ConnectionRow, at: string): Connection =>
   decodeConnection({
@@ -88,11 +93,11 @@ export const toConnection = (row: ConnectionRow, at: string): Connection =>
     authMode: row.auth_mode,
     displayName: row.display_name,
     status: effectiveStatus(row, at),
-    envNames: JSON.parse(row.env_names),
-    fileNames: JSON.parse(row.file_names),
+    envNames: NamesJson.parse(row.env_names),
+    fileNames: NamesJson.parse(row.file_names),
     ...originFields(row),
-    providerConfig: JSON.parse(row.provider_config),
-    moduleInputDefaults: JSON.parse(row.module_input_defaults),
+    providerConfig: SettingsJson.parse(row.provider_config),
+    moduleInputDefaults: SettingsJson.parse(row.module_input_defaults),
     use: useOf(row),
     ...oauthFields(row),
     version: row.version,
@@ -133,8 +138,8 @@ export interface ConnectionChange {
 }
 
 const namesOf = (secrets: ConnectionSecrets) => ({
-  env_names: JSON.stringify(Object.keys(secrets.values).sort()),
-  file_names: JSON.stringify(secrets.files.map((file) => file.name).sort())
+  env_names: NamesJson.write(Object.keys(secrets.values).sort()),
+  file_names: NamesJson.write(secrets.files.map((file) => file.name).sort())
 })
 
 const place = (row: { readonly id: ConnectionId; readonly workspace_id: WorkspaceId | null }) => ({
@@ -190,11 +195,11 @@ export class ConnectionStore extends Context.Service<
           display_name: connection.displayName,
           status: "pending" satisfies ConnectionStatus,
           ...namesOf(connection.secrets),
-          origins: connection.origins === undefined ? null : JSON.stringify([...new Set(connection.origins)]),
+          origins: connection.origins === undefined ? null : OriginsJson.write([...new Set(connection.origins)]),
           sealed_values: sealed,
-          provider_config: JSON.stringify(connection.providerConfig),
-          module_input_defaults: JSON.stringify(connection.moduleInputDefaults),
-          use_rule: encodeUse(connection.use),
+          provider_config: SettingsJson.write(connection.providerConfig),
+          module_input_defaults: SettingsJson.write(connection.moduleInputDefaults),
+          use_rule: UseJson.write(connection.use),
           expires_at: connection.expiresAt ?? null,
           created_at: at,
           updated_at: at
@@ -222,7 +227,7 @@ export class ConnectionStore extends Context.Service<
         const changed = yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, {
           updated_at: at,
           ...(to.displayName === undefined ? {} : { display_name: to.displayName }),
-          ...(to.use === undefined ? {} : { use_rule: encodeUse(to.use) }),
+          ...(to.use === undefined ? {} : { use_rule: UseJson.write(to.use) }),
           ...(to.expiresAt === undefined ? {} : { expires_at: to.expiresAt }),
           ...(secrets === undefined
             ? {}
@@ -262,7 +267,7 @@ export class ConnectionStore extends Context.Service<
 
       const confirmOrigins = Effect.fnUntraced(function* (id: ConnectionId, origins: ReadonlyArray<CredentialOrigin>) {
         yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, {
-          origins: JSON.stringify([...new Set(origins)]),
+          origins: OriginsJson.write([...new Set(origins)]),
           proposed_origins: null,
           updated_at: yield* now
         })} WHERE id = ${id} AND origins IS NULL`

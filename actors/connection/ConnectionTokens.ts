@@ -1,27 +1,12 @@
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { GrantedTokens } from "../../runner/oauth/AuthorizationServer.ts"
-import { ConnectionOAuth, ConnectionOAuthFault } from "../../schema/records/Connection.ts"
+import type { ConnectionOAuthFault } from "../../schema/records/Connection.ts"
 import type { ConnectionId } from "../../schema/records/Ids.ts"
-import { Timestamp } from "../../schema/records/Primitives.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
-import { ConnectionRow } from "./ConnectionRow.ts"
-
-const { accessTokenExpiresAt, grantedAt, helperId, refreshable, scopes } = ConnectionOAuth.fields
-
-/** The non-secret part of an authorization. */
-export const StoredOAuth = Schema.Struct({
-  helperId,
-  scopes,
-  refreshable,
-  accessTokenExpiresAt,
-  grantedAt,
-  issuer: Schema.String,
-  /** A renewal that began then has no recorded end: whether the old refresh token still works is unknown. */
-  renewingSince: Schema.optionalKey(Timestamp)
-})
-export type StoredOAuth = typeof StoredOAuth.Type
+import { ConnectionRow, OAuthFaultJson, OAuthJson } from "./ConnectionRow.ts"
+import type { StoredOAuth } from "./StoredOAuth.ts"
 
 /** The tokens themselves. The refresh token is never given to a Run. */
 export const ConnectionTokenPair = Schema.Struct({
@@ -30,9 +15,6 @@ export const ConnectionTokenPair = Schema.Struct({
 })
 export type ConnectionTokenPair = typeof ConnectionTokenPair.Type
 
-const OAuthJson = Schema.fromJsonString(StoredOAuth)
-const encodeOAuth = Schema.encodeSync(OAuthJson)
-const decodeOAuth = Schema.decodeUnknownSync(OAuthJson)
 const TokensJson = Schema.fromJsonString(ConnectionTokenPair)
 /** The text to seal, for these tokens and for those that replaced them. */
 export const encodeTokens = Schema.encodeSync(TokensJson)
@@ -40,12 +22,10 @@ export const decodeTokens = Schema.decodeUnknownEffect(TokensJson)
 
 /** `undefined` for a Connection that no helper made. */
 export const oauthOf = ({ oauth }: Pick<ConnectionRow, "oauth">): StoredOAuth | undefined =>
-  oauth === null ? undefined : decodeOAuth(oauth)
-
-const decodeFault = Schema.decodeUnknownSync(Schema.fromJsonString(ConnectionOAuthFault))
+  oauth === null ? undefined : OAuthJson.read(oauth)
 
 export const oauthFaultOf = (row: Pick<ConnectionRow, "oauth_fault">): ConnectionOAuthFault | undefined =>
-  row.oauth_fault === null ? undefined : decodeFault(row.oauth_fault)
+  row.oauth_fault === null ? undefined : OAuthFaultJson.read(row.oauth_fault)
 
 export const tokenPair = ({ accessToken, refreshToken }: GrantedTokens) =>
   Redacted.make<ConnectionTokenPair>({
@@ -93,7 +73,7 @@ export class ConnectionTokens extends Context.Service<
       return ConnectionTokens.of({
         put: Effect.fn("ConnectionTokens.put")(function* (row, oauth, tokens) {
           const sealed = yield* vault.seal(place(row), Redacted.make(encodeTokens(Redacted.value(tokens))))
-          yield* sql`UPDATE connections SET oauth = ${encodeOAuth(oauth)}, oauth_fault = NULL, sealed_tokens = ${sealed},
+          yield* sql`UPDATE connections SET oauth = ${OAuthJson.write(oauth)}, oauth_fault = NULL, sealed_tokens = ${sealed},
             token_generation = token_generation + 1, updated_at = ${yield* now} WHERE id = ${row.id}`
         }, Effect.orDie),
         read: Effect.fn("ConnectionTokens.read")(function* (row) {
@@ -102,15 +82,15 @@ export class ConnectionTokens extends Context.Service<
           return Option.some(Redacted.make(yield* decodeTokens(Redacted.value(text))))
         }, Effect.orDie),
         renewing: Effect.fnUntraced(function* (row, oauth) {
-          const marked = encodeOAuth({ ...oauth, renewingSince: yield* now })
+          const marked = OAuthJson.write({ ...oauth, renewingSince: yield* now })
           yield* sql`UPDATE connections SET oauth = ${marked} WHERE id = ${row.id}`
         }, Effect.orDie),
         settled: Effect.fnUntraced(function* (row, oauth) {
-          yield* sql`UPDATE connections SET oauth = ${encodeOAuth(oauth)} WHERE id = ${row.id}`
+          yield* sql`UPDATE connections SET oauth = ${OAuthJson.write(oauth)} WHERE id = ${row.id}`
         }, Effect.orDie),
         fault: Effect.fnUntraced(function* (id, code, message) {
           const fault: ConnectionOAuthFault = { code, message, at: yield* now }
-          yield* sql`UPDATE connections SET oauth_fault = ${JSON.stringify(fault)} WHERE id = ${id}`
+          yield* sql`UPDATE connections SET oauth_fault = ${OAuthFaultJson.write(fault)} WHERE id = ${id}`
         }, Effect.orDie),
         forget: Effect.fnUntraced(function* (id) {
           yield* sql`UPDATE connections SET sealed_tokens = NULL, oauth_fault = NULL WHERE id = ${id}`

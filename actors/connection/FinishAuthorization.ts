@@ -13,10 +13,19 @@ import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
+import {
+  answererProblem,
+  authorityProblem,
+  firstExpiry,
+  nextExpiry,
+  renewable,
+  serverProblem,
+  startAgain
+} from "./AuthorizationProblem.ts"
 import { ConnectionAuthorizations, type OpenAuthorization, stateOf } from "./ConnectionAuthorizations.ts"
 import { checkConnection, checkExpiry, checkUse } from "./ConnectionRules.ts"
 import { ConnectionStore } from "./ConnectionStore.ts"
-import { ConnectionTokens, oauthOf, tokenPair } from "./ConnectionTokens.ts"
+import { ConnectionTokens, tokenPair } from "./ConnectionTokens.ts"
 import { ConnectionUses } from "./ConnectionUses.ts"
 import { HeldValues } from "./HeldValues.ts"
 import { type DeclaredHelper, findHelper, valuesOf } from "./OAuthHelpers.ts"
@@ -29,20 +38,17 @@ export const nothingOpen = failedPrecondition(
   "No authorization is open that this answer belongs to: they last ten minutes and serve once. Nothing was changed; start again from the Connections of the Workspace."
 )
 
-const startAgain = "No Connection was made or changed. Start again from the Connections of the Workspace."
-
-const refused = (why: string) => new ApiError({ code: "permission_denied", message: `${why} ${startAgain}` })
-
 /** Whether the person may still do what they began. */
 const authorise = Effect.fnUntraced(function* ({ sessionId, subject, workspaceId }: OpenAuthorization) {
   const sql = yield* SqlClient.SqlClient
   const uses = yield* ConnectionUses
   const open = yield* Effect.orDie(sql`SELECT id FROM account_sessions
     WHERE id = ${sessionId} AND subject = ${subject} AND revoked_at IS NULL`)
-  if (open.length === 0) return yield* refused("The session has ended meanwhile.")
-  if (!(yield* uses.isManager(subject, workspaceId))) {
-    return yield* refused("You are not an owner or admin of the Workspace any more.")
-  }
+  const problem = authorityProblem({
+    isSessionOpen: open.length > 0,
+    isManager: yield* uses.isManager(subject, workspaceId)
+  })
+  if (problem !== undefined) return yield* problem
   yield* refuseArchived(workspaceId).pipe(Effect.catchTag("SqlError", Effect.die))
 })
 
@@ -53,29 +59,14 @@ const taken = Effect.fnUntraced(function* (context: CommandContext, request: Fin
   const found = state === undefined ? Option.none() : yield* authorizations.find(state)
   if (Option.isNone(found)) return yield* nothingOpen
   const open = found.value
-  if (open.subject !== context.actor.subject || open.sessionId !== request.sessionId) {
-    // Left open: the person who began it may still return with it.
-    return yield* new ApiError({
-      code: "permission_denied",
-      message:
-        "The authorization was begun in another session. Finish it in the browser that began it, or start again from the Connections of the Workspace."
-    })
-  }
+  const stranger = answererProblem(open, { subject: context.actor.subject, sessionId: request.sessionId })
+  // Left open: the person who began it may still return with it.
+  if (stranger !== undefined) return yield* stranger
   if (!(yield* authorizations.spend(open.state))) return yield* nothingOpen
-  const { helper, server } = yield* findHelper(open.helperId)
-  // Every helper has its own redirect URI: an answer at another one is from another server.
-  if (open.helperId !== request.helperId) {
-    return yield* refused("The answer came to the address of another helper than the one that was asked.")
-  }
-  if (open.issuer !== server.issuer) {
-    return yield* refused(`The operator has changed the helper ${helper.id} meanwhile.`)
-  }
+  const problem = serverProblem(open, request.helperId, yield* findHelper(open.helperId))
+  if (problem !== undefined) return yield* problem
   return open
 })
-
-/** The earlier of two optional times. */
-const earliest = (...times: ReadonlyArray<string | null | undefined>): string | undefined =>
-  times.filter((time) => typeof time === "string").sort()[0]
 
 const created = Effect.fnUntraced(function* (open: OpenAuthorization, declared: DeclaredHelper, tokens: GrantedTokens) {
   const { connectionId, draft, workspaceId } = open
@@ -83,7 +74,6 @@ const created = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
   const connections = yield* ConnectionStore
   const store = yield* ConnectionTokens
   const oauth = storedOAuth(declared, tokens, yield* now)
-  const expiresAt = earliest(draft.expiresAt, oauth.refreshable ? undefined : oauth.accessTokenExpiresAt)
   yield* connections.insert({
     id: connectionId,
     workspaceId,
@@ -97,7 +87,7 @@ const created = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
     providerConfig: {},
     moduleInputDefaults: {},
     use: draft.use ?? defaultConnectionUse,
-    expiresAt
+    expiresAt: firstExpiry(draft, oauth)
   })
   const row = yield* connections.find(connectionId)
   if (row === undefined) return yield* Effect.die(new Error(`The Connection ${connectionId} was not inserted`))
@@ -113,21 +103,15 @@ const rotated = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
   const store = yield* ConnectionTokens
   const held = yield* HeldValues
   const ledger = yield* RunLedger
-  const row = yield* connections.find(connectionId)
-  const former = row === undefined ? undefined : oauthOf(row)
-  if (row === undefined || row.status === "revoked" || row.status === "unconfirmed" || former === undefined) {
-    return yield* failedPrecondition(`The Connection has ended meanwhile. ${startAgain}`)
-  }
+  const found = renewable(yield* connections.find(connectionId))
+  if (found instanceof ApiError) return yield* found
+  const { former, row } = found
   const before = yield* connections.secrets(row)
   const oauth = storedOAuth(declared, tokens, yield* now)
-  // The old token's expiry goes with it.
-  const kept = row.expires_at === former.accessTokenExpiresAt ? null : row.expires_at
-  const expiresAt =
-    earliest(draft.expiresAt ?? kept, oauth.refreshable ? undefined : oauth.accessTokenExpiresAt) ?? null
   const changed = yield* connections.change(row, {
     displayName: draft.displayName,
     use: draft.use,
-    expiresAt,
+    expiresAt: nextExpiry(draft, row, former, oauth),
     secrets: { values: valuesOf(declared, tokens.accessToken), files: [] }
   })
   if (!changed) return yield* Effect.die(new Error(`The Connection ${connectionId} changed within a transaction`))

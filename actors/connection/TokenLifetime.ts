@@ -1,6 +1,6 @@
 import { Duration } from "effect"
 import type { GrantedTokens } from "../../runner/oauth/AuthorizationServer.ts"
-import type { StoredOAuth } from "./ConnectionTokens.ts"
+import type { StoredOAuth } from "./StoredOAuth.ts"
 import type { DeclaredHelper } from "./OAuthHelpers.ts"
 
 /** For a server that issues a refresh token without the lifetime of the access token. */

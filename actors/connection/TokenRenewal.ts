@@ -1,6 +1,6 @@
 import { Effect, Option, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import type { GrantedTokens, OAuthFailure } from "../../runner/oauth/AuthorizationServer.ts"
+import type { GrantedTokens } from "../../runner/oauth/AuthorizationServer.ts"
 import { OAuthClient } from "../../runner/oauth/OAuthClient.ts"
 import { Audit } from "../audit/Audit.ts"
 import { serviceContext } from "../Command.ts"
@@ -9,14 +9,21 @@ import { now } from "../Identity.ts"
 import { KillPoint } from "../run/KillPoint.ts"
 import type { ConnectionId } from "../../schema/records/Ids.ts"
 import { checkCredentials } from "./ConnectionRules.ts"
-import { ConnectionStore, effectiveStatus, isUsable } from "./ConnectionStore.ts"
-import { ConnectionTokens, oauthFaultOf, oauthOf, type StoredOAuth, tokenPair } from "./ConnectionTokens.ts"
+import { ConnectionStore } from "./ConnectionStore.ts"
+import { ConnectionTokens, oauthOf, tokenPair } from "./ConnectionTokens.ts"
 import { HeldValues } from "./HeldValues.ts"
 import { type DeclaredHelper, OAuthHelpers, valuesOf } from "./OAuthHelpers.ts"
-import { isDue, stillServes, storedOAuth } from "./TokenLifetime.ts"
+import { storedOAuth } from "./TokenLifetime.ts"
+import {
+  reconnect,
+  refreshTokenAfter,
+  renewalMeans,
+  renewalNeed,
+  renewalSetback,
+  stopsUse,
+  takesTokens
+} from "./TokenRenewalDecision.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
-
-const reconnect = "An owner or admin has to connect it again, on the page of Connections."
 
 /** Stores the new tokens, unless the Connection was ended or changed during the request. */
 const takeOver = Effect.fnUntraced(function* (
@@ -30,30 +37,15 @@ const takeOver = Effect.fnUntraced(function* (
   const store = yield* ConnectionTokens
   const held = yield* HeldValues
   const row = yield* connections.find(id)
-  if (row === undefined || row.version !== asked.version || row.token_generation !== asked.token_generation)
-    return false
-  if (!isUsable(row.status)) return false
+  if (row === undefined || !takesTokens(asked, row)) return false
   const at = yield* now
-  const kept = Redacted.value(former).refreshToken
-  // A server that does not rotate refresh tokens returns none with a renewal (RFC 6749 6): the old one stays.
-  const refreshToken = given.refreshToken ?? (kept === undefined ? undefined : Redacted.make(kept))
-  const tokens = { ...given, refreshToken }
+  const tokens = { ...given, refreshToken: refreshTokenAfter(given.refreshToken, Redacted.value(former)) }
   yield* held.keepTokens(row)
   yield* connections.renew(row, { values: valuesOf(declared, tokens.accessToken), files: [] })
   const scopes = given.scopes ?? oauthOf(row)?.scopes
   yield* store.put(row, storedOAuth(declared, { ...tokens, scopes }, at), tokenPair(tokens))
   return true
 })
-
-const explained = (row: ConnectionRow, oauth: StoredOAuth, { error, message }: OAuthFailure) => {
-  const name = JSON.stringify(row.display_name)
-  if (error !== "invalid_grant") return `The access token of the Connection ${name} could not be renewed: ${message}`
-  const lost =
-    oauth.renewingSince === undefined
-      ? ""
-      : " An earlier renewal was interrupted before its answer was recorded, and the server does not take the same refresh token twice."
-  return `The authorization of the Connection ${name} is not valid any more: ${message}${lost} ${reconnect}`
-}
 
 /**
  * Renews the access token of a Connection when it is about to end. Answers why the Connection cannot be used, or `undefined`.
@@ -72,15 +64,11 @@ export const renewTokens = Effect.fn("Connection.renewTokens")(function* (id: Co
   const client = yield* OAuthClient
   const audit = yield* Audit
   const killPoint = yield* KillPoint
-  const row = yield* connections.find(id)
-  const oauth = row === undefined ? undefined : oauthOf(row)
   const at = yield* now
-  if (row === undefined || oauth === undefined) return undefined
-  // Only a person who connects it again can retry.
-  if (row.status === "error") return oauthFaultOf(row)?.message
-  // Other problems of the Connection are reported where it is used.
-  if (!isUsable(effectiveStatus(row, at))) return undefined
-  if (oauth.renewingSince === undefined && !isDue(oauth, at)) return undefined
+  const need = renewalNeed(yield* connections.find(id), at)
+  if (need.kind === "none") return undefined
+  if (need.kind === "refused") return need.why
+  const { oauth, row } = need
   const failed = Effect.fnUntraced(function* (message: string, lasting = false) {
     yield* Effect.gen(function* () {
       if (lasting) yield* connections.setStatus(row, "error")
@@ -93,23 +81,24 @@ export const renewTokens = Effect.fn("Connection.renewTokens")(function* (id: Co
         data: { provider: row.provider, displayName: row.display_name, reason: message }
       })
     }).pipe(transaction(sql))
-    return lasting || !stillServes(oauth, at) ? message : undefined
+    return stopsUse(oauth, lasting, at) ? message : undefined
   })
 
   const tokens = yield* store.read(row)
-  const refreshToken = Option.isSome(tokens) ? Redacted.value(tokens.value).refreshToken : undefined
-  const declared = (yield* OAuthHelpers).find(({ helper }) => helper.id === oauth.helperId)
-  if (Option.isNone(tokens) || refreshToken === undefined || declared?.server.issuer !== oauth.issuer) {
+  const helper = (yield* OAuthHelpers).find((one) => one.helper.id === oauth.helperId)
+  const means = renewalMeans(oauth, Option.getOrUndefined(tokens), helper)
+  if (Option.isNone(tokens) || means === undefined) {
     return yield* failed(
       `The access token of the Connection ${JSON.stringify(row.display_name)} cannot be renewed: the operator declares the helper ${oauth.helperId} no more, or for another server.`
     )
   }
+  const { declared, refreshToken } = means
   yield* store.renewing(row, oauth)
-  const given = yield* Effect.result(client.refresh(declared.server, Redacted.make(refreshToken)))
+  const given = yield* Effect.result(client.refresh(declared.server, refreshToken))
   if (Result.isFailure(given)) {
-    // A lost answer leaves the refresh token's fate unknown. Any other one leaves things unchanged.
-    if (given.failure.reason !== "unanswered" && given.failure.reason !== "invalid") yield* store.settled(row, oauth)
-    return yield* failed(explained(row, oauth, given.failure), given.failure.error === "invalid_grant")
+    const { hadNoEffect, isLasting, message } = renewalSetback(row.display_name, oauth, given.failure)
+    if (hadNoEffect) yield* store.settled(row, oauth)
+    return yield* failed(message, isLasting)
   }
   yield* killPoint("connection.renewed")
   const unfit = yield* Effect.flip(

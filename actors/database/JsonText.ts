@@ -4,8 +4,12 @@ import { storedJson } from "./StoredRecord.ts"
 /** A column of text that holds JSON. Rows keep the text: `read` and `write` are its only codec. */
 export interface JsonText<A> extends Schema.Codec<string> {
   readonly read: (text: string) => A
+  /** Its content undecoded, for a record that is decoded as a whole. */
+  readonly parse: (text: string) => unknown
   readonly write: (value: A) => string
 }
+
+const parseJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Unknown))
 
 /**
  * The column of a JSON text. Where rows are held against their model, the text is decoded too.
@@ -21,5 +25,5 @@ export const jsonText = <A, I>(schema: Schema.Codec<A, I>): JsonText<A> => {
   const column = Schema.String.check(
     Schema.makeFilter((text) => Option.isSome(decode(text)), { expected: "JSON that fits the column" })
   )
-  return Object.assign(column, { read: storedJson(schema), write: Schema.encodeSync(json) })
+  return Object.assign(column, { read: storedJson(schema), parse: parseJson, write: Schema.encodeSync(json) })
 }

@@ -1,9 +1,10 @@
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type CompatibilityReport, type Finding, needAttention } from "../../schema/records/CompatibilityReport.ts"
 import type { InstallConfigId } from "../../schema/records/Ids.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import { requirementKey } from "../../schema/records/Provider.ts"
+import { SettingsJson } from "../connection/ConnectionRow.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
 import type { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { checkTarget, deliveryTargets } from "../delivery/DeliveredVariables.ts"
@@ -17,8 +18,6 @@ import { type InputGivers, inputSource } from "../configuration/InputSource.ts"
 import { resolveProviders } from "./ProviderResolutions.ts"
 
 type Module = Pick<CompatibilityReport, "modulePath" | "rootProviderRequirements" | "variables">
-
-const decodeDefaults = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
 const finding = (severity: "info" | "warning", code: string, message: string): Finding => ({ severity, code, message })
 
@@ -94,9 +93,7 @@ export const makeConfigurationFit = Effect.gen(function* () {
   const findingsOf = Effect.fnUntraced(function* (loaded: LoadedInstallConfig, module: Module) {
     const { row, config } = loaded
     const { resolutions, used } = yield* resolveProviders(row.workspace_id, row.id, module.rootProviderRequirements)
-    const defaults = yield* Effect.forEach(used, ({ row: connection }) =>
-      Effect.orDie(decodeDefaults(connection.module_input_defaults))
-    )
+    const defaults = used.map(({ row: connection }) => SettingsJson.read(connection.module_input_defaults))
     const dependencies = row.capsule_id === null ? [] : yield* injectingDependencies(row.capsule_id)
     const found: Array<Finding> = []
     if (row.module_path !== module.modulePath) {

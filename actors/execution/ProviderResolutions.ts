@@ -1,6 +1,5 @@
-import { Effect, Result, Schema } from "effect"
-import type { ConnectionId } from "../../schema/records/Ids.ts"
-import { type InstallConfigId, type WorkspaceId } from "../../schema/records/Ids.ts"
+import { Effect, Result } from "effect"
+import type { ConnectionId, InstallConfigId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { type ProviderRequirement, type ProviderResolution, requirementKey } from "../../schema/records/Provider.ts"
 import { normalProviderAddress } from "../../schema/records/NormalProviderAddress.ts"
 import { credentialFreeProviders } from "../connection/CredentialRecipes.ts"
@@ -9,10 +8,7 @@ import { ConnectionUses, type UseSite, type UseStarter } from "../connection/Con
 import { now } from "../Identity.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
-import type { ConnectionRow } from "../connection/ConnectionRow.ts"
-
-const decodeNames = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Schema.String)))
-const namesOf = (row: ConnectionRow): ReadonlyArray<string> => decodeNames(row.env_names)
+import { type ConnectionRow, NamesJson } from "../connection/ConnectionRow.ts"
 
 const blockedBy = (
   requirement: ProviderRequirement,
@@ -99,7 +95,7 @@ export const resolveProviders = Effect.fn("resolveProviders")(function* (
         status: "resolved_provider_connection",
         connectionId: row.id,
         ...(granted === undefined ? {} : { use: granted.success }),
-        envNames: namesOf(row)
+        envNames: NamesJson.read(row.env_names)
       })
     } else if (credentialFreeProviders.has(requirement.provider)) {
       resolutions.push({ ...requirement, status: "resolved_provider_connection", envNames: [] })

@@ -4,6 +4,7 @@ import type { ProviderCredentials, RunVariable } from "../../runner/execution/Ru
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
 import type { ProviderRequirement, ProviderResolution } from "../../schema/records/Provider.ts"
 import { argumentNames } from "../connection/CredentialRecipes.ts"
+import { SettingsJson } from "../connection/ConnectionRow.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import type { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
@@ -38,8 +39,6 @@ export interface GivenVariables {
 
 /** A required value that nothing provides. */
 export class MissingInput extends Schema.TaggedError<MissingInput>()("MissingInput", { message: Schema.String }) {}
-
-const decodeJsonRecord = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
 /** `DEMO_TOKEN` of provider `acme/demo` is its argument `token`: the convention nearly every provider follows. */
 const conventionalArguments = (provider: string, names: ReadonlyArray<string>): Record<string, string> => {
@@ -109,7 +108,7 @@ export class RunInputs extends Context.Service<
           let moduleInputDefaults: Readonly<Record<string, Schema.Json>> = {}
           for (const { requirement, row } of used) {
             const secrets = Redacted.value(yield* connections.secrets(row))
-            moduleInputDefaults = { ...(yield* decodeJsonRecord(row.module_input_defaults)), ...moduleInputDefaults }
+            moduleInputDefaults = { ...SettingsJson.read(row.module_input_defaults), ...moduleInputDefaults }
             credentials.push({
               provider: requirement.provider,
               moduleLocalName: requirement.moduleLocalName,
@@ -122,7 +121,7 @@ export class RunInputs extends Context.Service<
                 content: Redacted.make(new TextEncoder().encode(file.content)),
                 envName: file.envName
               })),
-              config: yield* decodeJsonRecord(row.provider_config),
+              config: SettingsJson.read(row.provider_config),
               argumentNames: {
                 ...conventionalArguments(requirement.provider, Object.keys(secrets.values)),
                 ...argumentNames(row.recipe_id)

@@ -141,6 +141,43 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     "tokens: renewed in time": ["Math.min(half, Duration.toMillis(longestNotice))", "0"],
     "tokens: not longer than they last": ["> Duration.toMillis(shortestUse)", "> 0"]
   }),
+  ...guardsOf("actors/connection/TokenRenewalDecision.ts", "test/actors/connection/TokenRenewalDecision.test.ts", {
+    "renewal: the server that issued it": [" || declared.server.issuer !== issuer", ""],
+    "renewal: values that were replaced": ["row.version === asked.version && ", ""],
+    "renewal: tokens that were replaced": ["row.token_generation === asked.token_generation && ", ""],
+    "renewal: a Connection that has ended": [" && isUsable(row.status)", ""],
+    "renewal: a lost answer": [`reason !== "unanswered" && `, ""],
+    "renewal: an old token": ["isLasting || !stillServes(oauth, at)", "isLasting"]
+  }),
+  ...guardsOf("actors/connection/AuthorizationProblem.ts", "test/actors/connection/AuthorizationProblem.test.ts", {
+    "authorization: the person": ["open.subject === by.subject && ", ""],
+    "authorization: the session": [" && open.sessionId === by.sessionId", ""],
+    "authorization: the helper": ["if (open.helperId !== helperId) {", `if (helperId === "") {`],
+    "authorization: the server": ["return open.issuer === server.issuer\n", `return open.issuer !== ""\n`],
+    "authorization: a session that ended": ["if (!facts.isSessionOpen) return", "if (facts === null) return"],
+    "authorization: a role that was lost": ["return facts.isManager ?", "return facts.isSessionOpen ?"],
+    "authorization: a revoked Connection": [` || row.status === "revoked"`, ""],
+    "authorization: a restored Connection": [` || row.status === "unconfirmed"`, ""],
+    "authorization: the end of the token": [
+      "(oauth.refreshable ? undefined : oauth.accessTokenExpiresAt)",
+      "(undefined)"
+    ]
+  }),
+  ...guardsOf(
+    "actors/connection/ConnectionChangeProblem.ts",
+    "test/actors/connection/ConnectionChangeProblem.test.ts",
+    {
+      "change: a revoked Connection": [`status === "revoked" || `, ""],
+      "change: a restored Connection": [` || status === "unconfirmed"`, ""],
+      "change: values of a helper": ["if (values !== undefined || files !== undefined)", "if (values !== undefined)"],
+      "change: the end of the token": [" || (expiresAt !== null && expiresAt <= ends)", " || expiresAt !== null"],
+      "removal: a Connection in use": ["users.length === 0", "users.length >= 0"],
+      "revocation: applies go on": [
+        "running.filter(({ type }) => !isApply(type))",
+        "running.filter(({ type }) => type !== null)"
+      ]
+    }
+  ),
   ...guardsOf("actors/connection/ConnectionOrigins.ts", "test/actors/connection/ConnectionOrigins.test.ts", {
     "Connection of Git: its Workspace": ["row.workspace_id !== workspaceId ||", ""],
     "Connection of Git: origins that nobody confirmed": ["if (row.origins === null)\n", "if (row.kind === null)\n"],

@@ -1,0 +1,73 @@
+import type { UpdateConnection } from "../../schema/api/ConnectionsApi.ts"
+import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { isApply } from "../run/RunAttempt.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import type { ConnectionRow } from "./ConnectionRow.ts"
+import { type ConnectionSecrets, statusRemedy } from "./ConnectionStore.ts"
+import type { StoredOAuth } from "./StoredOAuth.ts"
+
+/** Why a Connection in this status takes no change. */
+export const changeProblem = ({ status }: Pick<ConnectionRow, "status">): ApiError | undefined =>
+  status === "revoked" || status === "unconfirmed"
+    ? failedPrecondition(`The Connection is ${status}. ${statusRemedy(status)}`)
+    : undefined
+
+/** A helper's Connection keeps its tokens from the authorization server, and their expiry where they cannot be renewed. */
+export const tokenProblem = (
+  oauth: Pick<StoredOAuth, "helperId" | "refreshable" | "accessTokenExpiresAt"> | undefined,
+  { expiresAt, files, values }: Pick<UpdateConnection, "expiresAt" | "files" | "values">
+): ApiError | undefined => {
+  if (oauth === undefined) return undefined
+  if (values !== undefined || files !== undefined) {
+    return failedPrecondition(
+      `The Connection gets its values from the helper ${oauth.helperId}. Connect it again: POST /api/v1/connections/oauth/${oauth.helperId}/start with its connectionId.`
+    )
+  }
+  const ends = oauth.refreshable ? undefined : oauth.accessTokenExpiresAt
+  // `null` asks for no expiry at all.
+  if (ends === undefined || expiresAt === undefined || (expiresAt !== null && expiresAt <= ends)) return undefined
+  return invalidRequest(
+    `expiresAt: the access token ends at ${ends} and cannot be renewed. Connect it again for a later time.`
+  )
+}
+
+type Files = ConnectionSecrets["files"]
+
+/** A file without a variable takes that of the file it replaces: only names are shown to people. */
+const replacedFiles = (given: Files | undefined, present: Files): Files =>
+  given?.map((file) => {
+    const { envName } = file.envName === undefined ? (present.find(({ name }) => name === file.name) ?? file) : file
+    return envName === undefined ? file : { ...file, envName }
+  }) ?? present
+
+/** The secrets after a change. Nothing can be kept of values that cannot be opened any more. */
+export const changedSecrets = (
+  { files, values }: Pick<UpdateConnection, "files" | "values">,
+  present: ConnectionSecrets | undefined
+): ConnectionSecrets => ({
+  values: values ?? present?.values ?? {},
+  files: replacedFiles(files, present?.files ?? [])
+})
+
+/** Why a Connection with these users cannot be removed. */
+export const removalProblem = (users: ReadonlyArray<string>): ApiError | undefined =>
+  users.length === 0
+    ? undefined
+    : failedPrecondition(
+        `The Connection is used by ${users.join(", ")}. Bind another one, or revoke it to end it at once.`
+      )
+
+/**
+ * What a revocation does with the Runs that hold the Connection. A running apply continues: stopping it halfway would do more
+ * harm.
+ */
+export const runsToStop = <Run extends Pick<RunRow, "id" | "type" | "cancel_requested_at">>(
+  running: ReadonlyArray<Run>
+) => {
+  const stoppable = running.filter(({ type }) => !isApply(type))
+  return {
+    toCancel: stoppable.filter((run) => run.cancel_requested_at === null),
+    cancelledRunIds: stoppable.map(({ id }) => id),
+    runningApplyIds: running.filter(({ type }) => isApply(type)).map(({ id }) => id)
+  }
+}

@@ -1,0 +1,18 @@
+import { Schema } from "effect"
+import { ConnectionOAuth } from "../../schema/records/Connection.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+
+const { accessTokenExpiresAt, grantedAt, helperId, refreshable, scopes } = ConnectionOAuth.fields
+
+/** The non-secret part of an authorization. */
+export const StoredOAuth = Schema.Struct({
+  helperId,
+  scopes,
+  refreshable,
+  accessTokenExpiresAt,
+  grantedAt,
+  issuer: Schema.String,
+  /** A renewal that began then has no recorded end: whether the old refresh token still works is unknown. */
+  renewingSince: Schema.optionalKey(Timestamp)
+})
+export type StoredOAuth = typeof StoredOAuth.Type
