@@ -17,7 +17,7 @@ import { AccessTokenRow, accessTokenColumns } from "./AccessTokenRow.ts"
 import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { ExtensionScopes, type ScopeEntry, scopeCatalog, scopeRefusal } from "./ScopeCatalog.ts"
 import { readTokenPage } from "./TokenPage.ts"
-import { TokenRow } from "./TokenRow.ts"
+import { ScopesJson, TokenRow } from "./TokenRow.ts"
 
 const defaultLifetime = retention.personalToken.after
 const longestLifetime = retention.longestPersonalToken.after
@@ -107,7 +107,7 @@ const make = Effect.gen(function* () {
       subject,
       name: request.name,
       prefix: Redacted.value(secret).slice(0, publicPrefixLength),
-      scopes: JSON.stringify(request.scopes),
+      scopes: ScopesJson.write(request.scopes),
       workspace_id: request.workspaceId ?? null,
       created_at: yield* now,
       expires_at: expiresAt,

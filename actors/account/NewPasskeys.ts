@@ -9,7 +9,7 @@ import type { CommandContext } from "../Command.ts"
 import { newId, now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { PasskeyRegistration } from "./PasskeyResponse.ts"
-import { PasskeyRow } from "./PasskeyRow.ts"
+import { PasskeyRow, TransportsJson } from "./PasskeyRow.ts"
 
 // Most of a megabyte with its dependencies, so it is loaded on first use of a passkey.
 export const webauthn = Effect.promise(() => import("@simplewebauthn/server"))
@@ -145,7 +145,7 @@ export class NewPasskeys extends Context.Service<
           credential_id: credentialId,
           public_key: sealedKey,
           counter,
-          transports: JSON.stringify(transports),
+          transports: TransportsJson.write(transports),
           device_type: deviceType,
           backed_up: passkey.backedUp ? 1 : 0,
           name: passkey.name,

@@ -1,7 +1,10 @@
 import { Schema } from "effect"
 import { Subject } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { jsonText } from "../database/JsonText.ts"
 import { Flag, type RowOf, table } from "../database/Table.ts"
+
+export const TransportsJson = jsonText(Schema.Array(Schema.String))
 
 /** Registered passkeys; `public_key` is sealed. */
 export const PasskeyRow = table("passkeys", {
@@ -10,7 +13,7 @@ export const PasskeyRow = table("passkeys", {
   credential_id: Schema.String,
   public_key: Schema.String,
   counter: Schema.Int,
-  transports: Schema.String,
+  transports: TransportsJson,
   device_type: Schema.String,
   backed_up: Flag,
   name: Schema.String,

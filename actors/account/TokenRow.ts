@@ -1,7 +1,11 @@
 import { Schema } from "effect"
+import { AccountToken } from "../../schema/records/AccountToken.ts"
 import { AccessTokenId, Subject, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { jsonText } from "../database/JsonText.ts"
 import { type RowOf, table } from "../database/Table.ts"
+
+export const ScopesJson = jsonText(AccountToken.fields.scopes)
 
 /** Personal access tokens. */
 export const TokenRow = table("access_tokens", {
@@ -10,7 +14,7 @@ export const TokenRow = table("access_tokens", {
   subject: Subject,
   name: Schema.String,
   prefix: Schema.String,
-  scopes: Schema.String,
+  scopes: ScopesJson,
   workspace_id: Schema.NullOr(WorkspaceId),
   created_at: Timestamp,
   expires_at: Schema.NullOr(Timestamp),

@@ -8,7 +8,7 @@ import { ReadSql } from "../database/ReadSql.ts"
 import { newId, now } from "../Identity.ts"
 import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
-import { AuditRow } from "./AuditRow.ts"
+import { AuditDataJson, AuditRow } from "./AuditRow.ts"
 
 /** Names, ids and numbers that explain an action; never a value of a variable, output, credential or token. */
 export type AuditData = Readonly<Record<string, string | number | boolean | null | ReadonlyArray<string>>>
@@ -78,7 +78,7 @@ export const appendAudit = Effect.fn("Audit.append")(function* (entry: AuditEntr
     target_id: entry.target.id,
     capsule_id: entry.capsuleId ?? null,
     run_id: entry.runId ?? null,
-    data: JSON.stringify(entry.data ?? {}),
+    data: AuditDataJson.write(entry.data ?? {}),
     request_id: entry.requestId ?? null,
     created_at: yield* now
   })}`

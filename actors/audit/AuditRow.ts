@@ -1,8 +1,11 @@
 import { Schema } from "effect"
-import { AuditActor } from "../../schema/records/AuditEvent.ts"
+import { AuditActor, AuditEvent } from "../../schema/records/AuditEvent.ts"
 import { AuditEventId, CapsuleId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { jsonText } from "../database/JsonText.ts"
 import { type RowOf, table } from "../database/Table.ts"
+
+export const AuditDataJson = jsonText(AuditEvent.fields.data)
 
 /** The audit trail. */
 export const AuditRow = table("audit_events", {
@@ -16,7 +19,7 @@ export const AuditRow = table("audit_events", {
   target_id: Schema.String,
   capsule_id: Schema.NullOr(CapsuleId),
   run_id: Schema.NullOr(RunId),
-  data: Schema.String,
+  data: AuditDataJson,
   request_id: Schema.NullOr(Schema.String),
   created_at: Timestamp
 })

@@ -11,7 +11,7 @@ import type {
 } from "../../schema/records/Ids.ts"
 import { now } from "../Identity.ts"
 import { fenceColumns } from "./AuthorityColumns.ts"
-import { encodeStaleReasons, guardedCapsules, GuardedCapsuleRow, CapsuleRow } from "./CapsuleRow.ts"
+import { StaleReasonsJson, guardedCapsules, GuardedCapsuleRow, CapsuleRow } from "./CapsuleRow.ts"
 import { renewedWait } from "./CredentialWait.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
@@ -133,7 +133,7 @@ export class CapsuleLedger extends Context.Service<
       ) {
         const either = capsule.status === "active" || capsule.status === "stale"
         const status = !either ? capsule.status : reasons.length === 0 ? "active" : "stale"
-        const stale_reasons = encodeStaleReasons(reasons)
+        const stale_reasons = StaleReasonsJson.write(reasons)
         // Without a change `updated_at` stays.
         if (status === capsule.status && stale_reasons === capsule.stale_reasons) return
         yield* annotate(capsule.id, { status, stale_reasons })

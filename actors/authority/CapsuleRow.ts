@@ -21,10 +21,13 @@ import {
   WorkspaceId
 } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { jsonText } from "../database/JsonText.ts"
 import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
 import { guardText } from "./AuthorityColumns.ts"
-import { jsonText } from "../database/JsonText.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
+import { CredentialWaitJson } from "./CredentialWait.ts"
+
+export const StaleReasonsJson = jsonText(Schema.Array(StaleReason))
 
 /** Capsules. */
 export const CapsuleRow = table(
@@ -64,8 +67,7 @@ export const CapsuleRow = table(
     auto_update_by: Schema.NullOr(Schema.String),
     /** A snapshot of the lane whose plan met a full queue. */
     deferred_snapshot_id: Schema.NullOr(SourceSnapshotId),
-    /** JSON. */
-    stale_reasons: Schema.String,
+    stale_reasons: StaleReasonsJson,
     inputs_compared: Flag,
     /** The plan of the rollback that pins the Capsule, and the reason and choice of its applier. */
     pinned_run_id: Schema.NullOr(RunId),
@@ -78,8 +80,8 @@ export const CapsuleRow = table(
     released_by: Schema.NullOr(Schema.String),
     release_reason: Schema.NullOr(ReleaseReason),
     release_comment: Schema.NullOr(Schema.String),
-    /** JSON; what a Capsule without a credential waits for. */
-    credential_wait: Schema.NullOr(Schema.String),
+    /** What a Capsule without a credential waits for. */
+    credential_wait: Schema.NullOr(CredentialWaitJson),
     /** Hours between checks: `NULL` follows the Workspace, 0 never. */
     drift_check_hours: Schema.NullOr(Schema.Int),
     drift_check_by: Schema.NullOr(Schema.String),
@@ -129,10 +131,6 @@ const driftCheckPlan = ({ drift_check_due_at, drift_check_hours }: CapsuleRow) =
   ...present({ nextAt: drift_check_due_at })
 })
 
-const StaleReasonsJson = jsonText(Schema.Array(StaleReason))
-export const encodeStaleReasons = StaleReasonsJson.write
-export const decodeStaleReasons = StaleReasonsJson.read
-
 const decodeCapsule = storedRecord(Capsule)
 
 /** The public projection of a Capsule. */
@@ -149,7 +147,7 @@ export const toCapsule = Effect.fnUntraced(function* (row: GuardedCapsuleRow) {
     modulePath: row.module_path,
     installConfigId: row.install_config_id,
     status: row.status,
-    staleReasons: decodeStaleReasons(row.stale_reasons),
+    staleReasons: StaleReasonsJson.read(row.stale_reasons),
     runtimeSafety: row.runtime_safety,
     currentStateGeneration: row.current_state_generation,
     executionAuthorityEpoch: row.execution_authority_epoch,
@@ -182,7 +180,7 @@ export const toCapsule = Effect.fnUntraced(function* (row: GuardedCapsuleRow) {
         row.lane_error_code === null || isEnded(row.status)
           ? undefined
           : { code: row.lane_error_code, message: row.lane_error_message ?? "", since: row.lane_error_since },
-      waitsForCredential: row.credential_wait === null ? undefined : JSON.parse(row.credential_wait),
+      waitsForCredential: row.credential_wait === null ? undefined : CredentialWaitJson.parse(row.credential_wait),
       release:
         row.released_at === null
           ? undefined

@@ -1,10 +1,10 @@
-import { Schema } from "effect"
 import { CredentialWait } from "../../schema/records/Capsule.ts"
 import type { ConnectionStatus } from "../../schema/records/Connection.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
 import type { ProviderResolution } from "../../schema/records/Provider.ts"
+import { jsonText } from "../database/JsonText.ts"
 
-export const encodeCredentialWait = Schema.encodeSync(Schema.fromJsonString(CredentialWait))
+export const CredentialWaitJson = jsonText(CredentialWait)
 
 /** What to do, and for whom, after a change of the Connection that a Capsule waits for. */
 export const renewedWait = { turn: "member", next: "Its Connection was changed since. Plan again." } as const

@@ -13,7 +13,7 @@ import { automationRefusal } from "../workspace/Automation.ts"
 import { type Decided, decide, isPlannedNow } from "./AutoUpdateDecisions.ts"
 import { endsWith, isPinned, pinWords, unpinned } from "../authority/AutoUpdatePins.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
-import { decodeStaleReasons, type GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import { StaleReasonsJson, type GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { CapsuleRuns } from "./CapsuleRuns.ts"
 import type { SnapshotRow } from "../source/SourceRow.ts"
 import { RunRow } from "../run/RunRow.ts"
@@ -51,7 +51,7 @@ const obstacle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapsh
   if (snapshot.resolved_commit === capsule.adopted_commit)
     return skipped("already_applied", "This commit is what is applied.")
   // It may be stale only because of another Capsule's Output: then there is nothing in the lane to follow.
-  const isBehind = decodeStaleReasons(capsule.stale_reasons).some(({ kind }) => kind === "commit")
+  const isBehind = StaleReasonsJson.read(capsule.stale_reasons).some(({ kind }) => kind === "commit")
   const isCurrent = capsule.status === "active" || capsule.status === "stale"
   if (capsule.path_filter === 1 && isCurrent && !isBehind)
     return skipped("untouched", "The commit touches nothing of this module.")

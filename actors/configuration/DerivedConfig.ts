@@ -5,7 +5,7 @@ import { toReport } from "../source/SourceStore.ts"
 import { stagedOf } from "../source/StagedRows.ts"
 import { InstallConfigCompilation, reviewedPins } from "./InstallConfigCompilation.ts"
 import type { LoadedInstallConfig, StoredConfig, VariableValues } from "./InstallConfigStore.ts"
-import type { SnapshotRow, ReportRow } from "../source/SourceRow.ts"
+import { ModuleScanJson, type ReportRow, type SnapshotRow } from "../source/SourceRow.ts"
 
 /** What a derived configuration is made from, before people's values. */
 export interface DerivedConfig {
@@ -37,7 +37,11 @@ export const derivedConfig = Effect.fn("Capsule.derivedConfig")(function* (
   const reviewedBuild =
     current.config.compiled.sourceBuild?.origin === "operator" ? undefined : current.config.sourceBuild
   const compiled = compilation.storedConfig(
-    { report: toReport(report), moduleScan: JSON.parse(report.module_scan), contractDigest: report.contract_digest },
+    {
+      report: toReport(report),
+      moduleScan: ModuleScanJson.read(report.module_scan),
+      contractDigest: report.contract_digest
+    },
     snapshot,
     reviewedPins(snapshot, report.id, report.module_path),
     { names: [], sourceBuild: reviewedBuild }

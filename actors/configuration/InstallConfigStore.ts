@@ -18,6 +18,7 @@ import {
 } from "../../schema/records/Ids.ts"
 import { StoredOperatorConfig } from "./OperatorConfigs.ts"
 import { Vault } from "../vault/Vault.ts"
+import { jsonText } from "../database/JsonText.ts"
 import { InstallConfigRow, ProviderBindingRow } from "./InstallConfigRow.ts"
 
 /**
@@ -58,9 +59,9 @@ export interface LoadedInstallConfig {
   readonly config: StoredConfig
 }
 
-const ConfigJson = Schema.fromJsonString(StoredConfig)
-const encodeConfig = Schema.encodeSync(ConfigJson)
-export const decodeStoredConfig = Schema.decodeUnknownEffect(ConfigJson)
+const decodeJson = Schema.decodeSync(Schema.fromJsonString(Schema.Json))
+const ConfigJson = jsonText(StoredConfig)
+export const decodeStoredConfig = Schema.decodeUnknownEffect(Schema.fromJsonString(StoredConfig))
 const ValuesJson = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
 const decodeValues = Schema.decodeUnknownEffect(ValuesJson)
 
@@ -94,7 +95,7 @@ export class InstallConfigStore extends Context.Service<
       const vault = yield* Vault
 
       const insert = Effect.fn("InstallConfigStore.insert")(function* (input: NewInstallConfig) {
-        const encoded = encodeConfig(input.config)
+        const encoded = ConfigJson.write(input.config)
         const plainValues = canonicalJson(input.values)
         // Keyed, so that a published digest cannot be used to guess short private values.
         const valuesDigest = yield* vault.mac("install-config-values", plainValues)
@@ -109,7 +110,7 @@ export class InstallConfigStore extends Context.Service<
             canonicalJson([
               input.modulePath,
               input.sourceSnapshotId ?? null,
-              JSON.parse(encoded),
+              decodeJson(encoded),
               valuesDigest,
               bindings
             ])

@@ -7,7 +7,7 @@ import { holdLost, type RunHold } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
-import { decodeStaleReasons } from "../authority/CapsuleRow.ts"
+import { StaleReasonsJson } from "../authority/CapsuleRow.ts"
 import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { PreparedApply } from "./PreparationForms.ts"
@@ -40,7 +40,7 @@ export const makeConclusion = Effect.gen(function* () {
     if (run === undefined || run.provider_apply_succeeded !== 1) return yield* holdLost(hold)
     const capsule = yield* capsules.find(run.capsule_id)
     if (capsule === undefined) return yield* Effect.die(new Error(`The Capsule of Run ${run.id} is gone`))
-    const stale = decodeStaleReasons(capsule.stale_reasons).length > 0
+    const stale = StaleReasonsJson.read(capsule.stale_reasons).length > 0
     const fenced = yield* capsules.fence(
       capsule,
       problem === undefined

@@ -26,7 +26,7 @@ import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { capsuleSite, starterOf } from "./CapsuleConnections.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
-import { credentialWaitOf, encodeCredentialWait } from "../authority/CredentialWait.ts"
+import { CredentialWaitJson, credentialWaitOf } from "../authority/CredentialWait.ts"
 import { carriedVariables } from "../configuration/CarriedVariables.ts"
 import { InstallConfigCompilation } from "../configuration/InstallConfigCompilation.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "../configuration/InstallConfigStore.ts"
@@ -203,7 +203,7 @@ export class RunPreparation extends Context.Service<
           isDenied: settings.deniedProviders.includes(resolution.provider),
           connection: connection === undefined ? undefined : effectiveStatus(connection, since)
         })
-        yield* capsules.annotate(capsule.id, { credential_wait: encodeCredentialWait(wait) })
+        yield* capsules.annotate(capsule.id, { credential_wait: CredentialWaitJson.write(wait) })
       })
 
       const prepare = Effect.fn("Run.prepare")(function* (created: RunRow) {

@@ -13,7 +13,7 @@ export const parseScopes = (text: string): ReadonlyArray<string> | undefined => 
 
 export const ScopeList = Schema.fromJsonString(Schema.Array(Schema.String))
 export const decodeScopes = Schema.decodeUnknownSync(ScopeList)
-export const encodeScopes = (scopes: ReadonlyArray<string>): string => JSON.stringify(scopes)
+export const encodeScopes = Schema.encodeSync(ScopeList)
 
 export const isSubset = (part: ReadonlyArray<string>, whole: ReadonlyArray<string>): boolean =>
   part.every((scope) => whole.includes(scope))

@@ -31,6 +31,8 @@ import { type InstallPlanRow, maxDiagnostics, type StoredRequest } from "./Insta
 import { checkMayDepend, filledInputs, insertDependencies } from "./InstallDependencies.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
 import { projectOf } from "./InstallPlanRequest.ts"
+import { ModuleScanJson } from "../source/SourceRow.ts"
+import { FindingsJson } from "../run/FindingsJson.ts"
 
 /** Why the initial commit is refused; nothing was written. */
 export class InstallRefused extends Schema.TaggedError<InstallRefused>()("InstallRefused", {
@@ -103,7 +105,7 @@ export class InitialCommit extends Context.Service<
           snapshot: stagedOf(snapshot),
           report: {
             report: toReport(report),
-            moduleScan: JSON.parse(report.module_scan),
+            moduleScan: ModuleScanJson.read(report.module_scan),
             contractDigest: report.contract_digest
           }
         } satisfies Findings
@@ -266,7 +268,7 @@ export class InitialCommit extends Context.Service<
         )
         yield* plans.update(row.id, {
           phase: "planning",
-          diagnostics: JSON.stringify(droppedAssistance(config.success.compiled).slice(0, maxDiagnostics)),
+          diagnostics: FindingsJson.write(droppedAssistance(config.success.compiled).slice(0, maxDiagnostics)),
           private_variables: null,
           source_id: report.sourceId,
           source_snapshot_id: findings.snapshot.id,

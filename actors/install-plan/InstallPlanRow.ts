@@ -1,7 +1,6 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { CreateInstallPlan } from "../../schema/api/InstallPlansApi.ts"
-import { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { InstallPlan, InstallPlanPhase, nextActionOf } from "../../schema/records/InstallPlan.ts"
 import { CommandContext } from "../../schema/protocol/Command.ts"
 import { type PlanEnd, readPlanEnd, voidFinding } from "../run/PlanEnd.ts"
@@ -19,6 +18,7 @@ import {
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
+import { FindingsJson } from "../run/FindingsJson.ts"
 
 /** Installations under way. */
 export const InstallPlanRow = table("install_plans", {
@@ -36,7 +36,7 @@ export const InstallPlanRow = table("install_plans", {
   install_config_id: Schema.NullOr(InstallConfigId),
   capsule_id: Schema.NullOr(CapsuleId),
   plan_run_id: Schema.NullOr(RunId),
-  diagnostics: Schema.String,
+  diagnostics: FindingsJson,
   created_at: Timestamp,
   updated_at: Timestamp
 })
@@ -49,10 +49,8 @@ export const StoredRequest = Schema.Struct(publicFields)
 export type StoredRequest = typeof StoredRequest.Type
 export const StoredRequestJson = Schema.fromJsonString(StoredRequest)
 export const StoredActorJson = Schema.fromJsonString(CommandContext)
-const DiagnosticsJson = Schema.fromJsonString(Schema.Array(Finding))
 
 const decodePlan = storedRecord(InstallPlan)
-const decodeDiagnostics = Schema.decodeUnknownSync(DiagnosticsJson)
 
 /** At most this many diagnostics are kept. */
 export const maxDiagnostics = 50
@@ -76,7 +74,7 @@ const voidEnd = (row: InstallPlanRow, { isCapsuleOpen, plan }: InstallEnd) => {
 /** The public projection: bounded references and diagnostics. Records of the initial commit are named once they exist. */
 export const toInstallPlan = (row: InstallPlanRow, became: InstallEnd): InstallPlan => {
   const end = voidEnd(row, became)
-  const diagnostics = decodeDiagnostics(row.diagnostics)
+  const diagnostics = FindingsJson.read(row.diagnostics)
   return decodePlan({
     id: row.id,
     workspaceId: row.workspace_id,

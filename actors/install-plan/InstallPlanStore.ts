@@ -6,6 +6,7 @@ import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { VariableValues } from "../configuration/InstallConfigStore.ts"
 import { InstallPlanRow, maxDiagnostics } from "./InstallPlanRow.ts"
+import { FindingsJson } from "../run/FindingsJson.ts"
 
 const place = (workspaceId: WorkspaceId, id: InstallPlanId) => ({
   table: "install_plans",
@@ -76,7 +77,7 @@ export class InstallPlanStore extends Context.Service<
           update(id, {
             phase: "failed",
             private_variables: null,
-            diagnostics: JSON.stringify(diagnostics.slice(0, maxDiagnostics))
+            diagnostics: FindingsJson.write(diagnostics.slice(0, maxDiagnostics))
           }),
         values: Effect.fnUntraced(function* (row) {
           if (row.private_variables === null) return {}

@@ -10,6 +10,7 @@ import {
 import { RevisionPlanPhase } from "../../schema/records/InstallPlan.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
+import { FindingsJson } from "../run/FindingsJson.ts"
 
 const SteppedPhase = Schema.Literals(
   RevisionPlanPhase.literals.filter((phase) => phase !== "applied" && phase !== "superseded")
@@ -30,7 +31,7 @@ export const RevisionPlanRow = table("revision_plans", {
   source_snapshot_id: Schema.NullOr(SourceSnapshotId),
   compatibility_report_id: Schema.NullOr(CompatibilityReportId),
   plan_run_id: Schema.NullOr(RunId),
-  diagnostics: Schema.String,
+  diagnostics: FindingsJson,
   created_at: Timestamp,
   updated_at: Timestamp
 })

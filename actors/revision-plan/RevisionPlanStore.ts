@@ -1,9 +1,10 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { Finding } from "../../schema/records/CompatibilityReport.ts"
+import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import type { RevisionPlanId } from "../../schema/records/Ids.ts"
 import { nextActionOf, RevisionPlan, type RevisionPlanPhase } from "../../schema/records/InstallPlan.ts"
 import { now } from "../Identity.ts"
+import { FindingsJson } from "../run/FindingsJson.ts"
 import { type PlanEnd, readPlanEnd, voidFinding } from "../run/PlanEnd.ts"
 import { present } from "../run/RunRow.ts"
 import type { ChangesOf, NewRowOf } from "../database/Table.ts"
@@ -11,14 +12,13 @@ import { RevisionPlanRow } from "./RevisionPlanRow.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
 
 const decodePlan = storedRecord(RevisionPlan)
-const decodeDiagnostics = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Finding)))
 
 /** A plan that waits for review or its apply keeps the coordinator reviewable; any other end also ends the coordinator. */
 const endOf = (
   row: RevisionPlanRow,
   plan: PlanEnd | undefined
 ): { readonly phase: RevisionPlanPhase; readonly diagnostics: ReadonlyArray<Finding> } => {
-  const kept = decodeDiagnostics(row.diagnostics)
+  const kept = FindingsJson.read(row.diagnostics)
   if (row.phase !== "reviewable" || plan === undefined) return { phase: row.phase, diagnostics: kept }
   if (plan.used_by_run_id !== null) return { phase: "applied", diagnostics: kept }
   const end = voidFinding(plan, `To go on, create a revision plan of ${row.ref} again.`)
@@ -87,7 +87,7 @@ export class RevisionPlanStore extends Context.Service<
             Effect.orDie
           ),
         update,
-        fail: (id, diagnostics) => update(id, { phase: "failed", diagnostics: JSON.stringify(diagnostics) })
+        fail: (id, diagnostics) => update(id, { phase: "failed", diagnostics: FindingsJson.write(diagnostics) })
       })
     })
   )

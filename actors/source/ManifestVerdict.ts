@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto"
-import { Option, Result, Schema } from "effect"
+import { Option, Result } from "effect"
 import type { SyncedSnapshot } from "../../runner/snapshot/SyncedSnapshot.ts"
 import { parseRepositoryManifest } from "../../schema/manifest/ManifestParser.ts"
 import { manifestRulesVersion } from "../../schema/manifest/ManifestRulesVersion.ts"
-import { RepositoryManifestStatus } from "../../schema/records/Source.ts"
-import type { SnapshotRow } from "./SourceRow.ts"
+import type { RepositoryManifestStatus } from "../../schema/records/Source.ts"
+import { ManifestStatusJson, type SnapshotRow } from "./SourceRow.ts"
 
 const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) =>
   new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -36,11 +36,9 @@ export const manifestVerdict = (
   return { status: ofThisEdition(judge(found.bytes)), ...documentOf(found.bytes) }
 }
 
-const decodeStatus = Schema.decodeUnknownSync(Schema.fromJsonString(RepositoryManifestStatus))
-
 /** The verdict on the document of a snapshot that an earlier edition of the rules has judged; `undefined` when none did. */
 export const judgedAgain = (snapshot: Pick<SnapshotRow, "manifest_document" | "repository_manifest">) => {
-  const before = decodeStatus(snapshot.repository_manifest)
+  const before = ManifestStatusJson.read(snapshot.repository_manifest)
   if (snapshot.manifest_document === null || before.rulesVersion === manifestRulesVersion) return undefined
   const status = ofThisEdition(judge(new TextEncoder().encode(snapshot.manifest_document)))
   const differs =

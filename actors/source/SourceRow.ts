@@ -8,7 +8,10 @@ import {
   SourceSnapshotId,
   WorkspaceId
 } from "../../schema/records/Ids.ts"
+import { CompatibilityReport } from "../../schema/records/CompatibilityReport.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { OmittedSnapshotEntry, RepositoryManifestStatus } from "../../schema/records/Source.ts"
+import { jsonText } from "../database/JsonText.ts"
 import { Flag, type RowOf, table } from "../database/Table.ts"
 
 /** Git repositories. */
@@ -40,6 +43,10 @@ export const SourceRow = table(
 )
 export type SourceRow = RowOf<typeof SourceRow.columns>
 
+export const OmittedJson = jsonText(Schema.Array(OmittedSnapshotEntry))
+export const ManifestStatusJson = jsonText(RepositoryManifestStatus)
+export const WarningsJson = jsonText(Schema.Array(Schema.String))
+
 /** Immutable snapshots of a Source. */
 export const SnapshotRow = table("source_snapshots", {
   id: SourceSnapshotId,
@@ -52,14 +59,18 @@ export const SnapshotRow = table("source_snapshots", {
   archive_digest: Schema.String,
   archive_size_bytes: Schema.Int,
   file_count: Schema.Int,
-  omitted: Schema.String,
-  repository_manifest: Schema.String,
+  omitted: OmittedJson,
+  repository_manifest: ManifestStatusJson,
   manifest_document: Schema.NullOr(Schema.String),
-  warnings: Schema.String,
+  warnings: WarningsJson,
   created_by_run_id: RunId,
   created_at: Timestamp
 })
 export type SnapshotRow = RowOf<typeof SnapshotRow.columns>
+
+export const ReportJson = jsonText(CompatibilityReport)
+/** The whole scan of a module. */
+export const ModuleScanJson = jsonText(Schema.Json)
 
 /** What a check found in a module of a snapshot. */
 export const ReportRow = table("compatibility_reports", {
@@ -69,8 +80,8 @@ export const ReportRow = table("compatibility_reports", {
   source_snapshot_id: SourceSnapshotId,
   module_path: Schema.String,
   status: Schema.Literals(["ready", "needs_attention", "unsupported"]),
-  report: Schema.String,
-  module_scan: Schema.String,
+  report: ReportJson,
+  module_scan: ModuleScanJson,
   contract_digest: Schema.String,
   install_config_id: Schema.NullOr(InstallConfigId),
   created_by_run_id: RunId,

@@ -14,8 +14,18 @@ import { now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
-import { SourceRow, SnapshotRow, ReportRow, WebhookDeliveryRow } from "./SourceRow.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
+import {
+  ManifestStatusJson,
+  ModuleScanJson,
+  OmittedJson,
+  ReportJson,
+  ReportRow,
+  SnapshotRow,
+  SourceRow,
+  WarningsJson,
+  WebhookDeliveryRow
+} from "./SourceRow.ts"
 
 /** What a Source is created with. */
 export interface NewSource {
@@ -34,7 +44,7 @@ export interface NewSource {
 
 const decodeSource = storedRecord(Source)
 const decodeSnapshot = storedRecord(SourceSnapshot)
-const decodeReport = Schema.decodeUnknownSync(Schema.fromJsonString(CompatibilityReport))
+const decodeReport = Schema.decodeUnknownSync(CompatibilityReport)
 
 export const toSource = (row: SourceRow): Source =>
   decodeSource({
@@ -69,13 +79,13 @@ export const toSnapshot = (row: SnapshotRow): SourceSnapshot =>
     archiveDigest: row.archive_digest,
     archiveSizeBytes: row.archive_size_bytes,
     fileCount: row.file_count,
-    omitted: JSON.parse(row.omitted),
-    repositoryManifest: JSON.parse(row.repository_manifest),
+    omitted: OmittedJson.parse(row.omitted),
+    repositoryManifest: ManifestStatusJson.parse(row.repository_manifest),
     createdByRunId: row.created_by_run_id,
     createdAt: row.created_at
   })
 
-export const toReport = (row: ReportRow): CompatibilityReport => decodeReport(row.report)
+export const toReport = (row: ReportRow): CompatibilityReport => ReportJson.read(row.report)
 
 const hookPlace = (workspaceId: WorkspaceId, id: SourceId) => ({
   table: "sources",
@@ -189,10 +199,10 @@ export class SourceStore extends Context.Service<
           archive_digest: staged.archiveDigest,
           archive_size_bytes: staged.archiveSizeBytes,
           file_count: staged.fileCount,
-          omitted: JSON.stringify(staged.omitted),
-          repository_manifest: JSON.stringify(staged.repositoryManifest),
+          omitted: OmittedJson.write(staged.omitted),
+          repository_manifest: ManifestStatusJson.write(staged.repositoryManifest),
           manifest_document: staged.manifestDocument ?? null,
-          warnings: JSON.stringify(staged.warnings),
+          warnings: WarningsJson.write(staged.warnings),
           created_by_run_id: staged.createdByRunId,
           created_at: staged.createdAt
         })}`
@@ -204,7 +214,7 @@ export class SourceStore extends Context.Service<
         snapshotId: SourceSnapshotId,
         status: RepositoryManifestStatus
       ) {
-        yield* sql`UPDATE source_snapshots SET repository_manifest = ${JSON.stringify(status)} WHERE id = ${snapshotId}`
+        yield* sql`UPDATE source_snapshots SET repository_manifest = ${ManifestStatusJson.write(status)} WHERE id = ${snapshotId}`
       }, Effect.orDie)
 
       const synced = Effect.fnUntraced(function* (sourceId: SourceId) {
@@ -250,8 +260,8 @@ export class SourceStore extends Context.Service<
           source_snapshot_id: report.sourceSnapshotId,
           module_path: report.modulePath,
           status: report.status,
-          report: JSON.stringify(report),
-          module_scan: JSON.stringify(staged.moduleScan),
+          report: ReportJson.write(decodeReport(report)),
+          module_scan: ModuleScanJson.write(staged.moduleScan),
           contract_digest: staged.contractDigest,
           install_config_id: report.installConfigId ?? null,
           created_by_run_id: report.createdByRunId,

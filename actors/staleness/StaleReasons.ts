@@ -11,7 +11,7 @@ import { SourceLanes } from "../source/SourceLanes.ts"
 import { type Consumer, isOfferedStill, offeredOutputs } from "../consumption/OfferedOutputs.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { CapsuleLedger, type Lane } from "../authority/CapsuleLedger.ts"
-import { decodeStaleReasons, type GuardedCapsuleRow, CapsuleRow } from "../authority/CapsuleRow.ts"
+import { StaleReasonsJson, type GuardedCapsuleRow, CapsuleRow } from "../authority/CapsuleRow.ts"
 import { contentOf, PathFilters } from "./PathFilters.ts"
 import type { StateVersions } from "../state/StateVersions.ts"
 import type { SnapshotRow } from "../source/SourceRow.ts"
@@ -76,7 +76,7 @@ export class StaleReasons extends Context.Service<
         kind: StaleReason["kind"],
         reasons: ReadonlyArray<StaleReason>
       ) => {
-        const others = decodeStaleReasons(capsule.stale_reasons).filter((reason) => reason.kind !== kind)
+        const others = StaleReasonsJson.read(capsule.stale_reasons).filter((reason) => reason.kind !== kind)
         return capsules.setStaleReasons(capsule, kind === "commit" ? [...reasons, ...others] : [...others, ...reasons])
       }
 

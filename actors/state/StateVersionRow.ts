@@ -10,6 +10,7 @@ import {
   WorkspaceId
 } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { jsonText } from "../database/JsonText.ts"
 import { Flag, type RowOf, table } from "../database/Table.ts"
 
 /** States, sealed. */
@@ -37,6 +38,10 @@ export const StateVersionRow = table("state_versions", {
 })
 export type StateVersionRow = RowOf<typeof StateVersionRow.columns>
 
+/** A type or a value of an Output. */
+export const OutputJson = jsonText(Schema.Json)
+export const PrivateOriginsJson = jsonText(Schema.Array(Schema.String))
+
 /** Outputs of a StateVersion. */
 export const OutputRow = table("outputs", {
   id: OutputId,
@@ -44,11 +49,11 @@ export const OutputRow = table("outputs", {
   capsule_id: CapsuleId,
   state_version_id: StateVersionId,
   name: Schema.String,
-  type: Schema.String,
-  value: Schema.NullOr(Schema.String),
+  type: OutputJson,
+  value: Schema.NullOr(OutputJson),
   sealed_value: Schema.NullOr(Schema.String),
   sensitive: Flag,
-  /** JSON; for an Output that is private because of repeated secrets: which ones. */
-  private_origins: Schema.NullOr(Schema.String)
+  /** For an Output that is private because of repeated secrets: which ones. */
+  private_origins: Schema.NullOr(PrivateOriginsJson)
 })
 export type OutputRow = RowOf<typeof OutputRow.columns>

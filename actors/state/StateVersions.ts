@@ -18,8 +18,8 @@ import { derivedId, now } from "../Identity.ts"
 import { secretsOfText, secretsText } from "../vault/SealedSecrets.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { BuildColumns } from "../build/BuildColumns.ts"
-import { StateVersionRow, OutputRow } from "./StateVersionRow.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
+import { OutputJson, OutputRow, PrivateOriginsJson, StateVersionRow } from "./StateVersionRow.ts"
 
 /** A state to commit, with what was read from it. */
 export interface NewStateVersion {
@@ -68,10 +68,6 @@ const outputPlace = (workspaceId: WorkspaceId, id: string) => ({
 
 const secretsPlace = (row: Parameters<typeof statePlace>[0]) => ({ ...statePlace(row), column: "sealed_secrets" })
 
-const OriginsJson = Schema.fromJsonString(Schema.Array(Schema.String))
-const encodeOrigins = Schema.encodeSync(OriginsJson)
-const decodeOrigins = Schema.decodeUnknownSync(OriginsJson)
-
 const decodeStateVersion = storedRecord(StateVersion)
 const decodeOutput = storedRecord(Output)
 
@@ -93,7 +89,7 @@ export const toStateVersion = (row: StateVersionRow): StateVersion =>
 /** Why an Output is private that the module does not mark sensitive; undefined for any other. */
 export const privacyReason = ({ name, private_origins }: OutputRow): string | undefined => {
   if (private_origins === null) return undefined
-  const origins = decodeOrigins(private_origins)
+  const origins = PrivateOriginsJson.read(private_origins)
   return `The Output ${name} is private: it repeats ${origins.length === 0 ? "a secret" : origins.join(", ")}.`
 }
 
@@ -107,8 +103,8 @@ export const toOutput = (row: OutputRow): Output | undefined =>
     ? undefined
     : decodeOutput({
         name: row.name,
-        type: JSON.parse(row.type),
-        value: JSON.parse(row.value),
+        type: OutputJson.parse(row.type),
+        value: OutputJson.parse(row.value),
         sensitive: false,
         stateVersionId: row.state_version_id
       })
@@ -168,20 +164,20 @@ export class StateVersions extends Context.Service<
         })}`
         for (const output of version.outputs) {
           const outputId = derivedId(OutputId, "out", id, output.name)
-          const value = JSON.stringify(Redacted.value(output.value))
+          const value = OutputJson.write(Redacted.value(output.value))
           yield* sql`INSERT INTO outputs ${OutputRow.values(sql, {
             id: outputId,
             workspace_id: version.workspaceId,
             capsule_id: version.capsuleId,
             state_version_id: id,
             name: output.name,
-            type: JSON.stringify(output.type),
+            type: OutputJson.write(output.type),
             value: output.sensitive ? null : value,
             sealed_value: output.sensitive
               ? yield* vault.seal(outputPlace(version.workspaceId, outputId), Redacted.make(value))
               : null,
             sensitive: output.sensitive ? 1 : 0,
-            private_origins: output.origins === undefined ? null : encodeOrigins(output.origins)
+            private_origins: output.origins === undefined ? null : PrivateOriginsJson.write(output.origins)
           })}`
         }
         return { id, digest }
