@@ -1,22 +1,23 @@
-import { Array as Arr, Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CompiledRequirement } from "../../schema/manifest/CompiledInstall.ts"
 import type { ConsumedInterfaceRequirement } from "../../schema/manifest/RequirementDeclaration.ts"
-import type { CapsuleId, InterfaceBindingId, InterfaceId, WorkspaceId } from "../../schema/records/Ids.ts"
+import type { CapsuleId, InterfaceId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallPolicy } from "../configuration/InstallPolicy.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 import type { RunRow } from "../run/RunRow.ts"
-import { bindingId, InterfaceLedger, permissionsText } from "../interface/InterfaceLedger.ts"
+import {
+  bindingProblem,
+  type ConsumedInterface,
+  policyProblem,
+  reviewProblem,
+  soleInterface,
+  unusedBindings
+} from "./InterfaceConsumptionDecision.ts"
+import { bindingId, InterfaceLedger } from "../interface/InterfaceLedger.ts"
 import { BindingRow, InterfaceRow } from "../interface/InterfaceRow.ts"
 import { capsuleInService } from "../../schema/tables/CapsuleTables.ts"
-
-/** What a plan resolved an `interface.consume` requirement to. */
-export interface ConsumedInterface {
-  readonly key: string
-  readonly interfaceId: InterfaceId
-  readonly bindingId: InterfaceBindingId
-}
 
 const consumes = (requires: ReadonlyArray<CompiledRequirement>): ReadonlyArray<ConsumedInterfaceRequirement> =>
   requires.filter((requirement) => requirement.kind === "interface.consume")
@@ -54,44 +55,19 @@ export class InterfaceConsumption extends Context.Service<
       const ledger = yield* InterfaceLedger
       const install = yield* InstallPolicy
 
-      const checkPolicy = ({ delivery, key, permissions }: ConsumedInterfaceRequirement) => {
-        const denied = permissions.some(
-          (permission) =>
-            !install.policy.allowedPermissions.some(
-              (allowed) => allowed.permission === permission && allowed.delivery === delivery.type
-            )
-        )
-        return denied
-          ? Effect.fail(
-              refused(
-                "interface_permission_not_allowed",
-                `The operator does not allow the permissions or the delivery that the requirement ${key} asks for.`
-              )
-            )
-          : Effect.void
+      const checkPolicy = (requirement: ConsumedInterfaceRequirement) => {
+        const problem = policyProblem(requirement, install.policy.allowedPermissions)
+        return problem === undefined ? Effect.void : Effect.fail(problem)
       }
 
       const provider = Effect.fnUntraced(function* (capsule: CapsuleRow, requirement: ConsumedInterfaceRequirement) {
-        const { key } = requirement
         const { type, version } = requirement.interface
         const matches = yield* Effect.orDie(InterfaceRow.some(sql, "id")`SELECT i.id FROM interfaces i
           JOIN capsules c ON c.id = i.capsule_id AND ${sql.literal(capsuleInService("c."))}
           WHERE i.workspace_id = ${capsule.workspace_id} AND i.type = ${type} AND i.version = ${version}
             AND i.status = 'resolved' ORDER BY i.id LIMIT 2`)
-        if (!Arr.isReadonlyArrayNonEmpty(matches)) {
-          return yield* refused(
-            "interface_not_resolved",
-            `The requirement ${key} needs an Interface ${type} ${version}, and no Capsule of this Workspace provides one. Install and apply one that does, then plan again.`
-          )
-        }
-        const [only, ...others] = matches
-        if (others.length > 0) {
-          return yield* refused(
-            "interface_ambiguous",
-            `The requirement ${key} needs exactly one Interface ${type} ${version}, and several Capsules of this Workspace provide one.`
-          )
-        }
-        return only.id
+        const { id } = yield* Effect.fromResult(soleInterface(requirement, matches))
+        return id
       })
 
       const isMember = Effect.fnUntraced(function* (subject: string, workspaceId: WorkspaceId) {
@@ -119,19 +95,6 @@ export class InterfaceConsumption extends Context.Service<
             )
       })
 
-      const checkBinding = (binding: BindingRow, { delivery, key, permissions }: ConsumedInterfaceRequirement) => {
-        if (binding.status === "revoked") {
-          return refused("interface_binding_revoked", `The binding of the requirement ${key} was revoked.`)
-        }
-        const same = binding.permissions === permissionsText(permissions) && binding.delivery_type === delivery.type
-        return same
-          ? undefined
-          : refused(
-              "interface_binding_conflict",
-              `The requirement ${key} has a binding with other permissions or another delivery already.`
-            )
-      }
-
       const resolve = Effect.fn("InterfaceConsumption.resolve")(function* (
         run: RunRow,
         capsule: CapsuleRow,
@@ -152,7 +115,7 @@ export class InterfaceConsumption extends Context.Service<
           }
           const id = bindingId(wanted)
           const existing = yield* ledger.findBinding(id)
-          const problem = existing === undefined ? undefined : checkBinding(existing, requirement)
+          const problem = existing === undefined ? undefined : bindingProblem(existing, requirement)
           if (problem !== undefined) return yield* problem
           if (existing === undefined) {
             yield* ledger.insertBinding({
@@ -174,28 +137,16 @@ export class InterfaceConsumption extends Context.Service<
         consumed: ReadonlyArray<ConsumedInterface>
       ) {
         for (const requirement of consumes(requires)) {
-          const { key } = requirement
           yield* checkPolicy(requirement)
-          const pinned = consumed.find((entry) => entry.key === key)
+          const pinned = consumed.find((entry) => entry.key === requirement.key)
           const binding = pinned === undefined ? undefined : yield* ledger.findBinding(pinned.bindingId)
-          if (
-            pinned === undefined ||
-            binding === undefined ||
-            (yield* provider(capsule, requirement)) !== pinned.interfaceId
-          ) {
-            return yield* refused(
-              "delivery_drift",
-              `The requirement ${key} is met by another Interface than the one that was reviewed. Plan again.`
-            )
-          }
-          const problem = checkBinding(binding, requirement)
+          const problem = reviewProblem(requirement, {
+            pinned,
+            binding,
+            interfaceId: binding === undefined ? undefined : yield* provider(capsule, requirement),
+            isMember: binding !== undefined && (yield* isMember(binding.subject, capsule.workspace_id))
+          })
           if (problem !== undefined) return yield* problem
-          if (!(yield* isMember(binding.subject, capsule.workspace_id))) {
-            return yield* refused(
-              "interface_principal_missing",
-              `The person whom the requirement ${key} was bound for is no active member of the Workspace any more.`
-            )
-          }
         }
       })
 
@@ -208,10 +159,8 @@ export class InterfaceConsumption extends Context.Service<
             sql
           )`SELECT * FROM interface_bindings WHERE consumer_capsule_id = ${capsuleId} AND status <> 'revoked'`
         )
-        const wanted = (row: BindingRow) =>
-          consumed.some((entry) => entry.key === row.request_key && entry.interfaceId === row.interface_id)
         yield* ledger.setBindings(
-          rows.filter((row) => !wanted(row)).map(({ id }) => id),
+          unusedBindings(rows, consumed).map(({ id }) => id),
           "not_ready"
         )
         yield* ledger.setBindings(

@@ -13,6 +13,7 @@ import { automationRefusal } from "../workspace/Automation.ts"
 import { applyForm } from "./PreparationForms.ts"
 import { makePreparationRecord } from "./PreparationRecord.ts"
 import { blocked, type RunBlocked } from "./RunBlocked.ts"
+import { type PlanRefusal, reviewedPlan, savedPlan } from "./ReviewedPlanProblem.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { RunPlans } from "./RunPlans.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
@@ -34,33 +35,23 @@ export const makeApplyPreparation = Effect.gen(function* () {
   /** The reviewed plan, if everything it came from is unchanged. */
   const reviewed = Effect.fnUntraced(function* (run: RunRow, prepared: PreparedRun) {
     const { evidence } = prepared
-    const plan = yield* ledger.find(run.plan_run_id)
-    if (
-      plan === undefined ||
-      plan.approved_at === null ||
-      plan.used_by_run_id !== run.id ||
-      plan.status !== "succeeded"
-    ) {
-      return yield* blocked("plan_not_usable", "The plan is not approved for this apply.", evidence)
-    }
-    const moved = operatorMoved(operator, plan, prepared.config.config, prepared.place, prepared.capsule.module_path)
-    if (moved !== undefined) return yield* blocked("superseded", moved, evidence)
-    const tool = toRun(plan).tool
-    const { name, version } = prepared.job.tool
-    if (tool?.name !== name || tool.version !== version) {
-      const madeWith = tool === undefined ? "an unknown tool" : `${tool.name} ${tool.version}`
-      const message = `The plan was made with ${madeWith}, and this service now runs ${name} ${version}. Plan again.`
-      return yield* blocked("tool_changed", message, evidence)
-    }
+    const refuse = ({ code, message }: PlanRefusal) => blocked(code, message, evidence)
+    const found = yield* ledger.find(run.plan_run_id)
+    const plan = yield* Effect.fromResult(
+      reviewedPlan(run.id, prepared.job.tool, {
+        plan: found,
+        moved:
+          found === undefined
+            ? undefined
+            : operatorMoved(operator, found, prepared.config.config, prepared.place, prepared.capsule.module_path),
+        madeWith: found === undefined ? undefined : toRun(found).tool
+      })
+    ).pipe(Effect.mapError(refuse))
     const saved = yield* plans.load(run.workspace_id, plan.id)
-    if (saved === undefined || plan.plan_digest === null) {
-      return yield* blocked("plan_not_usable", "The saved plan is gone. Plan again.", evidence)
-    }
-    if (saved.build !== undefined && Option.isNone(yield* builds.find(saved.build))) {
-      const message = "What the source build of this plan made is gone. Plan again."
-      return yield* blocked("plan_not_usable", message, evidence)
-    }
-    return { ...saved, planRunId: plan.id, planDigest: plan.plan_digest }
+    const build = saved?.build
+    const hasBuild = build !== undefined && Option.isSome(yield* builds.find(build))
+    const whole = yield* Effect.fromResult(savedPlan(saved, plan.plan_digest, hasBuild)).pipe(Effect.mapError(refuse))
+    return { ...whole, planRunId: plan.id }
   })
 
   /** Checks that nothing the host delivers has moved since the review. Returns the plan's deliveries. */

@@ -4,11 +4,9 @@ import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import { holdsRedactionSentinel } from "../../runner/redaction/RedactionMark.ts"
 import { headRef, parseGitRef } from "../../schema/git/GitRef.ts"
-import { isSameRef } from "../../schema/git/RefName.ts"
-import { isSameRepository } from "../../schema/git/RepositoryAddress.ts"
 import type { CreateInstallPlan } from "../../schema/api/InstallPlansApi.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
-import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { sourceBuildMaterial } from "../../schema/manifest/PublicMaterial.ts"
 import type { ProjectId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
@@ -20,6 +18,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { checkGitUse } from "../git-fetch/GitConnectionUse.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { checkMayDepend, checkProducers } from "./InstallDependencies.ts"
+import { pinnedRecords } from "./PreflightProblem.ts"
 import { ProjectRow } from "../workspace/ProjectRow.ts"
 
 type Columns = Readonly<Record<string, string | null>>
@@ -64,42 +63,19 @@ const checkPreflight = Effect.fnUntraced(function* (
   if (preflight === undefined) return {}
   const store = yield* SourceStore
   const ledger = yield* RunLedger
-  const source = yield* store.find(preflight.sourceId)
-  const snapshot = yield* store.findSnapshot(preflight.sourceSnapshotId)
-  const report = yield* store.findReport(preflight.compatibilityReportId)
-  const run = yield* ledger.find(preflight.compatibilityCheckRunId)
-  const exact =
-    source?.workspace_id === workspaceId &&
-    source.removed_at === null &&
-    snapshot?.source_id === source.id &&
-    report?.source_snapshot_id === snapshot.id &&
-    report.created_by_run_id === run?.id &&
-    run.type === "compatibility_check" &&
-    run.status === "succeeded" &&
-    (preflight.installConfigId === undefined || preflight.installConfigId === report.install_config_id)
-  if (!exact)
-    return yield* failedPrecondition(
-      "preflight: these records are not one successful compatibility check of this Workspace."
-    )
-  if (report.status === "unsupported")
-    return yield* failedPrecondition("preflight: the compatibility report is not ready.")
-  if (request.options?.modulePath !== undefined && request.options.modulePath !== report.module_path) {
-    return yield* failedPrecondition("preflight: the report is of another module than options.modulePath.")
-  }
-  const { url, ref, path } = request.source
-  if (
-    !isSameRepository(url, snapshot.url) ||
-    (ref !== undefined && !isSameRef(ref, snapshot.ref)) ||
-    (path !== undefined && path !== snapshot.path)
-  ) {
-    return yield* failedPrecondition("preflight: the snapshot is of another source than `source` names.")
-  }
+  const pinned = pinnedRecords(workspaceId, request, preflight.installConfigId, {
+    source: yield* store.find(preflight.sourceId),
+    snapshot: yield* store.findSnapshot(preflight.sourceSnapshotId),
+    report: yield* store.findReport(preflight.compatibilityReportId),
+    run: yield* ledger.find(preflight.compatibilityCheckRunId)
+  })
+  if (pinned instanceof ApiError) return yield* pinned
   return {
     phase: "creating_capsule",
-    source_id: source.id,
-    check_run_id: run.id,
-    source_snapshot_id: snapshot.id,
-    compatibility_report_id: report.id
+    source_id: pinned.source.id,
+    check_run_id: pinned.run.id,
+    source_snapshot_id: pinned.snapshot.id,
+    compatibility_report_id: pinned.report.id
   }
 })
 

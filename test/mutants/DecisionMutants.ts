@@ -178,6 +178,31 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
       ]
     }
   ),
+  ...guardsOf(
+    "actors/delivery/InterfaceConsumptionDecision.ts",
+    "test/actors/delivery/InterfaceConsumptionDecision.test.ts",
+    {
+      "consumption: the operator's policy": ["permissions.every(isAllowed)", "permissions.some(isAllowed)"],
+      "consumption: this delivery": [" && allowed.delivery === delivery.type", ""],
+      "consumption: one Interface alone": ["return matches.length === 1", "return matches.length >= 1"],
+      "consumption: a revoked binding": [`if (binding.status === "revoked") {`, `if (binding.status === "pending") {`],
+      "consumption: its permissions": ["binding.permissions === permissionsText(permissions) && ", ""],
+      "consumption: the Interface that was reviewed": [" || pinned.interfaceId !== interfaceId", ""],
+      "consumption: a person who has left": ["return isMember\n", "return pinned\n"]
+    }
+  ),
+  ...guardsOf("actors/execution/ReviewedPlanProblem.ts", "test/actors/execution/ReviewedPlanProblem.test.ts", {
+    "reviewed plan: what the operator changed": ["if (moved !== undefined) return", "if (moved === '') return"],
+    "reviewed plan: its source build": ["saved.build !== undefined && !hasBuild", "saved.build === null"]
+  }),
+  ...guardsOf("actors/install-plan/PreflightProblem.ts", "test/actors/install-plan/PreflightProblem.test.ts", {
+    "preflight: its Workspace": ["source?.workspace_id === workspaceId &&", "source !== undefined &&"],
+    "preflight: a removed Source": ["source.removed_at === null &&", ""],
+    "preflight: a check that succeeded": [`run.status === "succeeded" &&`, ""],
+    "preflight: the configuration that was named": ["installConfigId === report.install_config_id", "true"],
+    "preflight: the module that was named": ["options.modulePath !== report.module_path", "options.modulePath === ''"],
+    "preflight: the repository that was named": ["isSameRepository(url, snapshot.url) &&", ""]
+  }),
   ...guardsOf("actors/connection/ConnectionOrigins.ts", "test/actors/connection/ConnectionOrigins.test.ts", {
     "Connection of Git: its Workspace": ["row.workspace_id !== workspaceId ||", ""],
     "Connection of Git: origins that nobody confirmed": ["if (row.origins === null)\n", "if (row.kind === null)\n"],

@@ -11,7 +11,7 @@ const stateKeeper = "test/actors/state/StateKeeper.test.ts"
 const stateKeeping = "test/actors/state/StateKeeping.test.ts"
 const moves = "test/schema/records/RunLifecycle.test.ts"
 const digests = "test/runner/execution/ReviewedDigests.test.ts"
-const applyFile = "actors/execution/ApplyPreparation.ts"
+const applyFile = "actors/execution/ReviewedPlanProblem.ts"
 const lifecycleFile = "actors/run/RunLifecycle.ts"
 const holdFile = "actors/run/RunHold.ts"
 const sequencesFile = "actors/run/RunSequences.ts"
@@ -188,7 +188,7 @@ export const runMutants: ReadonlyArray<Mutant> = [
   {
     name: "used_by: this apply and no other",
     file: applyFile,
-    text: "plan.used_by_run_id !== run.id ||",
+    text: "plan.used_by_run_id !== applyId ||",
     broken: "",
     test: applyRefusals
   },
@@ -209,15 +209,15 @@ export const runMutants: ReadonlyArray<Mutant> = [
   {
     name: "tool_changed: flavour",
     file: applyFile,
-    text: "tool?.name !== name || tool.version !== version",
-    broken: "tool?.version !== version",
+    text: "madeWith?.name === tool.name && madeWith.version === tool.version",
+    broken: "madeWith?.version === tool.version",
     test: applyRefusals
   },
   {
     name: "tool_changed: version",
     file: applyFile,
-    text: "tool?.name !== name || tool.version !== version",
-    broken: "tool?.name !== name",
+    text: "madeWith?.name === tool.name && madeWith.version === tool.version",
+    broken: "madeWith?.name === tool.name",
     test: applyRefusals
   },
   {

@@ -1,0 +1,57 @@
+import { Result } from "effect"
+import type { Run } from "../../schema/records/Run.ts"
+import type { RunRow } from "../run/RunRow.ts"
+
+/** Why an apply does not execute the plan that was reviewed. */
+export interface PlanRefusal {
+  readonly code: "plan_not_usable" | "superseded" | "tool_changed"
+  readonly message: string
+}
+
+const refused = (code: PlanRefusal["code"], message: string) => Result.fail<PlanRefusal>({ code, message })
+
+type Tool = Pick<NonNullable<Run["tool"]>, "name" | "version">
+
+interface PlanFacts<Plan> {
+  readonly plan: Plan | undefined
+  /** What of the operator's base configuration has moved since the plan. */
+  readonly moved: string | undefined
+  readonly madeWith: Tool | undefined
+}
+
+/** The plan, when it is approved for this apply and what it came from is unchanged. */
+export const reviewedPlan = <Plan extends Pick<RunRow, "approved_at" | "used_by_run_id" | "status">>(
+  applyId: RunRow["id"],
+  tool: Tool,
+  { madeWith, moved, plan }: PlanFacts<Plan>
+): Result.Result<Plan, PlanRefusal> => {
+  if (
+    plan === undefined ||
+    plan.approved_at === null ||
+    plan.used_by_run_id !== applyId ||
+    plan.status !== "succeeded"
+  ) {
+    return refused("plan_not_usable", "The plan is not approved for this apply.")
+  }
+  if (moved !== undefined) return refused("superseded", moved)
+  if (madeWith?.name === tool.name && madeWith.version === tool.version) return Result.succeed(plan)
+  const before = madeWith === undefined ? "an unknown tool" : `${madeWith.name} ${madeWith.version}`
+  return refused(
+    "tool_changed",
+    `The plan was made with ${before}, and this service now runs ${tool.name} ${tool.version}. Plan again.`
+  )
+}
+
+/** What was saved of the plan, when all of it is still there. `hasBuild`: whether the archive of its source build is. */
+export const savedPlan = <Saved extends { readonly build?: unknown }>(
+  saved: Saved | undefined,
+  planDigest: string | null,
+  hasBuild: boolean
+): Result.Result<Saved & { readonly planDigest: string }, PlanRefusal> => {
+  if (saved === undefined || planDigest === null) {
+    return refused("plan_not_usable", "The saved plan is gone. Plan again.")
+  }
+  return saved.build !== undefined && !hasBuild
+    ? refused("plan_not_usable", "What the source build of this plan made is gone. Plan again.")
+    : Result.succeed({ ...saved, planDigest })
+}
