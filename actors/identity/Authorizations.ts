@@ -102,7 +102,7 @@ export class Authorizations extends Context.Service<
       const consents = yield* Consents
       const devices = yield* DeviceCodes
       const grants = yield* Grants
-      const { resourceServers } = yield* StaticClients
+      const registered = yield* StaticClients
 
       const authority = Effect.fnUntraced(function* (
         through: SqlClient.SqlClient,
@@ -120,15 +120,15 @@ export class Authorizations extends Context.Service<
         subject: string,
         { resource, scopes, workspaceId }: Pick<NewGrant, "resource" | "scopes" | "workspaceId">
       ): Effect.fn.Return<ReadonlyArray<string>, OAuthError | SqlError> {
-        const registered = scopes.filter((scope) => client.scopes.includes(scope))
-        if (resource === undefined || resourceServers.has(resource)) return registered
+        const own = scopes.filter((scope) => client.scopes.includes(scope))
+        if (resource === undefined || registered.resourceServers.has(resource)) return own
         const at = { client, resource, subject, workspaceId }
         const permissions = yield* interfacePermissions(through, at)
         const invoking = scopes.filter((scope) => permissions.includes(scope))
         if (invoking.length === 0) {
           return yield* refuse("invalid_target", "The person has no Interface at this resource with such a permission.")
         }
-        return [...new Set([...registered, ...invoking])]
+        return [...new Set([...own, ...invoking])]
       })
 
       const grantTo = Effect.fnUntraced(function* (
@@ -165,7 +165,8 @@ export class Authorizations extends Context.Service<
         ),
         meantWorkspace: Effect.fn("Authorizations.meantWorkspace")((client, subject, { resource, workspaceId }) =>
           Effect.gen(function* () {
-            if (workspaceId !== undefined || resource === undefined || resourceServers.has(resource)) return workspaceId
+            if (workspaceId !== undefined || resource === undefined || registered.resourceServers.has(resource))
+              return workspaceId
             const [only, ...others] = yield* workspacesOfResource(read, { client, resource, subject })
             return others.length === 0 ? only : undefined
           }).pipe(failClosed)

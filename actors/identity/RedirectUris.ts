@@ -13,11 +13,23 @@ const forbiddenSchemes: ReadonlySet<string> = new Set([
   "ftp:"
 ])
 
-const loopbackHosts: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]"])
+const loopbackHosts: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]", "localhost"])
 
 export type ApplicationType = "web" | "native"
 
 const isLoopback = (url: URL) => url.protocol === "http:" && loopbackHosts.has(url.hostname)
+
+/** Whether an address is reached without leaving the machine. */
+export const isLoopbackAddress = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && loopbackHosts.has(url.hostname)
+}
+
+/**
+ * A redirect address for development: the name `localhost`, unlike the numbers, may resolve to another machine (RFC 8252, 8.3),
+ * and whatever program listens on the port gets the code.
+ */
+export const isLocalhost = (text: string): boolean => /^http:\/\/localhost(?:[:/?]|$)/.test(text)
 
 /** What is wrong with a redirect address that a client registers, or `undefined`. */
 export const redirectUriFault = (text: string, type: ApplicationType): string | undefined => {
@@ -33,10 +45,16 @@ export const redirectUriFault = (text: string, type: ApplicationType): string | 
   return type === "native" ? undefined : "has a scheme of its own, which only native clients may"
 }
 
+const loopbackPattern = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(:[0-9]{1,5})?((?:\/|\?|$).*)$/s
+
 const withoutPort = (text: string): string | undefined => {
-  const match = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?((?:\/|\?|$).*)$/s.exec(text)
-  return match === null ? undefined : `${match[1]}${match[2]}`
+  const match = loopbackPattern.exec(text)
+  return match === null ? undefined : `${match[1]}${match[3]}`
 }
+
+/** Development servers choose their port, so an address at `localhost` that is registered without one leaves it open. */
+const leavesPortOpen = (registered: string, type: ApplicationType): boolean =>
+  type === "native" || (isLocalhost(registered) && loopbackPattern.exec(registered)?.[2] === undefined)
 
 /**
  * Whether the address of a request is registered: character for character, since any normalisation is room for attack. Native
@@ -48,7 +66,8 @@ export const isRegisteredRedirect = (
   type: ApplicationType
 ): boolean => {
   if (registered.includes(given)) return true
-  if (type !== "native") return false
   const portless = withoutPort(given)
-  return portless !== undefined && registered.some((known) => withoutPort(known) === portless)
+  return (
+    portless !== undefined && registered.some((known) => leavesPortOpen(known, type) && withoutPort(known) === portless)
+  )
 }

@@ -70,7 +70,7 @@ export class TokenInspection extends Context.Service<
       const keys = yield* SigningKeys
       const refreshTokens = yield* RefreshTokens
       const { issuer } = yield* IssuerSettings
-      const { resourceServers } = yield* StaticClients
+      const registered = yield* StaticClients
 
       /** The grant of a token with everything it depends on. */
       const standing = Effect.fnUntraced(function* (grantId: string, clientId: string) {
@@ -115,7 +115,7 @@ export class TokenInspection extends Context.Service<
         resource: string,
         scopes: ReadonlyArray<string>
       ) {
-        const server = resourceServers.get(resource)
+        const server = registered.resourceServers.get(resource)
         if (server !== undefined) {
           return client.resources.includes(resource)
             ? scopes.filter((scope) => server.scopes.includes(scope))

@@ -60,7 +60,7 @@ export class TokenIssuance extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const keys = yield* SigningKeys
       const { issuer } = yield* IssuerSettings
-      const { resourceServers } = yield* StaticClients
+      const registered = yield* StaticClients
       const random = yield* SecureRandom.SecureRandom
       const withRandom = Effect.provideService(SecureRandom.SecureRandom, random)
 
@@ -83,7 +83,7 @@ export class TokenIssuance extends Context.Service<
       })
 
       const scopesAtServer = Effect.fnUntraced(function* ({ client, scopes }: IssuanceRequest, resource: string) {
-        const server = resourceServers.get(resource)
+        const server = registered.resourceServers.get(resource)
         if (server === undefined || !client.resources.includes(resource)) return yield* notCovered
         return scopes.filter((scope) => server.scopes.includes(scope))
       })
@@ -100,7 +100,7 @@ export class TokenIssuance extends Context.Service<
       const forResource = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
         const { authority, client, grant } = request
         if (grant.resource !== resource) return yield* notCovered
-        const scopes = yield* resourceServers.has(resource)
+        const scopes = yield* registered.resourceServers.has(resource)
           ? scopesAtServer(request, resource)
           : scopesAtInterface(request, resource)
         const issuedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)

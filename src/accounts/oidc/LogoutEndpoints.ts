@@ -6,6 +6,7 @@ import type { Client } from "../../../actors/identity/Client.ts"
 import { Clients } from "../../../actors/identity/Clients.ts"
 import type { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
 import { failClosed, type OAuthError, refuse } from "../../../actors/identity/OAuthError.ts"
+import { isRegisteredRedirect } from "../../../actors/identity/RedirectUris.ts"
 import type { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
 import type { Vault } from "../../../actors/vault/Vault.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
@@ -35,6 +36,11 @@ const withState = (uri: string, state: string | undefined): string => {
   return `${uri}${uri.includes("?") ? "&" : "?"}${new URLSearchParams({ state }).toString()}`
 }
 
+const nobody: Pick<Client, "applicationType" | "postLogoutRedirectUris"> = {
+  applicationType: "web",
+  postLogoutRedirectUris: []
+}
+
 /** Fails with `invalid_request` for a hint that this issuer did not sign, and for an address that is not registered. */
 const parseLogout = Effect.fn("parseLogout")(function* (parameters: Parameters) {
   const read = yield* ReadSql
@@ -55,7 +61,8 @@ const parseLogout = Effect.fn("parseLogout")(function* (parameters: Parameters) 
     clientId === undefined ? Option.none() : yield* failClosed(clients.find(read, clientId))
   const uri = parameters.get("post_logout_redirect_uri")
   if (uri === undefined) return { hint, returnTo: undefined } satisfies LogoutRequest
-  if (Option.isNone(client) || !client.value.postLogoutRedirectUris.includes(uri)) {
+  const { applicationType, postLogoutRedirectUris } = Option.getOrElse(client, () => nobody)
+  if (!isRegisteredRedirect(uri, postLogoutRedirectUris, applicationType)) {
     return yield* refuse(
       "invalid_request",
       "The post_logout_redirect_uri is not registered, or no client was proven by id_token_hint or client_id."

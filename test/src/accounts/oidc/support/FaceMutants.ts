@@ -98,7 +98,7 @@ export const faceMutants: ReadonlyArray<Mutant> = [
   {
     name: "a logout redirects to any address",
     file: face("LogoutEndpoints"),
-    find: "!client.value.postLogoutRedirectUris.includes(uri)",
+    find: "!isRegisteredRedirect(uri, postLogoutRedirectUris, applicationType)",
     replace: "uri === undefined",
     noticedBy: "oidcc-rp-initiated-logout-bad-post-logout-redirect-uri"
   },

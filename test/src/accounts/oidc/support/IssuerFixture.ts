@@ -2,7 +2,8 @@ import { Context, Duration, Effect, Layer, Logger, Redacted } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Sessions } from "../../../../../actors/account/Sessions.ts"
 import { IssuerSettings } from "../../../../../actors/identity/IssuerSettings.ts"
-import { type StaticClientDocument, StaticClients } from "../../../../../actors/identity/StaticClients.ts"
+import type { StaticClientDocument } from "../../../../../actors/identity/StaticClientConfig.ts"
+import { StaticClients } from "../../../../../actors/identity/StaticClients.ts"
 import { InstallPolicy } from "../../../../../actors/configuration/InstallPolicy.ts"
 import { defaultOperatorPolicy } from "../../../../../schema/manifest/OperatorPolicy.ts"
 import { unlimitedAttempts } from "../../../../support/Attempts.ts"
@@ -87,7 +88,6 @@ export const issuerSettings = (
   Layer.mergeAll(
     StaticClients.layer(document),
     Layer.succeed(InstallPolicy, testPolicy),
-    Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.seconds(graceSeconds) }),
     Layer.succeed(HttpSettings, {
       baseUrl: issuer,
       version: "0.0.0",
@@ -96,6 +96,8 @@ export const issuerSettings = (
       auth: { oidc: false, password: true }
     }),
     limits
+  ).pipe(
+    Layer.provideMerge(Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.seconds(graceSeconds) }))
   )
 
 type Handler = (request: Request, context?: Context.Context<never>) => Promise<Response>
