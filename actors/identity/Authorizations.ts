@@ -134,7 +134,7 @@ export class Authorizations extends Context.Service<
       const grantTo = Effect.fnUntraced(function* (
         asked: Client,
         decider: Decider,
-        grant: AuthorizationDecision["grant"],
+        grant: AuthorizationDecision["grant"] & Pick<NewGrant, "redirectUri">,
         requestId: string
       ): Effect.fn.Return<Grant, OAuthError | SqlError> {
         // As the transaction sees it: an apply or a destroy may have intervened.
@@ -179,7 +179,7 @@ export class Authorizations extends Context.Service<
           }).pipe(failClosed)
         ),
         authorize: Effect.fn("Authorizations.authorize")(({ client, code, decider, grant, requestId }) =>
-          grantTo(client, decider, grant, requestId).pipe(
+          grantTo(client, decider, { ...grant, redirectUri: code.redirectUri }, requestId).pipe(
             Effect.flatMap((granted) => codes.issue({ ...code, grantId: granted.id })),
             sql.withTransaction,
             failClosed
@@ -191,7 +191,7 @@ export class Authorizations extends Context.Service<
             const granted = yield* grantTo(
               client,
               decider,
-              { workspaceId, scopes, resource, claims: noClaims },
+              { workspaceId, scopes, resource, redirectUri: undefined, claims: noClaims },
               requestId
             )
             if (!(yield* devices.settle(request.id, granted.id))) {

@@ -18,6 +18,8 @@ export interface NewGrant {
   readonly scopes: ReadonlyArray<string>
   readonly claims: RequestedClaims
   readonly resource: string | undefined
+  /** Where the code went; none for a device. */
+  readonly redirectUri: string | undefined
   /** Seconds since 1970 at which the person last authenticated. */
   readonly authTime: number
 }
@@ -47,6 +49,7 @@ const toGrant = (row: GrantRow): Grant => ({
   scopes: decodeScopes(row.scopes),
   claims: decodeClaims(row.claims),
   resource: row.resource ?? undefined,
+  redirectUri: row.redirect_uri ?? undefined,
   authTime: row.auth_time,
   createdAt: row.created_at
 })
@@ -103,6 +106,7 @@ export class Grants extends Context.Service<
             scopes: encodeScopes(grant.scopes),
             claims: encodeClaims(grant.claims),
             resource: grant.resource ?? null,
+            redirect_uri: grant.redirectUri ?? null,
             auth_time: grant.authTime,
             created_at: createdAt,
             revoked_at: null,

@@ -7,10 +7,12 @@ import { now } from "../Identity.ts"
 import type { Client } from "./Client.ts"
 import { Clients } from "./Clients.ts"
 import { type Grant, Grants } from "./Grants.ts"
+import { groupsOf } from "./Groups.ts"
 import { interfacePermissions } from "./InterfacePermissions.ts"
 import { IssuerSettings } from "./IssuerSettings.ts"
 import { activeMemberships, type LiveAuthority, liveAuthority } from "./LiveAuthority.ts"
 import { failClosed, type OAuthError, refuse } from "./OAuthError.ts"
+import { namedClaims } from "./RequestedClaims.ts"
 import { RefreshTokens } from "./RefreshTokens.ts"
 import { decodeScopes } from "./Scopes.ts"
 import { SigningKeys } from "./SigningKeys.ts"
@@ -206,7 +208,11 @@ export class TokenInspection extends Context.Service<
               : scopes.includes("workspaces")
                 ? yield* failClosed(activeMemberships(read, grant.subject))
                 : undefined
-          return userInfoClaims(grant, scopes, authority, memberships)
+          const names = namedClaims(scopes, grant.claims.userinfo)
+          const groups = names.includes("groups")
+            ? yield* failClosed(groupsOf(read, grant.subject, grant.workspaceId))
+            : []
+          return userInfoClaims(authority, names, groups, memberships)
         }),
         introspect: (by, token) => failClosed(introspect(by, token)),
         revoke: Effect.fn("TokenInspection.revoke")((by, token) => failClosed(sql.withTransaction(revoke(by, token))))

@@ -32,7 +32,7 @@ export const clientDocument = (origin = "http://127.0.0.1:1"): StaticClientDocum
       redirect_uris: [callback, `${callback}?tenant=1`],
       post_logout_redirect_uris: ["https://rp.example.com/bye"],
       pkce: "optional",
-      scope: "openid profile email offline_access workspaces api.use read",
+      scope: "openid profile email groups offline_access workspaces api.use read",
       resources: [resource]
     },
     {
