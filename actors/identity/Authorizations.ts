@@ -13,6 +13,7 @@ import { type Grant, Grants, type NewGrant } from "./Grants.ts"
 import { interfacePermissions, workspacesOfResource } from "./InterfacePermissions.ts"
 import { type Denial, type LiveAuthority, liveAuthority } from "./LiveAuthority.ts"
 import { failClosed, type OAuthError, refuse } from "./OAuthError.ts"
+import { isAtRegisteredAddress } from "./RemovedRedirects.ts"
 import { noClaims, scopesOfClaims } from "./RequestedClaims.ts"
 import { StaticClients } from "./StaticClients.ts"
 
@@ -140,6 +141,9 @@ export class Authorizations extends Context.Service<
         // As the transaction sees it: an apply or a destroy may have intervened.
         const client = yield* clients.find(sql, asked.id)
         if (Option.isNone(client)) return yield* refuse("access_denied", "The client is not registered any more.")
+        if (!isAtRegisteredAddress(client.value, grant)) {
+          return yield* refuse("access_denied", "The redirect_uri is not registered any more.")
+        }
         yield* authority(sql, client.value, decider.subject, grant.workspaceId)
         const open = yield* sql`SELECT id FROM account_sessions
           WHERE id = ${decider.sessionId} AND subject = ${decider.subject} AND revoked_at IS NULL`

@@ -35,14 +35,16 @@ export const isLocalhost = (text: string): boolean => /^http:\/\/localhost(?:[:/
 export const redirectUriFault = (text: string, type: ApplicationType): string | undefined => {
   const url = URL.parse(text)
   if (url === null || /[\s\p{Cc}]/u.test(text)) return "is no absolute URI"
-  if (text.includes("#")) return "has a fragment"
+  if (text.includes("#")) return "has a fragment: leave out everything from # on"
   if (url.username !== "" || url.password !== "") return "holds a user name or password"
-  if (text.includes("*")) return "holds a wildcard"
+  if (text.includes("*")) return "holds a wildcard: name every address"
   if (url.protocol === "https:") return undefined
   if (isLoopback(url)) return undefined
-  if (url.protocol === "http:") return "uses http outside loopback"
+  if (url.protocol === "http:") return "uses http outside loopback: use https, or http://localhost for development"
   if (forbiddenSchemes.has(url.protocol)) return "has a scheme that browsers run themselves"
-  return type === "native" ? undefined : "has a scheme of its own, which only native clients may"
+  return type === "native"
+    ? undefined
+    : "has a scheme of its own, which only native clients may: set application_type to native"
 }
 
 const loopbackPattern = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(:[0-9]{1,5})?((?:\/|\?|$).*)$/s

@@ -84,6 +84,24 @@ export interface StaticRegistry {
   readonly resourceServers: ReadonlyMap<string, ResourceServer>
 }
 
+/** A client with its secret's digest, which its own rendering hides. */
+const comparable = (client: Client | undefined): string | undefined =>
+  client &&
+  JSON.stringify([
+    { ...client, secretHash: undefined },
+    client.secretHash === undefined ? null : Redacted.value(client.secretHash)
+  ])
+
+/** The ids of clients that differ, in order, and `resource_servers` where these do. */
+export const changedClients = (before: StaticRegistry, after: StaticRegistry): ReadonlyArray<string> => {
+  const ids = [...new Set([...before.clients.keys(), ...after.clients.keys()])].toSorted()
+  const servers = ({ resourceServers }: StaticRegistry) => JSON.stringify([...resourceServers.values()])
+  return [
+    ...ids.filter((id) => comparable(before.clients.get(id)) !== comparable(after.clients.get(id))),
+    ...(servers(before) === servers(after) ? [] : ["resource_servers"])
+  ]
+}
+
 const warningsOf = (config: StaticClientConfig, issuer: string): ReadonlyArray<string> => {
   const of = `OpenID client ${config.client_id}`
   const local = isLoopbackAddress(issuer) ? [] : config.redirect_uris.filter(isLocalhost)

@@ -12,6 +12,7 @@ import { interfacePermissions } from "./InterfacePermissions.ts"
 import { IssuerSettings } from "./IssuerSettings.ts"
 import { activeMemberships, type LiveAuthority, liveAuthority } from "./LiveAuthority.ts"
 import { failClosed, type OAuthError, refuse } from "./OAuthError.ts"
+import { isAtRegisteredAddress } from "./RemovedRedirects.ts"
 import { namedClaims } from "./RequestedClaims.ts"
 import { RefreshTokens } from "./RefreshTokens.ts"
 import { decodeScopes } from "./Scopes.ts"
@@ -79,6 +80,7 @@ export class TokenInspection extends Context.Service<
         const grant = yield* grants.findLive(read, grantId)
         const client = yield* clients.find(read, clientId)
         if (grant === undefined || Option.isNone(client) || grant.clientId !== clientId) return undefined
+        if (!isAtRegisteredAddress(client.value, grant)) return undefined
         const live = yield* liveAuthority(read, client.value, grant.subject, grant.workspaceId)
         return Result.isFailure(live) ? undefined : { grant, client: client.value, authority: live.success }
       })

@@ -1,9 +1,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { newWorkspace } from "../../../../support/Accounts.ts"
-import { json, must, mustBe, refresh, signInTo, tokensOf, userInfo } from "./Browser.ts"
+import { errorOf, json, must, mustBe, refresh, signInTo, tokensOf, userInfo } from "./Browser.ts"
 import { setMembership } from "./CapsuleFixture.ts"
 import { idTokenClaims } from "./IdTokens.ts"
+import { callback } from "./IssuerFixture.ts"
 import type { Module } from "./Modules.ts"
 import { someone } from "./Someone.ts"
 
@@ -79,9 +80,24 @@ const groups = Effect.gen(function* () {
   yield* mustBe(shape(left["groups"]), shape([`${first.handle}:owner`]), "groups after a suspension")
 })
 
-/** What applications learn of a person. */
+const removedAddress = Effect.gen(function* () {
+  const { cookie, subject } = yield* someone
+  const sql = yield* SqlClient.SqlClient
+  const { tokens } = yield* claimsOf({ scope: everything }, cookie)
+  // As after a start with another file of clients.
+  yield* sql`UPDATE oidc_grants SET redirect_uri = 'https://rp.example.com/removed' WHERE subject = ${subject}`
+  yield* mustBe((yield* userInfo(tokens.access_token)).status, 401, "UserInfo after the address went")
+  const refreshed = yield* refresh(tokens.refresh_token ?? "")
+  yield* mustBe(yield* errorOf(refreshed), "invalid_grant", "refresh after the address went")
+  yield* sql`UPDATE oidc_grants SET redirect_uri = ${callback} WHERE subject = ${subject}`
+  const again = yield* refresh(tokens.refresh_token ?? "")
+  yield* mustBe(yield* errorOf(again), "invalid_grant", "refresh after the address came back")
+})
+
+/** What applications learn of a person, and until when. */
 export const claimRuleModules: ReadonlyArray<Module> = [
   { name: "the ID token and UserInfo say the same, of the scopes that were asked for", check: alike },
   { name: "an address is verified only while an upstream provider vouches for it", check: verified },
-  { name: "groups are the roles of the moment, within the Workspace of the grant", check: groups }
+  { name: "groups are the roles of the moment, within the Workspace of the grant", check: groups },
+  { name: "a redirect address that is gone takes what was granted there", check: removedAddress }
 ]

@@ -283,5 +283,19 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     find: "workspaceId === undefined ?",
     replace: "workspaceId !== null ?",
     noticedBy: "groups are the roles of the moment, within the Workspace of the grant"
+  },
+  {
+    name: "a refresh family outlives its redirect address",
+    file: identity("TokenService"),
+    find: "if (!isAtRegisteredAddress(client, grant)) {",
+    replace: "if (false) {",
+    noticedBy: "a redirect address that is gone takes what was granted there"
+  },
+  {
+    name: "an access token outlives its redirect address",
+    file: identity("TokenInspection"),
+    find: "if (!isAtRegisteredAddress(client.value, grant)) return undefined",
+    replace: "",
+    noticedBy: "a redirect address that is gone takes what was granted there"
   }
 ]
