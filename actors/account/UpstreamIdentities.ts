@@ -115,12 +115,19 @@ export class UpstreamIdentities extends Context.Service<
           FROM upstream_identities WHERE subject = ${subject} ORDER BY created_at, issuer`
       })
 
+      /** As accounts spell it. The issuer says that an account's address is verified while it is this one. */
+      const addressOf = ({ verifiedEmail }: UpstreamIdentity) =>
+        verifiedEmail === undefined
+          ? Effect.succeed(null)
+          : Effect.orElseSucceed(users.parseEmail(verifiedEmail), () => null)
+
       const link = Effect.fnUntraced(function* (identity: UpstreamIdentity, subject: string, requestId?: string) {
         const at = yield* now
         const taken = yield* sql`INSERT INTO upstream_identities ${UpstreamIdentityRow.values(sql, {
           issuer: identity.issuer,
           upstream_subject: identity.subject,
           subject,
+          verified_email: yield* addressOf(identity),
           created_at: at,
           last_used_at: at
         })} ON CONFLICT DO NOTHING RETURNING subject`
@@ -153,7 +160,8 @@ export class UpstreamIdentities extends Context.Service<
         if (arrival.linkSubject !== undefined && arrival.linkSubject !== linked.subject) {
           return yield* failedPrecondition("This identity belongs to another account here.")
         }
-        yield* sql`UPDATE upstream_identities SET last_used_at = ${yield* now}
+        const present = { verified_email: yield* addressOf(identity), last_used_at: yield* now }
+        yield* sql`UPDATE upstream_identities SET ${UpstreamIdentityRow.changes(sql, present)}
           WHERE issuer = ${identity.issuer} AND upstream_subject = ${identity.subject}`
         return linked.subject
       })

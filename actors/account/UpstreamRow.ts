@@ -8,6 +8,7 @@ export const UpstreamIdentityRow = table("upstream_identities", {
   issuer: Schema.String,
   upstream_subject: Schema.String,
   subject: Subject,
+  verified_email: Schema.NullOr(Schema.String),
   created_at: Timestamp,
   last_used_at: Timestamp
 })

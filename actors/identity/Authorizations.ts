@@ -13,6 +13,7 @@ import { type Grant, Grants, type NewGrant } from "./Grants.ts"
 import { interfacePermissions, workspacesOfResource } from "./InterfacePermissions.ts"
 import { type Denial, type LiveAuthority, liveAuthority } from "./LiveAuthority.ts"
 import { failClosed, type OAuthError, refuse } from "./OAuthError.ts"
+import { isAtRegisteredAddress } from "./RemovedRedirects.ts"
 import { noClaims, scopesOfClaims } from "./RequestedClaims.ts"
 import { StaticClients } from "./StaticClients.ts"
 
@@ -102,7 +103,7 @@ export class Authorizations extends Context.Service<
       const consents = yield* Consents
       const devices = yield* DeviceCodes
       const grants = yield* Grants
-      const { resourceServers } = yield* StaticClients
+      const registered = yield* StaticClients
 
       const authority = Effect.fnUntraced(function* (
         through: SqlClient.SqlClient,
@@ -120,26 +121,29 @@ export class Authorizations extends Context.Service<
         subject: string,
         { resource, scopes, workspaceId }: Pick<NewGrant, "resource" | "scopes" | "workspaceId">
       ): Effect.fn.Return<ReadonlyArray<string>, OAuthError | SqlError> {
-        const registered = scopes.filter((scope) => client.scopes.includes(scope))
-        if (resource === undefined || resourceServers.has(resource)) return registered
+        const own = scopes.filter((scope) => client.scopes.includes(scope))
+        if (resource === undefined || registered.resourceServers.has(resource)) return own
         const at = { client, resource, subject, workspaceId }
         const permissions = yield* interfacePermissions(through, at)
         const invoking = scopes.filter((scope) => permissions.includes(scope))
         if (invoking.length === 0) {
           return yield* refuse("invalid_target", "The person has no Interface at this resource with such a permission.")
         }
-        return [...new Set([...registered, ...invoking])]
+        return [...new Set([...own, ...invoking])]
       })
 
       const grantTo = Effect.fnUntraced(function* (
         asked: Client,
         decider: Decider,
-        grant: AuthorizationDecision["grant"],
+        grant: AuthorizationDecision["grant"] & Pick<NewGrant, "redirectUri">,
         requestId: string
       ): Effect.fn.Return<Grant, OAuthError | SqlError> {
         // As the transaction sees it: an apply or a destroy may have intervened.
         const client = yield* clients.find(sql, asked.id)
         if (Option.isNone(client)) return yield* refuse("access_denied", "The client is not registered any more.")
+        if (!isAtRegisteredAddress(client.value, grant)) {
+          return yield* refuse("access_denied", "The redirect_uri is not registered any more.")
+        }
         yield* authority(sql, client.value, decider.subject, grant.workspaceId)
         const open = yield* sql`SELECT id FROM account_sessions
           WHERE id = ${decider.sessionId} AND subject = ${decider.subject} AND revoked_at IS NULL`
@@ -165,7 +169,8 @@ export class Authorizations extends Context.Service<
         ),
         meantWorkspace: Effect.fn("Authorizations.meantWorkspace")((client, subject, { resource, workspaceId }) =>
           Effect.gen(function* () {
-            if (workspaceId !== undefined || resource === undefined || resourceServers.has(resource)) return workspaceId
+            if (workspaceId !== undefined || resource === undefined || registered.resourceServers.has(resource))
+              return workspaceId
             const [only, ...others] = yield* workspacesOfResource(read, { client, resource, subject })
             return others.length === 0 ? only : undefined
           }).pipe(failClosed)
@@ -178,7 +183,7 @@ export class Authorizations extends Context.Service<
           }).pipe(failClosed)
         ),
         authorize: Effect.fn("Authorizations.authorize")(({ client, code, decider, grant, requestId }) =>
-          grantTo(client, decider, grant, requestId).pipe(
+          grantTo(client, decider, { ...grant, redirectUri: code.redirectUri }, requestId).pipe(
             Effect.flatMap((granted) => codes.issue({ ...code, grantId: granted.id })),
             sql.withTransaction,
             failClosed
@@ -190,7 +195,7 @@ export class Authorizations extends Context.Service<
             const granted = yield* grantTo(
               client,
               decider,
-              { workspaceId, scopes, resource, claims: noClaims },
+              { workspaceId, scopes, resource, redirectUri: undefined, claims: noClaims },
               requestId
             )
             if (!(yield* devices.settle(request.id, granted.id))) {

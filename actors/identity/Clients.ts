@@ -33,7 +33,7 @@ export class Clients extends Context.Service<
   static readonly layer = Layer.effect(
     Clients,
     Effect.gen(function* () {
-      const { clients } = yield* StaticClients
+      const registered = yield* StaticClients
       const install = yield* InstallPolicy
       const toClient = (row: RowOf<typeof NamedClient.columns>): Client => ({
         id: row.client_id,
@@ -60,7 +60,7 @@ export class Clients extends Context.Service<
 
       return Clients.of({
         find: Effect.fn("Clients.find")(function* (sql, clientId) {
-          const known = clients.get(clientId)
+          const known = registered.clients.get(clientId)
           if (known !== undefined) return Option.some(known)
           const rows = yield* NamedClient.rows(sql)`SELECT o.client_id, o.workspace_id, o.capsule_id, o.redirect_uri,
               o.scopes, o.activation_digest, c.name

@@ -28,6 +28,7 @@ export const GrantRow = table("oidc_grants", {
   scopes: Schema.String,
   claims: Schema.String,
   resource: Schema.NullOr(Schema.String),
+  redirect_uri: Schema.NullOr(Schema.String),
   auth_time: Schema.Int,
   created_at: Timestamp,
   revoked_at: Schema.NullOr(Timestamp),

@@ -18,6 +18,8 @@ export interface NewGrant {
   readonly scopes: ReadonlyArray<string>
   readonly claims: RequestedClaims
   readonly resource: string | undefined
+  /** Where the code went; none for a device. */
+  readonly redirectUri: string | undefined
   /** Seconds since 1970 at which the person last authenticated. */
   readonly authTime: number
 }
@@ -35,6 +37,7 @@ export type RevocationReason =
   | "signed_out"
   | "authority_ended"
   | "client_retired"
+  | "redirect_removed"
   | "account"
   | "restored"
 
@@ -47,6 +50,7 @@ const toGrant = (row: GrantRow): Grant => ({
   scopes: decodeScopes(row.scopes),
   claims: decodeClaims(row.claims),
   resource: row.resource ?? undefined,
+  redirectUri: row.redirect_uri ?? undefined,
   authTime: row.auth_time,
   createdAt: row.created_at
 })
@@ -60,8 +64,13 @@ export class Grants extends Context.Service<
     readonly findLive: (sql: SqlClient.SqlClient, grantId: string) => Effect.Effect<Grant | undefined, SqlError>
     /** Ends the grant and every token and code issued from it. Repeating it changes nothing. */
     readonly revoke: (grantId: string, reason: RevocationReason) => Effect.Effect<void, SqlError>
-    /** Ends everything that was granted to a client. */
-    readonly revokeClient: (clientId: string) => Effect.Effect<void, SqlError>
+    /** Ends everything that was granted to a client. Returns the number of grants. */
+    readonly revokeClient: (clientId: string) => Effect.Effect<number, SqlError>
+    /** Ends what was granted to a client at addresses that do not stay; one that is not known is `undefined`. */
+    readonly revokeRedirects: (
+      clientId: string,
+      stays: (redirectUri: string | undefined) => boolean
+    ) => Effect.Effect<number, SqlError>
     /** Ends everything a person granted, e.g. after their password was taken. */
     readonly revokeSubject: (subject: string) => Effect.Effect<void, SqlError>
     /**
@@ -103,6 +112,7 @@ export class Grants extends Context.Service<
             scopes: encodeScopes(grant.scopes),
             claims: encodeClaims(grant.claims),
             resource: grant.resource ?? null,
+            redirect_uri: grant.redirectUri ?? null,
             auth_time: grant.authTime,
             created_at: createdAt,
             revoked_at: null,
@@ -120,6 +130,14 @@ export class Grants extends Context.Service<
           const rows = yield* GrantRow.some(sql, "id")`SELECT id FROM oidc_grants
             WHERE client_id = ${clientId} AND revoked_at IS NULL`
           yield* revokeEach(rows, "client_retired")
+          return rows.length
+        }),
+        revokeRedirects: Effect.fn("Grants.revokeRedirects")(function* (clientId, stays) {
+          const rows = yield* GrantRow.some(sql, "id", "redirect_uri")`SELECT id, redirect_uri FROM oidc_grants
+            WHERE client_id = ${clientId} AND revoked_at IS NULL`
+          const ended = rows.filter(({ redirect_uri }) => !stays(redirect_uri ?? undefined))
+          yield* revokeEach(ended, "redirect_removed")
+          return ended.length
         }),
         revokeSubject: Effect.fn("Grants.revokeSubject")(function* (subject) {
           const rows = yield* GrantRow.some(sql, "id")`SELECT id FROM oidc_grants

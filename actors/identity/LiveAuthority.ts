@@ -6,7 +6,7 @@ import { activationDigest, type CapsuleAuthority, isServing, readCapsuleAuthorit
 import type { Client } from "./Client.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { MembershipRow } from "../workspace/MembershipRow.ts"
-import { type RowOf, rowShape } from "../database/Table.ts"
+import { Flag, type RowOf, rowShape } from "../database/Table.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type CapsuleId, Subject, type WorkspaceId } from "../../schema/records/Ids.ts"
 
@@ -15,6 +15,8 @@ const Person = rowShape({
   subject: Subject,
   email: Schema.String,
   display_name: Schema.NullOr(Schema.String),
+  /** The upstream provider reported this very address as verified. */
+  email_verified: Flag,
   updated_at: Timestamp
 })
 export type Person = RowOf<typeof Person.columns>
@@ -57,8 +59,10 @@ export const liveAuthority = Effect.fn("liveAuthority")(function* (
   subject: string,
   workspaceId: WorkspaceId | undefined
 ): Effect.fn.Return<Result.Result<LiveAuthority, Denial>, SqlError> {
-  const [person] = yield* Person.rows(sql)`SELECT subject, email, display_name, updated_at FROM users
-    WHERE subject = ${subject} AND status = 'active'`
+  const [person] = yield* Person.rows(sql)`SELECT u.subject, u.email, u.display_name, u.updated_at,
+      CASE WHEN EXISTS (SELECT 1 FROM upstream_identities i WHERE i.subject = u.subject AND i.verified_email = u.email)
+        THEN 1 ELSE 0 END AS email_verified
+    FROM users u WHERE u.subject = ${subject} AND u.status = 'active'`
   if (person === undefined) return denied("account", true)
   const { owner } = client
   if (owner !== undefined) {

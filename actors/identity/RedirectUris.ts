@@ -13,30 +13,50 @@ const forbiddenSchemes: ReadonlySet<string> = new Set([
   "ftp:"
 ])
 
-const loopbackHosts: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]"])
+const loopbackHosts: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]", "localhost"])
 
 export type ApplicationType = "web" | "native"
 
 const isLoopback = (url: URL) => url.protocol === "http:" && loopbackHosts.has(url.hostname)
 
+/** Whether an address is reached without leaving the machine. */
+export const isLoopbackAddress = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && loopbackHosts.has(url.hostname)
+}
+
+/**
+ * A redirect address for development: the name `localhost`, unlike the numbers, may resolve to another machine (RFC 8252, 8.3),
+ * and whatever program listens on the port gets the code.
+ */
+export const isLocalhost = (text: string): boolean => /^http:\/\/localhost(?:[:/?]|$)/.test(text)
+
 /** What is wrong with a redirect address that a client registers, or `undefined`. */
 export const redirectUriFault = (text: string, type: ApplicationType): string | undefined => {
   const url = URL.parse(text)
   if (url === null || /[\s\p{Cc}]/u.test(text)) return "is no absolute URI"
-  if (text.includes("#")) return "has a fragment"
+  if (text.includes("#")) return "has a fragment: leave out everything from # on"
   if (url.username !== "" || url.password !== "") return "holds a user name or password"
-  if (text.includes("*")) return "holds a wildcard"
+  if (text.includes("*")) return "holds a wildcard: name every address"
   if (url.protocol === "https:") return undefined
   if (isLoopback(url)) return undefined
-  if (url.protocol === "http:") return "uses http outside loopback"
+  if (url.protocol === "http:") return "uses http outside loopback: use https, or http://localhost for development"
   if (forbiddenSchemes.has(url.protocol)) return "has a scheme that browsers run themselves"
-  return type === "native" ? undefined : "has a scheme of its own, which only native clients may"
+  return type === "native"
+    ? undefined
+    : "has a scheme of its own, which only native clients may: set application_type to native"
 }
 
+const loopbackPattern = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(:[0-9]{1,5})?((?:\/|\?|$).*)$/s
+
 const withoutPort = (text: string): string | undefined => {
-  const match = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?((?:\/|\?|$).*)$/s.exec(text)
-  return match === null ? undefined : `${match[1]}${match[2]}`
+  const match = loopbackPattern.exec(text)
+  return match === null ? undefined : `${match[1]}${match[3]}`
 }
+
+/** Development servers choose their port, so an address at `localhost` that is registered without one leaves it open. */
+const leavesPortOpen = (registered: string, type: ApplicationType): boolean =>
+  type === "native" || (isLocalhost(registered) && loopbackPattern.exec(registered)?.[2] === undefined)
 
 /**
  * Whether the address of a request is registered: character for character, since any normalisation is room for attack. Native
@@ -48,7 +68,8 @@ export const isRegisteredRedirect = (
   type: ApplicationType
 ): boolean => {
   if (registered.includes(given)) return true
-  if (type !== "native") return false
   const portless = withoutPort(given)
-  return portless !== undefined && registered.some((known) => withoutPort(known) === portless)
+  return (
+    portless !== undefined && registered.some((known) => leavesPortOpen(known, type) && withoutPort(known) === portless)
+  )
 }

@@ -3,13 +3,22 @@ import { Result, Schema } from "effect"
 /** Claims about a person that a client may request by name, and the scope each belongs to. */
 export const claimScopes = {
   name: "profile",
+  preferred_username: "profile",
   updated_at: "profile",
   email: "email",
-  email_verified: "email"
+  email_verified: "email",
+  groups: "groups"
 } as const
 export type PersonClaim = keyof typeof claimScopes
 
-const personClaims = ["name", "updated_at", "email", "email_verified"] as const satisfies ReadonlyArray<PersonClaim>
+export const personClaims = [
+  "name",
+  "preferred_username",
+  "updated_at",
+  "email",
+  "email_verified",
+  "groups"
+] as const satisfies ReadonlyArray<PersonClaim>
 
 /** What the `claims` parameter requested, without everything unknown to this issuer. */
 export const RequestedClaims = Schema.Struct({
@@ -55,6 +64,13 @@ export const parseClaims = (text: string): Result.Result<RequestedClaims, void> 
 export const scopesOfClaims = (claims: RequestedClaims): ReadonlyArray<string> => [
   ...new Set([...claims.userinfo, ...claims.idToken].map((name) => claimScopes[name]))
 ]
+
+/** The claims of a token: those of its scopes, and those that were requested by name. */
+export const namedClaims = (
+  scopes: ReadonlyArray<string>,
+  requested: ReadonlyArray<PersonClaim>
+): ReadonlyArray<PersonClaim> =>
+  personClaims.filter((name) => scopes.includes(claimScopes[name]) || requested.includes(name))
 
 /** Omits claims whose scope the client may not have. */
 export const withinScopes = (claims: RequestedClaims, scopes: ReadonlyArray<string>): RequestedClaims => ({

@@ -1,7 +1,16 @@
 import { Schema } from "effect"
 
 /** The scopes with a meaning to this issuer. Others exist only where a Capsule or a resource server declares them. */
-export const standardScopes = ["openid", "profile", "email", "offline_access", "workspaces", "read", "write"] as const
+export const standardScopes = [
+  "openid",
+  "profile",
+  "email",
+  "groups",
+  "offline_access",
+  "workspaces",
+  "read",
+  "write"
+] as const
 
 const scopePattern = /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/
 

@@ -2,33 +2,38 @@ import { createHash } from "node:crypto"
 import type { Schema } from "effect"
 import type { Grant } from "./Grants.ts"
 import type { LiveAuthority, Person } from "./LiveAuthority.ts"
-import { claimScopes, type PersonClaim } from "./RequestedClaims.ts"
+import type { PersonClaim } from "./RequestedClaims.ts"
 
 type Claims = Record<string, Schema.Json>
 
-const valueOf = (person: Person, name: PersonClaim): Schema.Json | undefined => {
+/** What a token may say about a person. `groups` are read only where they are said. */
+export interface PersonFacts {
+  readonly person: Person
+  readonly groups: ReadonlyArray<string>
+}
+
+/** Accounts have no user name: the local part of the address is what a person is called where one is wanted. */
+const userName = ({ email }: Person): string => email.slice(0, Math.max(email.lastIndexOf("@"), 0))
+
+const valueOf = ({ groups, person }: PersonFacts, name: PersonClaim): Schema.Json => {
   switch (name) {
     case "name":
-      return person.display_name ?? undefined
+      return person.display_name ?? userName(person)
+    case "preferred_username":
+      return userName(person)
     case "updated_at":
       return Math.floor(Date.parse(person.updated_at) / 1000)
     case "email":
       return person.email
     case "email_verified":
-      // Nobody has verified that the address reaches this person.
-      return false
+      return person.email_verified === 1
+    case "groups":
+      return groups
   }
 }
 
-const personClaims = (person: Person, names: ReadonlyArray<PersonClaim>): Claims =>
-  Object.fromEntries(
-    names.flatMap((name) => {
-      const value = valueOf(person, name)
-      return value === undefined ? [] : [[name, value]]
-    })
-  )
-
-const allNames: ReadonlyArray<PersonClaim> = ["name", "updated_at", "email", "email_verified"]
+const personClaims = (facts: PersonFacts, names: ReadonlyArray<PersonClaim>): Claims =>
+  Object.fromEntries(names.map((name) => [name, valueOf(facts, name)]))
 
 /** The Workspace of a token, with the present role, and its Capsule. Absent without a Workspace. */
 export const svcClaim = ({ capsuleId, workspace }: LiveAuthority): Claims =>
@@ -44,16 +49,13 @@ export const svcClaim = ({ capsuleId, workspace }: LiveAuthority): Claims =>
 
 /** What UserInfo says about the person. */
 export const userInfoClaims = (
-  grant: Grant,
-  scopes: ReadonlyArray<string>,
   authority: LiveAuthority,
+  names: ReadonlyArray<PersonClaim>,
+  groups: ReadonlyArray<string>,
   memberships: ReadonlyArray<string> | undefined
 ): Claims => ({
-  sub: grant.subject,
-  ...personClaims(
-    authority.person,
-    allNames.filter((name) => scopes.includes(claimScopes[name]) || grant.claims.userinfo.includes(name))
-  ),
+  sub: authority.person.subject,
+  ...personClaims({ person: authority.person, groups }, names),
   ...svcClaim(authority),
   ...(memberships === undefined ? {} : { workspace_memberships: memberships })
 })
@@ -66,6 +68,8 @@ export interface IdTokenFacts {
   readonly issuer: string
   readonly grant: Grant
   readonly authority: LiveAuthority
+  readonly names: ReadonlyArray<PersonClaim>
+  readonly groups: ReadonlyArray<string>
   readonly accessToken: string
   readonly nonce: string | undefined
   /** Seconds since 1970. */
@@ -83,6 +87,6 @@ export const idTokenClaims = (facts: IdTokenFacts): Claims => ({
   at_hash: accessTokenHash(facts.accessToken),
   ...(facts.nonce === undefined ? {} : { nonce: facts.nonce }),
   ...(facts.grant.sessionId === undefined ? {} : { sid: facts.grant.sessionId }),
-  ...personClaims(facts.authority.person, facts.grant.claims.idToken),
+  ...personClaims({ person: facts.authority.person, groups: facts.groups }, facts.names),
   ...svcClaim(facts.authority)
 })

@@ -7,10 +7,13 @@ import { now } from "../Identity.ts"
 import type { Client } from "./Client.ts"
 import { Clients } from "./Clients.ts"
 import { type Grant, Grants } from "./Grants.ts"
+import { groupsOf } from "./Groups.ts"
 import { interfacePermissions } from "./InterfacePermissions.ts"
 import { IssuerSettings } from "./IssuerSettings.ts"
 import { activeMemberships, type LiveAuthority, liveAuthority } from "./LiveAuthority.ts"
 import { failClosed, type OAuthError, refuse } from "./OAuthError.ts"
+import { isAtRegisteredAddress } from "./RemovedRedirects.ts"
+import { namedClaims } from "./RequestedClaims.ts"
 import { RefreshTokens } from "./RefreshTokens.ts"
 import { decodeScopes } from "./Scopes.ts"
 import { SigningKeys } from "./SigningKeys.ts"
@@ -70,13 +73,14 @@ export class TokenInspection extends Context.Service<
       const keys = yield* SigningKeys
       const refreshTokens = yield* RefreshTokens
       const { issuer } = yield* IssuerSettings
-      const { resourceServers } = yield* StaticClients
+      const registered = yield* StaticClients
 
       /** The grant of a token with everything it depends on. */
       const standing = Effect.fnUntraced(function* (grantId: string, clientId: string) {
         const grant = yield* grants.findLive(read, grantId)
         const client = yield* clients.find(read, clientId)
         if (grant === undefined || Option.isNone(client) || grant.clientId !== clientId) return undefined
+        if (!isAtRegisteredAddress(client.value, grant)) return undefined
         const live = yield* liveAuthority(read, client.value, grant.subject, grant.workspaceId)
         return Result.isFailure(live) ? undefined : { grant, client: client.value, authority: live.success }
       })
@@ -115,7 +119,7 @@ export class TokenInspection extends Context.Service<
         resource: string,
         scopes: ReadonlyArray<string>
       ) {
-        const server = resourceServers.get(resource)
+        const server = registered.resourceServers.get(resource)
         if (server !== undefined) {
           return client.resources.includes(resource)
             ? scopes.filter((scope) => server.scopes.includes(scope))
@@ -206,7 +210,11 @@ export class TokenInspection extends Context.Service<
               : scopes.includes("workspaces")
                 ? yield* failClosed(activeMemberships(read, grant.subject))
                 : undefined
-          return userInfoClaims(grant, scopes, authority, memberships)
+          const names = namedClaims(scopes, grant.claims.userinfo)
+          const groups = names.includes("groups")
+            ? yield* failClosed(groupsOf(read, grant.subject, grant.workspaceId))
+            : []
+          return userInfoClaims(authority, names, groups, memberships)
         }),
         introspect: (by, token) => failClosed(introspect(by, token)),
         revoke: Effect.fn("TokenInspection.revoke")((by, token) => failClosed(sql.withTransaction(revoke(by, token))))

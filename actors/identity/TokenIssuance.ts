@@ -6,12 +6,14 @@ import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { newId } from "../Identity.ts"
 import type { Client } from "./Client.ts"
 import type { Grant } from "./Grants.ts"
+import { groupsOf } from "./Groups.ts"
 import { interfacePermissions } from "./InterfacePermissions.ts"
 import { IssuerSettings } from "./IssuerSettings.ts"
 import { lifetimes } from "./Lifetimes.ts"
 import type { LiveAuthority } from "./LiveAuthority.ts"
 import { type OAuthError, refuse } from "./OAuthError.ts"
 import { encodeScopes } from "./Scopes.ts"
+import { namedClaims } from "./RequestedClaims.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 import { StaticClients } from "./StaticClients.ts"
 import { idTokenClaims, svcClaim } from "./TokenClaims.ts"
@@ -60,7 +62,7 @@ export class TokenIssuance extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const keys = yield* SigningKeys
       const { issuer } = yield* IssuerSettings
-      const { resourceServers } = yield* StaticClients
+      const registered = yield* StaticClients
       const random = yield* SecureRandom.SecureRandom
       const withRandom = Effect.provideService(SecureRandom.SecureRandom, random)
 
@@ -83,7 +85,7 @@ export class TokenIssuance extends Context.Service<
       })
 
       const scopesAtServer = Effect.fnUntraced(function* ({ client, scopes }: IssuanceRequest, resource: string) {
-        const server = resourceServers.get(resource)
+        const server = registered.resourceServers.get(resource)
         if (server === undefined || !client.resources.includes(resource)) return yield* notCovered
         return scopes.filter((scope) => server.scopes.includes(scope))
       })
@@ -100,7 +102,7 @@ export class TokenIssuance extends Context.Service<
       const forResource = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
         const { authority, client, grant } = request
         if (grant.resource !== resource) return yield* notCovered
-        const scopes = yield* resourceServers.has(resource)
+        const scopes = yield* registered.resourceServers.has(resource)
           ? scopesAtServer(request, resource)
           : scopesAtInterface(request, resource)
         const issuedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
@@ -125,21 +127,23 @@ export class TokenIssuance extends Context.Service<
           const { authority, client, grant, nonce, refreshToken, resource } = request
           const access = yield* resource === undefined ? opaque(request) : forResource(request, resource)
           const issuedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-          const idToken = request.scopes.includes("openid")
-            ? yield* keys.sign(
-                client.idTokenAlgorithm,
-                undefined,
-                idTokenClaims({
-                  issuer,
-                  grant,
-                  authority,
-                  accessToken: Redacted.value(access.accessToken),
-                  nonce,
-                  issuedAt,
-                  expiresAt: issuedAt + Duration.toSeconds(lifetimes.idToken)
-                })
-              )
-            : undefined
+          if (!request.scopes.includes("openid")) return { ...access, idToken: undefined, refreshToken }
+          const names = namedClaims(request.scopes, grant.claims.idToken)
+          const idToken = yield* keys.sign(
+            client.idTokenAlgorithm,
+            undefined,
+            idTokenClaims({
+              issuer,
+              grant,
+              authority,
+              names,
+              groups: names.includes("groups") ? yield* groupsOf(sql, grant.subject, grant.workspaceId) : [],
+              accessToken: Redacted.value(access.accessToken),
+              nonce,
+              issuedAt,
+              expiresAt: issuedAt + Duration.toSeconds(lifetimes.idToken)
+            })
+          )
           return { ...access, idToken, refreshToken }
         })
       })

@@ -10,6 +10,7 @@ import { type Grant, Grants, type RevocationReason } from "./Grants.ts"
 import { liveAuthority } from "./LiveAuthority.ts"
 import { failClosed, type OAuthError, refuse } from "./OAuthError.ts"
 import { RefreshTokens } from "./RefreshTokens.ts"
+import { isAtRegisteredAddress } from "./RemovedRedirects.ts"
 import { isSubset } from "./Scopes.ts"
 import { type IssuedTokens, TokenIssuance } from "./TokenIssuance.ts"
 
@@ -87,6 +88,10 @@ export class TokenService extends Context.Service<
         const authority = yield* liveAuthority(sql, client, grant.subject, grant.workspaceId)
         if (Result.isFailure(authority)) {
           if (authority.failure.lasting) yield* endGrant(grant.id, "authority_ended")
+          return Result.fail(grantEnded)
+        }
+        if (!isAtRegisteredAddress(client, grant)) {
+          yield* endGrant(grant.id, "redirect_removed")
           return Result.fail(grantEnded)
         }
         // What the operator or an apply has revoked from the client since is not granted any more.

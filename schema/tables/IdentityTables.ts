@@ -101,3 +101,12 @@ export const identityTables: ReadonlyArray<string> = [
     PRIMARY KEY (subject, client_id, workspace_id)
   )`
 ]
+
+/**
+ * The redirect address that a grant was given at, without which nobody could end it with the address; `NULL` for devices and where
+ * it is not known any more.
+ */
+export const grantRedirectColumns: ReadonlyArray<string> = [
+  `ALTER TABLE oidc_grants ADD COLUMN redirect_uri TEXT`,
+  `UPDATE oidc_grants SET redirect_uri = (SELECT MIN(c.redirect_uri) FROM oidc_codes c WHERE c.grant_id = oidc_grants.id)`
+]

@@ -16,3 +16,8 @@ export const upstreamTables: ReadonlyArray<string> = [
     expires_at TEXT NOT NULL
   )`
 ]
+
+/** The address that the provider reported as verified at the last sign-in. */
+export const upstreamAddressColumns: ReadonlyArray<string> = [
+  `ALTER TABLE upstream_identities ADD COLUMN verified_email TEXT`
+]

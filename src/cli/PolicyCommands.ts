@@ -70,7 +70,7 @@ export const policyCommand = Command.make("policy").pipe(
   Command.withSubcommands([check])
 )
 
-/** Tells the running server to reload its policy file. */
+/** Lets the running server read its policy file and its file of OpenID clients anew. */
 export const reloadCommand = Command.make(
   "reload",
   { ...dataFlags, json: jsonFlag },
@@ -79,17 +79,23 @@ export const reloadCommand = Command.make(
     const reloaded = yield* Effect.flatMap(OperatorPolicies, ({ reload }) => reload).pipe(
       Effect.provide(OperatorPolicies.layer(settings))
     )
-    const { changed, supersededPlans } = reloaded
-    yield* print(
-      json,
-      reloaded,
+    const { changed, clients, digest, supersededPlans } = reloaded
+    const policy =
       changed.length === 0
-        ? `The policy file says what it said before (${reloaded.digest}).`
-        : `The policy is in force: ${changed.join(", ")} changed (${reloaded.digest}). ${counted(supersededPlans, "waiting plan was", "waiting plans were")} superseded.`
-    )
+        ? digest === "none"
+          ? "The server has no policy file."
+          : `The policy file says what it said before (${digest}).`
+        : `The policy is in force: ${changed.join(", ")} changed (${digest}). ${counted(supersededPlans, "waiting plan was", "waiting plans were")} superseded.`
+    const registered =
+      clients.changed.length === 0
+        ? []
+        : [
+            `OpenID clients in force: ${clients.changed.join(", ")} changed. ${counted(clients.endedGrants, "grant", "grants")} ended with clients or redirect addresses that are gone.`
+          ]
+    yield* print(json, reloaded, [policy, ...registered].join("\n"))
   })
 ).pipe(
   Command.withDescription(
-    "Let the running server read its policy file anew. Runs that execute go on under what they started with; waiting plans that were made under another profile or base configuration are superseded. An invalid file changes nothing."
+    "Let the running server read its policy file and its file of OpenID clients anew, both or neither. Runs that execute go on under what they started with; waiting plans that were made under another profile or base configuration are superseded. A client or redirect address that is gone ends its codes and refresh tokens. An invalid file changes nothing."
   )
 )

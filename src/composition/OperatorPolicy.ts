@@ -31,10 +31,11 @@ export class PolicyInForce extends Context.Service<
   {
     /**
      * Reads the file and returns what would change, with the steps to apply it and to undo that; nothing has changed until
-     * then. Fails with `SettingsRefused` when the file is not valid or the server has none.
+     * then. `undefined` when the server has no such file. Fails with `SettingsRefused` when the file is not valid.
      */
     readonly reload: Effect.Effect<
-      { readonly change: PolicyReload; readonly apply: Effect.Effect<void>; readonly undo: Effect.Effect<void> },
+      | { readonly change: PolicyReload; readonly apply: Effect.Effect<void>; readonly undo: Effect.Effect<void> }
+      | undefined,
       SettingsRefused
     >
   }
@@ -51,12 +52,7 @@ export const operatorPolicy = (settings: Settings) =>
       const inForce = { ...start, loadedAt: yield* at }
 
       const reload = Effect.gen(function* () {
-        if (policyFile === undefined) {
-          return yield* new SettingsRefused({
-            message:
-              "The server was started without a policy file. Name one with --policy-file or SVC_POLICY_FILE, and start it again."
-          })
-        }
+        if (policyFile === undefined) return undefined
         const read = yield* readOperatorPolicy(policyFile)
         if (JSON.stringify(read.policy.oauthHelpers) !== JSON.stringify(inForce.policy.oauthHelpers)) {
           return yield* new SettingsRefused({

@@ -22,7 +22,7 @@ import {
   providerAddressSpelling
 } from "../../schema/tables/ConnectionTables.ts"
 import { driftCheckColumns } from "../../schema/tables/DriftTables.ts"
-import { identityTables } from "../../schema/tables/IdentityTables.ts"
+import { grantRedirectColumns, identityTables } from "../../schema/tables/IdentityTables.ts"
 import { installationTables } from "../../schema/tables/InstallationTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { leftOverTables } from "../../schema/tables/LeftOverTables.ts"
@@ -47,7 +47,7 @@ import {
   sourceTables
 } from "../../schema/tables/SourceTables.ts"
 import { staleTables } from "../../schema/tables/StaleTables.ts"
-import { upstreamTables } from "../../schema/tables/UpstreamTables.ts"
+import { upstreamAddressColumns, upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
 import { waveTables } from "../../schema/tables/WaveTables.ts"
 import { automationColumns, workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
@@ -97,7 +97,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0028_drift_checks": driftCheckColumns,
   "0029_path_filters": pathFilterColumns,
   "0030_run_lifecycle": runLifecycleTables,
-  "0031_left_over_states": leftOverTables
+  "0031_left_over_states": leftOverTables,
+  "0033_issuer": [...upstreamAddressColumns, ...grantRedirectColumns]
 }
 
 /** The database was written by a newer release than this one. */

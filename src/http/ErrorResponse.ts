@@ -5,6 +5,14 @@ import { hasIntegrityFault, integrityFault } from "../../actors/vault/IntegrityF
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { requestFault } from "./SchemaFault.ts"
 
+/** What is wrong with the bearer (RFC 6750, 3.1); without one, only that there has to be one. */
+const challengeOf = ({ code, status }: ApiError): Readonly<Record<string, string>> => {
+  if (code === "invalid_token" || code === "insufficient_scope") {
+    return { "www-authenticate": `Bearer realm="svc", error="${code}"` }
+  }
+  return status === 401 ? { "www-authenticate": 'Bearer realm="svc"' } : {}
+}
+
 /** The error envelope as a response. `Retry-After` accompanies `rate_limited`. */
 export const errorResponse = (error: ApiError, requestId: string): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.jsonUnsafe(
@@ -13,7 +21,7 @@ export const errorResponse = (error: ApiError, requestId: string): HttpServerRes
       status: error.status,
       headers: {
         ...(error.retryAfter === undefined ? {} : { "retry-after": String(error.retryAfter) }),
-        ...(error.status === 401 ? { "www-authenticate": "Bearer" } : {}),
+        ...challengeOf(error),
         "cache-control": "no-store"
       }
     }

@@ -4,8 +4,13 @@ import { Audit } from "../../actors/audit/Audit.ts"
 import { OperatorSuccession } from "../../actors/succession/OperatorSuccession.ts"
 import { serviceContext } from "../../actors/Command.ts"
 import { transaction } from "../../actors/database/Transaction.ts"
+import { Grants } from "../../actors/identity/Grants.ts"
+import { endRemovedRedirects } from "../../actors/identity/RemovedRedirects.ts"
+import type { Replacement } from "../../actors/identity/StaticClients.ts"
+import { changedClients } from "../../actors/identity/StaticRegistry.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
-import { PolicyInForce } from "../composition/OperatorPolicy.ts"
+import { ClientsInForce } from "../accounts/oidc/ClientsInForce.ts"
+import { PolicyInForce, type PolicyReload } from "../composition/OperatorPolicy.ts"
 
 /** What a reload changed. Digests are `sha256:` over the file; `changed` are its changed parts. */
 export const PolicyReloaded = Schema.Struct({
@@ -13,15 +18,34 @@ export const PolicyReloaded = Schema.Struct({
   digest: Schema.String,
   changed: Schema.Array(Schema.String),
   /** Plans that became void: made under a profile or base configuration that is no longer in force. */
-  supersededPlans: Schema.Int
+  supersededPlans: Schema.Int,
+  /** The OpenID clients of the installation: ids that changed, and grants that ended with clients and redirect addresses. */
+  clients: Schema.Struct({ changed: Schema.Array(Schema.String), endedGrants: Schema.Int })
 })
 export type PolicyReloaded = typeof PolicyReloaded.Type
+
+const refused = ({ message }: { readonly message: string }) =>
+  new ApiError({ code: "failed_precondition", message: `${message} Nothing was changed.` })
+
+const nothingToRead = {
+  message:
+    "The server was started without a policy file and without a file of OpenID clients. Name one with --policy-file (SVC_POLICY_FILE) or --oidc-clients-file (SVC_OIDC_CLIENTS_FILE), and start it again."
+}
+
+const unread = {
+  change: { previousDigest: "none", digest: "none", changed: [] },
+  apply: Effect.void,
+  undo: Effect.void
+}
 
 /** The operator's policy commands for a running server, with an audit event `operator.command`. */
 export class PolicyCommands extends Context.Service<
   PolicyCommands,
   {
-    /** Reloads the policy file. Fails with `failed_precondition` without changing anything. */
+    /**
+     * Reloads the policy file and the file of OpenID clients, both or neither. Fails with `failed_precondition` without changing
+     * anything.
+     */
     readonly reload: Effect.Effect<PolicyReloaded, ApiError>
   }
 >()("svc/operator/PolicyCommands") {
@@ -30,37 +54,62 @@ export class PolicyCommands extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const policy = yield* PolicyInForce
+      const registered = yield* ClientsInForce
+      const grants = yield* Grants
       const operator = yield* OperatorSuccession
       const audit = yield* Audit
 
+      const read = Effect.all({ policy: policy.reload, clients: registered.reload }).pipe(
+        Effect.filterOrFail(
+          (found) => found.policy !== undefined || found.clients !== undefined,
+          () => nothingToRead
+        ),
+        Effect.mapError(refused)
+      )
+
+      const settle = Effect.fnUntraced(function* (change: PolicyReload, clients: Replacement | undefined) {
+        const ended = clients === undefined ? 0 : yield* endRemovedRedirects(clients.before, clients.after)
+        const reloaded: PolicyReloaded = {
+          ...change,
+          supersededPlans: yield* operator.supersedeMoved,
+          clients: {
+            changed: clients === undefined ? [] : changedClients(clients.before, clients.after),
+            endedGrants: ended
+          }
+        }
+        yield* audit.append({
+          workspaceId: null,
+          actor: serviceContext.actor,
+          action: "operator.command",
+          target: { kind: "policy", id: change.digest },
+          data: {
+            command: "admin reload",
+            previousDigest: reloaded.previousDigest,
+            changed: reloaded.changed,
+            supersededPlans: reloaded.supersededPlans,
+            clients: reloaded.clients.changed,
+            endedGrants: ended
+          }
+        })
+        return reloaded
+      })
+
       const reload = Effect.gen(function* () {
-        const { apply, change, undo } = yield* policy.reload.pipe(
-          Effect.mapError(({ message }) => new ApiError({ code: "failed_precondition", message }))
-        )
-        yield* apply
-        const supersededPlans = yield* operator.supersedeMoved.pipe(
-          Effect.tap((count) =>
-            audit.append({
-              workspaceId: null,
-              actor: serviceContext.actor,
-              action: "operator.command",
-              target: { kind: "policy", id: change.digest },
-              data: {
-                command: "admin reload",
-                previousDigest: change.previousDigest,
-                changed: change.changed,
-                supersededPlans: count
-              }
-            })
-          ),
+        const { clients, policy: next = unread } = yield* read
+        yield* next.apply
+        if (clients !== undefined) yield* clients.apply
+        const reloaded = yield* settle(next.change, clients).pipe(
+          Effect.provideService(Grants, grants),
+          Effect.orDie,
           transaction(sql),
           // It did not happen without its event.
-          Effect.onError(() => undo)
+          Effect.onError(() => Effect.andThen(next.undo, clients?.undo ?? Effect.void))
         )
+        const parts = [...reloaded.changed, ...reloaded.clients.changed.map((id) => `OpenID client ${id}`)]
         yield* Effect.logInfo(
-          `Done for an operator: svc admin reload, policy ${change.digest}, changed: ${change.changed.join(", ") || "nothing"}, ${supersededPlans} plans superseded`
+          `Done for an operator: svc admin reload, policy ${reloaded.digest}, changed: ${parts.join(", ") || "nothing"}, ${reloaded.supersededPlans} plans superseded, ${reloaded.clients.endedGrants} grants ended`
         )
-        return { ...change, supersededPlans }
+        return reloaded
       }).pipe(Effect.withSpan("PolicyCommands.reload"))
 
       return PolicyCommands.of({ reload })

@@ -23,10 +23,11 @@ import {
   permissionsOf,
   toClient
 } from "./AuthorizationRequest.ts"
-import { codeResponse, errorResponse, seeOther } from "./AuthorizationResponse.ts"
+import { codeAddress, errorAddress, seeOther } from "./AuthorizationResponse.ts"
 import { consentPage, refusalPage } from "./ConsentPage.ts"
 import { sentToSignInAt, toSignIn } from "./FreshSignIn.ts"
-import { pageLanguage } from "./PageWords.ts"
+import { leavingPage } from "./OnwardPage.ts"
+import { type Language, pageLanguage } from "./PageWords.ts"
 import { formParameters, parseParameters, type Parameters, queryParameters } from "./Parameters.ts"
 import { formToken, formTokenHolds, remoteAddress, type Visitor, visitor } from "./Visitor.ts"
 import { StoredWorkspace } from "../../../actors/workspace/StoredWorkspace.ts"
@@ -69,6 +70,7 @@ const mustAsk = Effect.fnUntraced(function* (request: AuthorizationRequest, subj
   return !isSubset(permissionsOf(request), given)
 })
 
+/** Grants what was asked. Returns the client's address with the code. */
 const grantCode = Effect.fnUntraced(function* (request: AuthorizationRequest, visiting: Visitor) {
   const authorizations = yield* Authorizations
   const { issuer } = yield* IssuerSettings
@@ -81,7 +83,7 @@ const grantCode = Effect.fnUntraced(function* (request: AuthorizationRequest, vi
     code: { redirectUri, codeChallenge, nonce },
     requestId: yield* currentRequestId
   })
-  return codeResponse(issuer, request, Redacted.value(code))
+  return codeAddress(issuer, request, Redacted.value(code))
 })
 
 /** The request in the Workspace that applies to this person. */
@@ -155,7 +157,7 @@ const authorize = Effect.gen(function* () {
   yield* limits.consume("authorize", { subject: visiting.subject })
   const request = yield* settled(asked, forPerson(asked, visiting))
   if (!(yield* settled(request, mustAsk(request, visiting.subject)))) {
-    return yield* settled(request, grantCode(request, visiting))
+    return seeOther(yield* settled(request, grantCode(request, visiting)))
   }
   if (request.prompts.has("none")) {
     return yield* toClient(request, refuse("consent_required", "The person has to agree first."))
@@ -192,7 +194,7 @@ const decide = Effect.gen(function* () {
   }
   switch (sent.get("decision")) {
     case "allow":
-      return yield* settled(request, grantCode(request, visiting))
+      return leavingPage(yield* language(parameters), yield* settled(request, grantCode(request, visiting)))
     case "switch":
       return yield* toSignIn(path, parameters)
     default:
@@ -200,16 +202,23 @@ const decide = Effect.gen(function* () {
   }
 })
 
-const refused = Effect.fnUntraced(function* ({ error, target }: AuthorizationRefused) {
-  const { issuer } = yield* IssuerSettings
-  if (target !== undefined) return errorResponse(issuer, target, error)
-  const parameters = yield* queryParameters
-  return refusalPage(yield* language(parameters), {
+const onRefusalPage = Effect.fnUntraced(function* (error: OAuthError) {
+  return refusalPage(yield* language(yield* queryParameters), {
     status: error.status === 401 ? 400 : error.status,
     detail: `${error.error}: ${error.description}`,
     requestId: yield* currentRequestId
   })
 })
+
+/** How the browser gets to the client's address: by a redirect, or from a form by a page of ours. */
+type Leave = (address: string, language: Language) => HttpServerResponse.HttpServerResponse
+
+const refused = (leave: Leave) =>
+  Effect.fnUntraced(function* ({ error, target }: AuthorizationRefused) {
+    const { issuer } = yield* IssuerSettings
+    if (target === undefined) return yield* onRefusalPage(error)
+    return leave(errorAddress(issuer, target, error), yield* language(yield* queryParameters))
+  })
 
 const limited = Effect.fnUntraced(function* (error: ApiError) {
   return refusalPage(yield* language(yield* queryParameters), {
@@ -219,8 +228,13 @@ const limited = Effect.fnUntraced(function* (error: ApiError) {
   })
 })
 
-const onPages = <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, AuthorizationRefused | ApiError, R>) =>
-  Effect.catchTags(effect, { AuthorizationRefused: refused, ApiError: limited })
+const onPages =
+  (leave: Leave) =>
+  <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, AuthorizationRefused | ApiError, R>) =>
+    Effect.catchTags(effect, { AuthorizationRefused: refused(leave), ApiError: limited })
+
+const byRedirect = onPages(seeOther)
+const byPage = onPages((address, chosen) => leavingPage(chosen, address))
 
 /** The endpoints where a person decides: the authorization request, and the answer to its question. */
 export const authorizeEndpoints = Effect.gen(function* () {
@@ -239,7 +253,7 @@ export const authorizeEndpoints = Effect.gen(function* () {
     | Vault
   >()
   const provided = Effect.provideContext(services)
-  yield* router.add("GET", path, provided(onPages(authorize)))
-  yield* router.add("POST", path, provided(onPages(authorizeByForm)))
-  yield* router.add("POST", "/oauth/consent", provided(onPages(decide)))
+  yield* router.add("GET", path, provided(byRedirect(authorize)))
+  yield* router.add("POST", path, provided(byRedirect(authorizeByForm)))
+  yield* router.add("POST", "/oauth/consent", provided(byPage(decide)))
 })

@@ -1,6 +1,6 @@
 import type { LiveAuthority } from "../../../actors/identity/LiveAuthority.ts"
 import type { AuthorizationRequest } from "./AuthorizationRequest.ts"
-import { html, type Markup, page, policySource } from "./Page.ts"
+import { html, type Markup, page, placeOf } from "./Page.ts"
 import { type Language, pageWords } from "./PageWords.ts"
 
 export interface ConsentQuestion {
@@ -41,11 +41,10 @@ export const consentPage = (question: ConsentQuestion) => {
   const { authority, email, encoded, language, permissions, request, token, workspaceName } = question
   const words = pageWords[language]
   const { name } = request.client
-  const place = policySource(request.redirectUri)
+  const place = placeOf(request.redirectUri)
   return page({
     language,
     title: words.consentTitle(name),
-    leadsTo: [place],
     body: html`<h1>${words.consentTitle(name)}</h1>
 ${identityList(language, email, authority, workspaceName)}
 <p id="asks">${words.consentAbout(name)}</p>

@@ -3,6 +3,7 @@ import { HttpRouter } from "effect/http"
 import { grantTypes } from "../../../actors/identity/Client.ts"
 import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
 import { failClosed } from "../../../actors/identity/OAuthError.ts"
+import { personClaims } from "../../../actors/identity/RequestedClaims.ts"
 import { standardScopes } from "../../../actors/identity/Scopes.ts"
 import { signingAlgorithms } from "../../../actors/identity/SigningAlgorithms.ts"
 import { keySetMaxAge, SigningKeys } from "../../../actors/identity/SigningKeys.ts"
@@ -42,10 +43,7 @@ export const issuerMetadata = (issuer: string) => ({
     "nonce",
     "at_hash",
     "sid",
-    "name",
-    "updated_at",
-    "email",
-    "email_verified",
+    ...personClaims,
     "svc",
     "workspace_memberships"
   ],

@@ -6,6 +6,7 @@ import type { Client } from "../../../actors/identity/Client.ts"
 import { Clients } from "../../../actors/identity/Clients.ts"
 import type { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
 import { failClosed, type OAuthError, refuse } from "../../../actors/identity/OAuthError.ts"
+import { isRegisteredRedirect } from "../../../actors/identity/RedirectUris.ts"
 import type { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
 import type { Vault } from "../../../actors/vault/Vault.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
@@ -15,7 +16,8 @@ import { requireSameOrigin, withoutSession } from "../SessionCookie.ts"
 import { seeOther } from "./AuthorizationResponse.ts"
 import { refusalPage } from "./ConsentPage.ts"
 import { type IdTokenHint, readIdTokenHint } from "./IdTokenHint.ts"
-import { html, page, policySource } from "./Page.ts"
+import { leavingPage } from "./OnwardPage.ts"
+import { html, page } from "./Page.ts"
 import { pageLanguage, pageWords } from "./PageWords.ts"
 import { formParameters, parseParameters, type Parameters, queryParameters } from "./Parameters.ts"
 import { formToken, formTokenHolds, type Visitor, visitor } from "./Visitor.ts"
@@ -32,6 +34,11 @@ interface LogoutRequest {
 const withState = (uri: string, state: string | undefined): string => {
   if (state === undefined) return uri
   return `${uri}${uri.includes("?") ? "&" : "?"}${new URLSearchParams({ state }).toString()}`
+}
+
+const nobody: Pick<Client, "applicationType" | "postLogoutRedirectUris"> = {
+  applicationType: "web",
+  postLogoutRedirectUris: []
 }
 
 /** Fails with `invalid_request` for a hint that this issuer did not sign, and for an address that is not registered. */
@@ -54,7 +61,8 @@ const parseLogout = Effect.fn("parseLogout")(function* (parameters: Parameters) 
     clientId === undefined ? Option.none() : yield* failClosed(clients.find(read, clientId))
   const uri = parameters.get("post_logout_redirect_uri")
   if (uri === undefined) return { hint, returnTo: undefined } satisfies LogoutRequest
-  if (Option.isNone(client) || !client.value.postLogoutRedirectUris.includes(uri)) {
+  const { applicationType, postLogoutRedirectUris } = Option.getOrElse(client, () => nobody)
+  if (!isRegisteredRedirect(uri, postLogoutRedirectUris, applicationType)) {
     return yield* refuse(
       "invalid_request",
       "The post_logout_redirect_uri is not registered, or no client was proven by id_token_hint or client_id."
@@ -81,14 +89,19 @@ const said = Effect.fnUntraced(function* (
   })
 })
 
-const end = Effect.fnUntraced(function* (visiting: Visitor, request: LogoutRequest, parameters: Parameters) {
+/** Ends the session, if there is one, and continues with the response, or says so here without one. */
+const end = Effect.fnUntraced(function* (
+  visiting: Visitor | undefined,
+  onward: HttpServerResponse.HttpServerResponse | undefined,
+  parameters: Parameters
+) {
+  if (visiting === undefined) return onward ?? (yield* said(parameters, "logoutNothing"))
   const sessions = yield* Sessions
   yield* Effect.ignore(sessions.revoke(visiting.subject, visiting.sessionId, yield* currentRequestId))
-  const response = request.returnTo === undefined ? yield* said(parameters, "logoutDone") : seeOther(request.returnTo)
-  return yield* withoutSession(response)
+  return yield* withoutSession(onward ?? (yield* said(parameters, "logoutDone")))
 })
 
-const ask = Effect.fnUntraced(function* (visiting: Visitor, request: LogoutRequest, parameters: Parameters) {
+const ask = Effect.fnUntraced(function* (visiting: Visitor, parameters: Parameters) {
   const chosen = yield* language(parameters)
   const words = pageWords[chosen]
   const encoded = parameters.encodeWithout()
@@ -96,7 +109,6 @@ const ask = Effect.fnUntraced(function* (visiting: Visitor, request: LogoutReque
   return page({
     language: chosen,
     title: words.logoutTitle,
-    leadsTo: request.returnTo === undefined ? [] : [policySource(request.returnTo)],
     body: html`<h1>${words.logoutAsk}</h1><p>${words.signedInAs} <strong>${visiting.email}</strong></p>
 <form method="post" action="/oauth/logout/decision"><input type="hidden" name="request" value="${encoded}"><input type="hidden" name="token" value="${token}">
 <div class="actions"><button class="main" name="decision" value="leave">${words.logoutConfirm}</button><button name="decision" value="stay">${words.logoutStay}</button></div></form>`
@@ -104,14 +116,13 @@ const ask = Effect.fnUntraced(function* (visiting: Visitor, request: LogoutReque
 })
 
 const answer = Effect.fnUntraced(function* (parameters: Parameters) {
-  const request = yield* parseLogout(parameters)
+  const { hint, returnTo } = yield* parseLogout(parameters)
   const visiting = yield* visitor
-  if (visiting === undefined) {
-    return request.returnTo === undefined ? yield* said(parameters, "logoutNothing") : seeOther(request.returnTo)
-  }
   // An ID token of this session proves that its client intends it. Anybody can make a browser follow a link.
-  const proven = request.hint?.sub === visiting.subject && request.hint.sid === visiting.sessionId
-  return proven ? yield* end(visiting, request, parameters) : yield* ask(visiting, request, parameters)
+  const proven = hint?.sub === visiting?.subject && hint?.sid === visiting?.sessionId
+  if (visiting !== undefined && !proven) return yield* ask(visiting, parameters)
+  const onward = returnTo === undefined ? undefined : seeOther(returnTo)
+  return yield* end(visiting, onward, parameters)
 })
 
 const logout = Effect.flatMap(queryParameters, answer)
@@ -124,15 +135,14 @@ const decide = Effect.gen(function* () {
   const sent = yield* formParameters
   const encoded = sent.get("request") ?? ""
   const parameters = parseParameters(encoded)
-  const request = yield* parseLogout(parameters)
+  const { returnTo } = yield* parseLogout(parameters)
   const visiting = yield* visitor
-  if (visiting === undefined) return yield* said(parameters, "logoutNothing")
-  if (!(yield* formTokenHolds(visiting, form, encoded, sent.get("token")))) {
+  if (visiting !== undefined && !(yield* formTokenHolds(visiting, form, encoded, sent.get("token")))) {
     return yield* refuse("invalid_request", "The page was shown to another session. Start again.")
   }
-  return sent.get("decision") === "leave"
-    ? yield* end(visiting, request, parameters)
-    : yield* said(parameters, "stayedSignedIn")
+  if (visiting !== undefined && sent.get("decision") !== "leave") return yield* said(parameters, "stayedSignedIn")
+  const onward = returnTo === undefined ? undefined : leavingPage(yield* language(parameters), returnTo)
+  return yield* end(visiting, onward, parameters)
 })
 
 const refusedOnPage = Effect.fnUntraced(function* (error: OAuthError | ApiError) {

@@ -1,9 +1,10 @@
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import type { HttpRouter } from "effect/http"
 import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
-import { StaticClients, StaticClientsRefused } from "../../../actors/identity/StaticClients.ts"
+import { StaticClients } from "../../../actors/identity/StaticClients.ts"
 import type { HttpSettings } from "../../http/HttpSettings.ts"
 import type { AttemptLimits } from "../AttemptLimits.ts"
+import { ClientsInForce, type ClientSettings } from "./ClientsInForce.ts"
 import { oidcRoutes } from "./OidcRoutes.ts"
 import { oidcServices } from "./OidcServices.ts"
 import { readStaticClients } from "./StaticClientFile.ts"
@@ -33,33 +34,19 @@ export const mountedOidcRoutes = Layer.unwrap(
   )
 )
 
-/** Discovery must not send anybody to a client that does not exist. */
-const advertised = (clientId: string | undefined) =>
-  Layer.effectDiscard(
-    Effect.gen(function* () {
-      const { clients } = yield* StaticClients
-      if (clientId === undefined || clients.has(clientId)) return
-      return yield* new StaticClientsRefused({
-        message: `SVC_OIDC_CLIENT_ID names ${clientId}, which the file of SVC_OIDC_CLIENTS_FILE does not have.`
-      })
-    })
-  )
-
 /**
  * The whole issuer over storage: decisions, keys, cleanup and routes. `issuer` is the public origin without a trailing slash.
  * Its services sit below the actors, through which Capsules borrow their identity.
  */
-export const oidcIssuer = (options: {
-  readonly issuer: string
-  readonly refreshReuseGrace?: Duration.Input | undefined
-  /** The file with clients and resource servers, see docs/oidc.md. */
-  readonly clientsFile?: string | undefined
-  /** The client that discovery names to mobile applications. Fails with `StaticClientsRefused` when there is none. */
-  readonly advertisedClientId?: string | undefined
-}) =>
+export const oidcIssuer = (
+  options: ClientSettings & {
+    readonly issuer: string
+    readonly refreshReuseGrace?: Duration.Input | undefined
+  }
+) =>
   OidcFace.layer.pipe(
     Layer.provideMerge(oidcServices),
-    Layer.provideMerge(advertised(options.advertisedClientId)),
+    Layer.provideMerge(ClientsInForce.layer(options)),
     Layer.provideMerge(Layer.unwrap(Effect.map(readStaticClients(options.clientsFile), StaticClients.layer))),
     Layer.provideMerge(
       Layer.succeed(IssuerSettings, {

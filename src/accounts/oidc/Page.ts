@@ -60,12 +60,10 @@ export interface PageOptions {
   readonly title: string
   readonly body: Markup
   readonly status?: number
-  /** Where a form of the page may lead, after redirects too: origins or schemes. */
-  readonly leadsTo?: ReadonlyArray<string>
 }
 
 /** A whole page: no script, no image, no framing, no caching. */
-export const page = ({ body, language, leadsTo = [], status = 200, title }: PageOptions) =>
+export const page = ({ body, language, status = 200, title }: PageOptions) =>
   HttpServerResponse.text(
     html`<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title} · svc</title><style>${new Markup(style)}</style></head><body><main>${body}</main></body></html>`
       .text,
@@ -81,7 +79,8 @@ export const page = ({ body, language, leadsTo = [], status = 200, title }: Page
         "content-security-policy": [
           "default-src 'none'",
           `style-src 'sha256-${styleHash}'`,
-          `form-action 'self'${leadsTo.map((place) => ` ${place}`).join("")}`,
+          // Enforced along redirects too, so a form's answer that leads to another site is a page (OnwardPage).
+          "form-action 'self'",
           "base-uri 'none'",
           "frame-ancestors 'none'"
         ].join("; ")
@@ -89,8 +88,8 @@ export const page = ({ body, language, leadsTo = [], status = 200, title }: Page
     }
   )
 
-/** How a policy names an address: its origin, or the scheme of an app. */
-export const policySource = (uri: string): string => {
+/** What people are told of an address: its origin, or the scheme of an app. */
+export const placeOf = (uri: string): string => {
   const url = new URL(uri)
   return url.protocol === "https:" || url.protocol === "http:" ? url.origin : url.protocol
 }

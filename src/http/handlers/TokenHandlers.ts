@@ -22,8 +22,8 @@ const presentedBearer = Effect.gen(function* () {
   const header = headers["authorization"]
   if (header === undefined) {
     return yield* new ApiError({
-      code: "unauthenticated",
-      message: "Send the token as `Authorization: Bearer <token>`."
+      code: "invalid_token",
+      message: "Send the token as `Authorization: Bearer <token>`. Cookies and other places are not looked at."
     })
   }
   const token = bearerPattern.exec(header)?.[1]

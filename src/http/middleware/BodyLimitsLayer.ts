@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, type SchemaAST } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
+import { Access } from "../../../schema/api/Access.ts"
 import { BrowserLanding } from "../../../schema/api/BrowserLanding.ts"
 import { BodyLimits } from "../../../schema/api/Middleware.ts"
 import { invalidRequest } from "../../../schema/errors/ApiError.ts"
@@ -42,7 +43,9 @@ export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits
   const limits = bodyLimitsOf(name)
   const handled = whenTraced(name, httpEffect)
   const known = queryKeys(endpoint)
-  const takesAnyQuery = Context.get(endpoint.annotations, BrowserLanding)
+  // A route that reads nothing but the bearer ignores the query, and with it tokens that were put there.
+  const bearerAlone = Context.getUnsafe(endpoint.annotations, Access).kind === "token"
+  const takesAnyQuery = bearerAlone || Context.get(endpoint.annotations, BrowserLanding)
   const takesBody = takesFields(endpoint)
   const declaresEmpty = !takesBody && endpoint.payload.size > 0
   return Effect.gen(function* () {

@@ -180,6 +180,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
           scopes: ["openid"],
           claims: { idToken: [], userinfo: [] },
           resource: undefined,
+          redirectUri: undefined,
           authTime: 0
         })
       )

@@ -5,7 +5,8 @@ test.each([
   "https://app.example.com/callback",
   "https://app.example.com/callback?tenant=a",
   "http://127.0.0.1:8080/callback",
-  "http://[::1]/callback"
+  "http://[::1]/callback",
+  "http://localhost:3000/callback"
 ])("%s is registered for every type", (uri) => {
   expect([redirectUriFault(uri, "web"), redirectUriFault(uri, "native")]).toEqual([undefined, undefined])
 })
@@ -26,7 +27,8 @@ test.each([
   ["https://:secret@app.example.com/", "user name or password"],
   ["https://*.example.com/", "wildcard"],
   ["http://app.example.com/", "http outside loopback"],
-  ["http://localhost/", "http outside loopback"],
+  ["http://localhost.example.com/", "http outside loopback"],
+  ["http://localhost@app.example.com/", "user name or password"],
   ["http://127.0.0.2/", "http outside loopback"],
   ["javascript:alert(1)", "browsers run"],
   ["data:text/html,a", "browsers run"],
@@ -68,4 +70,28 @@ test("a native client's loopback address may vary in its port, and in nothing el
     "http://localhost:50000/callback"
   ])
     expect([given, isRegisteredRedirect(given, registered, "native")]).toEqual([given, false])
+})
+
+test("an address at localhost without a port leaves it to the development server", () => {
+  for (const type of ["web", "native"] as const) {
+    const open = ["http://localhost/callback"]
+    for (const given of [
+      "http://localhost/callback",
+      "http://localhost:3000/callback",
+      "http://localhost:5173/callback"
+    ])
+      expect([given, isRegisteredRedirect(given, open, type)]).toEqual([given, true])
+    for (const given of [
+      "http://localhost:3000/other",
+      "http://localhost:3000/callback?a",
+      "http://LOCALHOST:3000/callback",
+      "https://localhost:3000/callback",
+      "http://127.0.0.1:3000/callback",
+      "http://localhost.example.com/callback",
+      "http://localhost:3000@evil.example/callback",
+      "http://localhost:/callback"
+    ])
+      expect([given, isRegisteredRedirect(given, open, type)]).toEqual([given, false])
+  }
+  expect(isRegisteredRedirect("http://localhost:5173/callback", ["http://localhost:3000/callback"], "web")).toBe(false)
 })

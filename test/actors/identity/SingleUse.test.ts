@@ -48,6 +48,7 @@ const newGrant = Effect.gen(function* () {
     scopes: [],
     claims: { userinfo: [], idToken: [] },
     resource: undefined,
+    redirectUri: undefined,
     authTime: 0
   }
 })

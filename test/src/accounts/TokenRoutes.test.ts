@@ -2,13 +2,21 @@ import { expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { ExtensionScopes } from "../../../actors/account/ScopeCatalog.ts"
 import { Members } from "../../../actors/member/Members.ts"
 import { as, newPerson, newWorkspace, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { withoutTable } from "./oidc/support/CapsuleFixture.ts"
 import { AccountServer, bearer, type Call, call, fromPage, openSession } from "./support/AccountServer.ts"
 
 const fresh = Effect.provide(Layer.fresh(AccountServer.layer))
+const label = { ja: "対話", en: "Chat" }
+const withExtension = Effect.provide(
+  Layer.fresh(AccountServer.layer).pipe(
+    Layer.provide(Layer.succeed(ExtensionScopes, [{ scope: "ai.chat", label, description: label }]))
+  )
+)
 const tokens = "/api/v1/account/tokens"
 
 const person = Effect.fnUntraced(function* (name: string) {
@@ -205,9 +213,15 @@ it.effect("the current authority reads only the Authorization header, and change
       { headers: { authorization: text(secret) } },
       { headers: { authorization: `Bearer ${"a".repeat(8192)}` } }
     ]
-    for (const options of nobody) expect((yield* call(`${tokens}/current`, options)).status).toBe(401)
-    const inQuery = yield* call(`${tokens}/current?access_token=${text(secret)}`, { headers: ann.headers })
-    expect([400, 401]).toContain(inQuery.status)
+    const query = `?access_token=${text(secret)}&token=${text(secret)}&access_token=x`
+    for (const options of [{}, ...nobody]) {
+      for (const path of [`${tokens}/current`, `${tokens}/current${query}`]) {
+        const answer = yield* call(path, options)
+        expect(answer).toMatchObject({ status: 401, json: { error: { code: "invalid_token" } } })
+        expect(answer.headers.get("www-authenticate")).toBe('Bearer realm="svc", error="invalid_token"')
+      }
+    }
+    expect((yield* call(`${tokens}/current?access_token=x`, { headers: bearer(secret) })).status).toBe(200)
     // Ambient credentials beside the bearer are ignored, even invalid ones.
     const beside = { ...bearer(secret), cookie: "svc_session=bad", "x-svc-account-session": "bad" }
     expect((yield* call(`${tokens}/current`, { headers: beside })).status).toBe(200)
@@ -231,4 +245,39 @@ it.effect("a bound token shows its Workspace and live role, and gets 403 once th
     expect(yield* current).toMatchObject({ status: 403, json: { error: { code: "workspace_membership_inactive" } } })
     expect((yield* call(`/api/v1/workspaces/${workspace.id}`, { headers: bearer(secret) })).status).toBe(403)
   }).pipe(fresh)
+)
+
+it.effect("an authority that cannot be read is 503, and the token stays good", () =>
+  Effect.gen(function* () {
+    const ann = yield* person("ann")
+    const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })
+    const { secret } = yield* newToken(ann.subject, ["read"], workspace.id)
+    const unreadable = yield* withoutTable("memberships", call(`${tokens}/current`, { headers: bearer(secret) }))
+    expect(unreadable).toMatchObject({ status: 503, json: { error: { code: "verification_unavailable" } } })
+    expect([unreadable.headers.get("cache-control"), unreadable.headers.get("pragma")]).toEqual([
+      "no-store",
+      "no-cache"
+    ])
+    expect((yield* call(`${tokens}/current`, { headers: bearer(secret) })).status).toBe(200)
+  }).pipe(fresh)
+)
+
+it.effect("a scope of an extension is offered and granted, and opens no route of the core", () =>
+  Effect.gen(function* () {
+    const ann = yield* person("ann")
+    const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })
+    const { json } = yield* call(`${tokens}/scopes`, { headers: ann.headers })
+    expect(json).toMatchObject({
+      scopes: [{ scope: "read" }, { scope: "write" }, { scope: "ai.chat", workspaceBinding: "required" }]
+    })
+    const create = (body: object) => call(tokens, { headers: ann.headers, body: { name: "t", ...body } })
+    expect((yield* create({ scopes: ["ai.chat"] })).status).toBe(400)
+    const created = yield* create({ scopes: ["ai.chat"], workspace_id: workspace.id })
+    const [secret = ""] = /svcp_\w+/.exec(created.raw) ?? []
+    const current = yield* call(`${tokens}/current`, { headers: bearer(secret) })
+    expect(current).toMatchObject({ status: 200, json: { scopes: ["ai.chat"], workspace_role: "owner" } })
+    const refused = yield* call(`/api/v1/workspaces/${workspace.id}`, { headers: bearer(secret) })
+    expect(refused).toMatchObject({ status: 403, json: { error: { code: "insufficient_scope" } } })
+    expect(refused.headers.get("www-authenticate")).toBe('Bearer realm="svc", error="insufficient_scope"')
+  }).pipe(withExtension)
 )

@@ -132,8 +132,9 @@ it.live("the reference provider signs in a person by a verified address, and lin
     expect([done.status, done.location]).toEqual([303, `${origin}/w/acme?tab=runs`])
     expect(done.headers.get("referrer-policy")).toBe("no-referrer")
     expect(yield* here.whoAmI).toBe(subject)
-    const [linked] = yield* sql`SELECT issuer, upstream_subject, subject FROM upstream_identities`
-    expect(linked).toEqual({ issuer, upstream_subject: "ann", subject })
+    const [linked] = yield* sql`SELECT issuer, upstream_subject, subject, verified_email
+      FROM upstream_identities`
+    expect(linked).toEqual({ issuer, upstream_subject: "ann", subject, verified_email: "ann@example.com" })
     // The answer works once, and in this browser.
     expect((yield* here.visit(back)).status).toBe(400)
     expect(entered - before).toBe(2)
@@ -306,7 +307,7 @@ it.live("people see linked identities, and unlink all but their last sign-in met
       text((yield* sessions.open({ subject: ann.subject, method: "upstream" })).secret)
     )
     const at = "2026-01-01T00:00:00.000Z"
-    yield* sql`INSERT INTO upstream_identities VALUES ('https://old.example', 'ann', ${ann.subject}, ${at}, ${at})`
+    yield* sql`INSERT INTO upstream_identities (issuer, upstream_subject, subject, created_at, last_used_at) VALUES ('https://old.example', 'ann', ${ann.subject}, ${at}, ${at})`
     const last = yield* unlink()
     expect([last.status, JSON.parse(last.body).error.code]).toEqual([409, "failed_precondition"])
     expect((yield* signIn(here, provider)).status).toBe(303)

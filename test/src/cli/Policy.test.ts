@@ -108,7 +108,7 @@ describe("the policy file on the command line", () => {
         const configs = yield* OperatorConfigs
         const region = () => configs.baseConfigs[0]?.variables?.["region"]
         yield* files.writeFileString(policyFile, policy("eu-2"))
-        const { apply, undo } = yield* (yield* PolicyInForce).reload
+        const { apply, undo } = (yield* (yield* PolicyInForce).reload) ?? (yield* Effect.die("no policy file"))
         expect(region()).toBe("eu-1")
         yield* apply
         expect(region()).toBe("eu-2")

@@ -1,11 +1,13 @@
 import { afterAll, describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
-import { Effect, FileSystem, Layer, Logger, Redacted } from "effect"
+import { Duration, Effect, FileSystem, Layer, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { IdentityCleanup } from "../../../../actors/identity/IdentityCleanup.ts"
+import { IssuerSettings } from "../../../../actors/identity/IssuerSettings.ts"
 import { OAuthAuthority } from "../../../../actors/identity/OAuthAuthority.ts"
 import { Grants } from "../../../../actors/identity/Grants.ts"
-import { type StaticClientConfig, StaticClients } from "../../../../actors/identity/StaticClients.ts"
+import type { StaticClientConfig } from "../../../../actors/identity/StaticClientConfig.ts"
+import { StaticClients } from "../../../../actors/identity/StaticClients.ts"
 import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
 import { mountedOidcRoutes, oidcIssuer } from "../../../../src/accounts/oidc/OidcFace.ts"
 import { readStaticClients } from "../../../../src/accounts/oidc/StaticClientFile.ts"
@@ -35,9 +37,16 @@ const good: StaticClientConfig = {
   redirect_uris: ["https://app.example.com/cb"]
 }
 
+const settings = (issuer: string) => Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.zero })
+
 const registered = (config: StaticClientConfig) =>
   Effect.map(StaticClients, ({ clients }) => clients.get(config.client_id)).pipe(
-    Effect.provide(Layer.provideMerge(StaticClients.layer({ clients: [config] }), Logger.layer([])))
+    Effect.provide(
+      StaticClients.layer({ clients: [config] }).pipe(
+        Layer.provide(settings(defaultIssuer)),
+        Layer.provideMerge(Logger.layer([]))
+      )
+    )
   )
 
 describe("static clients", () => {
@@ -70,6 +79,27 @@ describe("static clients", () => {
       })
     )
   }
+
+  it.effect("at localhost are for development, with a warning where the issuer is elsewhere", () =>
+    Effect.gen(function* () {
+      const warned = (issuer: string, uri: string) => {
+        const logged: Array<string> = []
+        const logger = Logger.make(({ message }) => void logged.push(String(message)))
+        return Layer.build(StaticClients.layer({ clients: [{ ...good, redirect_uris: [uri] }] })).pipe(
+          Effect.as(logged),
+          Effect.provide(Layer.merge(settings(issuer), Logger.layer([logger])))
+        )
+      }
+      for (const uri of ["http://localhost/cb", "http://localhost:3000/cb"]) {
+        const [warning, ...more] = yield* warned(defaultIssuer, uri)
+        expect(warning).toContain(`OpenID client app has the redirect address ${uri}`)
+        expect(more).toEqual([])
+        expect(yield* warned("http://127.0.0.1:8080", uri)).toEqual([])
+        expect(yield* warned("http://localhost:8080", uri)).toEqual([])
+      }
+      expect(yield* warned(defaultIssuer, "http://127.0.0.1/cb")).toEqual([])
+    })
+  )
 
   it.live("come from a file; errors name its faults but not its values", () =>
     Effect.gen(function* () {

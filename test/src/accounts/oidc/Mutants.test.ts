@@ -3,6 +3,7 @@ import { Effect, Exit, Layer, Logger } from "effect"
 import { testAccounts } from "../../../support/Accounts.ts"
 import { suite } from "../../../support/Effect.ts"
 import { basicOpModules, stricterModules } from "./support/BasicOp.ts"
+import { claimRuleModules } from "./support/ClaimRules.ts"
 import { decisionMutants } from "./support/DecisionMutants.ts"
 import { faceMutants } from "./support/FaceMutants.ts"
 import { clientDocument, defaultIssuer, issuerSettings, mounted } from "./support/IssuerFixture.ts"
@@ -29,6 +30,7 @@ const mutants = [...decisionMutants, ...faceMutants]
 const modules = new Map(
   [
     basicOpModules,
+    claimRuleModules,
     stricterModules,
     rpLogoutModules,
     leavingModules,

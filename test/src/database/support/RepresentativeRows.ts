@@ -456,7 +456,14 @@ export const representativeRows: ReadonlyArray<readonly [table: string, values: 
   ],
   [
     "upstream_identities",
-    { issuer: "https://i.test", upstream_subject: "u", subject, created_at: at, last_used_at: at }
+    {
+      issuer: "https://i.test",
+      upstream_subject: "u",
+      subject,
+      verified_email: "a@example.com",
+      created_at: at,
+      last_used_at: at
+    }
   ],
   ["deferred_syncs", { source_id, ref: "refs/heads/main", path: ".", trigger_kind: "webhook", since: at }],
   ["run_turns", { turn: 7, slot_pool: "runs", workspace_id, subject }],

@@ -51,10 +51,24 @@ export const authorization = (fields: Fields = {}): Record<string, string> => ({
 
 export const visit = (path: string, cookie?: string) => send(path, cookie === undefined ? {} : { headers: { cookie } })
 
-const hidden = (page: string, name: string): string => {
-  const value = new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? ""
-  return value.replaceAll("&amp;", "&").replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&lt;", "<")
-}
+const unescaped = (text: string): string =>
+  text.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&lt;", "<").replaceAll("&amp;", "&")
+
+const hidden = (page: string, name: string): string =>
+  unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? "")
+
+/** Where the browser goes next: by a redirect, or by a page that continues automatically. */
+export const onwardOf = Effect.fnUntraced(function* (response: Response) {
+  const location = response.headers.get("location")
+  if (location !== null) return location
+  const page = yield* bodyText(response.clone())
+  const link = / id="onward" href="([^"]*)"/.exec(page)?.[1]
+  if (link === undefined) return undefined
+  yield* mustBe(response.headers.get("refresh"), `0; url=${unescaped(link)}`, "the page continues where its link leads")
+  yield* mustBe(response.headers.get("referrer-policy"), "no-referrer", "Referrer-Policy")
+  yield* mustBe(response.headers.get("cache-control"), "no-store", "Cache-Control")
+  return unescaped(link)
+})
 
 export const formFields = (page: string) => ({ request: hidden(page, "request"), token: hidden(page, "token") })
 
@@ -69,18 +83,23 @@ export interface Arrival {
   readonly parameters: URLSearchParams
 }
 
-const arrival = (response: Response): Arrival => {
-  const location = response.headers.get("location") ?? undefined
+const arrival = Effect.fnUntraced(function* (response: Response) {
+  const location = yield* onwardOf(response)
   const at = location?.indexOf("?") ?? -1
-  return { response, location, parameters: new URLSearchParams(at < 0 ? "" : location?.slice(at + 1)) }
-}
+  const arrived: Arrival = {
+    response,
+    location,
+    parameters: new URLSearchParams(at < 0 ? "" : location?.slice(at + 1))
+  }
+  return arrived
+})
 
 /** Opens an authorization request and consents when asked. */
 export const authorize = Effect.fnUntraced(function* (fields: Fields | string, cookie?: string) {
   const opened = yield* visit(`/oauth/authorize?${typeof fields === "string" ? fields : query(fields)}`, cookie)
-  if (opened.status !== 200 || cookie === undefined) return arrival(opened)
+  if (opened.status !== 200 || cookie === undefined) return yield* arrival(opened)
   const page = yield* bodyText(opened)
-  return arrival(yield* press("/oauth/consent", { ...formFields(page), decision: "allow" }, cookie))
+  return yield* arrival(yield* press("/oauth/consent", { ...formFields(page), decision: "allow" }, cookie))
 })
 
 /** The code of a successful authorization; dies without one. */

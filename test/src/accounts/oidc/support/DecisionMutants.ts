@@ -255,5 +255,47 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     find: "SET status = 'used'",
     replace: "SET status = 'approved'",
     noticedBy: "a device is connected by the person who started it"
+  },
+  {
+    name: "any address counts as verified upstream",
+    file: identity("LiveAuthority"),
+    find: " AND i.verified_email = u.email",
+    replace: "",
+    noticedBy: "an address is verified only while an upstream provider vouches for it"
+  },
+  {
+    name: "the ID token says less than UserInfo",
+    file: identity("TokenIssuance"),
+    find: "namedClaims(request.scopes, grant.claims.idToken)",
+    replace: "namedClaims([], grant.claims.idToken)",
+    noticedBy: "the ID token and UserInfo say the same, of the scopes that were asked for"
+  },
+  {
+    name: "a suspended member keeps the group",
+    file: identity("Groups"),
+    find: " AND m.status = 'active'",
+    replace: "",
+    noticedBy: "groups are the roles of the moment, within the Workspace of the grant"
+  },
+  {
+    name: "a bound grant lists the groups of other Workspaces",
+    file: identity("Groups"),
+    find: "workspaceId === undefined ?",
+    replace: "workspaceId !== null ?",
+    noticedBy: "groups are the roles of the moment, within the Workspace of the grant"
+  },
+  {
+    name: "a refresh family outlives its redirect address",
+    file: identity("TokenService"),
+    find: "if (!isAtRegisteredAddress(client, grant)) {",
+    replace: "if (false) {",
+    noticedBy: "a redirect address that is gone takes what was granted there"
+  },
+  {
+    name: "an access token outlives its redirect address",
+    file: identity("TokenInspection"),
+    find: "if (!isAtRegisteredAddress(client.value, grant)) return undefined",
+    replace: "",
+    noticedBy: "a redirect address that is gone takes what was granted there"
   }
 ]

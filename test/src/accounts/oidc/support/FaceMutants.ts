@@ -98,15 +98,29 @@ export const faceMutants: ReadonlyArray<Mutant> = [
   {
     name: "a logout redirects to any address",
     file: face("LogoutEndpoints"),
-    find: "!client.value.postLogoutRedirectUris.includes(uri)",
+    find: "!isRegisteredRedirect(uri, postLogoutRedirectUris, applicationType)",
     replace: "uri === undefined",
     noticedBy: "oidcc-rp-initiated-logout-bad-post-logout-redirect-uri"
   },
   {
     name: "any person's ID token signs out without a prompt",
     file: face("LogoutEndpoints"),
-    find: "const proven = request.hint?.sub === visiting.subject && request.hint.sid === visiting.sessionId",
-    replace: "const proven = request.hint !== undefined",
+    find: "const proven = hint?.sub === visiting?.subject && hint?.sid === visiting?.sessionId",
+    replace: "const proven = hint !== undefined",
+    noticedBy: "another session's ID token, or a client_id without one, prompts the person"
+  },
+  {
+    name: "a refusal on the consent page is a redirect",
+    file: face("AuthorizeEndpoints"),
+    find: "onPages((address, chosen) => leavingPage(chosen, address))",
+    replace: "onPages(seeOther)",
+    noticedBy: "a decision counts only from its own page, session and request"
+  },
+  {
+    name: "a confirmed sign-out leaves by a redirect",
+    file: face("LogoutEndpoints"),
+    find: "leavingPage(yield* language(parameters), returnTo)",
+    replace: "seeOther(returnTo)",
     noticedBy: "another session's ID token, or a client_id without one, prompts the person"
   }
 ]

@@ -2,7 +2,8 @@ import { Context, Duration, Effect, Layer, Logger, Redacted } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Sessions } from "../../../../../actors/account/Sessions.ts"
 import { IssuerSettings } from "../../../../../actors/identity/IssuerSettings.ts"
-import { type StaticClientDocument, StaticClients } from "../../../../../actors/identity/StaticClients.ts"
+import type { StaticClientDocument } from "../../../../../actors/identity/StaticClientConfig.ts"
+import { StaticClients } from "../../../../../actors/identity/StaticClients.ts"
 import { InstallPolicy } from "../../../../../actors/configuration/InstallPolicy.ts"
 import { defaultOperatorPolicy } from "../../../../../schema/manifest/OperatorPolicy.ts"
 import { unlimitedAttempts } from "../../../../support/Attempts.ts"
@@ -31,7 +32,7 @@ export const clientDocument = (origin = "http://127.0.0.1:1"): StaticClientDocum
       redirect_uris: [callback, `${callback}?tenant=1`],
       post_logout_redirect_uris: ["https://rp.example.com/bye"],
       pkce: "optional",
-      scope: "openid profile email offline_access workspaces api.use read",
+      scope: "openid profile email groups offline_access workspaces api.use read",
       resources: [resource]
     },
     {
@@ -87,7 +88,6 @@ export const issuerSettings = (
   Layer.mergeAll(
     StaticClients.layer(document),
     Layer.succeed(InstallPolicy, testPolicy),
-    Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.seconds(graceSeconds) }),
     Layer.succeed(HttpSettings, {
       baseUrl: issuer,
       version: "0.0.0",
@@ -96,6 +96,8 @@ export const issuerSettings = (
       auth: { oidc: false, password: true }
     }),
     limits
+  ).pipe(
+    Layer.provideMerge(Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.seconds(graceSeconds) }))
   )
 
 type Handler = (request: Request, context?: Context.Context<never>) => Promise<Response>

@@ -1,27 +1,32 @@
 import { Effect, Layer } from "effect"
 import { oidcRoutes } from "../../../../../src/accounts/oidc/OidcRoutes.ts"
 import { oidcServices } from "../../../../../src/accounts/oidc/OidcServices.ts"
+import type { StaticClientDocument } from "../../../../../actors/identity/StaticClientConfig.ts"
 import { testAccounts } from "../../../../support/Accounts.ts"
 import { fetchServer } from "../../../../support/FetchServer.ts"
 import { clientDocument, issuerSettings, mounted, TestIssuer } from "./IssuerFixture.ts"
 import { testTime } from "./TestTime.ts"
 
 /** The issuer on a real socket at a free loopback port, for clients that bring their own HTTP. */
-export const servedIssuer = Layer.unwrap(
-  Effect.gen(function* () {
-    let handle: (request: Request) => Promise<Response> = () => Promise.resolve(new Response(null, { status: 503 }))
-    const issuer = yield* fetchServer((request) => handle(request))
-    const connected = Layer.effectDiscard(
-      Effect.map(TestIssuer, (application) => {
-        handle = (request) => application.handle(request)
-      })
-    )
-    return connected.pipe(
-      Layer.provideMerge(mounted(issuer, oidcRoutes)),
-      Layer.provideMerge(oidcServices),
-      Layer.provideMerge(issuerSettings(issuer, clientDocument(issuer))),
-      Layer.provideMerge(testAccounts),
-      Layer.provideMerge(testTime)
-    )
-  })
-)
+export const servedIssuerOf = (document: (issuer: string) => StaticClientDocument) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      let handle: (request: Request) => Promise<Response> = () => Promise.resolve(new Response(null, { status: 503 }))
+      const issuer = yield* fetchServer((request) => handle(request))
+      const connected = Layer.effectDiscard(
+        Effect.map(TestIssuer, (application) => {
+          handle = (request) => application.handle(request)
+        })
+      )
+      return connected.pipe(
+        Layer.provideMerge(mounted(issuer, oidcRoutes)),
+        Layer.provideMerge(oidcServices),
+        Layer.provideMerge(issuerSettings(issuer, document(issuer))),
+        Layer.provideMerge(testAccounts),
+        Layer.provideMerge(testTime)
+      )
+    })
+  )
+
+/** The same with the clients of the suites. */
+export const servedIssuer = servedIssuerOf(clientDocument)

@@ -1,0 +1,40 @@
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Client } from "./Client.ts"
+import { type Grant, Grants } from "./Grants.ts"
+import { isRegisteredRedirect } from "./RedirectUris.ts"
+import type { StaticRegistry } from "./StaticRegistry.ts"
+
+/** Whether a grant was given at an address that the client still has. A device has none. */
+export const isAtRegisteredAddress = (
+  { applicationType, redirectUris }: Pick<Client, "applicationType" | "redirectUris">,
+  { redirectUri }: Pick<Grant, "redirectUri">
+): boolean => redirectUri === undefined || isRegisteredRedirect(redirectUri, redirectUris, applicationType)
+
+const usesDevices = ({ grantTypes }: Client) => grantTypes.includes("urn:ietf:params:oauth:grant-type:device_code")
+
+/**
+ * Ends what clients and redirect addresses that are gone have left: codes, access tokens and refresh families. In the caller's
+ * transaction. Returns the number of grants.
+ */
+export const endRemovedRedirects = Effect.fn("endRemovedRedirects")(function* (
+  before: StaticRegistry,
+  after: StaticRegistry
+): Effect.fn.Return<number, SqlError, Grants> {
+  const grants = yield* Grants
+  let ended = 0
+  for (const [id, earlier] of before.clients) {
+    const present = after.clients.get(id)
+    if (present === undefined) {
+      ended += yield* grants.revokeClient(id)
+      continue
+    }
+    const removed = earlier.redirectUris.some((uri) => !present.redirectUris.includes(uri))
+    if (!removed) continue
+    // An unknown address of a client without devices is older than the record of it, and may be the one that went.
+    ended += yield* grants.revokeRedirects(id, (redirectUri) =>
+      redirectUri === undefined ? usesDevices(earlier) : isAtRegisteredAddress(present, { redirectUri })
+    )
+  }
+  return ended
+})

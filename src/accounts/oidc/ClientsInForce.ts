@@ -1,0 +1,47 @@
+import { Context, Effect, FileSystem, Layer } from "effect"
+import { StaticClientsRefused } from "../../../actors/identity/StaticClientConfig.ts"
+import { type Replacement, StaticClients } from "../../../actors/identity/StaticClients.ts"
+import { readStaticClients } from "./StaticClientFile.ts"
+
+export interface ClientSettings {
+  /** The file with clients and resource servers, see docs/oidc.md. */
+  readonly clientsFile?: string | undefined
+  /** The client that discovery names to mobile applications. */
+  readonly advertisedClientId?: string | undefined
+}
+
+/** The operator's clients in force, and the way to reload their file. */
+export class ClientsInForce extends Context.Service<
+  ClientsInForce,
+  {
+    /**
+     * Reads the file and returns what would replace the clients in force; nothing has changed until then. `undefined` without a
+     * file. Fails with `StaticClientsRefused` when the file breaks a rule.
+     */
+    readonly reload: Effect.Effect<Replacement | undefined, StaticClientsRefused>
+  }
+>()("svc/accounts/oidc/ClientsInForce") {
+  /** Fails with `StaticClientsRefused` as well when discovery would send people to a client that does not exist. */
+  static readonly layer = ({ advertisedClientId, clientsFile }: ClientSettings) =>
+    Layer.effect(
+      ClientsInForce,
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const registered = yield* StaticClients
+        const requireAdvertised = Effect.fnUntraced(function* ({ clients }: Pick<StaticClients["Service"], "clients">) {
+          if (advertisedClientId === undefined || clients.has(advertisedClientId)) return
+          return yield* new StaticClientsRefused({
+            message: `SVC_OIDC_CLIENT_ID names ${advertisedClientId}, which the file of SVC_OIDC_CLIENTS_FILE does not have.`
+          })
+        })
+        yield* requireAdvertised(registered)
+        const reload = Effect.gen(function* () {
+          if (clientsFile === undefined) return undefined
+          const replacement = yield* registered.replacement(yield* readStaticClients(clientsFile))
+          yield* requireAdvertised(replacement.after)
+          return replacement
+        }).pipe(Effect.provideService(FileSystem.FileSystem, files), Effect.withSpan("ClientsInForce.reload"))
+        return ClientsInForce.of({ reload })
+      })
+    )
+}
