@@ -42,23 +42,25 @@ export class TokenAuthority extends Context.Service<
         Effect.map(Effect.orDie(find(hash)), ([row]) => row && { row, usable: usableToken(row) })
       )
 
-      const known = Effect.fnUntraced(function* (token: Redacted.Redacted) {
-        const found = yield* stored(secretHash(token))
-        const millis = yield* Clock.currentTimeMillis
-        if (found === undefined || Option.isNone(found.usable) || found.usable.value.expiresAt <= millis) {
-          return yield* invalidToken()
-        }
-        return { row: found.row, usable: found.usable.value }
-      })
+      const known = (token: Redacted.Redacted) =>
+        Effect.flatMap(stored(secretHash(token)), (found) =>
+          Effect.flatMap(Clock.currentTimeMillis, (millis) =>
+            found === undefined || Option.isNone(found.usable) || found.usable.value.expiresAt <= millis
+              ? Effect.fail(invalidToken())
+              : Effect.succeed({ row: found.row, usable: found.usable.value, millis })
+          )
+        )
 
       return TokenAuthority.of({
-        authenticate: Effect.fnUntraced(function* (token) {
+        authenticate: (token) =>
           // The checksum spares the database guesses.
-          if (!isWellFormed("personalToken", Redacted.value(token))) return yield* invalidToken()
-          const { usable } = yield* known(token)
-          yield* use.note(usable.tokenId, usable.lastUsedAt)
-          return usable.principal
-        }),
+          isWellFormed("personalToken", Redacted.value(token))
+            ? Effect.flatMap(known(token), ({ usable: { lastUsedAt, principal, tokenId }, millis }) =>
+                use.isNoted(tokenId, lastUsedAt, millis)
+                  ? Effect.succeed(principal)
+                  : Effect.as(use.note(tokenId, lastUsedAt), principal)
+              )
+            : Effect.fail(invalidToken()),
         current: Effect.fn("TokenAuthority.current")(function* (bearer) {
           const { row } = yield* known(bearer)
           const role =

@@ -1,6 +1,5 @@
 import { Layer } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
-import { SvcApi } from "../../schema/api/SvcApi.ts"
+import { endpointRoutes } from "./EndpointRoutes.ts"
 import { capsuleHandlers } from "./handlers/CapsuleHandlers.ts"
 import { connectionHandlers } from "./handlers/ConnectionHandlers.ts"
 import { dashboardHandlers } from "./handlers/DashboardHandlers.ts"
@@ -30,4 +29,4 @@ export const spineHandlers = Layer.mergeAll(
 )
 
 /** The routes of the API on a router; the handlers of the remaining groups are given by the composition. */
-export const apiRoutes = HttpApiBuilder.layer(SvcApi).pipe(Layer.provide(spineHandlers))
+export const apiRoutes = endpointRoutes.pipe(Layer.provide(spineHandlers))

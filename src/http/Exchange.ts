@@ -1,4 +1,4 @@
-import { Context, Effect, Random, type Redacted } from "effect"
+import { Context, Effect, type Redacted } from "effect"
 import type { RunFrames } from "../streams/RunFrames.ts"
 
 /**
@@ -29,17 +29,20 @@ export const makeRequestId = (random: { readonly nextDoubleUnsafe: () => number 
   return id
 }
 
-export const newRequestId: Effect.Effect<string> = Effect.map(Random.Random, makeRequestId)
-
 /** Lets the answer to the request in progress renew the cookie of a session that its use renewed. */
-export const followRenewal = Effect.fnUntraced(function* (
+export const noteRenewal = (
+  { sessionRenewed }: ExchangeShape,
   presented: { readonly ambient: boolean; readonly secret: Redacted.Redacted },
   principal: { readonly renewed?: boolean | undefined }
-) {
-  if (!presented.ambient || principal.renewed !== true) return
-  const { sessionRenewed } = yield* Exchange
-  sessionRenewed?.(presented.secret)
-})
+): void => {
+  if (presented.ambient && principal.renewed === true) sessionRenewed?.(presented.secret)
+}
+
+/** The same for the request in progress. */
+export const followRenewal = (
+  presented: { readonly ambient: boolean; readonly secret: Redacted.Redacted },
+  principal: { readonly renewed?: boolean | undefined }
+): Effect.Effect<void> => Effect.map(Exchange, (exchange) => noteRenewal(exchange, presented, principal))
 
 /** The id of the request in progress. */
 export const currentRequestId: Effect.Effect<string> = Effect.map(Exchange, ({ requestId }) => requestId)

@@ -1,9 +1,9 @@
-import { Clock, Context, Effect, Option, type Redacted } from "effect"
+import { Clock, Context, Effect, Option, Random, type Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { ReadSnapshot } from "../../actors/database/ReadSnapshot.ts"
 import { countRequest } from "../observability/HttpMetrics.ts"
 import { failureResponse } from "./ErrorResponse.ts"
-import { Exchange, type ExchangeShape, newRequestId } from "./Exchange.ts"
+import { Exchange, type ExchangeShape, makeRequestId } from "./Exchange.ts"
 import { withRenewedSession } from "../accounts/SessionCookie.ts"
 import { HttpSettings } from "./HttpSettings.ts"
 import { commonHeaders } from "./ResponseHeaders.ts"
@@ -17,13 +17,14 @@ const guardedBy = Effect.gen(function* () {
   const withCommonHeaders = commonHeaders(baseUrl)
 
   return <E, R>(httpEffect: HttpEffect<E, R>): HttpEffect<E, R | HttpServerRequest.HttpServerRequest | HttpSettings> =>
-    Effect.gen(function* () {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const exchange = yield* Exchange
-      const clock = yield* Clock.Clock
+    Effect.contextWith((context: Context.Context<R | HttpServerRequest.HttpServerRequest>) => {
+      const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+      const exchange = Context.get(context, Exchange)
+      const clock = Context.get(context, Clock.Clock)
       let renewed: Redacted.Redacted | undefined
       const started = clock.currentTimeMillisUnsafe()
-      const requestId = exchange.requestId === "" ? yield* newRequestId : exchange.requestId
+      const requestId =
+        exchange.requestId === "" ? makeRequestId(Context.get(context, Random.Random)) : exchange.requestId
       const { bodyReceived, remoteAddress, upgrade } = exchange
       const own: ExchangeShape = {
         requestId,
@@ -38,19 +39,24 @@ const guardedBy = Effect.gen(function* () {
         remoteAddress === undefined ? request : request.modify({ remoteAddress: Option.some(remoteAddress) })
       // Whatever was committed before the request came counts for it.
       snapshot.renew()
-      const response = yield* httpEffect.pipe(
+      const answered = httpEffect.pipe(
         Effect.catchCause((cause) =>
           isRouteNotFound(cause)
             ? Effect.succeed(unknownRouteResponse(request.url, requestId))
             : failureResponse(cause, requestId)
         ),
-        Effect.updateContext((context: Context.Context<R>) =>
-          Context.add(Context.add(context, Exchange, own), HttpServerRequest.HttpServerRequest, addressed)
+        Effect.updateContext((services: Context.Context<R>) =>
+          Context.add(Context.add(services, Exchange, own), HttpServerRequest.HttpServerRequest, addressed)
         )
       )
-      yield* countRequest(request.method, response.status, clock.currentTimeMillisUnsafe() - started)
-      const followed = renewed === undefined ? response : yield* withRenewedSession(response, renewed)
-      return withCommonHeaders(followed, request.url, requestId)
+      return Effect.flatMap(answered, (response) => {
+        countRequest(context, request.method, response.status, clock.currentTimeMillisUnsafe() - started)
+        return renewed === undefined
+          ? Effect.succeed(withCommonHeaders(response, request.url, requestId))
+          : Effect.map(withRenewedSession(response, renewed), (followed) =>
+              withCommonHeaders(followed, request.url, requestId)
+            )
+      })
     })
 })
 

@@ -1,4 +1,4 @@
-import { type Context, Effect, Metric } from "effect"
+import { type Context, Metric } from "effect"
 
 const requests = Metric.counter("svc_http_requests_total", {
   description: "Answered HTTP requests by method and status.",
@@ -29,9 +29,7 @@ const counter = (method: string, status: number) => {
 }
 
 /** Counts one answered request. Undefined methods share one label, so that clients cannot add series. */
-export const countRequest = (method: string, status: number, millis: number): Effect.Effect<void> =>
-  Effect.contextWith((context: Context.Context<never>) => {
-    counter(method, status).updateUnsafe(1, context)
-    seconds.updateUnsafe(millis / 1000, context)
-    return Effect.void
-  })
+export const countRequest = (context: Context.Context<never>, method: string, status: number, millis: number): void => {
+  counter(method, status).updateUnsafe(1, context)
+  seconds.updateUnsafe(millis / 1000, context)
+}

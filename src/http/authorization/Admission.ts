@@ -1,4 +1,4 @@
-import { Context, Effect, Option } from "effect"
+import { Context, Effect, Option, Result } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { Principal } from "../../../actors/credential/Principal.ts"
 import { archivedWorkspace } from "../../../actors/workspace/ArchivedWorkspace.ts"
@@ -6,14 +6,15 @@ import type { AccessRule, WorkspaceLocator } from "../../../schema/api/Access.ts
 import type { CallerShape } from "../../../schema/api/Middleware.ts"
 import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
 import type { AuditActor } from "../../../schema/records/AuditEvent.ts"
+import type { Role } from "../../../schema/records/Workspace.ts"
 import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
-import { currentRequestId, followRenewal } from "../Exchange.ts"
+import { Exchange, type ExchangeShape, noteRenewal } from "../Exchange.ts"
 import { HttpSettings, sessionCookieName } from "../HttpSettings.ts"
 import { bodyLimitsOf, readJsonBody } from "../RequestBody.ts"
 import { Authenticator } from "./Authenticator.ts"
-import { presentedCredential } from "./Credentials.ts"
+import { type PresentedCredential, presentedCredential } from "./Credentials.ts"
 import { crossSiteRefusal } from "./CrossSite.ts"
-import { credentialRefusal, grantedWorkspace, scopeRefusal } from "./Permission.ts"
+import { credentialRefusal, type GrantedWorkspace, grantedWorkspace, scopeRefusal } from "./Permission.ts"
 import { locateWorkspaces } from "./WorkspaceLocation.ts"
 
 const fieldOf = (value: unknown, name: string): unknown =>
@@ -52,6 +53,14 @@ const auditActor = (principal: Principal): AuditActor =>
 /** The rule of a route that asks who is there. */
 export type AdmittedRule = Exclude<AccessRule, { readonly kind: "public" | "token" }>
 
+/** A request whose credential is good. */
+interface Authenticated {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly exchange: ExchangeShape
+  readonly presented: PresentedCredential
+  readonly principal: Principal
+}
+
 const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
 /**
@@ -66,36 +75,24 @@ export const admissions = Effect.gen(function* () {
   const sessionCookie = sessionCookieName(baseUrl)
   const { origin } = new URL(baseUrl)
 
+  const grantingBy = (locator: WorkspaceLocator, role: Role, endpoint: string) => {
+    const value = locatorValue(locator, endpoint)
+    const located = locate(locator)
+    return (principal: Principal) =>
+      Effect.flatMap(value, (id) =>
+        Effect.flatMap(located(id, principal.subject), (places) =>
+          Effect.fromResult(grantedWorkspace(principal, role, places))
+        )
+      )
+  }
+
   return (rule: AdmittedRule, endpoint: string) => {
-    const places =
-      rule.kind === "workspace" ? { id: locatorValue(rule.locate, endpoint), located: locate(rule.locate) } : undefined
-    return Effect.gen(function* () {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const presented = yield* Effect.fromResult(presentedCredential(request.headers, sessionCookie))
-      const principal = yield* presented.kind === "bearer"
-        ? authenticator.bearer(presented.secret)
-        : authenticator.session(presented.secret)
-      if (presented.ambient) {
-        const crossSite = crossSiteRefusal(request.method, request.headers, origin)
-        if (crossSite !== undefined) return yield* crossSite
-        yield* followRenewal(presented, principal)
-      }
-      const unscoped = scopeRefusal(principal, request.method)
-      if (unscoped !== undefined) return yield* unscoped
-      const granted =
-        rule.kind === "workspace" && places !== undefined
-          ? yield* Effect.fromResult(
-              grantedWorkspace(principal, rule.role, yield* places.located(yield* places.id, principal.subject))
-            )
-          : undefined
+    const granting = rule.kind === "workspace" ? grantingBy(rule.locate, rule.role, endpoint) : undefined
+
+    /** The last checks, once the Workspace is known. */
+    const admitted = ({ exchange, presented, principal, request }: Authenticated, granted?: GrantedWorkspace) => {
       const refusal = credentialRefusal(principal, rule)
-      if (refusal !== undefined) return yield* refusal
-      if (!readMethods.has(request.method)) {
-        if (granted?.archived === true && rule.kind === "workspace" && rule.archived !== "open") {
-          return yield* archivedWorkspace()
-        }
-        yield* limits.consume("mutation", { subject: principal.subject })
-      }
+      if (refusal !== undefined) return refusal
       const caller: CallerShape = {
         subject: principal.subject,
         credential: principal.credential,
@@ -105,9 +102,37 @@ export const admissions = Effect.gen(function* () {
         workspaceId: granted?.workspaceId,
         role: granted?.role,
         actor: auditActor(principal),
-        requestId: yield* currentRequestId
+        requestId: exchange.requestId
       }
-      return { caller, ambient: presented.ambient }
+      const admission = Effect.succeed({ caller, ambient: presented.ambient })
+      if (readMethods.has(request.method)) return admission
+      return granted?.archived === true && rule.kind === "workspace" && rule.archived !== "open"
+        ? archivedWorkspace()
+        : Effect.andThen(limits.consume("mutation", { subject: principal.subject }), admission)
+    }
+
+    // Each step asks only what the one before left open, since every request takes them.
+    return Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
+      const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+      const exchange = Context.get(context, Exchange)
+      const found = presentedCredential(request.headers, sessionCookie)
+      if (Result.isFailure(found)) return Effect.fail(found.failure)
+      const presented = found.success
+      const authenticated =
+        presented.kind === "bearer" ? authenticator.bearer(presented.secret) : authenticator.session(presented.secret)
+      return Effect.flatMap(authenticated, (principal) => {
+        if (presented.ambient) {
+          const crossSite = crossSiteRefusal(request.method, request.headers, origin)
+          if (crossSite !== undefined) return crossSite
+          noteRenewal(exchange, presented, principal)
+        }
+        const unscoped = scopeRefusal(principal, request.method)
+        if (unscoped !== undefined) return unscoped
+        const own = { exchange, presented, principal, request }
+        return granting === undefined
+          ? admitted(own)
+          : Effect.flatMap(granting(principal), (granted) => admitted(own, granted))
+      })
     })
   }
 })

@@ -159,12 +159,14 @@ export const locateWorkspaces = Effect.gen(function* () {
     const recorded = finders.get(locator) ?? recordedBy(locator)
     finders.set(locator, recorded)
     const noun = nounOf(locator)
-    return Effect.fnUntraced(function* (id: string, subject: string) {
-      const found = yield* recorded(`${subject}${separator}${id}`)
-      if (found !== undefined) return found
+    const unrecorded = Effect.fnUntraced(function* (id: string, subject: string) {
       const readyMade =
         locator === "path.capsuleConfigId" ? yield* locateReadyMade(sql, operator, id, subject) : undefined
       return readyMade ?? (yield* notFound(noun))
     })
+    return (id: string, subject: string) =>
+      Effect.flatMap(recorded(`${subject}${separator}${id}`), (found) =>
+        found === undefined ? unrecorded(id, subject) : Effect.succeed(found)
+      )
   }
 })

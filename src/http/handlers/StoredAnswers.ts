@@ -7,7 +7,7 @@ import { keeping } from "../KnownMembers.ts"
 type Answering = (value: unknown) => HttpServerResponse.HttpServerResponse
 
 /** How the reads of a group answer, by endpoint: those whose answer is written as it is held. */
-const answersOf = (group: string): ReadonlyMap<string, Answering> => {
+export const answersOf = (group: string): ReadonlyMap<string, Answering> => {
   const found = new Map<string, Answering>()
   HttpApi.reflect(SvcApi, {
     predicate: (one) => one.group.identifier === group && one.endpoint.method === "GET",

@@ -31,16 +31,16 @@ export const authorizationLayer = Layer.effect(
       }
       const admission = whenTraced("admit", admit(rule, name))
       const retired = isRetired(name)
-      return Effect.gen(function* () {
-        const request = yield* Effect.context<Effect.Services<typeof admission>>()
-        const { ambient, caller } = yield* admission
-        if (retired) return retiredResponse(caller.requestId)
-        const recheck = Effect.asVoid(Effect.provideContext(admission, request))
-        const admitted = Option.some({ ambient, recheck })
-        return yield* Effect.updateContext(httpEffect, (context: typeof request) =>
-          Context.add(Context.add(context, Caller, caller), Admitted, admitted)
-        )
-      })
+      return Effect.contextWith((request: Context.Context<Effect.Services<typeof admission>>) =>
+        Effect.flatMap(admission, ({ ambient, caller }) => {
+          if (retired) return Effect.succeed(retiredResponse(caller.requestId))
+          const recheck = Effect.asVoid(Effect.provideContext(admission, request))
+          const admitted = Option.some({ ambient, recheck })
+          return Effect.updateContext(httpEffect, (context: typeof request) =>
+            Context.add(Context.add(context, Caller, caller), Admitted, admitted)
+          )
+        })
+      )
     }
   })
 )

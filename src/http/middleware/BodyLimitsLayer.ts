@@ -48,22 +48,24 @@ export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits
   const takesAnyQuery = bearerAlone || Context.get(endpoint.annotations, BrowserLanding)
   const takesBody = takesFields(endpoint)
   const declaresEmpty = !takesBody && endpoint.payload.size > 0
-  return Effect.gen(function* () {
-    const query = yield* HttpServerRequest.ParsedSearchParams
-    const unknown = takesAnyQuery ? undefined : Object.keys(query).find((key) => !known.has(key))
-    if (unknown !== undefined) {
-      return yield* invalidRequest(`The request is not valid. query.${unknown.slice(0, 64)}: is not a known field`)
+  const withBody = Effect.gen(function* () {
+    // The checked bytes are cached on the request, so the API decodes exactly what was checked here.
+    const body = yield* readJsonBody(limits)
+    if (body !== undefined && !takesBody && !isEmptyObject(body)) {
+      return yield* invalidRequest("This route takes no body. Send none, or an empty object.")
     }
-    if (bodyMethods.has(endpoint.method)) {
-      // The checked bytes are cached on the request, so the API decodes exactly what was checked here.
-      const body = yield* readJsonBody(limits)
-      if (body !== undefined && !takesBody && !isEmptyObject(body)) {
-        return yield* invalidRequest("This route takes no body. Send none, or an empty object.")
-      }
-      if (body === undefined && declaresEmpty) {
-        return yield* Effect.provideServiceEffect(handled, HttpServerRequest.HttpServerRequest, withEmptyObject)
+    return body === undefined && declaresEmpty
+      ? yield* Effect.provideServiceEffect(handled, HttpServerRequest.HttpServerRequest, withEmptyObject)
+      : yield* handled
+  })
+  const checked = bodyMethods.has(endpoint.method) ? withBody : handled
+  if (takesAnyQuery) return checked
+  return Effect.flatMap(HttpServerRequest.ParsedSearchParams, (query) => {
+    for (const key in query) {
+      if (!known.has(key)) {
+        return invalidRequest(`The request is not valid. query.${key.slice(0, 64)}: is not a known field`)
       }
     }
-    return yield* handled
+    return checked
   })
 })

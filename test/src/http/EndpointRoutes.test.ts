@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test"
+import { HttpApi } from "effect/http-api"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { answersOf } from "../../../src/http/handlers/StoredAnswers.ts"
+
+// `providerBindings` converts what it holds; `events` answers with a stream.
+const others = ["capsules.providerBindings", "runs.events"]
+
+test("all reads but these run on the services of the request and pass no encoder", () => {
+  const found: Array<string> = []
+  HttpApi.reflect(SvcApi, {
+    predicate: ({ endpoint }) => endpoint.method === "GET",
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      if (!answersOf(group.identifier).has(endpoint.identifier))
+        found.push(`${group.identifier}.${endpoint.identifier}`)
+    }
+  })
+  expect(found).toEqual(others)
+})
