@@ -2,6 +2,7 @@ import { Clock, Context, Effect, Layer, Option, Redacted, Result, Schema } from 
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { isWellFormed, secretHash } from "../credential/BearerSecret.ts"
+import { ReadMemory } from "../database/ReadMemory.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { now } from "../Identity.ts"
 import type { Client } from "./Client.ts"
@@ -49,7 +50,7 @@ const decodeResourceClaims = Schema.decodeUnknownOption(ResourceClaims)
 
 const seconds = (iso: string) => Math.floor(Date.parse(iso) / 1000)
 
-/** What presented tokens are worth now. Reads only, and never answers from the past. */
+/** What presented tokens are worth now. Reads only; what it remembers ends with the next commit. */
 export class TokenInspection extends Context.Service<
   TokenInspection,
   {
@@ -85,22 +86,31 @@ export class TokenInspection extends Context.Service<
         return Result.isFailure(live) ? undefined : { grant, client: client.value, authority: live.success }
       })
 
+      const memory = yield* ReadMemory
+      // The token alone, and whether it has expired is compared at every use. What it stands on is read each time: clients and
+      // the operator's policy are reloaded without a commit.
+      const unrevoked = memory.untilCommit((hash) =>
+        Effect.map(
+          OAuthTokenRow.some(
+            read,
+            "id",
+            "grant_id",
+            "client_id",
+            "scopes",
+            "created_at",
+            "expires_at"
+          )`SELECT id, grant_id, client_id, scopes, created_at, expires_at
+            FROM oauth_access_tokens WHERE secret_hash = ${hash} AND revoked_at IS NULL`,
+          ([row]) => row && { ...row, expiresMillis: Date.parse(row.expires_at) }
+        )
+      )
+
       const opaque = Effect.fnUntraced(function* (
         token: Redacted.Redacted
       ): Effect.fn.Return<GoodToken | undefined, SqlError> {
         if (!isWellFormed("oauthAccess", Redacted.value(token))) return undefined
-        const [row] = yield* OAuthTokenRow.some(
-          read,
-          "id",
-          "grant_id",
-          "client_id",
-          "scopes",
-          "created_at",
-          "expires_at"
-        )`SELECT id, grant_id, client_id, scopes, created_at, expires_at
-          FROM oauth_access_tokens
-          WHERE secret_hash = ${secretHash(token)} AND revoked_at IS NULL AND expires_at > ${yield* now}`
-        if (row === undefined) return undefined
+        const row = yield* unrevoked(secretHash(token))
+        if (row === undefined || row.expiresMillis <= (yield* Clock.currentTimeMillis)) return undefined
         const found = yield* standing(row.grant_id, row.client_id)
         if (found === undefined) return undefined
         return {

@@ -134,6 +134,13 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
     test: revokedReads
   },
   {
+    name: "OAuth token: expired since it was remembered",
+    file: "actors/identity/TokenInspection.ts",
+    text: " || row.expiresMillis <= (yield* Clock.currentTimeMillis)",
+    broken: "",
+    test: revokedReads
+  },
+  {
     name: "read transaction: renewed by each request",
     file: "src/http/Perimeter.ts",
     text: "snapshot.renew()",

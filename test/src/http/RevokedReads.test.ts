@@ -5,10 +5,12 @@ import { SqlClient } from "effect/sql"
 import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
 import { sessionLifetime, Sessions } from "../../../actors/account/Sessions.ts"
 import { serviceContext } from "../../../actors/Command.ts"
+import { lifetimes } from "../../../actors/identity/Lifetimes.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
 import { suite } from "../../support/Effect.ts"
 import { matrixApplication } from "./support/MatrixApplication.ts"
 import { type Route, routes, verdictOf } from "./support/RouteRequests.ts"
+import { granted } from "./support/Principals.ts"
 import { world } from "./support/World.ts"
 
 /** The application's time, which a test may advance. */
@@ -48,6 +50,9 @@ const reads = routes.filter(({ method, rule }) => method === "GET" && rule.kind 
 const wantsSession = ({ rule }: Route) =>
   (rule.kind === "account" && rule.credential === "session") || (rule.kind === "workspace" && rule.session === true)
 
+/** Routes with the rule `token` are for personal tokens alone. */
+const takesOAuth = (route: Route) => !wantsSession(route) && route.rule.kind !== "token"
+
 /** What the route requires: a person's session, or a token where one is accepted. */
 const credentialOf = Effect.fnUntraced(function* (route: Route) {
   if (wantsSession(route)) {
@@ -57,6 +62,14 @@ const credentialOf = Effect.fnUntraced(function* (route: Route) {
   }
   const { secret } = yield* (yield* AccessTokens).create(serviceContext, world.ada, { name: "n", scopes: ["read"] })
   const headers: Headers = { authorization: `Bearer ${Redacted.value(secret)}` }
+  return headers
+})
+
+/** An access token of the issuer, for routes that accept tokens. */
+const oauthCredential = Effect.map(granted(world.ada, ["read"]), ({ accessToken }) => {
+  const headers: Headers = {
+    authorization: `Bearer ${typeof accessToken === "string" ? accessToken : Redacted.value(accessToken)}`
+  }
   return headers
 })
 
@@ -78,6 +91,8 @@ interface Ending {
   readonly name: string
   readonly end: string
   readonly undo: string
+  /** Of a token of the issuer instead of the credentials of the service. */
+  readonly isOAuth?: boolean
   readonly of: (route: Route) => boolean
 }
 
@@ -117,6 +132,48 @@ const endings: ReadonlyArray<Ending> = [
     end: `UPDATE access_tokens SET scopes = '["write"]'`,
     undo: `UPDATE access_tokens SET scopes = '["read"]'`,
     of: (route) => !wantsSession(route) && route.rule.kind !== "token"
+  },
+  {
+    name: "OAuth tokens are revoked",
+    end: `UPDATE oauth_access_tokens SET revoked_at = '${past}' WHERE revoked_at IS NULL`,
+    undo: `UPDATE oauth_access_tokens SET revoked_at = NULL WHERE revoked_at = '${past}'`,
+    isOAuth: true,
+    of: takesOAuth
+  },
+  {
+    name: "OAuth tokens expire",
+    end: `UPDATE oauth_access_tokens SET expires_at = '${past}'`,
+    undo: "UPDATE oauth_access_tokens SET expires_at = '9999-01-01T00:00:00.000Z'",
+    isOAuth: true,
+    of: takesOAuth
+  },
+  {
+    name: "grants are revoked",
+    end: `UPDATE oidc_grants SET revoked_at = '${past}' WHERE revoked_at IS NULL`,
+    undo: `UPDATE oidc_grants SET revoked_at = NULL WHERE revoked_at = '${past}'`,
+    isOAuth: true,
+    of: takesOAuth
+  },
+  {
+    name: "the account behind an OAuth token is locked",
+    end: `UPDATE users SET status = 'disabled' WHERE subject = '${world.ada}'`,
+    undo: `UPDATE users SET status = 'active' WHERE subject = '${world.ada}'`,
+    isOAuth: true,
+    of: takesOAuth
+  },
+  {
+    name: "the membership behind an OAuth token is suspended",
+    end: `UPDATE memberships SET status = 'suspended' WHERE subject = '${world.ada}'`,
+    undo: `UPDATE memberships SET status = 'active' WHERE subject = '${world.ada}'`,
+    isOAuth: true,
+    of: (route) => takesOAuth(route) && route.rule.kind === "workspace"
+  },
+  {
+    name: "the OAuth token loses its scope",
+    end: `UPDATE oauth_access_tokens SET scopes = '["write"]'`,
+    undo: `UPDATE oauth_access_tokens SET scopes = '["read"]'`,
+    isOAuth: true,
+    of: takesOAuth
   }
 ]
 
@@ -130,13 +187,13 @@ tests.live("the walk covers reads of every kind", () =>
   })
 )
 
-for (const { end, name, of, undo } of endings) {
+for (const { end, isOAuth = false, name, of, undo } of endings) {
   tests.live(`when ${name}, here or by another process, the next read is refused on every route`, () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const other = yield* elsewhere
       for (const route of reads.filter(of)) {
-        const headers = yield* credentialOf(route)
+        const headers = yield* isOAuth ? oauthCredential : credentialOf(route)
         for (const commit of [Effect.asVoid(sql.unsafe(end)), Effect.sync(() => other.exec(end))]) {
           const before = [yield* isLetIn(route, headers), yield* isLetIn(route, headers)]
           const meanwhile = yield* Effect.acquireUseRelease(
@@ -161,7 +218,7 @@ for (const { end, name, of, undo } of endings) {
       const sql = yield* SqlClient.SqlClient
       const other = yield* elsewhere
       for (const route of reads.filter(of)) {
-        const headers = yield* credentialOf(route)
+        const headers = yield* isOAuth ? oauthCredential : credentialOf(route)
         expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
         const asked = Array.from({ length: 4 }, () => isRefused(route, headers))
         // Earlier requests may succeed or fail; the commit itself does not yield to the event loop.
@@ -187,6 +244,20 @@ tests.live("authority that ends by time alone is refused on every route, without
       by(life - 60_000)
       // Using a session extends it, which is a commit: only authority that does not move is used close to its end.
       if (!wantsSession(route)) expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
+      by(120_000)
+      expect([route.name, yield* isRefused(route, headers)]).toEqual([route.name, true])
+    }
+  })
+)
+
+tests.live("OAuth tokens that expire are refused on every route, without a commit in between", () =>
+  Effect.gen(function* () {
+    const { by } = yield* MovedTime
+    for (const route of reads.filter(takesOAuth)) {
+      const headers = yield* oauthCredential
+      expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
+      by(Duration.toMillis(lifetimes.accessToken) - 60_000)
+      expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
       by(120_000)
       expect([route.name, yield* isRefused(route, headers)]).toEqual([route.name, true])
     }

@@ -63,7 +63,7 @@ export const matrixIssuer = oidcServices.pipe(
 )
 
 /** What the issuer grants a client for a consenting person. */
-const granted = Effect.fnUntraced(function* (
+export const granted = Effect.fnUntraced(function* (
   subject: string,
   scopes: ReadonlyArray<string>,
   options: { readonly workspaceId?: WorkspaceId; readonly resource?: string } = {}

@@ -112,7 +112,7 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
   {
     name: "an access token does not expire",
     file: identity("TokenInspection"),
-    find: " AND expires_at > ${yield* now}",
+    find: " || row.expiresMillis <= (yield* Clock.currentTimeMillis)",
     replace: "",
     noticedBy: "codes, access tokens and refresh tokens expire"
   },
