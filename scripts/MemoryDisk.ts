@@ -27,5 +27,8 @@ export const folderInMemory = Effect.gen(function* () {
   const free = availableMemory(yield* files.readFileString("/proc/meminfo"))
   const { bavail, bsize } = yield* Effect.tryPromise(() => statfs(memoryDisk))
   if (!startsPrograms(mounts, memoryDisk) || Math.min(free, bavail * bsize) < roomNeeded) return Option.none<string>()
-  return Option.some(yield* files.makeTempDirectoryScoped({ directory: memoryDisk, prefix: "svc-test-" }))
+  const folder = yield* files.makeTempDirectoryScoped({ directory: memoryDisk, prefix: "svc-test-" })
+  // As /tmp: sandboxes that use other user ids have to pass through it.
+  yield* files.chmod(folder, 0o1777)
+  return Option.some(folder)
 }).pipe(Effect.orElseSucceed(() => Option.none<string>()))

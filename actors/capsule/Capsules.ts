@@ -125,7 +125,7 @@ export class Capsules extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<Capsule>, ApiError>
     /** Capsules that need attention (failed, behind, drifted, of unknown safety), last changed first; at most 100. */
-    readonly inNeed: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Capsule>>
+    readonly needingAttention: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Capsule>>
     /** Names of existing Capsules, by id. */
     readonly names: (ids: ReadonlyArray<CapsuleId>) => Effect.Effect<ReadonlyMap<string, string>>
     readonly outputs: (id: CapsuleId) => Effect.Effect<ReadonlyArray<Output>, ApiError>

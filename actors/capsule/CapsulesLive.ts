@@ -36,7 +36,7 @@ import { BackupRow } from "../state/BackupRow.ts"
 import { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
 
 /** More than anybody looks through on one screen. */
-const mostInNeed = 100
+const mostNeedingAttention = 100
 
 export const layer = Layer.effect(
   Capsules,
@@ -156,12 +156,12 @@ export const layer = Layer.effect(
         const rows = yield* pageOfRows(CapsuleRow, sql, cursors, list, page)
         return { ...rows, items: yield* guarded(rows.items) }
       }),
-      inNeed: Effect.fn("Capsules.inNeed")(function* (workspaceId) {
+      needingAttention: Effect.fn("Capsules.needingAttention")(function* (workspaceId) {
         const rows = yield* CapsuleRow.some(sql, "id", "updated_at")`SELECT id, updated_at FROM capsules
             WHERE workspace_id = ${workspaceId} AND ${sql.literal(capsulesNeedingAttention)} AND status <> 'released'
           UNION SELECT id, updated_at FROM capsules WHERE workspace_id = ${workspaceId}
             AND credential_wait IS NOT NULL AND ${sql.literal(livingCapsule())}
-          ORDER BY updated_at DESC, id LIMIT ${mostInNeed}`
+          ORDER BY updated_at DESC, id LIMIT ${mostNeedingAttention}`
         return yield* guarded(rows)
       }, Effect.orDie),
       names: Effect.fn("Capsules.names")(function* (ids) {

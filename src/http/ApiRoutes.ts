@@ -15,7 +15,7 @@ import { envelopeLayer } from "./middleware/EnvelopeLayer.ts"
 /** What every route of the API passes through, outermost last: body limits, authorisation, envelope. */
 export const apiMiddleware = Layer.mergeAll(bodyLimitsLayer, authorizationLayer, envelopeLayer)
 
-/** The groups of the API that read and change the spine. Account tokens and Workspaces are served beside them. */
+/** The API groups for the core records. Account tokens and Workspaces have routes of their own. */
 export const spineHandlers = Layer.mergeAll(
   discoveryHandlers,
   installPlanHandlers,
@@ -28,5 +28,5 @@ export const spineHandlers = Layer.mergeAll(
   dashboardHandlers
 )
 
-/** The routes of the API on a router; the handlers of the remaining groups are given by the composition. */
+/** The routes of the API on a router; the composition provides the handlers of the remaining groups. */
 export const apiRoutes = endpointRoutes.pipe(Layer.provide(spineHandlers))

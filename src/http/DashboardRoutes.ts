@@ -11,7 +11,7 @@ export class DashboardAssets extends Context.Service<DashboardAssets, { readonly
 
 const pathOf = (url: string): string => url.replace(/[?#].*$/s, "")
 
-/** Everything that no other route claims and that the dashboard has a page or a file for. */
+/** Every path that no other route claims and for which the dashboard has a page or a file. */
 export const dashboardRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const dashboard = yield* DashboardAssets

@@ -43,8 +43,8 @@ const expected = (failure: unknown): ApiError | undefined => {
 }
 
 /**
- * The response to whatever ended a request other than an answer. Expected failures become their envelope; anything else is
- * logged in full and answered with a bare 500. Interruption stays interruption.
+ * The response to a request that failed. Expected failures are returned in their envelope; anything else is logged in
+ * full and answered with a bare 500. Interruption is passed on.
  */
 export const failureResponse = <E>(
   cause: Cause.Cause<E>,

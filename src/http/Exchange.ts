@@ -2,17 +2,17 @@ import { Context, Effect, type Redacted } from "effect"
 import type { RunFrames } from "../streams/RunFrames.ts"
 
 /**
- * What the listener knows of one request beside its bytes. A host that mounts the routes on a server of its own may leave
- * it out: the request then gets its id from the router, and live routes answer over server-sent events only.
+ * What the listener knows about a request besides its bytes. A host that mounts the routes on its own server may omit
+ * it: the router then assigns the request id, and live routes support only server-sent events.
  */
 export interface ExchangeShape {
   readonly requestId: string
   readonly remoteAddress?: string | undefined
-  /** Called when the whole body has arrived: from then on the connection may be idle while the server works. */
+  /** Called once the whole body has arrived. From then on the connection may be idle while the server works. */
   readonly bodyReceived: () => void
-  /** Called when the session in the request's cookie was renewed, so that the answer renews the cookie as well. */
+  /** Called when the session in the request's cookie was extended, so that the response renews the cookie as well. */
   readonly sessionRenewed?: ((secret: Redacted.Redacted) => void) | undefined
-  /** Turns the connection into a WebSocket that carries the frames; false when the request is no upgrade. */
+  /** Upgrades the connection to a WebSocket that carries the frames; false when the request is not an upgrade. */
   readonly upgrade?: ((frames: RunFrames) => boolean) | undefined
 }
 
@@ -22,14 +22,14 @@ export const Exchange = Context.Reference<ExchangeShape>("svc/http/Exchange", {
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
-/** A new request id: `req_` and 80 random bits. Ids that clients send are never taken over. */
+/** A new request id: `req_` and 80 random bits. Ids sent by clients are ignored. */
 export const makeRequestId = (random: { readonly nextDoubleUnsafe: () => number }): string => {
   let id = "req_"
   for (let at = 0; at < 16; at++) id += alphabet.charAt(Math.floor(random.nextDoubleUnsafe() * alphabet.length))
   return id
 }
 
-/** Lets the answer to the request in progress renew the cookie of a session that its use renewed. */
+/** Renews the session cookie in the response to this request, because using the session extended it. */
 export const noteRenewal = (
   { sessionRenewed }: ExchangeShape,
   presented: { readonly ambient: boolean; readonly secret: Redacted.Redacted },
@@ -38,11 +38,11 @@ export const noteRenewal = (
   if (presented.ambient && principal.renewed === true) sessionRenewed?.(presented.secret)
 }
 
-/** The same for the request in progress. */
+/** The same for the current request. */
 export const followRenewal = (
   presented: { readonly ambient: boolean; readonly secret: Redacted.Redacted },
   principal: { readonly renewed?: boolean | undefined }
 ): Effect.Effect<void> => Effect.map(Exchange, (exchange) => noteRenewal(exchange, presented, principal))
 
-/** The id of the request in progress. */
+/** The id of the current request. */
 export const currentRequestId: Effect.Effect<string> = Effect.map(Exchange, ({ requestId }) => requestId)

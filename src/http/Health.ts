@@ -8,8 +8,8 @@ import { Draining } from "../streams/Draining.ts"
 import { SqlClient } from "effect/sql"
 
 /**
- * Whether the service takes work, or why not. `restore_review`: it does, and has no effect for what a restore brought back
- * until an operator has confirmed that.
+ * Whether the service accepts work, or why not. `restore_review`: it does, but records brought back by a restore have
+ * no effect until an operator confirms them.
  */
 export type Readiness =
   | "ready"
@@ -29,7 +29,7 @@ const notReady = (reason: Readiness) =>
 const answerOf = (state: Readiness) =>
   state === "ready" ? alive : state === "restore_review" ? unconfirmed : notReady(state)
 
-/** `/healthz`: the process answers. `/readyz`: it takes work; otherwise 503 with the reason. */
+/** `/healthz`: the process responds. `/readyz`: it accepts work; otherwise 503 with the reason. */
 export const healthRoutes = (readiness: Effect.Effect<Readiness>) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
@@ -43,7 +43,9 @@ const lost = {
   replaced: "database_replaced"
 } as const satisfies Record<string, Readiness>
 
-/** How the service that is up is: its database answers and is the one that it opened, and it is not stopping. */
+/**
+ * The health of a running service: its database responds and is the one that it opened, and it is not shutting down.
+ */
 export const readiness = Effect.gen(function* () {
   const sql = yield* ReadSql
   const draining = yield* Draining
@@ -75,5 +77,5 @@ export const readiness = Effect.gen(function* () {
   })
 })
 
-/** The health of the service on its own listener, where it is mounted last: before that the listener speaks for it. */
+/** The health of the service on its own listener. It is mounted last; until then the listener answers instead. */
 export const health = Layer.unwrap(Effect.map(readiness, healthRoutes))

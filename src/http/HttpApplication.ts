@@ -15,7 +15,7 @@ import { perimeter } from "./Perimeter.ts"
 import { sourceHooks } from "./SourceHooks.ts"
 import { routerConfig } from "./UnknownRoutes.ts"
 
-/** The whole HTTP face as a function from request to response, for whatever server carries it. */
+/** The whole HTTP face as a function from request to response, independent of the server. */
 export type WebHandler = (request: Request, context?: Context.Context<never>) => Promise<Response>
 
 const routes = Layer.mergeAll(
@@ -42,11 +42,11 @@ export type HttpServices =
   | Exclude<Needs, HttpRouter.HttpRouter | Marker>
   | Exclude<HttpRouter.Request.Only<"Requires" | "GlobalRequires", Needs>, HttpRouter.Provided>
 
-// How many services a request adds before they are copied into one map. The routes hold more than a hundred, and a request
-// adds about twenty: with the default of 8 each of them copied all of those, several times.
+// How many services a request adds before they are copied into one map. The routes hold more than a hundred, and a
+// request adds about twenty: with the default of 8, each request copied all of them several times.
 const maxDepth = 32
 
-/** What a query may hold that is good for something: a trace shows the names and not the values. */
+/** Query parameters that may hold a secret: a trace shows their names, never their values. */
 const secretParameters: ReadonlyArray<string> = [
   "access_token",
   "code",

@@ -19,7 +19,7 @@ const arrivalIdleSeconds = 30
 const workIdleSeconds = 240
 const drainDeadline = "20 seconds"
 
-/** The address cannot be listened on. */
+/** The listener could not be opened on this address. */
 export class ListenRefused extends Schema.TaggedError<ListenRefused>()("ListenRefused", { message: Schema.String }) {}
 
 /**
@@ -63,9 +63,9 @@ const hasBody = (request: Request) =>
   request.headers.has("transfer-encoding") || Number(request.headers.get("content-length") ?? "0") > 0
 
 /**
- * The listening socket. It opens before the application exists, so that the address can be told to those who need it, and
- * answers 503 until a handler is mounted (`/healthz` 200). Unmounting drains: nothing new is begun (503), live streams end
- * with the place to resume from, and requests in progress get time to finish, unless `SkipDrainGrace` completes first.
+ * The listening socket. It opens before the application exists, so that its address is known early, and answers 503
+ * until a handler is mounted (`/healthz` 200). Unmounting drains: new requests are refused (503), live streams end with
+ * the position to resume from, and requests in progress get time to finish, unless `SkipDrainGrace` completes first.
  */
 export class HttpListener extends Context.Service<
   HttpListener,
@@ -73,7 +73,9 @@ export class HttpListener extends Context.Service<
     readonly address: ListenAddress
     /** `http://host:port`. */
     readonly url: string
-    /** Answers with `handler` for as long as the Scope lasts. Closing it drains before the handler goes. */
+    /**
+     * Answers with `handler` for as long as the Scope lasts. Closing the Scope drains before it removes the handler.
+     */
     readonly mount: (handler: WebHandler) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("svc/http/HttpListener") {
@@ -88,7 +90,7 @@ export class HttpListener extends Context.Service<
           const range = parseAddressRange(text)
           return range === undefined ? [] : [range]
         })
-        // The one seen last: nearly all requests of a server name the same.
+        // The last one seen: nearly all requests to a server name the same host.
         let knownHost: string | undefined
         let mounted: WebHandler | undefined
 
@@ -101,7 +103,7 @@ export class HttpListener extends Context.Service<
           knownHost = host
           if (!URL.canParse(request.url)) return plainErrorResponse(malformedRequest, requestId)
           if (mounted === undefined) {
-            // Whatever watches the process must not end it while it migrates.
+            // A supervisor must not kill the process while it migrates.
             const isWatcher = new URL(request.url).pathname === "/healthz"
             return isWatcher ? Response.json({ status: "ok" }) : plainErrorResponse(starting, requestId)
           }
@@ -133,10 +135,10 @@ export class HttpListener extends Context.Service<
                 hostname: address.host,
                 port: address.port,
                 development: false,
-                // Shared unless told otherwise: a second server would take part of this one's requests.
+                // Ports are shared by default: a second server would receive some of this one's requests.
                 reusePort: false,
                 idleTimeout: arrivalIdleSeconds,
-                // Larger than any body that is accepted: the application refuses with the envelope.
+                // Larger than any accepted body, so that the application refuses with the envelope.
                 maxRequestBodySize: 1024 * mebibyte,
                 fetch: answer,
                 error: () => plainErrorResponse(failed, makeRequestId(random)),
@@ -153,7 +155,7 @@ export class HttpListener extends Context.Service<
                       terminate: () => socket.terminate()
                     })
                   },
-                  // Subscribers have nothing to say.
+                  // Messages from subscribers are ignored.
                   message: () => {},
                   drain: (socket) => socket.data.session?.drained(),
                   close: (socket) => socket.data.session?.closed()

@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import type { Discovery } from "../../schema/records/Discovery.ts"
 
-/** What the HTTP face has to know of its place: never taken from a request. */
+/** What the HTTP face knows about its own deployment; never taken from a request. */
 export class HttpSettings extends Context.Service<
   HttpSettings,
   {
@@ -15,7 +15,7 @@ export class HttpSettings extends Context.Service<
   }
 >()("svc/http/HttpSettings") {}
 
-/** What this release implements without anything that the operator declares. */
+/** The features of this release that need no declaration by the operator. */
 export const implementedFeatures: Discovery["features"] = {
   stacks: true,
   opentofu_runner: true,

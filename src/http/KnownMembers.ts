@@ -12,7 +12,7 @@ const memberOf = (value: Readonly<Record<string, unknown>>, name: string): unkno
 
 const ofObject = (ast: SchemaAST.Objects): Keep | undefined => {
   if (ast.indexSignatures.length > 0) {
-    // Whatever its members are called: they are all known.
+    // Its members may have any name, so all of them are known.
     const known = ast.indexSignatures.every(({ type }) => keeping(type) === same)
     return known && ast.propertySignatures.length === 0 ? same : undefined
   }
@@ -41,7 +41,7 @@ const ofArray = (ast: SchemaAST.Arrays): Keep | undefined => {
   return (value) => (Array.isArray(value) ? value.map(keep) : value)
 }
 
-/** The value by which one kind of object differs from the others of a union. */
+/** The literal that distinguishes one kind of object from the others in a union. */
 const literalAt = (ast: SchemaAST.AST, name: PropertyKey): unknown => {
   const type = ast._tag === "Objects" ? ast.propertySignatures.find((one) => one.name === name)?.type : undefined
   return type?._tag === "Literal" ? type.literal : undefined
@@ -68,8 +68,8 @@ const ofUnion = (ast: SchemaAST.Union): Keep | undefined => {
 }
 
 /**
- * Leaves out what a schema does not name, of values that are written as they are held: nothing is converted and nothing is
- * looked at. `undefined` for a schema that converts something, or that tells by a value's members what it is.
+ * Removes the members that a schema does not name from values that are written as they are stored: nothing is converted
+ * or checked. `undefined` for a schema that converts something, or that identifies a value by its members.
  */
 export const keeping = (ast: SchemaAST.AST): Keep | undefined => {
   if (ast.encoding !== undefined) return undefined

@@ -7,11 +7,11 @@ const words = {
   ja: { title: "接続は作成されませんでした", back: "svc に戻る", request: "リクエスト" }
 } as const satisfies Readonly<Record<Language, unknown>>
 
-/** Whether the client is a browser that shows a page. */
+/** Whether the client accepts HTML, as a browser does when it opens a page. */
 export const takesHtml = (accept: string | undefined): boolean =>
   accept?.split(",").some((kind) => kind.trim().toLowerCase().startsWith("text/html")) === true
 
-/** Tells a person who came back from another server why nothing came of it. */
+/** Explains to a person returning from another server why it did not succeed. */
 export const landingPage = (acceptLanguage: string | undefined) => (error: ApiError, requestId: string) => {
   const language = pageLanguage(undefined, acceptLanguage)
   const { back, request, title } = words[language]

@@ -15,8 +15,8 @@ const unavailable = new ApiError({
 })
 
 /**
- * The HTTP face for a server of the host's own. Its `handle` takes every request of the origin: API, dashboard, issuer and
- * hooks. It answers 503 before the service is up and once it is closing.
+ * The HTTP face for the host's own server. Its `handle` takes every request of the origin: API, dashboard, issuer and
+ * hooks. It answers 503 until the service is up and once it is closing.
  */
 export class MountedHandler extends Context.Service<
   MountedHandler,
@@ -26,8 +26,8 @@ export class MountedHandler extends Context.Service<
   }
 >()("svc/http/MountedHandler") {
   /**
-   * Takes the listener's place; nothing is listened on. `baseUrl` is the public origin under which the host serves it.
-   * Closing the Scope ends live streams and waits until requests in progress are answered, 20 seconds at most.
+   * Replaces the listener; no port is opened. `baseUrl` is the public origin under which the host serves it. Closing
+   * the Scope ends live streams and waits up to 20 seconds for requests in progress.
    */
   static readonly layer = (baseUrl: string) =>
     Layer.effectContext(

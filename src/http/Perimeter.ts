@@ -37,7 +37,7 @@ const guardedBy = Effect.gen(function* () {
       }
       const addressed =
         remoteAddress === undefined ? request : request.modify({ remoteAddress: Option.some(remoteAddress) })
-      // Whatever was committed before the request came counts for it.
+      // The request sees everything that was committed before it arrived.
       snapshot.renew()
       const answered = httpEffect.pipe(
         Effect.catchCause((cause) =>
@@ -61,8 +61,8 @@ const guardedBy = Effect.gen(function* () {
 })
 
 /**
- * What holds for every route, the API's or not: a request id, the common headers, 404 and 405 in the envelope, and no
- * failure that leaves without one.
+ * What applies to every route, inside the API or not: a request id, the common headers, 404 and 405 in the envelope,
+ * and an envelope for every failure.
  */
 export const perimeter = HttpRouter.use((router) =>
   Effect.flatMap(guardedBy, (guarded) => router.addGlobalMiddleware(guarded))

@@ -19,7 +19,7 @@ const defaultLimits: JsonLimits = {
 // Credential files arrive inside the JSON of a new Connection.
 const connectionLimits: JsonLimits = { ...defaultLimits, maxBytes: 20 * mebibyte, maxStringBytes: 2 * mebibyte }
 
-/** Ceilings of the body of an endpoint, by `group.endpoint`. */
+/** Body size limits of endpoints, by `group.endpoint`. */
 export const bodyLimitsOf = (endpoint: string): JsonLimits =>
   endpoint === "connections.create" ? connectionLimits : defaultLimits
 
@@ -45,7 +45,7 @@ const declaredLength = (headers: HttpServerRequest.HttpServerRequest["headers"])
 
 /**
  * The bytes of the request's body, read once within `maxBytes` and the body deadline. Fails with `request_too_large`,
- * `unsupported_media_type` for compressed bodies, and `invalid_request` when they do not arrive.
+ * `unsupported_media_type` for compressed bodies, and `invalid_request` when the body does not arrive in time.
  */
 export const readBodyBytes = Effect.fn("readBodyBytes")(function* (maxBytes: number) {
   const request = yield* HttpServerRequest.HttpServerRequest
@@ -75,7 +75,7 @@ export const readBodyBytes = Effect.fn("readBodyBytes")(function* (maxBytes: num
   return new Uint8Array(buffer)
 })
 
-/** The JSON value of the request's body, checked at the level of bytes; `undefined` when there is no body. */
+/** The JSON value of the request's body, after checks on the raw bytes; `undefined` when there is no body. */
 export const readJsonBody = Effect.fn("readJsonBody")(function* (limits: JsonLimits) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const contentType = request.headers["content-type"]

@@ -2,20 +2,20 @@ import { HttpServerResponse } from "effect/http"
 
 const tokenRoutes = "/api/v1/account/tokens"
 
-// Answers that are no pages may load and embed nothing, whatever a browser takes them for.
+// Responses that are not pages may load and embed nothing, however a browser interprets them.
 const inertPolicy = "default-src 'none'; frame-ancestors 'none'"
 const noSniffing = { "x-content-type-options": "nosniff" }
 const referrerPolicy = "no-referrer"
 
 const requestIdHeader = "x-request-id"
 
-/** What keeps browsers on https once they came that way. Sibling hosts are not ours to decide for. */
+/** Keeps browsers on https once they have used it. It does not cover sibling hosts, which are not ours. */
 const transportSecurity = (baseUrl: string): Readonly<Record<string, string>> =>
   baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : {}
 
 /**
- * Headers of every response. What does not say otherwise is never stored, answers of the API in no case; those of the token
- * routes say so to old caches too, whatever their status.
+ * Headers of every response. Responses are not cached unless they say otherwise, and API responses never are; the token
+ * routes tell HTTP/1.0 caches as well, whatever the status.
  */
 export const commonHeaders = (baseUrl: string) => {
   const always = { ...transportSecurity(baseUrl), ...noSniffing }

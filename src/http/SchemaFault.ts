@@ -8,7 +8,7 @@ const maxSegment = 64
 const places = { Params: "path", Query: "query", Headers: "header", Payload: "body" } as const
 
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1({
-  // The words of the rule, where it has some, say more than its pattern.
+  // The message of a rule, where it has one, says more than its pattern.
   checkHook: (issue) => {
     const description = issue.filter.annotations?.["description"]
     return typeof description === "string" ? `Expected ${description}` : SchemaIssue.defaultCheckHook(issue)
@@ -30,8 +30,8 @@ const describe = (
 }
 
 /**
- * The refusal of a request whose parts do not match their schemas: every field at fault by its path and what was expected
- * there. Values are never part of it. `undefined` when the fault lies in the server's own answer.
+ * The refusal of a request whose parts do not match their schemas: every invalid field by its path, with what was
+ * expected. It never contains values. `undefined` when the server's own response is at fault.
  */
 export const requestFault = (error: HttpApiError.HttpApiSchemaError): ApiError | undefined => {
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return undefined

@@ -8,12 +8,12 @@ import { readBodyBytes } from "./RequestBody.ts"
 const maxDeliveryBytes = 1024 * 1024
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
 
-/** Where forges name the event; the delivery that tries a new webhook is a ping. */
+/** The headers in which forges name the event. A ping tests a new webhook. */
 const eventHeaders = ["x-github-event", "x-gitea-event", "x-forgejo-event", "x-gogs-event"]
 
 /**
- * `POST /hooks/sources/{sourceId}`: the raw bytes and the proof of their sender go to the Source, which alone decides.
- * The payload itself is never read: a delivery can only ask for a look at the repository.
+ * `POST /hooks/sources/{sourceId}`: the raw bytes and the sender's proof go to the Source, which alone decides. The
+ * payload itself is never interpreted: a delivery can only request a check of the repository.
  */
 export const sourceHooks = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

@@ -12,7 +12,7 @@ import { errorResponse } from "./ErrorResponse.ts"
 import { handoffRouteTable } from "./handoff/ReturnRoutes.ts"
 import { methodNotAllowed } from "./RetiredRoutes.ts"
 
-/** Paths mean one thing: no folded slashes, no other case. */
+/** A path has one meaning: slashes are not folded and case matters. */
 export const routerConfig = {
   ignoreTrailingSlash: false,
   ignoreDuplicateSlashes: false,
@@ -22,7 +22,7 @@ export const routerConfig = {
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
-/** Routes outside the API definition, for telling an unknown path from a wrong method. */
+/** Routes outside the API definition, to distinguish an unknown path from a wrong method. */
 const otherRoutes: ReadonlyArray<readonly [method: string, path: `/${string}`]> = [
   ["GET", "/openapi.json"],
   ["GET", "/healthz"],
@@ -50,7 +50,7 @@ const knownRoutes = () => {
   return routes
 }
 
-// Made for the first request that needs it: a start does not wait for it.
+// Built for the first request that needs it, to keep startup fast.
 let made: ReturnType<typeof knownRoutes> | undefined
 
 const allowedMethods = (url: string): ReadonlyArray<string> => {

@@ -26,12 +26,17 @@ describe("temporary folders in memory", () => {
     })
   )
 
-  it.live("are removed with the Scope, and absent where the machine has none", () =>
+  it.live("are open to every user, removed with the Scope, and absent where the machine has none", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* Effect.scoped(
         Effect.tap(folderInMemory, (found) =>
-          Option.isSome(found) ? files.writeFileString(`${found.value}/a`, "b") : Effect.void
+          Effect.gen(function* () {
+            if (Option.isNone(found)) return
+            yield* files.writeFileString(`${found.value}/a`, "b")
+            // Otherwise the tests of a sandbox with another user id would be skipped.
+            expect((yield* files.stat(found.value)).mode & 0o7777).toBe(0o1777)
+          })
         )
       )
       if (Option.isSome(folder)) expect(yield* files.exists(folder.value)).toBe(false)

@@ -27,7 +27,10 @@ const maxLocatorLength = 200
 /** The parts of a request that may name the Workspace. */
 type LocatedIn = HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams | HttpRouter.RouteContext
 
-/** The id by which the route names its Workspace. Only its presence is settled here: an odd id is an unknown one. */
+/**
+ * The id by which the route names its Workspace. Only its presence is checked here: a malformed id is treated as
+ * unknown.
+ */
 const locatorValue = (locator: WorkspaceLocator, endpoint: string) => {
   const [place = "", name = ""] = locator.split(".")
   const limits = bodyLimitsOf(endpoint)
@@ -50,7 +53,7 @@ const auditActor = (principal: Principal): AuditActor =>
     ? { kind: "user", subject: principal.subject }
     : { kind: "token", subject: principal.subject, tokenId: principal.credentialId }
 
-/** The rule of a route that asks who is there. */
+/** The rule of a route that requires authentication. */
 export type AdmittedRule = Exclude<AccessRule, { readonly kind: "public" | "token" }>
 
 /** A request whose credential is good. */
@@ -64,8 +67,9 @@ interface Authenticated {
 const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
 /**
- * Admits the request in progress under a route's rule, in the order of the specification: who is it (401), may it come
- * from there and do such a thing (403), which Workspace does it touch (404), is that allowed (403), is the Workspace archived (409). Nothing of query or body is validated yet.
+ * Admits the current request under a route's rule, in the order of the specification: authentication (401), origin and
+ * scope (403), the Workspace (404), the caller's role in it (403), whether the Workspace is archived (409). Query and
+ * body are not validated yet.
  */
 export const admissions = Effect.gen(function* () {
   const { baseUrl } = yield* HttpSettings
@@ -137,7 +141,9 @@ export const admissions = Effect.gen(function* () {
   }
 })
 
-/** How the request in progress was admitted, for what outlives it: a live stream asks again whether it still may go on. */
+/**
+ * How the current request was admitted. A live stream outlives its request and checks again whether it may continue.
+ */
 export interface AdmittedShape {
   /** The credential was a cookie, so a WebSocket needs an origin check of its own. */
   readonly ambient: boolean

@@ -2,7 +2,10 @@ import { Redacted, Result } from "effect"
 import type { Headers } from "effect/http"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 
-/** The one credential that a request presents. Only a cookie is sent by a browser on its own, so only it needs the origin check. */
+/**
+ * The one credential that a request presents. Browsers send only cookies automatically, so only cookies need the origin
+ * check.
+ */
 export interface PresentedCredential {
   readonly kind: "bearer" | "session"
   readonly ambient: boolean
@@ -12,7 +15,7 @@ export interface PresentedCredential {
 export const sessionHeader = "x-svc-account-session"
 
 const maxSecretLength = 512
-// One token: a comma is what a second Authorization header leaves behind.
+// A single token: a comma would mean a second Authorization header.
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
 const sessionPattern = /^[A-Za-z0-9._~+/=-]{1,512}$/
 
@@ -29,8 +32,8 @@ const cookieValues = (header: string | undefined, name: string): ReadonlyArray<s
   })
 
 /**
- * Finds the credential of a request. A bearer makes cookies irrelevant; everything that could be read in two ways (two
- * headers, two cookies of one name, header and cookie together) is refused instead of resolved.
+ * Finds the credential of a request. A bearer makes cookies irrelevant; anything ambiguous (two headers, two cookies
+ * with one name, header and cookie together) is refused rather than resolved.
  */
 export const presentedCredential = (
   headers: Headers.Headers,

@@ -9,7 +9,7 @@ const refused = new ApiError({
     "A request that changes something with a session cookie has to come from the dashboard's own origin. Other clients send `Authorization: Bearer <token>`."
 })
 
-/** Whether a request that carries a cookie was made by a page of this origin, as far as the browser says so. */
+/** Whether the browser's headers say that a request with a cookie came from a page of this origin. */
 export const isSameOrigin = (headers: Headers.Headers, origin: string): boolean => {
   const site = headers["sec-fetch-site"]
   if (site !== undefined && site !== "same-origin") return false
@@ -18,6 +18,6 @@ export const isSameOrigin = (headers: Headers.Headers, origin: string): boolean 
   return site === "same-origin"
 }
 
-/** The refusal of a cookie-borne mutation that may come from another site, or `undefined`. */
+/** The refusal of a mutation with a cookie that may come from another site, or `undefined`. */
 export const crossSiteRefusal = (method: string, headers: Headers.Headers, origin: string): ApiError | undefined =>
   safeMethods.has(method) || isSameOrigin(headers, origin) ? undefined : refused

@@ -7,7 +7,7 @@ import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
 import type { Principal } from "../../../actors/credential/Principal.ts"
 import type { LocatedWorkspace } from "./WorkspaceLocation.ts"
 
-/** The Workspace that a request was granted, with the role held there. */
+/** The Workspace that a request may use, with the caller's role in it. */
 export interface GrantedWorkspace {
   readonly workspaceId: WorkspaceId
   readonly role: Role
@@ -37,7 +37,7 @@ export const credentialRefusal = (principal: Principal, rule: AccessRule): ApiEr
     : undefined
 }
 
-/** Refuses a credential without the scope that the method needs: whatever the request is about, and however it is written. */
+/** Refuses a credential without the scope that the method needs, whatever the request contains. */
 export const scopeRefusal = (principal: Principal, method: string): ApiError | undefined => {
   if (principal.scopes === "all") return undefined
   const scope = readMethods.has(method) ? "read" : "write"
@@ -49,7 +49,7 @@ export const scopeRefusal = (principal: Principal, method: string): ApiError | u
       })
 }
 
-/** The Workspace in which the principal acts, out of those that own the record, with the role held there. */
+/** The Workspace in which the principal acts, among those that own the record, with the principal's role in it. */
 export const grantedWorkspace = (
   principal: Principal,
   required: Role,

@@ -10,7 +10,7 @@ import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { MemberStatus, Role } from "../../../schema/records/Workspace.ts"
 
-/** A Workspace that a request touches, with the caller's membership in it. */
+/** A Workspace that a request affects, with the caller's membership in it. */
 export interface LocatedWorkspace {
   readonly workspaceId: WorkspaceId
   readonly role: Role | undefined
@@ -18,7 +18,7 @@ export interface LocatedWorkspace {
   readonly archived: boolean
 }
 
-/** Names the Workspace by a record of it. */
+/** Identifies the Workspace by one of its records. */
 type RecordLocator = Exclude<WorkspaceLocator, `${string}orkspaceId` | "path.shareId">
 
 const owningTables: Record<RecordLocator, { readonly table: string; readonly noun: string }> = {
@@ -37,7 +37,7 @@ const owningTables: Record<RecordLocator, { readonly table: string; readonly nou
 }
 
 const LocatedRow = Schema.Struct({
-  // Null for what the operator owns: no Workspace may touch it.
+  // Null for records owned by the operator, which no Workspace may use.
   workspaceId: Schema.NullOr(WorkspaceId),
   role: Schema.NullOr(Role),
   status: Schema.NullOr(MemberStatus),
@@ -46,7 +46,7 @@ const LocatedRow = Schema.Struct({
 
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(LocatedRow))
 
-/** The Workspaces of what was found; `undefined` when nothing was. */
+/** The Workspaces of the records found; `undefined` when there were none. */
 const located = (rows: ReadonlyArray<typeof LocatedRow.Type>): ReadonlyArray<LocatedWorkspace> | undefined =>
   rows.length === 0
     ? undefined
@@ -63,7 +63,7 @@ const located = (rows: ReadonlyArray<typeof LocatedRow.Type>): ReadonlyArray<Loc
             ]
       )
 
-// In no subject, which is ours; an id is whatever the request says.
+// Subjects never contain it, since they are generated here; an id comes from the request.
 const separator = "\u0000"
 
 const unavailable = new ApiError({
@@ -77,7 +77,7 @@ const joinedMembership = (sql: SqlClient.SqlClient, column: string, subject: str
 const joinedWorkspace = (sql: SqlClient.SqlClient, column: string, subject: string) =>
   sql`LEFT JOIN workspaces w ON w.id = ${sql(column)} ${joinedMembership(sql, column, subject)}`
 
-// Of every request: SQLite takes a fifth of a join's time for look-ups by a unique key.
+// Runs for every request: look-ups by a unique key take SQLite a fifth of the time of a join.
 const selectByRecord = (sql: SqlClient.SqlClient, locator: RecordLocator, id: string, subject: string) => {
   const membership = sql`FROM memberships m WHERE m.workspace_id = r.workspace_id AND m.subject = ${subject}`
   return sql`SELECT r.workspace_id AS "workspaceId", (SELECT m.role ${membership}) AS role,
@@ -92,7 +92,10 @@ const readMemberships = (rows: Effect.Effect<unknown, SqlError>) =>
     Effect.flatMap((read) => Effect.orDie(decodeRows(read)))
   )
 
-/** A ready-made configuration of the operator has no record: its id says which of the caller's Workspaces it was listed in. */
+/**
+ * A configuration provided by the operator has no record: its id contains the caller's Workspace in which it was
+ * listed.
+ */
 const locateReadyMade = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   operator: OperatorConfigsShape,
@@ -139,14 +142,15 @@ const nounOf = (locator: WorkspaceLocator): string => {
 }
 
 /**
- * Finds the Workspaces that a record, or a Workspace id given directly, belongs to, and the caller's membership in the
- * same read. Fails with `not_found` for an unknown id, `permission_denied` for what no Workspace owns.
+ * Finds the Workspaces that a record, or a Workspace id given directly, belongs to, and reads the caller's membership
+ * with them. Fails with `not_found` for an unknown id, and with `permission_denied` for a record that no Workspace
+ * owns.
  */
 export const locateWorkspaces = Effect.gen(function* () {
   const sql = yield* ReadSql
   const operator = yield* OperatorConfigs
   const memory = yield* ReadMemory
-  // A caller or a record is rarely asked about in two ways: one memory for each way.
+  // A caller or a record is rarely looked up in two ways, so each way has its own memory.
   const recordedBy = (locator: WorkspaceLocator) =>
     memory.untilCommit((key) => {
       const end = key.indexOf(separator)

@@ -69,35 +69,35 @@ const ofLane = ({ ref, since, sourceId, sourceName }: FailingLane): Item => ({
   since
 })
 
-/** What is looked at for a Workspace; a list that is left out holds nothing. */
+/** The records of a Workspace to check; an omitted list is empty. */
 export interface Attention {
-  readonly inNeed?: ReadonlyArray<Capsule>
-  /** Plans that wait for approval. */
+  readonly needingAttention?: ReadonlyArray<Capsule>
+  /** Plans waiting for approval. */
   readonly waiting?: ReadonlyArray<Run>
   /** Names of the Capsules that the plans are for. */
   readonly names?: ReadonlyMap<string, string>
-  /** Connections whose origins nobody has confirmed. */
+  /** Connections with unconfirmed origins. */
   readonly unconfirmed?: ReadonlyArray<Connection>
   readonly expiring?: ReadonlyArray<Connection>
-  /** Connections that are not renewed or not revoked at their issuer. */
+  /** Connections whose renewal or revocation failed at the issuer. */
   readonly failing?: ReadonlyArray<Connection>
   readonly lanes?: ReadonlyArray<FailingLane>
   readonly pause?: AutomationPause | undefined
-  /** Plans that were approved and not applied. */
+  /** Approved plans that were not applied. */
   readonly approvedPlans?: ReadonlyArray<LatestRun>
-  /** Updates of the Workspace that are not over. */
+  /** Unfinished updates of the Workspace. */
   readonly updates?: ReadonlyArray<{ readonly id: string; readonly createdAt: string }>
 }
 
 /**
- * What a person has to look at: plans that wait for approval first, then what keeps Sources from being read and Runs from their
- * tokens, what is broken, what is behind, and what is about to expire.
+ * What needs a person's attention: first plans waiting for approval, then what prevents Sources from being read and
+ * Runs from getting tokens, what is broken, what is out of date, and what is about to expire.
  */
 export const attentionOf = ({
   approvedPlans = [],
   expiring = [],
   failing = [],
-  inNeed = [],
+  needingAttention = [],
   lanes = [],
   names = new Map(),
   pause,
@@ -130,10 +130,10 @@ export const attentionOf = ({
   const updates = openUpdates.map(
     ({ createdAt, id }): Item => ({ kind: "update_open", runGroupId: id, since: createdAt })
   )
-  // Its plan is there already: what is next is to apply or to withdraw that one.
+  // It already has a plan; the next step is to apply or withdraw it.
   const isPlanned = new Set(approved.map(({ capsuleId }) => capsuleId))
   const order: ReadonlyArray<Item["kind"]> = ["unknown_safety", "failed", "waiting_credential", "drifted", "stale"]
-  const troubles = inNeed
+  const troubles = needingAttention
     .flatMap(ofCapsule)
     .filter(({ capsuleId, kind }) => kind !== "stale" || !isPlanned.has(capsuleId))
   return [

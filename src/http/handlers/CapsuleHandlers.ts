@@ -38,7 +38,7 @@ const normalisedConfiguration = Schema.encodeEffect(ConfigurationPlanRequest)
 const normalisedReAdoption = Schema.encodeEffect(ReAdoptionRequest)
 
 const capsuleOf = (params: { readonly capsuleId: string }) => pathId(CapsuleId, params.capsuleId, "Capsule")
-// Reached only when the routes are mounted without the authorisation that answers retired mutations first.
+// Reached only when the routes are mounted without the authorisation layer, which refuses retired mutations.
 const retired = () => Effect.map(currentRequestId, retiredResponse)
 
 export const capsuleHandlers = HttpApiBuilder.group(

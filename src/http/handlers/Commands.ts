@@ -11,7 +11,7 @@ import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { type ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 
-/** The caller of this request, as actors take it. Keys of different credentials never meet. */
+/** The caller of this request in the form that actors take. Idempotency keys of different credentials never collide. */
 export const commandContext: Effect.Effect<CommandContext, never, Caller> = Effect.map(Caller, (caller) => ({
   actor: caller.actor,
   actorKey: caller.credential === "session" ? caller.subject : caller.credentialId,
@@ -27,13 +27,13 @@ export const authorisedWorkspace: Effect.Effect<WorkspaceId, never, Caller> = Ef
 
 interface IdSchema<A> extends Schema.Codec<A, string> {}
 
-/** An id out of the path. Text that is no id of this kind is an unknown one. */
+/** An id from the path. Text that is not an id of this kind is treated as unknown. */
 export const pathId = <A>(kind: IdSchema<A>, text: string, noun: string): Effect.Effect<A, ApiError> =>
   Effect.mapError(Effect.fromOption(Schema.decodeOption(kind)(text)), () => notFound(noun))
 
 type Header = { readonly "idempotency-key"?: string | undefined }
 
-/** The idempotency key of a create that demands one, with the digest of the request it came with. */
+/** The idempotency key that a create requires, with the digest of its request. */
 export const idempotent = (headers: Header, request: Schema.Json): Effect.Effect<IdempotentRequest, ApiError> =>
   Effect.map(parseIdempotencyKey(headers["idempotency-key"]), (key) => ({
     key,
@@ -52,11 +52,11 @@ export const pageRequest = (query: {
   readonly cursor?: string | undefined
 }): PageRequest => ({ limit: query.limit ?? defaultPageLimit, cursor: query.cursor })
 
-/** The cursor of a list as its answer carries it. */
+/** A list's cursor as it appears in the response. */
 export const cursorOf = (page: Page<unknown>): { readonly nextCursor?: string } =>
   page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }
 
-/** The statuses by which an endpoint declares that it succeeds. */
+/** The success statuses that an endpoint declares. */
 const declaredStatuses = (endpoint: HttpApiEndpoint.Top): ReadonlySet<number> => {
   const statuses = new Set<number>()
   HttpApi.reflect(SvcApi, {
@@ -70,8 +70,8 @@ const declaredStatuses = (endpoint: HttpApiEndpoint.Top): ReadonlySet<number> =>
 }
 
 /**
- * Answers of an endpoint that succeeds with one of several statuses. A status that it does not declare is a defect at the
- * start already: whoever speaks to the API by its definition could not read the answer.
+ * Responses of an endpoint with several success statuses. An undeclared status is a defect already at startup: a client
+ * generated from the API's definition could not read the response.
  */
 export const answer = <S extends Schema.Codec<unknown, unknown>, const Status extends number>(
   endpoint: HttpApiEndpoint.Top,
@@ -86,7 +86,7 @@ export const answer = <S extends Schema.Codec<unknown, unknown>, const Status ex
   return (value: S["Type"], status: Status) => Effect.orDie(encode(value, { status }))
 }
 
-/** Answers of an endpoint that takes an `Idempotency-Key`: 201 the first time, 200 for a repetition. */
+/** Responses of an endpoint that takes an `Idempotency-Key`: 201 the first time, 200 for a repetition. */
 export const repeatableAnswer = <S extends Schema.Codec<unknown, unknown>>(
   endpoint: HttpApiEndpoint.Top,
   schema: S

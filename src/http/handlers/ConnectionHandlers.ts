@@ -22,7 +22,9 @@ const connectionOf = (params: { readonly connectionId: string }) =>
 
 const shareOf = (params: { readonly shareId: string }) => pathId(OutputShareId, params.shareId, "OutputShare")
 
-/** The session of the browser that asks: what it begins at another server, it alone finishes. */
+/**
+ * The browser session of the request: only the session that starts an authorization at another server can finish it.
+ */
 const browserSession = Effect.flatMap(Caller, ({ credential, credentialId }) =>
   credential === "session"
     ? Effect.succeed(credentialId)

@@ -42,7 +42,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
       bootstrap: Effect.fnUntraced(function* ({ query }) {
         const caller = yield* Caller
         const user = Option.getOrUndefined(yield* users.find(caller.subject))
-        // The first screen of a first visit: the personal Workspace is there before it is asked for.
+        // This is the first request of a first visit, so the personal Workspace is created here.
         if (caller.boundWorkspaceId === undefined) {
           yield* memberships.ensurePersonal(yield* commandContext, caller.subject)
         }
@@ -77,7 +77,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
         const workspace = yield* memberships.read(caller.subject, workspaceId)
         const listed = yield* capsules.list(workspaceId, {}, { limit: 100 })
         const waiting = yield* runs.list(workspaceId, { status: "waiting_approval" }, { limit: 50 })
-        const inNeed = yield* capsules.inNeed(workspaceId)
+        const needingAttention = yield* capsules.needingAttention(workspaceId)
         const unfinished = yield* runs.unfinished(workspaceId)
         const names = yield* capsules.names(
           [...waiting.items, ...unfinished.approvedPlans].flatMap(({ capsuleId }) => capsuleId ?? [])
@@ -93,7 +93,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
           workspace,
           capsules: listed.items,
           attention: attentionOf({
-            inNeed,
+            needingAttention,
             waiting: waiting.items,
             names,
             unconfirmed,

@@ -21,7 +21,7 @@ const wantsEvents = (request: HttpServerRequest.HttpServerRequest) =>
 
 const sequenceNumber = /^(?:0|[1-9][0-9]{0,14})$/
 
-/** Where an event source resumes: the id of the last message it saw wins over the address it was opened with. */
+/** Where an event source resumes: the id of the last message received takes precedence over the `after` in the URL. */
 const resumePoint = Effect.fn("resumePoint")(function* (
   request: HttpServerRequest.HttpServerRequest,
   after: number | undefined
@@ -41,7 +41,7 @@ const draining = new ApiError({
 
 const isOwnPage = (request: HttpServerRequest.HttpServerRequest, baseUrl: string) => {
   const origin = new URL(baseUrl).origin
-  // Browsers always send Origin with a WebSocket; a cookie without it comes from no page of ours.
+  // Browsers always send Origin with a WebSocket; a cookie without it does not come from one of our pages.
   return request.headers["origin"] === origin && isSameOrigin(request.headers, origin)
 }
 
@@ -51,7 +51,7 @@ const crossOrigin = new ApiError({
 })
 
 /**
- * The live answer to a read of a sequence, when the request asks for one: a WebSocket or server-sent events that replay
+ * The live response to a read of a sequence, if the request wants one: a WebSocket or server-sent events that replay
  * from `after` and then follow. `none` for an ordinary read.
  */
 export const liveAnswer = Effect.fn("liveAnswer")(function* (
@@ -81,6 +81,6 @@ export const liveAnswer = Effect.fn("liveAnswer")(function* (
   if (upgrade === undefined || !upgrade(subscription)) {
     return yield* invalidRequest("The connection cannot be upgraded to a WebSocket. Use `Accept: text/event-stream`.")
   }
-  // The listener has answered with 101 already; this response goes nowhere.
+  // The listener has answered with 101 already; this response is discarded.
   return Option.some(HttpServerResponse.empty({ status: 204 }))
 })

@@ -6,7 +6,7 @@ import { keeping } from "../KnownMembers.ts"
 
 type Answering = (value: unknown) => HttpServerResponse.HttpServerResponse
 
-/** How the reads of a group answer, by endpoint: those whose answer is written as it is held. */
+/** The reads of a group whose response is written as it is stored, by endpoint. */
 export const answersOf = (group: string): ReadonlyMap<string, Answering> => {
   const found = new Map<string, Answering>()
   HttpApi.reflect(SvcApi, {
@@ -39,8 +39,9 @@ interface Collecting {
 }
 
 /**
- * Handlers of a group whose reads answer without a codec wherever an answer is written as it is held: what it holds was
- * decoded as it was read from the database. Members that the schema does not name are left out, as an encoder does.
+ * Handlers of a group whose reads skip the codec wherever a response is written as it is stored: its values were
+ * decoded when they were read from the database. Members that the schema does not name are omitted, as an encoder
+ * would.
  */
 export function storedAnswers<H extends object>(group: string, handlers: H): H
 export function storedAnswers(group: string, handlers: Collecting): Collecting {

@@ -11,12 +11,12 @@ import { AccessTokenId } from "../../../schema/records/Ids.ts"
 import { commandContext, pageRequest, pathId } from "./Commands.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
-/** The person whose tokens these are. */
+/** The owner of the tokens. */
 const owner = Effect.map(Caller, ({ subject }) => subject)
 
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
 
-/** The bearer of the Authorization header alone: cookies, other headers, query and body are never looked at. */
+/** The bearer token of the Authorization header only: cookies, other headers, query and body are ignored. */
 const presentedBearer = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const header = headers["authorization"]

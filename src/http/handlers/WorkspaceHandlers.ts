@@ -23,7 +23,7 @@ const memberScope = Effect.gen(function* () {
   return { workspaceId: yield* authorisedWorkspace, acting: { subject } }
 })
 
-/** 1..100 as every list has it, but larger numbers are taken for 100 (specification, Workspaces and account views). */
+/** 1..100 as in every list, but larger numbers count as 100 (specification, Workspaces and account views). */
 const surfaceLimit = (text: string | undefined): Effect.Effect<number, ApiError> => {
   if (text === undefined) return Effect.succeed(largestPage)
   return /^[1-9][0-9]{0,8}$/.test(text)

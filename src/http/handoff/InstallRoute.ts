@@ -9,7 +9,7 @@ import type { Language } from "../../accounts/oidc/PageWords.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 import { refusalWords } from "./RefusalWords.ts"
 
-/** The first of both languages that the browser names; English otherwise. */
+/** The first of the two languages that the browser names; English otherwise. */
 const languageOf = (accepted: string | undefined): Language =>
   /(?:^|,)\s*(en|ja)\b/i.exec(accepted ?? "")?.[1]?.toLowerCase() === "ja" ? "ja" : "en"
 
@@ -28,8 +28,8 @@ const refusalPage = ({ problems }: LinkRefusal, language: Language) => {
 }
 
 /**
- * `GET /install`: a link is judged as a whole. A good one goes on to the creation flow under its one canonical address; a
- * bad one gets a page that says why, and nothing of it is used. Nothing is created by either.
+ * `GET /install`: a link is accepted or refused as a whole. A valid link redirects to the creation flow under its
+ * canonical address; an invalid one gets a page that says why and uses nothing from the link. Neither creates anything.
  */
 export const installRoute = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
@@ -38,7 +38,7 @@ export const installRoute = HttpRouter.use(
     const answer = Effect.gen(function* () {
       const { headers, url } = yield* HttpServerRequest.HttpServerRequest
       const at = url.indexOf("?")
-      // The raw text: what a parser would repair has to be refused.
+      // The raw text, because a link that a parser would repair has to be refused.
       const link = parseInstallQuery(at === -1 ? "" : url.slice(at + 1), policy)
       return Result.match(link, {
         onSuccess: (good) =>

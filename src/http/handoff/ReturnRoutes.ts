@@ -22,7 +22,7 @@ const returnBody = authBody(
 )
 const redeemBody = authBody(Schema.Struct({ setup_ticket: SecretText }), "{setup_ticket}")
 
-/** Where the browser of the signed-in person goes on: only their own pages may ask. */
+/** Where the signed-in person's browser continues. Only pages of this origin may ask. */
 const complete = Effect.gen(function* () {
   const principal = yield* signedInToChange
   const { baseUrl } = yield* HttpSettings
@@ -39,7 +39,7 @@ const complete = Effect.gen(function* () {
   return HttpServerResponse.jsonUnsafe({ location: Redacted.value(location) })
 })
 
-/** Asked by the product's own setup flow; the ticket is all the proof there is, and works once. */
+/** Called by the product's own setup flow. The ticket is the only proof, and works once. */
 const redeem = Effect.gen(function* () {
   const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
   const limits = yield* AttemptLimits
@@ -56,14 +56,14 @@ const redeem = Effect.gen(function* () {
   })
 })
 
-/** The routes of the hand-off, as method and path, for telling a wrong method from an unknown path. */
+/** The routes of the hand-off, as method and path, to distinguish a wrong method from an unknown path. */
 export const handoffRouteTable = [
   ["GET", "/install"],
   ["POST", "/install/return"],
   ["POST", "/install/setup-tickets/redeem"]
 ] as const
 
-/** The end of a hand-off: the return address with its ticket, and the ticket's one use. */
+/** The end of a hand-off: the return address with its ticket, and the redemption of the ticket. */
 export const returnRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { publishedSchemas, publishedText } from "../../../schema/manifest/PublishedSchemas.ts"
 
-/** `/schemas/{file}`: the published structural schemas, for editors and checks anywhere. */
+/** `/schemas/{file}`: the published structural schemas, for editors and external checks. */
 export const schemaRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     for (const schema of publishedSchemas) {

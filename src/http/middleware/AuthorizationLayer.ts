@@ -6,7 +6,7 @@ import { currentRequestId } from "../Exchange.ts"
 import { whenTraced } from "../WhenTraced.ts"
 import { isRetired, retiredResponse } from "../RetiredRoutes.ts"
 
-/** The caller of a route that asks nobody, or that reads its credential itself. */
+/** The caller of a route that is public or reads its credential itself. */
 const anonymous = (requestId: string): CallerShape => ({
   subject: "",
   credential: "session",
@@ -16,7 +16,10 @@ const anonymous = (requestId: string): CallerShape => ({
   requestId
 })
 
-/** Authenticates and authorises every route by its `Access` annotation. A route without one does not start. */
+/**
+ * Authenticates and authorises every route by its `Access` annotation. The server does not start with a route that has
+ * none.
+ */
 export const authorizationLayer = Layer.effect(
   Authorization,
   Effect.gen(function* () {

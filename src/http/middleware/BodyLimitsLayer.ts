@@ -26,18 +26,18 @@ const admitsNothing = (ast: SchemaAST.AST): boolean => {
   return ast._tag === "Objects" && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
 }
 
-// A struct without fields decodes from every object, so an endpoint that declares one counts as one without a body.
+// A struct without fields accepts every object, so an endpoint that declares one counts as having no body.
 const takesFields = (endpoint: HttpApiEndpoint.Top): boolean =>
   [...endpoint.payload.values()].some(({ schemas }) => schemas.some(({ ast }) => !admitsNothing(ast)))
 
-// An action without arguments may leave out its empty object, which its schema would miss.
+// An action without arguments may omit its empty object, although its schema requires it.
 const withEmptyObject = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
   const headers = new Headers({ ...request.headers, "content-type": "application/json" })
   headers.delete("content-length")
   return HttpServerRequest.fromWeb(new Request(request.originalUrl, { method: request.method, headers, body: "{}" }))
 })
 
-/** Settles what a body may be before it is decoded, and refuses query keys that the route does not know. */
+/** Checks the limits of a body before it is decoded, and refuses query parameters that the route does not know. */
 export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits, (httpEffect, { endpoint, group }) => {
   const name = `${group.identifier}.${endpoint.identifier}`
   const limits = bodyLimitsOf(name)

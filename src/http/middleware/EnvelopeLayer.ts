@@ -6,7 +6,7 @@ import { errorResponse, failureResponse } from "../ErrorResponse.ts"
 import { currentRequestId } from "../Exchange.ts"
 import { landingPage, takesHtml } from "../LandingPage.ts"
 
-/** How a refusal is told where people come to by a redirect. */
+/** How a refusal appears on routes that people reach through a redirect. */
 const toBrowsers = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
   takesHtml(headers["accept"]) ? landingPage(headers["accept-language"]) : errorResponse
 )

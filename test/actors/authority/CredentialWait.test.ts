@@ -28,7 +28,7 @@ afterAll(tests.dispose)
 
 const attention = Effect.gen(function* () {
   const { workspaceId } = yield* TestPlane
-  const items = attentionOf({ inNeed: yield* (yield* Capsules).inNeed(workspaceId) })
+  const items = attentionOf({ needingAttention: yield* (yield* Capsules).needingAttention(workspaceId) })
   return items.filter(({ kind }) => kind === "waiting_credential")
 })
 

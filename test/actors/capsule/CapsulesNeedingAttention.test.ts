@@ -57,15 +57,15 @@ tests.live("every Capsule that needs attention is found in the whole Workspace, 
         [119, { status: "error", runtime_safety: "unknown", updated_at: "2026-01-03T00:00:00.000Z" }]
       ])
     )
-    const inNeed = yield* capsules.inNeed(workspaceId)
-    expect(inNeed.map(({ name }) => name)).toEqual(["capsule-101", "capsule-119", "capsule-110"])
-    expect(attentionOf({ inNeed }).map(({ capsuleName, kind }) => [kind, capsuleName])).toEqual([
+    const needingAttention = yield* capsules.needingAttention(workspaceId)
+    expect(needingAttention.map(({ name }) => name)).toEqual(["capsule-101", "capsule-119", "capsule-110"])
+    expect(attentionOf({ needingAttention }).map(({ capsuleName, kind }) => [kind, capsuleName])).toEqual([
       ["unknown_safety", "capsule-119"],
       ["failed", "capsule-119"],
       ["drifted", "capsule-101"],
       ["stale", "capsule-110"]
     ])
-    expect(yield* capsules.inNeed(WorkspaceId.make(`ws_${"z".repeat(24)}`))).toEqual([])
+    expect(yield* capsules.needingAttention(WorkspaceId.make(`ws_${"z".repeat(24)}`))).toEqual([])
     const read = yield* ReadSql
     const plan = yield* read<{ detail: string }>`EXPLAIN QUERY PLAN SELECT id FROM capsules
       WHERE workspace_id = ${workspaceId} AND ${read.literal(capsulesNeedingAttention)} ORDER BY updated_at DESC, id LIMIT 100`

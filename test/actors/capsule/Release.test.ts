@@ -155,7 +155,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
         outputs: []
       })
       expect(yield* codeOf(producing)).toBe("invalid_request")
-      expect((yield* capsules.inNeed(workspaceId)).map(({ id }) => id)).not.toContain(web.capsuleId)
+      expect((yield* capsules.needingAttention(workspaceId)).map(({ id }) => id)).not.toContain(web.capsuleId)
       expect((yield* readWorkspaceGraph(workspaceId)).nodes.map(({ id }) => id)).not.toContain(web.capsuleId)
 
       // Its name is free again, including its endpoint from the operator.

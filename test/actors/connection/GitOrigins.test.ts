@@ -226,6 +226,9 @@ describe("a Git Connection and its origins", () => {
         const own = yield* sourceAt(trusted.url, connection.id)
         const attack = yield* sourceAt(foreign.url)
         yield* chosenBehindTheCheck(attack.id, connection.id)
+        // Events of one millisecond have no order.
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE audit_events SET created_at = '2020-01-01T00:00:00.000Z' WHERE target_id = ${attack.id}`
         yield* (yield* Audit).append({
           workspaceId,
           actor: member.context.actor,

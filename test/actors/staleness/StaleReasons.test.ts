@@ -70,7 +70,7 @@ describe("why a Capsule is stale", () => {
         status: "stale"
       })
       expect((yield* (yield* Runs).read(waiting.id)).status).toBe("superseded")
-      const [needed] = attentionOf({ inNeed: yield* capsules.inNeed(workspaceId) })
+      const [needed] = attentionOf({ needingAttention: yield* capsules.needingAttention(workspaceId) })
       expect(needed).toMatchObject({ kind: "stale", capsuleId: consumer.id, staleReasons: [{ kind: "input" }, {}] })
       yield* reconfigured(producer.id, { a: "one", key: "first" })
       yield* renewed(consumer.id)

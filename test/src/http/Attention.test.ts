@@ -113,7 +113,7 @@ test("a Capsule with an approved plan is to be applied, not planned again, and a
     createdAt: at
   } as const
   const attention = attentionOf({
-    inNeed: [stale("cap_0000000000000001"), stale("cap_0000000000000002")],
+    needingAttention: [stale("cap_0000000000000001"), stale("cap_0000000000000002")],
     names: new Map([["cap_0000000000000001", "one"]]),
     approvedPlans: [plan],
     updates: [{ id: "rgrp_0000000000000001", createdAt: at }]

@@ -44,7 +44,7 @@ it.live("600 changes per minute are shared by all credentials of a subject; read
     expect(yield* Effect.promise(async () => await limited.json())).toMatchObject({ error: { code: "rate_limited" } })
     const read = yield* send("/api/v1/credential-recipes", { headers: { authorization: "Bearer ada-token" } })
     expect(read.status).toBe(200)
-    // A caller without permission is told so, and consumes no one's share.
+    // A caller without permission gets that answer, and consumes no one's share.
     const refused = yield* send(path, { method: "POST", headers: { "x-svc-account-session": "viewer-session" } })
     expect(refused.status).toBe(403)
     // A second later there are ten more.

@@ -16,7 +16,7 @@ const Corpus = Schema.fromJsonString(
 const tests = suite(TestServer.layer.pipe(Layer.provideMerge(TestApplication.layer)))
 afterAll(tests.dispose)
 
-/** Everything received until the server closes, which it has to do after each of these requests. */
+/** Everything received until the server closes the connection, as it must after each of these requests. */
 const exchange = (port: number, bytes: string) =>
   Effect.callback<string>((resume) => {
     let answer = ""

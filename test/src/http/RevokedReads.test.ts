@@ -53,7 +53,7 @@ const wantsSession = ({ rule }: Route) =>
 /** Routes with the rule `token` are for personal tokens alone. */
 const takesOAuth = (route: Route) => !wantsSession(route) && route.rule.kind !== "token"
 
-/** What the route requires: a person's session, or a token where one is accepted. */
+/** The credential that the route requires: a person's session, or a token where one is accepted. */
 const credentialOf = Effect.fnUntraced(function* (route: Route) {
   if (wantsSession(route)) {
     const { secret } = yield* (yield* Sessions).open({ subject: world.ada, method: "password" })
@@ -242,7 +242,8 @@ tests.live("authority that ends by time alone is refused on every route, without
       expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
       const life = wantsSession(route) ? Duration.toMillis(sessionLifetime) : Duration.toMillis("90 days")
       by(life - 60_000)
-      // Using a session extends it, which is a commit: only authority that does not move is used close to its end.
+      // Using a session extends it, which is a commit: so only credentials that are not extended are used close to
+      // their end.
       if (!wantsSession(route)) expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
       by(120_000)
       expect([route.name, yield* isRefused(route, headers)]).toEqual([route.name, true])

@@ -28,7 +28,7 @@ import { Authenticator } from "../../../../src/http/authorization/Authenticator.
 import type { RunId } from "../../../../schema/records/Ids.ts"
 import { principals } from "./World.ts"
 
-/** What a handler meets behind the face: every call is recorded and refused in a way that no validation would. */
+/** The actors behind the HTTP face: every call is recorded and refused in a way that no validation would. */
 export const reached = new ApiError({ code: "run_conflict", message: "An actor was reached." })
 
 /** The message of a defect; it belongs only in the log. */
@@ -56,7 +56,7 @@ const actors = Layer.mergeAll(
     backups: refuse,
     read: refuse,
     list: refuse,
-    inNeed: () => Effect.succeed([]),
+    needingAttention: () => Effect.succeed([]),
     names: () => Effect.succeed(new Map()),
     outputs: refuse,
     providerBindings: refuse,
