@@ -147,7 +147,10 @@ export class UpstreamIdentities extends Context.Service<
 
       const ownerByAddress = Effect.fnUntraced(function* (email: string | undefined) {
         const user = email === undefined ? Option.none() : yield* users.findByEmail(email)
-        return Option.isSome(user) && user.value.status === "active" ? user.value.subject : yield* unknown()
+        // Whoever typed an address nobody verified must not be handed the identity of its owner.
+        return Option.isSome(user) && user.value.status === "active" && user.value.emailProof !== null
+          ? user.value.subject
+          : yield* unknown()
       })
 
       const ownerOf = Effect.fnUntraced(function* (identity: UpstreamIdentity, arrival: UpstreamArrival) {
@@ -170,6 +173,8 @@ export class UpstreamIdentities extends Context.Service<
         signIn: Effect.fn("UpstreamIdentities.signIn")(function* (identity, arrival) {
           const { replaces, requestId, userAgent } = arrival
           const subject = yield* ownerOf(identity, arrival)
+          if (identity.verifiedEmail !== undefined)
+            yield* users.proveAddress(subject, identity.verifiedEmail, "upstream")
           const opened = yield* sessions.open({ subject, method: "upstream", userAgent, replaces, requestId })
           return { ...opened, subject }
         }, transaction(sql)),
