@@ -1,6 +1,5 @@
-import { Effect, Option, Redacted, Schema, Stdio, Stream } from "effect"
+import { Effect, Option, Redacted, Stdio, Stream } from "effect"
 import { Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
-import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { formatListenAddress } from "../http/ListenAddress.ts"
 import type { IssuedLink } from "../operator/AccountCommands.ts"
 import { OperatorAccounts, OperatorKeys } from "../operator/Operator.ts"
@@ -46,11 +45,6 @@ const readPassword = Effect.fn("readPassword")(function* (fromStdin: boolean) {
   }
   return Redacted.make(password)
 })
-
-const parseWorkspace = (text: string) =>
-  Schema.decodeEffect(WorkspaceId)(text).pipe(
-    Effect.mapError(() => new CommandFailed({ message: `--workspace: ${text} is no id of a Workspace (ws_...).` }))
-  )
 
 /** Where a link leads: the flag, else the server that issued it, else the settings. */
 const linkOf = (settings: Settings, link: IssuedLink, isGiven: boolean, page: "setup" | "join" = "setup") => {
@@ -157,6 +151,7 @@ const invite = Command.make(
     ),
     workspace: Flag.optional(
       Flag.String("workspace").pipe(
+        Flag.withSchema(WorkspaceId),
         Flag.withDescription("Workspace to join, ws_...; without it the link makes an account only"),
         Flag.withMetavar("id")
       )
@@ -170,10 +165,9 @@ const invite = Command.make(
   },
   Effect.fn("invite")(function* ({ config, email, json, role, workspace, ...flags }) {
     const settings = yield* settingsOf(flags, config)
-    const workspaceId = yield* Effect.transposeOption(Option.map(workspace, parseWorkspace))
     const request = {
       email: Option.getOrUndefined(email),
-      workspaceId: Option.getOrUndefined(workspaceId),
+      workspaceId: Option.getOrUndefined(workspace),
       role: Option.getOrUndefined(role)
     }
     const link = yield* withAccounts(settings, (accounts) => accounts.invite(request))

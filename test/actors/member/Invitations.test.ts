@@ -340,7 +340,10 @@ it.effect(
       const signUp = yield* InvitedSignUp
       const invitations = yield* Invitations
       const shown = yield* invite(of, of.owner, { email: "eve@example.com", role: "admin" })
+      const party = { id: "localhost", origin: "http://localhost", name: "svc" }
       expect(yield* code(signUp.withPassword({ secret: shown.secret, password }))).toBe("permission_denied")
+      // Nobody should make a passkey in vain.
+      expect(yield* code(signUp.passkeyOptions(party, { secret: shown.secret }))).toBe("permission_denied")
       const scope = { workspaceId: of.id, acting: "operator" as const }
       const vouched = yield* invitations.create(serviceContext, scope, { email: "eve@example.com", role: "owner" })
       const made = yield* signUp.withPassword({ secret: vouched.secret, password, email: "mallory@example.com" })

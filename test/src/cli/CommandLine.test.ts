@@ -167,7 +167,7 @@ describe("svc", () => {
       expect(JSON.parse(invited.out).invitationLink).toStartWith("https://svc.example.com/join#svci_")
       const nowhere = yield* admin(["invite", "--workspace", "ws_aaaaaaaaaaaaaaaaaaaaaaaa"])
       expect([nowhere.code, JSON.parse(nowhere.error).error.code]).toEqual([1, "not_found"])
-      expect((yield* admin(["invite", "--workspace", "acme"])).code).toBe(1)
+      expect((yield* admin(["invite", "--workspace", "acme"])).code).toBe(2)
       const rotated = yield* admin(["rotate-keys"])
       expect(rotated.code).toBe(0)
       const reset = yield* admin(["reset-password", "--email", "ada@example.com"])
