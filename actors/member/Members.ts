@@ -269,9 +269,9 @@ const make = Effect.gen(function* () {
         Result: Row,
         execute: () => read`SELECT * FROM (
             SELECT ${read.literal(columns)} FROM memberships m JOIN users u ON u.subject = m.subject
-            WHERE m.workspace_id = ${workspaceId} AND NOT EXISTS (SELECT 1 FROM invitations i
+            WHERE m.workspace_id = ${workspaceId} AND (m.status <> 'suspended' OR NOT EXISTS (SELECT 1 FROM invitations i
               WHERE i.workspace_id = m.workspace_id AND i.stand_in = m.subject
-                AND i.status = 'pending' AND i.expires_at > ${present} AND m.status = 'suspended')
+                AND i.status = 'pending' AND i.expires_at > ${present}))
             UNION ALL SELECT stand_in, NULL, email, role, 'invited', NULL, created_at, created_at FROM invitations
             WHERE workspace_id = ${workspaceId} AND status = 'pending' AND expires_at > ${present}
               AND (email IS NOT NULL OR subject IS NOT NULL)

@@ -224,20 +224,18 @@ it.live("a provider that rotated its key, or was unreachable, works again", () =
   }).pipe(Effect.provide(face))
 )
 
-it.live(
-  "a verified address links nothing to an account that merely claims it; nor does it sign anybody in",
-  () =>
-    Effect.gen(function* () {
-      const users = yield* Users
-      const ann = yield* newPerson("ann")
-      const provider = yield* pliantProvider
-      const here = yield* installation(provider.issuer)
-      expect((yield* signIn(here, provider)).status).toBe(403)
-      expect(yield* here.whoAmI).toBeUndefined()
-      yield* users.proveAddress(ann.subject, ann.email, "mail")
-      expect((yield* signIn(here, provider)).status).toBe(303)
-      expect(yield* here.whoAmI).toBe(ann.subject)
-    }).pipe(Effect.provide(face))
+it.live("a verified address links nothing to an account that merely claims it; nor does it sign anybody in", () =>
+  Effect.gen(function* () {
+    const users = yield* Users
+    const ann = yield* newPerson("ann")
+    const provider = yield* pliantProvider
+    const here = yield* installation(provider.issuer)
+    expect((yield* signIn(here, provider)).status).toBe(403)
+    expect(yield* here.whoAmI).toBeUndefined()
+    yield* users.proveAddress(ann.subject, ann.email, "mail")
+    expect((yield* signIn(here, provider)).status).toBe(303)
+    expect(yield* here.whoAmI).toBe(ann.subject)
+  }).pipe(Effect.provide(face))
 )
 
 it.live("an address that the provider has not verified links nothing; the signed-in person may link anything", () =>
