@@ -173,8 +173,6 @@ export class UpstreamIdentities extends Context.Service<
         signIn: Effect.fn("UpstreamIdentities.signIn")(function* (identity, arrival) {
           const { replaces, requestId, userAgent } = arrival
           const subject = yield* ownerOf(identity, arrival)
-          if (identity.verifiedEmail !== undefined)
-            yield* users.proveAddress(subject, identity.verifiedEmail, "upstream")
           const opened = yield* sessions.open({ subject, method: "upstream", userAgent, replaces, requestId })
           return { ...opened, subject }
         }, transaction(sql)),

@@ -17,7 +17,7 @@ import { PasswordRow, StoredUser } from "./UserRow.ts"
 export const User = Schema.Struct({
   subject: Subject,
   email: Schema.String,
-  /** `null` while nothing shows that the address belongs to the person. */
+  /** `null` where neither the operator nor a mail shows that the address belongs to the person. */
   emailProof: Schema.NullOr(AddressProof),
   displayName: Schema.NullOr(Schema.String),
   /** Operates the installation; says nothing about any Workspace. */

@@ -5,7 +5,7 @@ import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.
 import type { Invitation } from "../../schema/records/Invitation.ts"
 import { MemberStatus } from "../../schema/records/Workspace.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
-import { StoredUser } from "../account/UserRow.ts"
+import { verifiedAddress } from "../account/VerifiedAddress.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { secretHash } from "../credential/BearerSecret.ts"
@@ -74,16 +74,7 @@ const make = Effect.gen(function* () {
   /** An address counts only when it was shown to be the person's: otherwise anybody could take any address. */
   const requireAddressee = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     if (isOpen(row)) return
-    const [person] = yield* Effect.orDie(StoredUser.some(
-      sql,
-      "email",
-      "email_proof"
-    )`SELECT email, email_proof FROM users
-      WHERE subject = ${subject}`)
-    const fits =
-      row.email === null
-        ? subject === row.subject
-        : person !== undefined && person.email === row.email && person.email_proof !== null
+    const fits = row.email === null ? subject === row.subject : (yield* verifiedAddress(subject)) === row.email
     if (fits) return
     return yield* permissionDenied(
       row.email === null
@@ -122,10 +113,10 @@ const make = Effect.gen(function* () {
 
   /** Other offers to somebody who has joined would still be shown as open. */
   const endOthers = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
+    const address = (yield* verifiedAddress(subject)) ?? null
     yield* sql`UPDATE invitations SET ${InvitationRow.changes(sql, { status: "revoked", ended_at: yield* now })}
-      WHERE workspace_id = ${row.workspace_id} AND status = 'pending' AND (subject = ${subject}
-        OR email = (SELECT u.email FROM users u WHERE u.subject = ${subject} AND u.email_proof IS NOT NULL))`
-  }, Effect.orDie)
+      WHERE workspace_id = ${row.workspace_id} AND status = 'pending' AND (subject = ${subject} OR email = ${address})`
+  })
 
   const admit = Effect.fn("InvitationAcceptance.admit")(
     function* (context: CommandContext, subject: string, row: InvitationRow) {

@@ -4,10 +4,10 @@ import { Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * How an address was shown to belong to its account: the operator gave it, a link that was mailed there was opened, or the upstream
- * provider verified it.
+ * How an address was shown to belong to its account: the operator gave it, or a link that was mailed there was opened. What the
+ * upstream provider verified is kept with the identity.
  */
-export const AddressProof = Schema.Literals(["operator", "mail", "upstream"])
+export const AddressProof = Schema.Literals(["operator", "mail"])
 export type AddressProof = typeof AddressProof.Type
 
 /** Only a `pending` one lets somebody in. `expired` is a pending one whose time is over. */

@@ -15,6 +15,7 @@ import type { Role } from "../../../schema/records/Workspace.ts"
 import { as, joinWorkspace, newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 
+const at = "1970-01-01T00:00:00.000Z"
 const fresh = Effect.provide(Layer.fresh(testAccounts))
 
 /** A Workspace with an owner and an admin, and somebody outside whose address the operator verified. */
@@ -127,9 +128,15 @@ it.effect("with an address, only an account for which it was verified may accept
     const { secret } = yield* invite(of, of.owner, { email: "bob@example.com", role: "admin" })
     expect(yield* code(accept(of.ann, secret))).toBe("permission_denied")
     expect(yield* code(accept(of.bob, secret))).toBe("permission_denied")
-    yield* users.proveAddress(of.bob, "other@example.com", "upstream")
+    yield* users.proveAddress(of.bob, "other@example.com", "mail")
     expect(yield* code(accept(of.bob, secret))).toBe("permission_denied")
-    yield* users.proveAddress(of.bob, "Bob@example.com", "upstream")
+    const sql = yield* SqlClient.SqlClient
+    const identity = (email: string) =>
+      sql`INSERT INTO upstream_identities ${sql.insert({ issuer: "https://login.example.com", upstream_subject: email, subject: of.bob, verified_email: email, created_at: at, last_used_at: at })}
+        ON CONFLICT (subject, issuer) DO UPDATE SET verified_email = excluded.verified_email`
+    yield* identity("other@example.com")
+    expect(yield* code(accept(of.bob, secret))).toBe("permission_denied")
+    yield* identity("bob@example.com")
     expect(yield* code(accept(of.bob, secret))).toBe("ok")
     expect(yield* roleOf(of, of.bob)).toBe("admin")
   }).pipe(fresh)
