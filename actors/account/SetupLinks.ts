@@ -222,6 +222,7 @@ export class SetupLinks extends Context.Service<
         if (yield* users.exist) return yield* refused()
         const { subject } = yield* users.create(service(redemption), {
           email: yield* addressOf(redemption.email),
+          emailProof: "operator",
           displayName: redemption.displayName,
           isOperator: true,
           ...(way.kind === "password" ? { passwordHash: way.hash } : { subject: way.subject })

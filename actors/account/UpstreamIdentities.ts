@@ -147,7 +147,10 @@ export class UpstreamIdentities extends Context.Service<
 
       const ownerByAddress = Effect.fnUntraced(function* (email: string | undefined) {
         const user = email === undefined ? Option.none() : yield* users.findByEmail(email)
-        return Option.isSome(user) && user.value.status === "active" ? user.value.subject : yield* unknown()
+        // Whoever typed an address nobody verified must not be handed the identity of its owner.
+        return Option.isSome(user) && user.value.status === "active" && user.value.emailProof !== null
+          ? user.value.subject
+          : yield* unknown()
       })
 
       const ownerOf = Effect.fnUntraced(function* (identity: UpstreamIdentity, arrival: UpstreamArrival) {

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { Subject } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { AddressProof } from "../../schema/records/Invitation.ts"
 import { Flag, type RowOf, table } from "../database/Table.ts"
 
 /** Accounts of persons. */
@@ -8,6 +9,7 @@ export const StoredUser = table("users", {
   subject: Subject,
   email: Schema.String,
   display_name: Schema.NullOr(Schema.String),
+  email_proof: Schema.NullOr(AddressProof),
   is_operator: Flag,
   status: Schema.String,
   created_at: Timestamp,

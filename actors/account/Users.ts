@@ -3,6 +3,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { Subject } from "../../schema/records/Ids.ts"
+import { AddressProof } from "../../schema/records/Invitation.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
@@ -16,6 +17,8 @@ import { PasswordRow, StoredUser } from "./UserRow.ts"
 export const User = Schema.Struct({
   subject: Subject,
   email: Schema.String,
+  /** `null` where neither the operator nor a mail shows that the address belongs to the person. */
+  emailProof: Schema.NullOr(AddressProof),
   displayName: Schema.NullOr(Schema.String),
   /** Operates the installation; says nothing about any Workspace. */
   isOperator: Schema.Boolean,
@@ -30,6 +33,7 @@ export interface NewUser {
   /** When it had to be known before the account exists: a passkey is made for it. */
   readonly subject?: Subject | undefined
   readonly email: string
+  readonly emailProof?: AddressProof | undefined
   readonly displayName?: string | undefined
   /** From `Passwords.hash`: hashing is slow and must not happen inside a transaction. */
   readonly passwordHash?: string | undefined
@@ -46,6 +50,8 @@ export class Users extends Context.Service<
     readonly parseEmail: (text: string) => Effect.Effect<string, ApiError>
     readonly find: (subject: string) => Effect.Effect<Option.Option<User>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<User>>
+    /** Notes that the address was shown to be the person's; an earlier proof, and any other address, stay as they are. */
+    readonly proveAddress: (subject: string, email: string, proof: AddressProof) => Effect.Effect<void>
     /** Whether any account exists yet. */
     readonly exist: Effect.Effect<boolean>
     /**
@@ -77,7 +83,7 @@ export class Users extends Context.Service<
       const random = yield* SecureRandom.SecureRandom
 
       const columns = sql.literal(
-        `subject, email, display_name AS "displayName", is_operator AS "isOperator", status, created_at AS "createdAt"`
+        `subject, email, email_proof AS "emailProof", display_name AS "displayName", is_operator AS "isOperator", status, created_at AS "createdAt"`
       )
       const findBySubject = (client: SqlClient.SqlClient) =>
         SqlSchema.findAll({
@@ -109,6 +115,7 @@ export class Users extends Context.Service<
         const created: User = {
           subject,
           email,
+          emailProof: user.emailProof ?? null,
           displayName: user.displayName ?? null,
           isOperator: user.isOperator,
           status: "active",
@@ -118,6 +125,7 @@ export class Users extends Context.Service<
           const inserted = yield* sql`INSERT INTO users ${StoredUser.values(sql, {
             subject,
             email,
+            email_proof: created.emailProof,
             display_name: created.displayName,
             is_operator: created.isOperator ? 1 : 0,
             status: created.status,
@@ -173,6 +181,12 @@ export class Users extends Context.Service<
           if (Option.isNone(email)) return Option.none()
           return Option.fromUndefinedOr((yield* Effect.orDie(findByAddress(email.value)))[0])
         }),
+        proveAddress: Effect.fn("Users.proveAddress")(function* (subject, text, proof) {
+          const email = yield* Effect.option(parseEmail(text))
+          if (Option.isNone(email)) return
+          yield* sql`UPDATE users SET ${StoredUser.changes(sql, { email_proof: proof })}
+            WHERE subject = ${subject} AND email = ${email.value} AND email_proof IS NULL`
+        }, Effect.orDie),
         exist: Effect.map(sql`SELECT 1 AS one FROM users LIMIT 1`, (rows) => rows.length > 0).pipe(Effect.orDie),
         setPassword: Effect.fn("Users.setPassword")(function* (context, subject, hash) {
           yield* change(

@@ -10,6 +10,7 @@ export const bearerPrefixes = {
   oauthRefresh: "svcr_",
   session: "svcs_",
   setupLink: "svct_",
+  invitation: "svci_",
   upstreamSignIn: "svcu_",
   setupTicket: "svch_",
   oauthState: "svco_"

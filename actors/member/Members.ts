@@ -1,32 +1,27 @@
-import { Context, Effect, Layer, Option, Schema } from "effect"
-import { SecureRandom } from "effect/crypto"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
-import { MembershipId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { WorkspaceId } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
 import { Member, type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
-import { Users } from "../account/Users.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
-import { newId, now } from "../Identity.ts"
+import { now } from "../Identity.ts"
 import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { MembershipRow } from "../workspace/MembershipRow.ts"
+import { InvitationRow } from "./InvitationRow.ts"
+import { permissionDenied, roleHeld } from "./InvitationRights.ts"
+import { unconfirmedMember } from "./PresentMember.ts"
 
 /** The Workspace, and who acts on it. */
 export interface MemberScope {
   readonly workspaceId: WorkspaceId
   /** `operator` acts from the machine's command line, with the authority of an owner. */
   readonly acting: { readonly subject: string } | "operator"
-}
-
-export interface NewMember {
-  /** Exactly one of `subject` and `email`. */
-  readonly subject?: string | undefined
-  readonly email?: string | undefined
-  readonly role?: Role | undefined
 }
 
 export interface MemberChange {
@@ -37,51 +32,58 @@ export interface MemberChange {
 const Row = Schema.Struct({
   ...Member.fields,
   displayName: Schema.NullOr(Schema.String),
-  email: Schema.NullOr(Schema.String)
+  email: Schema.NullOr(Schema.String),
+  leftAt: Schema.NullOr(Timestamp)
 })
 
-const toMember = ({ displayName, email, ...rest }: typeof Row.Type): Member => ({
-  ...rest,
-  ...(displayName === null ? {} : { displayName }),
-  ...(email === null ? {} : { email })
+const toMember = (row: typeof Row.Type): Member => ({
+  ...Struct.omit(row, ["displayName", "email", "leftAt"]),
+  ...(row.displayName === null ? {} : { displayName: row.displayName }),
+  ...(row.email === null ? {} : { email: row.email })
 })
 
-const columns = `m.subject, u.display_name AS "displayName", u.email, m.role, m.status,
+const columns = `m.subject, u.display_name AS "displayName", u.email, m.role, m.status, m.left_at AS "leftAt",
   m.created_at AS "createdAt", m.updated_at AS "updatedAt"`
 
-const unconfirmed = () =>
-  failedPrecondition(
-    "A restore brought this membership back, and the operator has to confirm it with `svc admin restore-review`. It can be removed."
-  )
-
-const denied = (message: string) => new ApiError({ code: "permission_denied", message })
+export interface HandOver {
+  readonly owner: Member
+  readonly previousOwner: Member
+}
 
 /**
  * Who belongs to a Workspace. The actor's role is read again in the transaction of the change, so that a request by somebody
- * who was removed meanwhile changes nothing.
+ * who was removed meanwhile changes nothing. Nobody is made a member here: people accept an invitation.
  */
 export class Members extends Context.Service<
   Members,
   {
+    /** Members, and who is invited by address or subject, oldest first. */
     readonly list: (
       workspaceId: WorkspaceId,
       subject: string,
       page: PageRequest
     ) => Effect.Effect<Page<Member>, ApiError>
     /**
-     * Adds a person who has an account; a suspended member comes back. Fails with `not_found` for an unknown person,
-     * `failed_precondition` for a present member, `permission_denied` when an admin adds an owner.
+     * Fails with `permission_denied` unless owner, where the rules say so, and with `failed_precondition` for the last owner, for
+     * somebody who left, and for somebody who has not accepted yet.
      */
-    readonly add: (context: CommandContext, scope: MemberScope, member: NewMember) => Effect.Effect<Member, ApiError>
-    /** Fails with `permission_denied` unless owner, where the rules say so, and `failed_precondition` for the last owner. */
     readonly update: (
       context: CommandContext,
       scope: MemberScope,
       subject: string,
       change: MemberChange
     ) => Effect.Effect<Member, ApiError>
-    /** Suspends the membership: access ends with the commit. The last owner stays (`failed_precondition`). */
+    /**
+     * Suspends the membership: access ends with the commit. Everybody may remove themselves; the last owner stays
+     * (`failed_precondition`). Withdraws the invitation of somebody who has not accepted.
+     */
     readonly remove: (context: CommandContext, scope: MemberScope, subject: string) => Effect.Effect<void, ApiError>
+    /** Makes another active member owner and the acting owner an admin, in one transaction. */
+    readonly handOver: (
+      context: CommandContext,
+      scope: { readonly workspaceId: WorkspaceId; readonly acting: { readonly subject: string } },
+      to: string
+    ) => Effect.Effect<HandOver, ApiError>
   }
 >()("svc/workspace/Members") {
   static readonly layer = Layer.effect(
@@ -94,9 +96,7 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const read = yield* ReadSql
   const audit = yield* Audit
-  const users = yield* Users
   const cursors = yield* Cursors
-  const random = yield* SecureRandom.SecureRandom
 
   const findMember = SqlSchema.findAll({
     Request: Schema.Struct({ workspaceId: WorkspaceId, subject: Schema.String }),
@@ -106,9 +106,13 @@ const make = Effect.gen(function* () {
         WHERE m.workspace_id = ${workspaceId} AND m.subject = ${subject}`
   })
 
-  const readMember = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subject: string) {
+  const findRow = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subject: string) {
     const [row] = yield* Effect.orDie(findMember({ workspaceId, subject }))
-    return row === undefined ? yield* notFound("Member") : toMember(row)
+    return row
+  })
+
+  const readRow = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subject: string) {
+    return (yield* findRow(workspaceId, subject)) ?? (yield* notFound("Member"))
   })
 
   /** An owner who cannot act does not count: suspended members and locked accounts. */
@@ -118,20 +122,14 @@ const make = Effect.gen(function* () {
         AND m.role = 'owner' AND m.status = 'active' AND u.status = 'active' LIMIT 1`
     if (others.length === 0) {
       return yield* failedPrecondition(
-        "The last owner cannot be removed, suspended or lowered. Make another member owner first."
+        "The last owner cannot leave, or be removed, suspended or lowered. Make another member owner first."
       )
     }
   })
 
-  const note = (
-    context: CommandContext,
-    workspaceId: WorkspaceId,
-    action: string,
-    subject: string,
-    data: MemberChange
-  ) =>
+  const note = (context: CommandContext, scope: MemberScope, action: string, subject: string, data: MemberChange) =>
     audit.append({
-      workspaceId,
+      workspaceId: scope.workspaceId,
       actor: context.actor,
       action,
       target: { kind: "member", id: subject },
@@ -142,102 +140,142 @@ const make = Effect.gen(function* () {
       requestId: context.requestId
     })
 
-  const actingRole = Effect.fnUntraced(function* ({ acting, workspaceId }: MemberScope) {
-    if (acting === "operator") return "owner"
-    const [member] = yield* Effect.orDie(findMember({ workspaceId, subject: acting.subject }))
-    const role = member?.status === "active" ? member.role : "viewer"
-    return roleAtLeast(role, "admin") ? role : yield* denied("Owners and admins manage members; ask one of them.")
+  const heldBy = (scope: MemberScope) =>
+    roleHeld(scope.workspaceId, scope.acting).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+
+  const managingRole = Effect.fnUntraced(function* (scope: MemberScope) {
+    const held = yield* heldBy(scope)
+    return held !== undefined && roleAtLeast(held, "admin")
+      ? held
+      : yield* permissionDenied("Owners and admins manage members; ask one of them.")
   })
 
-  const findPerson = Effect.fnUntraced(function* (member: NewMember) {
-    if ((member.subject === undefined) === (member.email === undefined)) {
-      return yield* invalidRequest("Name exactly one of subject and email.")
+  const isOwn = ({ acting }: MemberScope, subject: string) => acting !== "operator" && acting.subject === subject
+
+  /** What the acting person may do to this member, beyond managing members at all. */
+  const authorize = Effect.fnUntraced(function* (scope: MemberScope, present: typeof Row.Type, wanted: MemberChange) {
+    const leaves = isOwn(scope, present.subject) && wanted.role === undefined && wanted.status === "suspended"
+    if (leaves) return
+    const actor = yield* managingRole(scope)
+    if (wanted.role !== undefined && wanted.role !== present.role && actor !== "owner") {
+      return yield* permissionDenied("Only owners change roles.")
     }
-    const person = yield* member.subject === undefined
-      ? users.findByEmail(member.email ?? "")
-      : users.find(member.subject)
-    return Option.isSome(person) && person.value.status === "active" ? person.value : yield* notFound("Account")
+    if (present.role === "owner" && actor !== "owner") {
+      return yield* permissionDenied("Only owners change the membership of an owner.")
+    }
   })
 
-  const add = Effect.fn("Members.add")(function* (context: CommandContext, scope: MemberScope, member: NewMember) {
-    const { workspaceId } = scope
-    const actor = yield* actingRole(scope)
-    const role = member.role ?? "member"
-    if (role === "owner" && actor !== "owner") return yield* denied("Only owners add owners.")
-    yield* refuseArchived(workspaceId).pipe(Effect.provideService(SqlClient.SqlClient, sql))
-    const { subject } = yield* findPerson(member)
-    const at = yield* now
-    const [present] = yield* Effect.orDie(findMember({ workspaceId, subject }))
-    if (present?.status === "unconfirmed") return yield* unconfirmed()
-    if (present !== undefined && present.status !== "suspended") {
-      return yield* failedPrecondition("The person is a member of this Workspace already.")
-    }
-    yield* sql`INSERT INTO memberships ${MembershipRow.values(sql, {
-      id: yield* newId(MembershipId, "mbr").pipe(Effect.provideService(SecureRandom.SecureRandom, random)),
-      workspace_id: workspaceId,
-      subject,
-      role,
-      status: "active",
-      created_at: at,
-      updated_at: at
-    })} ON CONFLICT (workspace_id, subject)
-      DO UPDATE SET role = excluded.role, status = excluded.status, updated_at = excluded.updated_at`
-    yield* note(context, workspaceId, "member.add", subject, { role })
-    return yield* readMember(workspaceId, subject)
-  }, transaction(sql))
+  const write = Effect.fnUntraced(function* (
+    scope: MemberScope,
+    subject: string,
+    change: { readonly role: Role; readonly status: Member["status"]; readonly left_at: string | null }
+  ) {
+    yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { ...change, updated_at: yield* now })}
+      WHERE workspace_id = ${scope.workspaceId} AND subject = ${subject}`
+    return toMember(yield* readRow(scope.workspaceId, subject))
+  })
 
   const change = Effect.fnUntraced(function* (
     context: CommandContext,
     scope: MemberScope,
-    subject: string,
+    present: typeof Row.Type,
     wanted: MemberChange,
     action: string
   ) {
-    const { workspaceId } = scope
-    const actor = yield* actingRole(scope)
-    const present = yield* readMember(workspaceId, subject)
+    yield* authorize(scope, present, wanted)
+    const { subject } = present
     const role = wanted.role ?? present.role
     const status = wanted.status ?? present.status
     // The Workspace may end what a restore brought back; only the operator may confirm it.
-    if (present.status === "unconfirmed" && status !== "suspended") return yield* unconfirmed()
-    if (role !== present.role && actor !== "owner") return yield* denied("Only owners change roles.")
-    if (present.role === "owner" && actor !== "owner") {
-      return yield* denied("Only owners change the membership of an owner.")
+    if (present.status === "unconfirmed" && status !== "suspended") return yield* unconfirmedMember()
+    if (present.leftAt !== null && status === "active") {
+      return yield* failedPrecondition("The person left this Workspace. Invite them, and they decide.")
     }
     const wasOwning = present.role === "owner" && present.status === "active"
     const staysOwning = role === "owner" && status === "active"
-    if (wasOwning && !staysOwning) yield* refuseLastOwner(workspaceId, subject)
-    if (role === present.role && status === present.status) return present
-    yield* sql`UPDATE memberships SET role = ${role}, status = ${status}, updated_at = ${yield* now}
-      WHERE workspace_id = ${workspaceId} AND subject = ${subject}`
-    yield* note(context, workspaceId, action, subject, { role, status })
-    return yield* readMember(workspaceId, subject)
+    if (wasOwning && !staysOwning) yield* refuseLastOwner(scope.workspaceId, subject)
+    if (role === present.role && status === present.status) return toMember(present)
+    const leaves = isOwn(scope, subject) && status === "suspended"
+    const changed = yield* write(scope, subject, { role, status, left_at: leaves ? yield* now : present.leftAt })
+    yield* note(context, scope, leaves ? "member.leave" : action, subject, { role, status })
+    return changed
+  })
+
+  /** The pending invitation that the list shows under this subject, withdrawn. */
+  const withdraw = Effect.fnUntraced(function* (context: CommandContext, scope: MemberScope, standIn: string) {
+    const at = yield* now
+    const [row] = yield* InvitationRow.rows(sql)`UPDATE invitations
+      SET ${InvitationRow.changes(sql, { status: "revoked", ended_at: at })}
+      WHERE workspace_id = ${scope.workspaceId} AND stand_in = ${standIn} AND status = 'pending' AND expires_at > ${at}
+      RETURNING *`
+    if (row === undefined) return false
+    yield* managingRole(scope)
+    yield* audit.append({
+      workspaceId: scope.workspaceId,
+      actor: context.actor,
+      action: "invitation.revoke",
+      target: { kind: "invitation", id: row.id },
+      requestId: context.requestId
+    })
+    return true
+  })
+
+  const isInvited = Effect.fnUntraced(function* (scope: MemberScope, standIn: string) {
+    const found = yield* sql`SELECT 1 AS one FROM invitations WHERE workspace_id = ${scope.workspaceId}
+      AND stand_in = ${standIn} AND status = 'pending' AND expires_at > ${yield* now}`
+    return found.length > 0
   })
 
   return Members.of({
-    add,
     update: Effect.fn("Members.update")(function* (context, scope, subject, wanted) {
       if (wanted.role === undefined && wanted.status === undefined) {
         return yield* invalidRequest("Give role or status.")
       }
       if (wanted.status === "invited" || wanted.status === "unconfirmed")
         return yield* invalidRequest("status: give active or suspended.")
-      return yield* change(context, scope, subject, wanted, "member.update")
+      const present = yield* findRow(scope.workspaceId, subject)
+      if (present !== undefined) return yield* change(context, scope, present, wanted, "member.update")
+      yield* managingRole(scope)
+      if (!(yield* isInvited(scope, subject))) return yield* notFound("Member")
+      return yield* failedPrecondition(
+        "The person has not accepted the invitation yet. Withdraw it and invite them again."
+      )
     }, transaction(sql)),
     remove: Effect.fn("Members.remove")(function* (context, scope, subject) {
-      yield* change(context, scope, subject, { status: "suspended" }, "member.remove")
+      if (yield* withdraw(context, scope, subject)) return
+      const present = yield* readRow(scope.workspaceId, subject)
+      yield* change(context, scope, present, { status: "suspended" }, "member.remove")
+    }, transaction(sql)),
+    handOver: Effect.fn("Members.handOver")(function* (context, scope, to) {
+      const { acting, workspaceId } = scope
+      if ((yield* heldBy(scope)) !== "owner") return yield* permissionDenied("Only an owner hands over the Workspace.")
+      yield* refuseArchived(workspaceId).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+      if (to === acting.subject) return yield* invalidRequest("subject: name another member.")
+      const heir = yield* roleHeld(workspaceId, { subject: to }).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+      if (heir === undefined) return yield* failedPrecondition("subject: only an active member can become the owner.")
+      const owner = yield* write(scope, to, { role: "owner", status: "active", left_at: null })
+      const previousOwner = yield* write(scope, acting.subject, { role: "admin", status: "active", left_at: null })
+      yield* note(context, scope, "member.hand_over", to, { role: "owner" })
+      return { owner, previousOwner }
     }, transaction(sql)),
     list: Effect.fn("Members.list")(function* (workspaceId, subject, page) {
       const binding: CursorBinding = { route: "workspaces.members", subject, filter: [workspaceId] }
       const [at, id] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
-      const after =
-        at === undefined || id === undefined ? read`1 = 1` : read`(m.created_at, m.subject) > (${at}, ${id})`
+      const after = at === undefined || id === undefined ? read`1 = 1` : read`("createdAt", subject) > (${at}, ${id})`
+      const present = yield* now
+      // Somebody who is invited again is shown once, as invited.
       const rows = yield* SqlSchema.findAll({
         Request: Schema.Void,
         Result: Row,
-        execute: () => read`SELECT ${read.literal(columns)} FROM memberships m JOIN users u ON u.subject = m.subject
-          WHERE m.workspace_id = ${workspaceId} AND ${after}
-          ORDER BY m.created_at, m.subject LIMIT ${page.limit + 1}`
+        execute: () => read`SELECT * FROM (
+            SELECT ${read.literal(columns)} FROM memberships m JOIN users u ON u.subject = m.subject
+            WHERE m.workspace_id = ${workspaceId} AND (m.status <> 'suspended' OR NOT EXISTS (SELECT 1 FROM invitations i
+              WHERE i.workspace_id = m.workspace_id AND i.stand_in = m.subject
+                AND i.status = 'pending' AND i.expires_at > ${present}))
+            UNION ALL SELECT stand_in, NULL, email, role, 'invited', NULL, created_at, created_at FROM invitations
+            WHERE workspace_id = ${workspaceId} AND status = 'pending' AND expires_at > ${present}
+              AND (email IS NOT NULL OR subject IS NOT NULL)
+          ) AS people WHERE ${after} ORDER BY "createdAt", subject LIMIT ${page.limit + 1}`
       })(undefined).pipe(Effect.orDie)
       const items = rows.slice(0, page.limit).map(toMember)
       const last = items.at(-1)

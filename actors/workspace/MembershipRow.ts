@@ -1,3 +1,4 @@
+import { Schema } from "effect"
 import { MembershipId, Subject, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { MemberStatus, Role } from "../../schema/records/Workspace.ts"
@@ -10,6 +11,8 @@ export const MembershipRow = table("memberships", {
   subject: Subject,
   role: Role,
   status: MemberStatus,
+  /** When the person left; only they can come back, by a new invitation. `null` for one whom somebody else suspended. */
+  left_at: Schema.NullOr(Timestamp),
   created_at: Timestamp,
   updated_at: Timestamp
 })

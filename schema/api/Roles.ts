@@ -49,7 +49,17 @@ export const accessTable = {
   "GET /api/v1/workspaces/:workspaceId/members": viewer("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/members": admin("path.workspaceId"),
   "PATCH /api/v1/workspaces/:workspaceId/members/:subject": admin("path.workspaceId"),
-  "DELETE /api/v1/workspaces/:workspaceId/members/:subject": admin("path.workspaceId", { archived: "open" }),
+  // Everybody may leave; the command refuses whoever removes somebody else without being an admin.
+  "DELETE /api/v1/workspaces/:workspaceId/members/:subject": viewer("path.workspaceId", { archived: "open" }),
+  "POST /api/v1/workspaces/:workspaceId/ownership": owner("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/invitations": viewer("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/invitations": admin("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/invitations/:invitationId/revoke": admin("path.workspaceId", {
+    archived: "open"
+  }),
+  "POST /api/v1/invitations/inspect": publicAccess,
+  "POST /api/v1/invitations/accept": ownerAccess,
+  "POST /api/v1/invitations/decline": publicAccess,
   "GET /api/v1/workspaces/:workspaceId/projects": viewer("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/projects": admin("path.workspaceId"),
   "GET /api/v1/projects/:projectId": viewer("path.projectId"),

@@ -7,6 +7,7 @@ import { ConnectionsApi } from "./ConnectionsApi.ts"
 import { DashboardApi } from "./DashboardApi.ts"
 import { DiscoveryApi } from "./DiscoveryApi.ts"
 import { InstallPlansApi, RevisionPlansApi } from "./InstallPlansApi.ts"
+import { InvitationsApi } from "./InvitationsApi.ts"
 import { LeftOverStatesApi } from "./LeftOverStatesApi.ts"
 import { Authorization, BodyLimits, Envelope } from "./Middleware.ts"
 import { RunsApi } from "./RunsApi.ts"
@@ -18,6 +19,7 @@ export class SvcApi extends HttpApi.make("svc")
   .add(DiscoveryApi)
   .add(AccountTokensApi)
   .add(WorkspacesApi)
+  .add(InvitationsApi)
   .add(InstallPlansApi)
   .add(RevisionPlansApi)
   .add(CapsulesApi)

@@ -130,7 +130,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       described(
         accessOf("GET /api/v1/workspaces/:workspaceId/members"),
         "List members",
-        "Suspended members are listed with their status."
+        "Suspended members are listed with their status. Who is invited by address or subject is listed as `invited`: for an address with a `subject` of its own that belongs to no account, whether or not one has the address."
       )
     )
   )
@@ -142,12 +142,12 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         email: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(254))),
         role: Schema.optionalKey(Role)
       }),
-      success: Schema.Struct({ member: Member }).pipe(created)
+      success: Schema.Struct({ member: Member, link: Schema.String }).pipe(created)
     }).annotateMerge(
       described(
         accessOf("POST /api/v1/workspaces/:workspaceId/members"),
-        "Add a member",
-        "Name exactly one of `subject` and `email`. Role defaults to `member`; only owners add owners."
+        "Invite a member",
+        "Name exactly one of `subject` and `email`. Role defaults to `member`; only owners add owners. Nobody becomes a member without having accepted: the answer is the same whether or not the address has an account, its `member` has the status `invited`, and `link` is shown this once. Only an account for which the address was verified, or the named account, can accept. Inviting the same person again ends the earlier link; an active member is 409."
       )
     )
   )
@@ -160,7 +160,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       described(
         accessOf("PATCH /api/v1/workspaces/:workspaceId/members/:subject"),
         "Change a member's role or status",
-        "Only owners change roles; the last owner cannot be lowered or suspended (409)."
+        "Only owners change roles; the last owner cannot be lowered or suspended (409). Somebody who left, or has not accepted yet, cannot be made active (409)."
       )
     )
   )
@@ -171,8 +171,21 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
     }).annotateMerge(
       described(
         accessOf("DELETE /api/v1/workspaces/:workspaceId/members/:subject"),
-        "Remove a member",
-        "Suspends the membership at once on every surface; the last owner stays (409)."
+        "Remove a member, or leave",
+        "Suspends the membership at once on every surface; the last owner stays (409). Everybody may remove themselves; removing others needs the role admin, or owner for an owner. The subject of somebody who is `invited` withdraws the invitation."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("handOver", "/api/v1/workspaces/:workspaceId/ownership", {
+      params: inWorkspace,
+      payload: Schema.Struct({ subject: Schema.String.check(Schema.isMaxLength(128)) }),
+      success: Schema.Struct({ owner: Member, previousOwner: Member })
+    }).annotateMerge(
+      described(
+        accessOf("POST /api/v1/workspaces/:workspaceId/ownership"),
+        "Hand over the Workspace",
+        "Makes another active member (409 for anybody else) an owner and the caller an admin, in one transaction. Other owners stay owners."
       )
     )
   )

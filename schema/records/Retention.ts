@@ -46,6 +46,13 @@ export const retention = {
   ),
   session: period(Duration.days(30), "sessions that nobody uses", "signing in again once a month is bearable"),
   setupLink: period(Duration.minutes(30), "setup links", "whoever makes one uses it at once"),
+  invitation: period(Duration.days(7), "invitations that name no end", "a week spans a holiday"),
+  longestInvitation: period(Duration.days(30), "invitations that name one", "a link that lies about gets found"),
+  endedInvitation: period(
+    Duration.days(30),
+    "invitations after their end",
+    "the list says what became of them; the operation history keeps it"
+  ),
   passkeyChallenge: period(Duration.minutes(5), "challenges of passkeys", "a person answers within minutes"),
   upstreamSignIn: period(
     Duration.minutes(10),

@@ -14,6 +14,9 @@ import { UpstreamIdentities } from "../../actors/account/UpstreamIdentities.ts"
 import { UpstreamSignIns } from "../../actors/account/UpstreamSignIns.ts"
 import { Users } from "../../actors/account/Users.ts"
 import { Grants } from "../../actors/identity/Grants.ts"
+import { InvitationAcceptance } from "../../actors/member/InvitationAcceptance.ts"
+import { Invitations } from "../../actors/member/Invitations.ts"
+import { InvitedSignUp } from "../../actors/member/InvitedSignUp.ts"
 import { Members } from "../../actors/member/Members.ts"
 import { Memberships } from "../../actors/workspace/Memberships.ts"
 import { Projects } from "../../actors/workspace/Projects.ts"
@@ -27,7 +30,11 @@ const signIns = Layer.mergeAll(
   UpstreamSignIns.layer
 )
 
-const people = Layer.mergeAll(signIns, Members.layer).pipe(
+const invitations = Layer.mergeAll(Invitations.layer, InvitedSignUp.layer).pipe(
+  Layer.provideMerge(InvitationAcceptance.layer)
+)
+
+const people = Layer.mergeAll(signIns, invitations, Members.layer).pipe(
   Layer.provide(NewPasskeys.layer),
   Layer.provideMerge(Layer.mergeAll(Users.layer, Sessions.layer, Passwords.layer)),
   Layer.provide(Grants.layer)

@@ -17,6 +17,7 @@ import {
   enterBySetup,
   requirePasswords
 } from "./PasswordEntrance.ts"
+import { invitationRoutes, invitationRouteTable } from "./InvitationRoutes.ts"
 import { plainFormRouteTable, plainForms } from "./PlainForms.ts"
 import { presentedSession, refuseCrossSite, requireSameOrigin, withoutSession, withSession } from "./SessionCookie.ts"
 import { offeredWays } from "./SignInOffer.ts"
@@ -171,7 +172,8 @@ export const authRouteTable = [
   ["GET", "/auth/session"],
   ["GET", "/auth/sessions"],
   ["POST", "/auth/sessions/:sessionId/revoke"],
-  ...plainFormRouteTable
+  ...plainFormRouteTable,
+  ...invitationRouteTable
 ] as const
 
 const ownRoutes = HttpRouter.use(
@@ -194,5 +196,5 @@ const ownRoutes = HttpRouter.use(
   })
 )
 
-/** Setup, sign-in, sign-out and the person's sessions. */
-export const authRoutes = Layer.merge(ownRoutes, plainForms)
+/** Setup, sign-in, sign-out, sign-up by invitation, and the person's sessions. */
+export const authRoutes = Layer.mergeAll(ownRoutes, plainForms, invitationRoutes)

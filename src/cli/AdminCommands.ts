@@ -47,11 +47,11 @@ const readPassword = Effect.fn("readPassword")(function* (fromStdin: boolean) {
 })
 
 /** Where a link leads: the flag, else the server that issued it, else the settings. */
-const linkOf = (settings: Settings, link: IssuedLink, isGiven: boolean) => {
+const linkOf = (settings: Settings, link: IssuedLink, isGiven: boolean, page: "setup" | "join" = "setup") => {
   // Without a public origin the listener's address is used; port 0 has none to show.
   const known = settings.baseUrl ?? `http://${formatListenAddress(settings.listen)}`
   const origin = isGiven ? known : (link.origin ?? known)
-  return `${origin}/setup#${Redacted.value(link.secret)}`
+  return `${origin}/${page}#${Redacted.value(link.secret)}`
 }
 
 const withAccounts = <A, E>(settings: Settings, use: (accounts: OperatorAccounts["Service"]) => Effect.Effect<A, E>) =>
@@ -138,6 +138,48 @@ const resetPassword = Command.make(
   })
 ).pipe(Command.withDescription("Print a one-time link to a new password, or set it from standard input"))
 
+const invite = Command.make(
+  "invite",
+  {
+    ...dataFlags,
+    ...originFlags,
+    email: Flag.optional(
+      Flag.String("email").pipe(
+        Flag.withDescription("Address that the account gets; you vouch that it is theirs. Without it they choose one"),
+        Flag.withMetavar("address")
+      )
+    ),
+    workspace: Flag.optional(
+      Flag.String("workspace").pipe(
+        Flag.withSchema(WorkspaceId),
+        Flag.withDescription("Workspace to join, ws_...; without it the link makes an account only"),
+        Flag.withMetavar("id")
+      )
+    ),
+    role: Flag.optional(
+      Flag.Literals("role", ["owner", "admin", "member", "viewer"]).pipe(
+        Flag.withDescription("Role in that Workspace, member by default; without an address member at most")
+      )
+    ),
+    json: jsonFlag
+  },
+  Effect.fn("invite")(function* ({ config, email, json, role, workspace, ...flags }) {
+    const settings = yield* settingsOf(flags, config)
+    const request = {
+      email: Option.getOrUndefined(email),
+      workspaceId: Option.getOrUndefined(workspace),
+      role: Option.getOrUndefined(role)
+    }
+    const link = yield* withAccounts(settings, (accounts) => accounts.invite(request))
+    const address = linkOf(settings, link, Option.isSome(flags.baseUrl), "join")
+    yield* print(
+      json,
+      { invitationLink: address, expiresAt: link.expiresAt },
+      `${address}\nUsable once, until ${link.expiresAt}.`
+    )
+  })
+).pipe(Command.withDescription("Print a one-time link with which somebody creates an account or joins a Workspace"))
+
 const rotateKeys = Command.make(
   "rotate-keys",
   {
@@ -177,6 +219,7 @@ export const adminCommand = Command.make("admin").pipe(
     createToken,
     setupLink,
     resetPassword,
+    invite,
     rotateKeys,
     restoreReviewCommand,
     leftOverStatesCommand,

@@ -52,7 +52,7 @@ const pageHeaders: Readonly<Record<string, string>> = {
   vary: "Accept-Encoding, Accept-Language"
 }
 
-const entrancePaths: ReadonlySet<string> = new Set(["/sign-in", "/setup"])
+const entrancePaths: ReadonlySet<string> = new Set(["/sign-in", "/setup", "/join"])
 
 const appPaths: ReadonlyArray<RegExp> = [
   /^\/$/,

@@ -1,12 +1,14 @@
 import { renderToStaticMarkup } from "react-dom/server"
 import { FirstFrame } from "./app/FirstFrame.tsx"
+import { Join } from "./entrance/Join.tsx"
+import { joinWords } from "./entrance/JoinWords.ts"
 import { Setup } from "./entrance/Setup.tsx"
 import { SignIn } from "./entrance/SignIn.tsx"
 import { entranceWords } from "./entrance/Words.ts"
 import { FixedLanguage } from "./words/Words.ts"
 
 /** Pages before sign-in: their HTML holds their text, so that they read without a script. */
-export const entrancePages = ["sign-in", "setup"] as const
+export const entrancePages = ["sign-in", "setup", "join"] as const
 
 type Language = "en" | "ja"
 
@@ -25,11 +27,12 @@ interface PageParts {
 const titles = (page: PageParts["page"], language: Language): string => {
   const words = entranceWords[language]
   if (page === "app") return "svc"
-  return `${page === "setup" ? words.setupTitle : words.signInTitle} · svc`
+  return `${{ setup: words.setupTitle, "sign-in": words.signInTitle, join: joinWords[language].title }[page]} · svc`
 }
 
 const content = (page: PageParts["page"]) => {
   if (page === "app") return <FirstFrame />
+  if (page === "join") return <Join />
   return page === "setup" ? <Setup /> : <SignIn />
 }
 

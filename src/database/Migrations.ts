@@ -25,6 +25,7 @@ import { driftCheckColumns } from "../../schema/tables/DriftTables.ts"
 import { grantRedirectColumns, identityTables } from "../../schema/tables/IdentityTables.ts"
 import { installationTables } from "../../schema/tables/InstallationTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
+import { invitationTables } from "../../schema/tables/InvitationTables.ts"
 import { leftOverTables } from "../../schema/tables/LeftOverTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
@@ -98,6 +99,7 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0029_path_filters": pathFilterColumns,
   "0030_run_lifecycle": runLifecycleTables,
   "0031_left_over_states": leftOverTables,
+  "0032_invitations": invitationTables,
   "0033_issuer": [...upstreamAddressColumns, ...grantRedirectColumns]
 }
 

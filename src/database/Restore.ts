@@ -10,6 +10,7 @@ import { endTickets } from "../../actors/handoff/EndedTickets.ts"
 import { now } from "../../actors/Identity.ts"
 import { endGrants } from "../../actors/identity/EndedGrants.ts"
 import { holdRestored, pendingReview } from "../../actors/restore/RestoreReview.ts"
+import { endInvitations } from "../../actors/member/EndedInvitations.ts"
 import { KillPoint } from "../../actors/run/KillPoint.ts"
 import { fenceRestored } from "../../actors/execution/RestoreFence.ts"
 import { RunJournal } from "../../actors/run/RunJournal.ts"
@@ -51,6 +52,7 @@ const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<Manife
     const credentials = yield* endCredentials
     const grants = yield* endGrants
     yield* endTickets
+    yield* endInvitations
     yield* holdRestored
     yield* sql`UPDATE installation SET ${InstallationRow.changes(sql, { restored_at: yield* now })}`
     const review = yield* pendingReview

@@ -9,7 +9,10 @@ import { Audit } from "../../actors/audit/Audit.ts"
 import type { CommandContext } from "../../actors/Command.ts"
 import { transaction } from "../../actors/database/Transaction.ts"
 import { newId } from "../../actors/Identity.ts"
+import { Invitations } from "../../actors/member/Invitations.ts"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
+import type { Role } from "../../schema/records/Workspace.ts"
 
 export interface Credentials {
   readonly email: string
@@ -21,7 +24,14 @@ export interface TokenRequest extends NewAccessToken {
   readonly subject: string
 }
 
-/** A one-time link: `<origin>/setup#<secret>`. */
+export interface InvitationRequest {
+  readonly email?: string | undefined
+  /** Absent for an account on the server alone. */
+  readonly workspaceId?: WorkspaceId | undefined
+  readonly role?: Role | undefined
+}
+
+/** A one-time link: `<origin>/setup#<secret>`, or `/join#<secret>` for an invitation. */
 export interface IssuedLink {
   readonly secret: Redacted.Redacted
   /** ISO 8601. */
@@ -46,6 +56,11 @@ export class AccountCommands extends Context.Service<
     readonly setupLink: Effect.Effect<IssuedLink, ApiError>
     /** A link to a new password. Fails with `not_found`. */
     readonly resetLink: (email: string) => Effect.Effect<IssuedLink, ApiError>
+    /**
+     * A link with which somebody creates an account, or joins the Workspace. The operator vouches for an address that they name.
+     * Fails with `failed_precondition` while there is no account, and as `Invitations.create` does.
+     */
+    readonly invite: (request: InvitationRequest) => Effect.Effect<IssuedLink, ApiError>
     /** Ends every session of the account. Fails with `not_found` and `invalid_request`. */
     readonly setPassword: (account: Credentials) => Effect.Effect<void, ApiError>
   }
@@ -60,6 +75,7 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
   const passwords = yield* Passwords
   const links = yield* SetupLinks
   const tokens = yield* AccessTokens
+  const invitations = yield* Invitations
   const audit = yield* Audit
   const random = yield* SecureRandom.SecureRandom
 
@@ -97,7 +113,7 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
         "admin create-user",
         Effect.fnUntraced(function* (context) {
           const isOperator = !(yield* users.exist)
-          const user = yield* users.create(context, { email, passwordHash, isOperator })
+          const user = yield* users.create(context, { email, emailProof: "operator", passwordHash, isOperator })
           return [
             { subject: user.subject, email: user.email },
             { kind: "user", id: user.subject }
@@ -139,6 +155,25 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
               { kind: "user", id: subject }
             ] as const
         )
+      )
+    }),
+    invite: Effect.fn("AccountCommands.invite")(function* ({ workspaceId, ...request }) {
+      return yield* recorded(
+        "admin invite",
+        Effect.fnUntraced(function* (context) {
+          if (!(yield* users.exist)) {
+            return yield* failedPrecondition("There is no account yet. Use `svc admin setup-link` for the first one.")
+          }
+          const { invitation, secret } = yield* invitations.create(
+            context,
+            { workspaceId, acting: "operator" },
+            request
+          )
+          return [
+            { secret, expiresAt: invitation.expiresAt, origin },
+            { kind: "invitation", id: invitation.id }
+          ] as const
+        })
       )
     }),
     setPassword: Effect.fn("AccountCommands.setPassword")(function* ({ email, password }) {

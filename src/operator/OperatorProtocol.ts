@@ -4,6 +4,7 @@ import { VaultLocked } from "../../actors/vault/VaultErrors.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { AccountToken } from "../../schema/records/AccountToken.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
+import { Role } from "../../schema/records/Workspace.ts"
 import { OperatorAuthorization } from "./OperatorAuthorization.ts"
 import { DownloadedState, KeptLeftOvers } from "./LeftOverCommands.ts"
 import { RestoreDecision, RestoreReviewList } from "./RestoreCommands.ts"
@@ -38,6 +39,15 @@ export const OperatorProtocol = RpcGroup.make(
   }),
   Rpc.make("SetupLink", { success: Link, error: ApiError }),
   Rpc.make("ResetLink", { payload: { email: Schema.String }, success: Link, error: ApiError }),
+  Rpc.make("Invite", {
+    payload: {
+      email: Schema.optionalKey(Schema.UndefinedOr(Schema.String)),
+      workspaceId: Schema.optionalKey(Schema.UndefinedOr(WorkspaceId)),
+      role: Schema.optionalKey(Schema.UndefinedOr(Role))
+    },
+    success: Link,
+    error: ApiError
+  }),
   Rpc.make("SetPassword", { payload: credentials, success: Schema.Void, error: ApiError }),
   Rpc.make("ListRestoreReview", { success: RestoreReviewList }),
   Rpc.make("DecideRestoreReview", { payload: RestoreDecision, success: RestoreReviewList, error: ApiError }),

@@ -66,6 +66,7 @@ const handlers = OperatorProtocol.toLayer(
       CreateToken: accounts.createToken,
       SetupLink: () => accounts.setupLink,
       ResetLink: ({ email }) => accounts.resetLink(email),
+      Invite: accounts.invite,
       SetPassword: accounts.setPassword,
       ListRestoreReview: () => restored.list,
       // Without a server its next start compares.

@@ -145,13 +145,31 @@ describe("live sequences of a real server", () => {
         yield* client.settled(planRunId)
         const { url } = yield* host.current
         const events = `${url}/api/v1/runs/${planRunId}/events`
-        const { member } = yield* client.call(({ workspaces }) =>
+        const { link, member } = yield* client.call(({ workspaces }) =>
           workspaces.addMember({
             params: { workspaceId: world.workspaceId },
             payload: { email: "eve@example.com", role: "viewer" }
           })
         )
-        expect(String(member.subject)).toBe(eve.subject)
+        expect([member.status, String(member.subject) === eve.subject]).toEqual(["invited", false])
+        const post = (path: string, body: Schema.Json, cookie?: string) =>
+          Effect.promise(() =>
+            fetch(`${url}${path}`, {
+              method: "POST",
+              headers: { "content-type": "application/json", origin: url, ...(cookie === undefined ? {} : { cookie }) },
+              body: JSON.stringify(body)
+            })
+          )
+        const signIn = (email: string, password: string) =>
+          Effect.map(post("/auth/sign-in", { email, password }), ({ headers }) =>
+            headers
+              .getSetCookie()
+              .map((one) => one.split(";")[0])
+              .join("; ")
+          )
+        const secret = new URL(link).hash.slice(1)
+        const eves = yield* signIn("eve@example.com", "a password of the second")
+        expect((yield* post("/api/v1/invitations/accept", { secret }, eves)).status).toBe(200)
         const ofEve = yield* watch(events, bearer(eve.token))
         const ofOwner = yield* watch(events, bearer(world.token))
 
@@ -164,19 +182,7 @@ describe("live sequences of a real server", () => {
         expect(yield* ofEve).toBe(4403)
         expect(yield* Effect.flatten(watch(events, bearer(eve.token)))).toBe(403)
 
-        const post = (path: string, body: Schema.Json, cookie?: string) =>
-          Effect.promise(() =>
-            fetch(`${url}${path}`, {
-              method: "POST",
-              headers: { "content-type": "application/json", origin: url, ...(cookie === undefined ? {} : { cookie }) },
-              body: JSON.stringify(body)
-            })
-          )
-        const signedIn = yield* post("/auth/sign-in", { email: "demo@example.com", password: canaries.password })
-        const cookie = signedIn.headers
-          .getSetCookie()
-          .map((one) => one.split(";")[0])
-          .join("; ")
+        const cookie = yield* signIn("demo@example.com", canaries.password)
         expect(cookie).toContain("svc_session=")
         expect(yield* Effect.flatten(watch(events, { cookie, origin: "https://evil.example.test" }))).toBe(403)
         expect(yield* Effect.flatten(watch(events, { cookie }))).toBe(403)

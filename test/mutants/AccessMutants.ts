@@ -100,22 +100,22 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   {
     name: "only owners change roles",
     file: "actors/member/Members.ts",
-    text: `if (role !== present.role && actor !== "owner")`,
-    broken: "if (role !== role)",
+    text: `if (wanted.role !== undefined && wanted.role !== present.role && actor !== "owner")`,
+    broken: "if (actor !== actor)",
     test: memberRules
   },
   {
     name: "only owners change owners",
     file: "actors/member/Members.ts",
     text: `if (present.role === "owner" && actor !== "owner")`,
-    broken: "if (role !== role)",
+    broken: "if (actor !== actor)",
     test: memberRules
   },
   {
     name: "only owners add owners",
-    file: "actors/member/Members.ts",
-    text: `if (role === "owner" && actor !== "owner")`,
-    broken: "if (role !== role)",
+    file: "actors/member/InvitationRights.ts",
+    text: `if (role === "owner" && held !== "owner")`,
+    broken: "if (held !== held)",
     test: memberRules
   }
 ]

@@ -3,6 +3,7 @@ import { authorityMutants } from "./AuthorityMutants.ts"
 import { credentialMutants } from "./CredentialMutants.ts"
 import { decisionMutants } from "./DecisionMutants.ts"
 import { flowMutants } from "./FlowMutants.ts"
+import { invitationMutants } from "./InvitationMutants.ts"
 import type { Mutant } from "./Mutant.ts"
 import { redactionMutants } from "./RedactionMutants.ts"
 import { runMutants } from "./RunMutants.ts"
@@ -17,7 +18,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...flowMutants,
   ...toolchainMutants,
   ...redactionMutants,
-  ...decisionMutants
+  ...decisionMutants,
+  ...invitationMutants
 ]
 
 /** The short form breaks the first guard of each list. */
@@ -29,5 +31,6 @@ export const shortMutants: ReadonlyArray<Mutant> = [
   flowMutants,
   toolchainMutants,
   redactionMutants,
-  decisionMutants
+  decisionMutants,
+  invitationMutants
 ].flatMap((list) => list.slice(0, 1))

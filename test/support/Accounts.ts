@@ -1,5 +1,9 @@
 import { Effect, Layer, Redacted } from "effect"
 import { Users } from "../../actors/account/Users.ts"
+import { InvitationAcceptance } from "../../actors/member/InvitationAcceptance.ts"
+import { Invitations } from "../../actors/member/Invitations.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
+import type { Role } from "../../schema/records/Workspace.ts"
 import { serviceContext } from "../../actors/Command.ts"
 import { type NewWorkspace, Workspaces } from "../../actors/workspace/Workspaces.ts"
 import { accountServices } from "../../src/accounts/AccountServices.ts"
@@ -23,3 +27,17 @@ export const newWorkspace = Effect.fnUntraced(function* (owner: string, request:
 })
 
 export const text = (secret: Redacted.Redacted) => Redacted.value(secret)
+
+/** Makes a person a member as people become one: an owner invites them, and they accept. */
+export const joinWorkspace = Effect.fnUntraced(function* (
+  owner: string,
+  workspaceId: WorkspaceId,
+  subject: string,
+  role: Role = "member"
+) {
+  const invitations = yield* Invitations
+  const acceptance = yield* InvitationAcceptance
+  const scope = { workspaceId, acting: { subject: owner } }
+  const { secret } = yield* invitations.create(as(owner), scope, { subject, role })
+  return yield* acceptance.accept(as(subject), subject, secret)
+})

@@ -5,7 +5,6 @@ import { Users } from "../../actors/account/Users.ts"
 import { type CommandContext, serviceContext } from "../../actors/Command.ts"
 import { RunSettings, type RunSettingsShape } from "../../actors/run/RunSettings.ts"
 import * as Runtime from "../../actors/Runtime.ts"
-import { Members } from "../../actors/member/Members.ts"
 import { Workspaces } from "../../actors/workspace/Workspaces.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import { GitPolicy, type GitLimits } from "../../runner/git/GitPolicy.ts"
@@ -27,6 +26,7 @@ import { machine } from "../../src/composition/Machine.ts"
 import { platform } from "../../src/composition/Platform.ts"
 import { storage } from "../../src/composition/Storage.ts"
 import type { Settings } from "../../src/settings/Settings.ts"
+import { joinWorkspace } from "./Accounts.ts"
 import { cleanupByHand, temporaryFolder, testSettings } from "./ControlPlane.ts"
 import { placeMigratedDatabase } from "./MigratedDatabase.ts"
 import { providerMirror } from "./ProviderMirror.ts"
@@ -82,8 +82,8 @@ export const newMember = Effect.fnUntraced(function* (workspaceId: WorkspaceId, 
   const { actor } = owner
   if (actor.subject === undefined) return yield* Effect.die("The owner is no person")
   const { context } = yield* newOwner(`${role}-${crypto.randomUUID()}`)
-  const scope = { workspaceId, acting: { subject: actor.subject } }
-  yield* (yield* Members).add(owner, scope, { subject: context.actor.subject, role })
+  if (context.actor.subject === undefined) return yield* Effect.die("The member is no person")
+  yield* joinWorkspace(actor.subject, workspaceId, context.actor.subject, role)
   return context
 })
 

@@ -14,7 +14,14 @@ export const workspacesUpdate: Endpoint<"workspaces", "update"> = "PATCH /api/v1
 export const workspacesSetAutomation: Endpoint<"workspaces", "setAutomation"> =
   "POST /api/v1/workspaces/:workspaceId/automation"
 export const workspacesMembers: Endpoint<"workspaces", "members"> = "GET /api/v1/workspaces/:workspaceId/members"
-export const workspacesAddMember: Endpoint<"workspaces", "addMember"> = "POST /api/v1/workspaces/:workspaceId/members"
+export const workspacesHandOver: Endpoint<"workspaces", "handOver"> = "POST /api/v1/workspaces/:workspaceId/ownership"
+export const invitationsList: Endpoint<"invitations", "list"> = "GET /api/v1/workspaces/:workspaceId/invitations"
+export const invitationsCreate: Endpoint<"invitations", "create"> = "POST /api/v1/workspaces/:workspaceId/invitations"
+export const invitationsRevoke: Endpoint<"invitations", "revoke"> =
+  "POST /api/v1/workspaces/:workspaceId/invitations/:invitationId/revoke"
+export const invitationsInspect: Endpoint<"invitations", "inspect"> = "POST /api/v1/invitations/inspect"
+export const invitationsAccept: Endpoint<"invitations", "accept"> = "POST /api/v1/invitations/accept"
+export const invitationsDecline: Endpoint<"invitations", "decline"> = "POST /api/v1/invitations/decline"
 export const workspacesUpdateMember: Endpoint<"workspaces", "updateMember"> =
   "PATCH /api/v1/workspaces/:workspaceId/members/:subject"
 export const workspacesRemoveMember: Endpoint<"workspaces", "removeMember"> =

@@ -15,6 +15,7 @@ import {
   dashboardBootstrap,
   dashboardLatestRuns,
   dashboardOverview,
+  invitationsList,
   leftOverStatesList,
   revisionPlansRead,
   runsGroup,
@@ -302,6 +303,16 @@ export const activityQuery = (workspaceId: string, filter: Readonly<Record<strin
     queryFn: ({ pageParam, signal }) =>
       call(workspacesActivity, { params: { workspaceId }, query: { ...filter, cursor: pageParam }, signal }),
     getNextPageParam: (page): Cursor => page.nextCursor
+  })
+
+export const invitationsQuery = (workspaceId: string) =>
+  queryOptions({
+    queryKey: ["workspace", workspaceId, "members", "invitations"],
+    queryFn: ({ signal }) =>
+      everyPage(
+        (page) => call(invitationsList, { params: { workspaceId }, query: page, signal }),
+        ({ invitations }) => invitations
+      )
   })
 
 export const membersQuery = (workspaceId: string) =>

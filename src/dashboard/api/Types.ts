@@ -37,6 +37,10 @@ import type {
   ProviderBinding as ProviderBindingSchema,
   ProviderRequirement as ProviderRequirementSchema
 } from "../../../schema/records/Provider.ts"
+import type {
+  Invitation as InvitationSchema,
+  InvitationPreview as InvitationPreviewSchema
+} from "../../../schema/records/Invitation.ts"
 import type { LeftOverState as LeftOverStateSchema } from "../../../schema/records/LeftOverState.ts"
 import type {
   LatestRun as LatestRunSchema,
@@ -65,6 +69,8 @@ export type AutoUpdateDecision = typeof AutoUpdateDecisionSchema.Encoded
 export type Workspace = typeof WorkspaceSchema.Encoded
 export type Role = Workspace["role"]
 export type Member = typeof MemberSchema.Encoded
+export type Invitation = typeof InvitationSchema.Encoded
+export type InvitationPreview = typeof InvitationPreviewSchema.Encoded
 export type Project = typeof ProjectSchema.Encoded
 export type Source = typeof SourceSchema.Encoded
 export type SourceLane = typeof SourceLaneSchema.Encoded

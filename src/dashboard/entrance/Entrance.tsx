@@ -1,9 +1,15 @@
 import { createRoot } from "react-dom/client"
 import { applyPreferences } from "../preferences/Preferences.ts"
+import { Join } from "./Join.tsx"
 import { Setup } from "./Setup.tsx"
 import { SignIn } from "./SignIn.tsx"
 
 applyPreferences()
 
 const root = document.querySelector("#root")
-if (root instanceof HTMLElement) createRoot(root).render(root.dataset.page === "setup" ? <Setup /> : <SignIn />)
+const pageOf = (name: string | undefined) => {
+  if (name === "setup") return <Setup />
+  return name === "join" ? <Join /> : <SignIn />
+}
+
+if (root instanceof HTMLElement) createRoot(root).render(pageOf(root.dataset.page))

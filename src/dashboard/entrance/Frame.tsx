@@ -3,7 +3,7 @@ import type { ReactNode } from "react"
 interface FrameProps {
   readonly title: string
   readonly about: string
-  readonly children: ReactNode
+  readonly children?: ReactNode
 }
 
 export const Frame = ({ title, about, children }: FrameProps) => {

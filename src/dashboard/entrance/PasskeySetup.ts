@@ -9,14 +9,17 @@ export interface SetupPerson {
   readonly displayName?: string
 }
 
-/** Redeems a setup link with a new passkey. Rejects when the browser or the server refuses. */
-export const setUpWithPasskey = async (person: SetupPerson): Promise<void> => {
+/** The routes of a setup link, and those of an invitation. */
+type LinkRoutes = "/auth/setup" | "/auth/invitations"
+
+/** Redeems a link with a new passkey. Rejects when the browser or the server refuses. */
+export const setUpWithPasskey = async (person: SetupPerson, routes: LinkRoutes = "/auth/setup"): Promise<void> => {
   const { options } = await request<{ options: PublicKeyCredentialCreationOptionsJSON }>(
     "POST",
-    "/auth/setup/passkey-options",
+    `${routes}/passkey-options`,
     { body: person, keepOn401: true }
   )
   const response = await startRegistration({ optionsJSON: options })
   const name = deviceName(navigator.userAgent) ?? options.user.displayName.slice(0, 80)
-  await request("POST", "/auth/setup/passkey", { body: { ...person, name, response }, keepOn401: true })
+  await request("POST", `${routes}/passkey`, { body: { ...person, name, response }, keepOn401: true })
 }

@@ -5,6 +5,7 @@ import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Interfaces } from "../../../actors/interface/Interfaces.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
+import { Invitations } from "../../../actors/member/Invitations.ts"
 import { Members } from "../../../actors/member/Members.ts"
 import { Projects } from "../../../actors/workspace/Projects.ts"
 import { readWorkspaceGraph } from "../../../actors/workspace/WorkspaceGraph.ts"
@@ -13,7 +14,9 @@ import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
 import { ProjectId } from "../../../schema/records/Ids.ts"
+import { HttpSettings } from "../HttpSettings.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
+import { invitationLink } from "./InvitationHandlers.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
 const largestPage = 100
@@ -38,6 +41,8 @@ export const workspaceHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const workspaces = yield* Workspaces
     const members = yield* Members
+    const invitations = yield* Invitations
+    const { baseUrl } = yield* HttpSettings
     const projects = yield* Projects
     const capsules = yield* Capsules
     const runs = yield* Runs
@@ -95,13 +100,22 @@ export const workspaceHandlers = HttpApiBuilder.group(
         return { members: page.items, ...cursorOf(page) }
       }),
       addMember: Effect.fnUntraced(function* ({ payload }) {
-        return { member: yield* members.add(yield* commandContext, yield* memberScope, payload) }
+        if ((payload.subject === undefined) === (payload.email === undefined)) {
+          return yield* invalidRequest("Name exactly one of subject and email.")
+        }
+        const { member, secret } = yield* invitations.create(yield* commandContext, yield* memberScope, payload)
+        return member === undefined
+          ? yield* Effect.die(new Error("An invitation of somebody shows nobody."))
+          : { member, link: invitationLink(baseUrl, secret) }
       }),
       updateMember: Effect.fnUntraced(function* ({ params, payload }) {
         return { member: yield* members.update(yield* commandContext, yield* memberScope, params.subject, payload) }
       }),
       removeMember: Effect.fnUntraced(function* ({ params }) {
         yield* members.remove(yield* commandContext, yield* memberScope, params.subject)
+      }),
+      handOver: Effect.fnUntraced(function* ({ payload }) {
+        return yield* members.handOver(yield* commandContext, yield* memberScope, payload.subject)
       }),
       projects: Effect.fnUntraced(function* ({ query }) {
         const { subject } = yield* Caller

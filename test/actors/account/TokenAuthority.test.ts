@@ -12,7 +12,7 @@ import { TokenUse } from "../../../actors/account/TokenUse.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Members } from "../../../actors/member/Members.ts"
 import { Memberships } from "../../../actors/workspace/Memberships.ts"
-import { as, newPerson, newWorkspace } from "../../support/Accounts.ts"
+import { as, joinWorkspace, newPerson, newWorkspace } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import { dump, fresh, newToken } from "./support/Tokens.ts"
 
@@ -88,12 +88,12 @@ it.effect("a bound token loses its authority with the membership, and regains it
     const ann = yield* newPerson("ann")
     const workspace = yield* newWorkspace(owner.subject, { handle: "acme" })
     const scope = { workspaceId: workspace.id, acting: { subject: owner.subject } }
-    yield* members.add(as(owner.subject), scope, { subject: ann.subject, role: "viewer" })
+    yield* joinWorkspace(owner.subject, workspace.id, ann.subject, "viewer")
     const { secret } = yield* newToken(ann.subject, { workspaceId: workspace.id })
     expect((yield* authority.current(secret)).workspace_role).toBe("viewer")
     yield* members.remove(as(owner.subject), scope, ann.subject)
     expect((yield* Effect.flip(authority.current(secret))).code).toBe("workspace_membership_inactive")
-    yield* members.add(as(owner.subject), scope, { subject: ann.subject, role: "admin" })
+    yield* joinWorkspace(owner.subject, workspace.id, ann.subject, "admin")
     expect((yield* authority.current(secret)).workspace_role).toBe("admin")
   }).pipe(fresh)
 )

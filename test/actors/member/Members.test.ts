@@ -4,10 +4,10 @@ import { SqlClient } from "effect/sql"
 import { Users } from "../../../actors/account/Users.ts"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { serviceContext } from "../../../actors/Command.ts"
-import { type MemberChange, Members, type NewMember } from "../../../actors/member/Members.ts"
+import { type MemberChange, Members } from "../../../actors/member/Members.ts"
 import { Memberships } from "../../../actors/workspace/Memberships.ts"
 import type { Role } from "../../../schema/records/Workspace.ts"
-import { as, newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
+import { as, joinWorkspace, newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 
@@ -15,12 +15,11 @@ const fresh = Effect.provide(Layer.fresh(testAccounts))
 
 /** A Workspace with one person of each role, and an outsider. */
 const team = Effect.gen(function* () {
-  const members = yield* Members
   const owner = (yield* newPerson("owner")).subject
   const { id } = yield* newWorkspace(owner, { handle: "acme" })
   const join = Effect.fnUntraced(function* (name: string, role: Role) {
     const { subject } = yield* newPerson(name)
-    yield* members.add(as(owner), { workspaceId: id, acting: { subject: owner } }, { subject, role })
+    yield* joinWorkspace(owner, id, subject, role)
     return subject
   })
   return {
@@ -34,10 +33,6 @@ const team = Effect.gen(function* () {
 })
 type Team = Effect.Success<typeof team>
 
-const add = (of: Team, acting: string, member: NewMember) =>
-  Effect.flatMap(Members, (members) =>
-    members.add(as(acting), { workspaceId: of.id, acting: { subject: acting } }, member)
-  )
 const update = (of: Team, acting: string, subject: string, change: MemberChange) =>
   Effect.flatMap(Members, (members) =>
     members.update(as(acting), { workspaceId: of.id, acting: { subject: acting } }, subject, change)
@@ -46,47 +41,30 @@ const remove = (of: Team, acting: string, subject: string) =>
   Effect.flatMap(Members, (members) =>
     members.remove(as(acting), { workspaceId: of.id, acting: { subject: acting } }, subject)
   )
+const handOver = (of: Team, acting: string, to: string) =>
+  Effect.flatMap(Members, (members) =>
+    members.handOver(as(acting), { workspaceId: of.id, acting: { subject: acting } }, to)
+  )
 const code = <A, E extends { readonly code: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.result(effect), (outcome) => (Result.isFailure(outcome) ? outcome.failure.code : "ok"))
-
-it.effect("owners and admins add, by subject or address; a member is the default", () =>
-  Effect.gen(function* () {
-    const of = yield* team
-    expect(yield* add(of, of.admin, { email: "Outsider@example.com" })).toMatchObject({
-      subject: of.outsider,
-      email: "outsider@example.com",
-      displayName: "outsider",
-      role: "member",
-      status: "active"
-    })
-    expect(yield* code(add(of, of.owner, { subject: of.outsider }))).toBe("failed_precondition")
-    expect(yield* code(add(of, of.owner, { subject: "usr_aaaaaaaaaaaaaaaaaaaaaaaa" }))).toBe("not_found")
-    expect(yield* code(add(of, of.owner, { email: "nobody@example.com" }))).toBe("not_found")
-    expect(yield* code(add(of, of.owner, {}))).toBe("invalid_request")
-    expect(yield* code(add(of, of.owner, { subject: of.outsider, email: "outsider@example.com" }))).toBe(
-      "invalid_request"
-    )
-  }).pipe(fresh)
-)
 
 it.effect("lower roles and outsiders change nothing", () =>
   Effect.gen(function* () {
     const of = yield* team
     for (const acting of [of.member, of.viewer, of.outsider]) {
-      expect(yield* code(add(of, acting, { subject: of.outsider }))).toBe("permission_denied")
       expect(yield* code(update(of, acting, acting, { role: "owner" }))).not.toBe("ok")
-      expect(yield* code(update(of, acting, of.viewer, { status: "suspended" }))).toBe("permission_denied")
-      expect(yield* code(remove(of, acting, of.viewer))).toBe("permission_denied")
+      expect(yield* code(update(of, acting, of.admin, { status: "suspended" }))).toBe("permission_denied")
+      expect(yield* code(remove(of, acting, of.admin))).toBe("permission_denied")
+      expect(yield* code(handOver(of, acting, of.member))).toBe("permission_denied")
     }
   }).pipe(fresh)
 )
 
-it.effect("only owners change roles, add owners, or touch an owner's membership", () =>
+it.effect("only owners change roles, or touch an owner's membership", () =>
   Effect.gen(function* () {
     const of = yield* team
     expect(yield* code(update(of, of.admin, of.viewer, { role: "member" }))).toBe("permission_denied")
     expect(yield* code(update(of, of.admin, of.admin, { role: "owner" }))).toBe("permission_denied")
-    expect(yield* code(add(of, of.admin, { subject: of.outsider, role: "owner" }))).toBe("permission_denied")
     expect(yield* code(update(of, of.admin, of.owner, { status: "suspended" }))).toBe("permission_denied")
     expect(yield* code(remove(of, of.admin, of.owner))).toBe("permission_denied")
     // Naming the current role changes nothing, so nothing is refused.
@@ -130,15 +108,12 @@ it.effect("removal suspends at once: it revokes the role and stops the member's 
     const sql = yield* SqlClient.SqlClient
     yield* remove(of, of.owner, of.admin)
     expect(Option.isNone(yield* memberships.role(of.admin, of.id))).toBe(true)
-    expect(yield* code(add(of, of.admin, { subject: of.outsider }))).toBe("permission_denied")
+    expect(yield* code(remove(of, of.admin, of.viewer))).toBe("permission_denied")
     expect(yield* sql`SELECT status FROM memberships WHERE subject = ${of.admin}`).toMatchObject([
       { status: "suspended" }
     ])
-    // Added again, with the newly assigned role.
-    expect(yield* add(of, of.owner, { subject: of.admin, role: "viewer" })).toMatchObject({
-      role: "viewer",
-      status: "active"
-    })
+    // Invited again, with the newly assigned role.
+    yield* joinWorkspace(of.owner, of.id, of.admin, "viewer")
     expect(Option.getOrNull(yield* memberships.role(of.admin, of.id))).toBe("viewer")
   }).pipe(fresh)
 )
@@ -181,15 +156,57 @@ it.effect("members are listed oldest first, including suspended ones, and the hi
     expect(all.find(({ subject }) => subject === of.viewer)?.status).toBe("suspended")
     const { items } = yield* audit.list(of.id, of.owner, { action: "member.remove" }, { limit: 10 })
     expect(items).toMatchObject([{ actor: { kind: "user", subject: of.owner }, target: { id: of.viewer } }])
-    expect((yield* audit.list(of.id, of.owner, { action: "member.add" }, { limit: 10 })).items.length).toBe(3)
+    expect((yield* audit.list(of.id, of.owner, { action: "invitation.accept" }, { limit: 10 })).items.length).toBe(3)
   }).pipe(fresh)
 )
 
-it.effect("the operator's command line acts with the authority of an owner", () =>
+it.effect("everybody can leave, and only they can come back, by a new invitation", () =>
   Effect.gen(function* () {
     const of = yield* team
-    const members = yield* Members
-    const scope = { workspaceId: of.id, acting: "operator" as const }
-    expect((yield* members.add(serviceContext, scope, { subject: of.outsider, role: "owner" })).role).toBe("owner")
+    const memberships = yield* Memberships
+    const audit = yield* Audit
+    for (const who of [of.viewer, of.member, of.admin]) expect(yield* code(remove(of, who, who))).toBe("ok")
+    expect(Option.isNone(yield* memberships.role(of.viewer, of.id))).toBe(true)
+    const { items } = yield* audit.list(of.id, of.owner, { action: "member.leave" }, { limit: 10 })
+    expect(items.length).toBe(3)
+    expect(yield* code(update(of, of.owner, of.viewer, { status: "active" }))).toBe("failed_precondition")
+    yield* joinWorkspace(of.owner, of.id, of.viewer, "member")
+    expect(Option.getOrNull(yield* memberships.role(of.viewer, of.id))).toBe("member")
+    // A suspension by somebody else can be taken back: the person had accepted, and did not leave.
+    yield* remove(of, of.owner, of.viewer)
+    expect(yield* code(update(of, of.owner, of.viewer, { status: "active" }))).toBe("ok")
+  }).pipe(fresh)
+)
+
+it.effect("ownership is handed over to an active member at once, and by an owner only", () =>
+  Effect.gen(function* () {
+    const of = yield* team
+    const users = yield* Users
+    expect(yield* code(handOver(of, of.admin, of.admin))).toBe("permission_denied")
+    expect(yield* code(handOver(of, of.owner, of.owner))).toBe("invalid_request")
+    expect(yield* code(handOver(of, of.owner, of.outsider))).toBe("failed_precondition")
+    yield* remove(of, of.owner, of.viewer)
+    expect(yield* code(handOver(of, of.owner, of.viewer))).toBe("failed_precondition")
+    yield* users.setStatus(serviceContext, of.admin, "disabled")
+    expect(yield* code(handOver(of, of.owner, of.admin))).toBe("failed_precondition")
+    expect(yield* handOver(of, of.owner, of.member)).toMatchObject({
+      owner: { subject: of.member, role: "owner" },
+      previousOwner: { subject: of.owner, role: "admin" }
+    })
+    expect(yield* code(handOver(of, of.owner, of.owner))).toBe("permission_denied")
+    expect(yield* code(remove(of, of.owner, of.owner))).toBe("ok")
+    expect(yield* code(remove(of, of.member, of.member))).toBe("failed_precondition")
+  }).pipe(fresh)
+)
+
+it.effect("a hand-over and the heir's leaving at the same moment leave an owner", () =>
+  Effect.gen(function* () {
+    const of = yield* team
+    const memberships = yield* Memberships
+    yield* Effect.all([code(handOver(of, of.owner, of.member)), code(remove(of, of.member, of.member))], {
+      concurrency: "unbounded"
+    })
+    const roles = yield* Effect.forEach([of.owner, of.member], (who) => memberships.role(who, of.id))
+    expect(roles.map(Option.getOrNull)).toContain("owner")
   }).pipe(fresh)
 )

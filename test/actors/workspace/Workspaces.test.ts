@@ -9,7 +9,7 @@ import { Members } from "../../../actors/member/Members.ts"
 import { Projects } from "../../../actors/workspace/Projects.ts"
 import { handleFrom } from "../../../actors/workspace/WorkspaceFounding.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
-import { as, newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
+import { as, joinWorkspace, newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import { namedWorkspace } from "../../support/NamedIds.ts"
 import { ProjectId } from "../../../schema/records/Ids.ts"
@@ -103,7 +103,6 @@ it.effect("creating: the creator owns it, the handle is unique, and each person 
 it.effect("renaming, archiving and restoring", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
-    const members = yield* Members
     const projects = yield* Projects
     const { subject } = yield* newPerson("ann")
     const bob = yield* newPerson("bob")
@@ -117,12 +116,11 @@ it.effect("renaming, archiving and restoring", () =>
     expect((yield* workspaces.update(as(subject), subject, id, { archived: true })).archivedAt).toBe(
       archived.archivedAt
     )
-    const scope = { workspaceId: id, acting: { subject } }
-    const refusedMember = yield* Effect.flip(members.add(as(subject), scope, { subject: bob.subject }))
+    const refusedMember = yield* Effect.flip(joinWorkspace(subject, id, bob.subject))
     const refusedProject = yield* Effect.flip(projects.create(as(subject), id, { name: "p" }))
     expect([refusedMember.code, refusedProject.code]).toEqual(["failed_precondition", "failed_precondition"])
     expect(yield* workspaces.update(as(subject), subject, id, { archived: false })).not.toHaveProperty("archivedAt")
-    yield* members.add(as(subject), scope, { subject: bob.subject })
+    yield* joinWorkspace(subject, id, bob.subject)
     expect((yield* Effect.flip(workspaces.read(bob.subject, namedWorkspace("unknown")))).code).toBe("not_found")
   }).pipe(fresh)
 )
@@ -214,13 +212,10 @@ it.effect(
       const bob = yield* newPerson("bob")
       const carl = yield* newPerson("carl")
       const made = yield* several(ann.subject, 5)
-      const scope = (n: number) => ({
-        workspaceId: made[n]?.id ?? namedWorkspace("none"),
-        acting: { subject: ann.subject }
-      })
-      for (const n of [0, 1, 2, 3])
-        yield* members.add(as(ann.subject), scope(n), { subject: bob.subject, role: "viewer" })
-      yield* workspaces.update(as(ann.subject), ann.subject, made[1]?.id ?? namedWorkspace("none"), { archived: true })
+      const idOf = (n: number) => made[n]?.id ?? namedWorkspace("none")
+      const scope = (n: number) => ({ workspaceId: idOf(n), acting: { subject: ann.subject } })
+      for (const n of [0, 1, 2, 3]) yield* joinWorkspace(ann.subject, idOf(n), bob.subject, "viewer")
+      yield* workspaces.update(as(ann.subject), ann.subject, idOf(1), { archived: true })
       yield* members.remove(as(ann.subject), scope(2), bob.subject)
       const before = yield* counts
       const first = yield* workspaces.inventory(bob.subject, { limit: 2 })

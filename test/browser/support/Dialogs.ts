@@ -10,6 +10,7 @@ import { leftOverWords } from "../../../src/dashboard/screens/left-over/LeftOver
 import { decisionWords } from "../../../src/dashboard/screens/run/DecisionWords.ts"
 import { updateWords } from "../../../src/dashboard/screens/update/Words.ts"
 import { sourceWords } from "../../../src/dashboard/screens/sources/Words.ts"
+import { memberWords } from "../../../src/dashboard/screens/workspace/MemberWords.ts"
 import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.ts"
 import { vocabulary } from "../../../src/dashboard/words/Vocabulary.ts"
 import { storefrontId } from "./records/Capsules.ts"
@@ -46,6 +47,13 @@ const inPanel =
       .getByRole("button", { name: name(language), exact: true })
       .first()
       .click()
+
+/** In the dialog that follows the form of an invitation. */
+const madeLink = async (page: Page, to: Language): Promise<void> => {
+  await page.getByRole("button", { name: memberWords[to].invite, exact: true }).click()
+  await page.getByRole("button", { name: memberWords[to].makeLink, exact: true }).click()
+  await page.locator(".secret-once").waitFor()
+}
 
 const capsule = `/w/acme/capsules/${storefrontId}`
 const account = { path: "/account", ready: ".row-static" }
@@ -195,8 +203,19 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
   { source: "screens/account/Sessions.tsx", ...account, open: button((to) => signInWords[to].everywhere) },
   { source: "screens/account/Applications.tsx", ...account, open: button((to) => signInWords[to].withdraw) },
   { source: "screens/account/Identities.tsx", ...account, open: button((to) => signInWords[to].unlink) },
-  { source: "screens/workspace/Members.tsx", ...settings, open: button((to) => workspaceWords[to].add) },
+  { source: "screens/workspace/InviteDialog.tsx", ...settings, open: button((to) => memberWords[to].invite) },
+  { source: "screens/workspace/InviteDialog.tsx", ...settings, open: madeLink },
+  {
+    source: "screens/workspace/Invitations.tsx",
+    ...settings,
+    open: inPanel(
+      (to) => memberWords[to].invitations,
+      (to) => memberWords[to].withdraw
+    )
+  },
   { source: "screens/workspace/Members.tsx", ...settings, open: button(remove) },
+  { source: "screens/workspace/Members.tsx", ...settings, open: button((to) => memberWords[to].leave) },
+  { source: "screens/workspace/Members.tsx", ...settings, open: button((to) => memberWords[to].handOver) },
   { source: "screens/workspace/NewShare.tsx", ...shares, open: button((to) => workspaceWords[to].shareAdd) },
   { source: "screens/workspace/Shares.tsx", ...shares, open: button((to) => workspaceWords[to].shareRevoke) }
 ]

@@ -37,6 +37,7 @@ export const screensByRoute: Readonly<
     // There is no form for an address that the link contains.
     { name: "setup-recovery", path: "/setup#reset-secret", ready: "main:not(:has(input[type=email])) .entrance-ways" }
   ],
+  "/join": [{ name: "join", path: "/join#svci_secret", ready: ".entrance-ways .button-primary" }],
   "/new": [
     { name: "install", path: "/new", ready: "input[type=url]" },
     { name: "source-options", path: `/new?${options}`, ready: ".page .facts" }

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
 import { ExtensionScopes } from "../../../actors/account/ScopeCatalog.ts"
 import { Members } from "../../../actors/member/Members.ts"
-import { as, newPerson, newWorkspace, text } from "../../support/Accounts.ts"
+import { as, joinWorkspace, newPerson, newWorkspace, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { withoutTable } from "./oidc/support/CapsuleFixture.ts"
@@ -236,7 +236,7 @@ it.effect("a bound token shows its Workspace and live role, and gets 403 once th
     const ann = yield* person("ann")
     const workspace = yield* newWorkspace(owner.subject, { handle: "acme" })
     const scope = { workspaceId: workspace.id, acting: { subject: owner.subject } }
-    yield* members.add(as(owner.subject), scope, { subject: ann.subject, role: "member" })
+    yield* joinWorkspace(owner.subject, workspace.id, ann.subject)
     const { secret } = yield* newToken(ann.subject, ["read"], workspace.id)
     const current = call(`${tokens}/current`, { headers: bearer(secret) })
     expect((yield* current).json).toMatchObject({ workspace_id: workspace.id, workspace_role: "member" })

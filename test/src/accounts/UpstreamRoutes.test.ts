@@ -90,6 +90,13 @@ const installation = Effect.fnUntraced(function* (issuer: string) {
   return { visit, jar, whoAmI }
 })
 
+/** A person whose address the operator gave. */
+const verifiedPerson = Effect.fnUntraced(function* (name: string) {
+  const person = yield* newPerson(name)
+  yield* (yield* Users).proveAddress(person.subject, person.email, "operator")
+  return person
+})
+
 type Installation = Effect.Success<ReturnType<typeof installation>>
 type Pliant = Effect.Success<typeof pliantProvider>
 
@@ -113,7 +120,7 @@ it.live("the reference provider signs in a person by a verified address, and lin
   Effect.gen(function* () {
     const users = yield* Users
     const sql = yield* SqlClient.SqlClient
-    const { subject } = yield* newPerson("ann")
+    const { subject } = yield* verifiedPerson("ann")
     const { issuer } = yield* referenceProvider(redirectUri)
     const here = yield* installation(issuer)
     const before = entered
@@ -158,7 +165,7 @@ it.live("the reference provider signs in a person by a verified address, and lin
 
 it.live("an answer that does not verify signs no one in", () =>
   Effect.gen(function* () {
-    yield* newPerson("ann")
+    yield* verifiedPerson("ann")
     const provider = yield* pliantProvider
     const past = Math.floor(Date.now() / 1000) - 3600
     const wrong: ReadonlyArray<readonly [name: string, plan: TokenPlan, change?: (answer: URLSearchParams) => void]> = [
@@ -197,7 +204,7 @@ it.live("an answer that does not verify signs no one in", () =>
 
 it.live("a provider that rotated its key, or was unreachable, works again", () =>
   Effect.gen(function* () {
-    const { subject } = yield* newPerson("ann")
+    const { subject } = yield* verifiedPerson("ann")
     const provider = yield* pliantProvider
     provider.state.down = true
     const here = yield* installation(provider.issuer)
@@ -217,10 +224,24 @@ it.live("a provider that rotated its key, or was unreachable, works again", () =
   }).pipe(Effect.provide(face))
 )
 
+it.live("a verified address links nothing to an account that merely claims it; nor does it sign anybody in", () =>
+  Effect.gen(function* () {
+    const users = yield* Users
+    const ann = yield* newPerson("ann")
+    const provider = yield* pliantProvider
+    const here = yield* installation(provider.issuer)
+    expect((yield* signIn(here, provider)).status).toBe(403)
+    expect(yield* here.whoAmI).toBeUndefined()
+    yield* users.proveAddress(ann.subject, ann.email, "mail")
+    expect((yield* signIn(here, provider)).status).toBe(303)
+    expect(yield* here.whoAmI).toBe(ann.subject)
+  }).pipe(Effect.provide(face))
+)
+
 it.live("an address that the provider has not verified links nothing; the signed-in person may link anything", () =>
   Effect.gen(function* () {
-    const ann = yield* newPerson("ann")
-    const bob = yield* newPerson("bob")
+    const ann = yield* verifiedPerson("ann")
+    const bob = yield* verifiedPerson("bob")
     const sessions = yield* Sessions
     const provider = yield* pliantProvider
     const here = yield* installation(provider.issuer)
@@ -253,7 +274,7 @@ it.live("an address that the provider has not verified links nothing; the signed
 
 it.live("a sign-in leads to our own pages only", () =>
   Effect.gen(function* () {
-    yield* newPerson("ann")
+    yield* verifiedPerson("ann")
     const provider = yield* pliantProvider
     const here = yield* installation(provider.issuer)
     for (const path of [
@@ -280,8 +301,8 @@ it.live("people see linked identities, and unlink all but their last sign-in met
     const sql = yield* SqlClient.SqlClient
     const users = yield* Users
     const sessions = yield* Sessions
-    const ann = yield* newPerson("ann")
-    const bob = yield* newPerson("bob")
+    const ann = yield* verifiedPerson("ann")
+    const bob = yield* verifiedPerson("bob")
     const provider = yield* pliantProvider
     const here = yield* installation(provider.issuer)
     const identities = "/auth/upstream/identities"

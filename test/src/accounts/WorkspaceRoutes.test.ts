@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
-import { as, newPerson, newWorkspace, text } from "../../support/Accounts.ts"
+import { as, joinWorkspace, newPerson, newWorkspace, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { AccountServer, bearer, call, fromPage, openSession } from "./support/AccountServer.ts"
@@ -175,11 +175,15 @@ it.effect("members: add, change, remove, and what each role may do", () =>
     const { id } = yield* newWorkspace(owner.subject, { handle: "acme" })
     const members = `${api}/${id}/members`
     expect((yield* call(members, { headers: ann.headers })).status).toBe(403)
-    const added = yield* call(members, { body: { email: "ann@example.com", role: "admin" }, headers: owner.headers })
+    const added = yield* call(members, { body: { subject: ann.subject, role: "admin" }, headers: owner.headers })
     expect(added).toMatchObject({
       status: 201,
-      json: { member: { subject: ann.subject, role: "admin", status: "active" } }
+      json: { member: { subject: ann.subject, role: "admin", status: "invited" } }
     })
+    expect((yield* call(members, { headers: ann.headers })).status).toBe(403)
+    const secret = /#(\w+)/.exec(added.raw)?.[1]
+    const accepted = yield* call("/api/v1/invitations/accept", { body: { secret }, headers: ann.headers })
+    expect(accepted).toMatchObject({ status: 200, json: { invitation: { status: "accepted", role: "admin" } } })
     expect((yield* call(members, { headers: ann.headers })).json).toMatchObject({ members: [{}, {}] })
     const change = (subject: string, body: unknown, headers: Record<string, string>) =>
       call(`${members}/${subject}`, { method: "PATCH", body, headers })
@@ -189,7 +193,7 @@ it.effect("members: add, change, remove, and what each role may do", () =>
     expect((yield* change(ann.subject, { role: "viewer" }, owner.headers)).json).toMatchObject({
       member: { role: "viewer" }
     })
-    expect((yield* call(members, { body: { subject: ann.subject }, headers: ann.headers })).status).toBe(403)
+    expect((yield* call(members, { body: { email: "x@example.com" }, headers: ann.headers })).status).toBe(403)
     const removed = yield* call(`${members}/${ann.subject}`, { method: "DELETE", headers: owner.headers })
     expect([removed.status, removed.raw]).toEqual([204, ""])
     for (const path of [members, `${api}/${id}`, `${api}/${id}/projects`, `${api}/${id}/activity`]) {
@@ -203,7 +207,7 @@ it.effect("a removed member's request is refused as soon as the removal is answe
     const owner = yield* person("owner")
     const ann = yield* person("ann")
     const { id } = yield* newWorkspace(owner.subject, { handle: "acme" })
-    yield* call(`${api}/${id}/members`, { body: { subject: ann.subject, role: "admin" }, headers: owner.headers })
+    yield* joinWorkspace(owner.subject, id, ann.subject, "admin")
     const post = (n: number) => call(`${api}/${id}/projects`, { body: { name: `p${n}` }, headers: ann.headers })
     const remove = call(`${api}/${id}/members/${ann.subject}`, { method: "DELETE", headers: owner.headers })
     const [, removal] = yield* Effect.all(

@@ -42,7 +42,14 @@ GET    /api/v1/workspaces/:workspaceId/members                                  
 POST   /api/v1/workspaces/:workspaceId/automation                                            401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/workspaces/:workspaceId/members                                               401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 PATCH  /api/v1/workspaces/:workspaceId/members/:subject                                      401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
-DELETE /api/v1/workspaces/:workspaceId/members/:subject                                      401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | ok
+DELETE /api/v1/workspaces/:workspaceId/members/:subject                                      401  ok   ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  ok   | ok
+POST   /api/v1/workspaces/:workspaceId/ownership                                             401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/workspaces/:workspaceId/invitations                                           401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/workspaces/:workspaceId/invitations                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/workspaces/:workspaceId/invitations/:invitationId/revoke                      401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | ok
+POST   /api/v1/invitations/inspect                                                           ok   ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   ok   ok   ok   ok   | ok
+POST   /api/v1/invitations/accept                                                            401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
+POST   /api/v1/invitations/decline                                                           ok   ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   ok   ok   ok   ok   | ok
 GET    /api/v1/workspaces/:workspaceId/projects                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/workspaces/:workspaceId/projects                                              401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/projects/:projectId                                                           401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok

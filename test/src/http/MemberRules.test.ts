@@ -1,8 +1,7 @@
 import { expect } from "bun:test"
 import { Effect, Layer } from "effect"
-import { Members } from "../../../actors/member/Members.ts"
 import type { Role } from "../../../schema/records/Workspace.ts"
-import { as, newPerson, newWorkspace } from "../../support/Accounts.ts"
+import { joinWorkspace, newPerson, newWorkspace } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import { AccountServer, call, fromPage, openSession } from "../accounts/support/AccountServer.ts"
 
@@ -26,6 +25,8 @@ PATCH  admin     role=viewer     200   403
 DELETE member    -               204   204
 DELETE owner     -               409   403
 DELETE admin     -               204   204
+POST   ownership member          200   403
+POST   ownership newcomer        409   403
 `
 
 const rows = table
@@ -35,14 +36,12 @@ const rows = table
   .map((line) => line.trim().split(/\s+/))
 
 const workspaceWith = Effect.gen(function* () {
-  const members = yield* Members
   const owner = yield* newPerson("owner")
   const newcomer = yield* newPerson("newcomer")
   const workspace = yield* newWorkspace(owner.subject, { handle: "acme" })
-  const scope = { workspaceId: workspace.id, acting: { subject: owner.subject } }
   const add = Effect.fnUntraced(function* (role: Role) {
     const { subject } = yield* newPerson(role === "admin" ? "admin" : "member")
-    yield* members.add(as(owner.subject), scope, { subject, role })
+    yield* joinWorkspace(owner.subject, workspace.id, subject, role)
     return subject
   })
   return { id: workspace.id, owner: owner.subject, admin: yield* add("admin"), member: yield* add("member"), newcomer }
@@ -61,9 +60,11 @@ for (const [method = "", target = "", wanted = "", ...expected] of rows) {
             ? {}
             : target === "/members"
               ? { body: { subject: workspace.newcomer.subject, role: wanted } }
-              : { body: field === "role" ? { role: value } : { status: "suspended" } }
-        const path = target === "/members" ? "" : `/${subjects[target]}`
-        const answer = yield* call(`/api/v1/workspaces/${workspace.id}/members${path}`, {
+              : target === "ownership"
+                ? { body: { subject: subjects[wanted] } }
+                : { body: field === "role" ? { role: value } : { status: "suspended" } }
+        const path = { "/members": "members", ownership: "ownership" }[target] ?? `members/${subjects[target]}`
+        const answer = yield* call(`/api/v1/workspaces/${workspace.id}/${path}`, {
           method,
           headers: fromPage(secret),
           ...body

@@ -137,6 +137,8 @@ describe("an answer", () => {
           role: "admin"
         })
         expect([what, added.status]).toEqual([what, 201])
+        const secret = new URL(String(added.json().link)).hash.slice(1)
+        expect((yield* admin.post("/api/v1/invitations/accept", { secret })).status).toBe(200)
         const started = yield* admin.post("/api/v1/connections/oauth/pliant/start", { workspaceId })
         const answer = pliant.agreed(String(started.json().authorizationUrl))
         yield* lose(admin.subject)

@@ -10,7 +10,7 @@ import { ConnectionStore } from "../../../actors/connection/ConnectionStore.ts"
 import { Members } from "../../../actors/member/Members.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
-import { as } from "../../support/Accounts.ts"
+import { as, joinWorkspace } from "../../support/Accounts.ts"
 import { folder, live, svc } from "../cli/support/CommandLine.ts"
 import { serve } from "./support/Server.ts"
 
@@ -29,10 +29,7 @@ const furnished = Effect.gen(function* () {
   const workspace = yield* workspaces.create(as(ada.subject), ada.subject, { handle: "acme", type: "organization" })
   const other = yield* workspaces.create(as(ada.subject), ada.subject, { handle: "other", type: "organization" })
   const workspaceId = WorkspaceId.make(workspace.id)
-  const scope = { workspaceId, acting: { subject: ada.subject } }
-  yield* Effect.flatMap(Members, (members) =>
-    members.add(as(ada.subject), scope, { subject: bob.subject, role: "owner" })
-  )
+  yield* joinWorkspace(ada.subject, workspaceId, bob.subject, "owner")
   const connection = yield* Effect.flatMap(Connections, (connections) =>
     connections.create(as(ada.subject), {
       workspaceId,

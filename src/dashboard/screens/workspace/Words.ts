@@ -32,9 +32,6 @@ const en = {
   backupAll: "The whole workspace",
   backupRun: "its run",
   sections: "Sections of this workspace",
-  add: "Add a member",
-  email: "E-mail address",
-  emailHelp: "Of an account on this server.",
   role: "Role",
   roles: {
     owner: "Everything, roles and the workspace itself included",
@@ -117,9 +114,6 @@ const ja: typeof en = {
   backupAll: "ワークスペース全体",
   backupRun: "実行を表示",
   sections: "ワークスペースのセクション",
-  add: "メンバーを追加",
-  email: "メールアドレス",
-  emailHelp: "このサーバーのアカウントのもの。",
   role: "ロール",
   roles: {
     owner: "ロールの変更やワークスペース自体を含む、すべての操作",

@@ -1,4 +1,4 @@
-import type { Member } from "../../../../src/dashboard/api/Types.ts"
+import type { Invitation, Member } from "../../../../src/dashboard/api/Types.ts"
 import { ago } from "./Seeds.ts"
 
 export const me = "usr_0000000000000001"
@@ -42,5 +42,29 @@ export const members: ReadonlyArray<Member> = [
     status: "invited",
     createdAt: ago(900),
     updatedAt: ago(900)
+  }
+]
+
+export const invitations: ReadonlyArray<Invitation> = [
+  {
+    id: "inv_0000000000000001",
+    workspaceId: "ws_0000000000000001",
+    role: "viewer",
+    email: "guest@partner.example",
+    status: "pending",
+    invitedBy: me,
+    createdAt: ago(900),
+    expiresAt: ago(-9000)
+  },
+  {
+    id: "inv_0000000000000002",
+    workspaceId: "ws_0000000000000001",
+    role: "member",
+    status: "accepted",
+    invitedBy: me,
+    acceptedBy: bruno,
+    createdAt: ago(90_100),
+    expiresAt: ago(80_000),
+    endedAt: ago(90_000)
   }
 ]

@@ -19,7 +19,9 @@ import { type World, addRun } from "./World.ts"
 export const answer = (world: World, asked: Asked): Answer => {
   const { path } = asked
   if (path === "/api/v1/capabilities") return ok(discovery(asked.origin))
-  if (path.startsWith("/auth/")) return signInRoute(path) ?? authRoute(world, path, asked)
+  if (path.startsWith("/auth/") || path.startsWith("/api/v1/invitations/")) {
+    return signInRoute(path) ?? authRoute(world, path, asked)
+  }
   if (!world.signedIn) return refuse(401, "unauthenticated", "Sign in first.")
   const parts = path.replace("/api/v1/", "").split("/")
   const [kind = "", id = "", ...rest] = parts

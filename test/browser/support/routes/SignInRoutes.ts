@@ -1,3 +1,4 @@
+import { me } from "../records/People.ts"
 import { ago } from "../records/Seeds.ts"
 import { type Answer, ok } from "./Answer.ts"
 
@@ -20,6 +21,15 @@ const grants = [
 export const signInRoute = (path: string): Answer | undefined => {
   if (path === "/auth/upstream/identities") return ok({ identities })
   if (path === "/auth/offer") return ok({ password: true, passkeys: true, provider: { name: "login.acme.example" } })
+  if (path === "/auth/session") {
+    return ok({ session: { id: "ses_1" }, user: { subject: me, email: "mina@acme.example", isOperator: false } })
+  }
+  if (path === "/api/v1/invitations/inspect") {
+    const workspace = { handle: "acme", displayName: "Acme Platform" }
+    return ok({
+      invitation: { workspace, role: "member", invitedBy: "Aiko Tanaka", expiresAt: ago(-9000), signUp: true }
+    })
+  }
   if (path === "/auth/grants") return ok({ grants })
   if (path.startsWith("/auth/upstream/identities/") || path.startsWith("/auth/grants/")) return ok(undefined, 204)
   return undefined

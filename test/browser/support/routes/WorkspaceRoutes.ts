@@ -1,6 +1,6 @@
 import { activity } from "../records/Activity.ts"
 import { storefrontId } from "../records/Capsules.ts"
-import { me, members } from "../records/People.ts"
+import { invitations, me, members } from "../records/People.ts"
 import { failedRun, reviewRun } from "../records/Runs.ts"
 import { ago, commit, digest, newId } from "../records/Seeds.ts"
 import { workspaceId, workspaces } from "../records/Workspaces.ts"
@@ -90,6 +90,10 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
   if (rest === "capsules") return ok({ capsules: world.empty ? [] : world.capsules })
   if (rest === "runs") return runList(world, asked.query)
   if (rest === "members") return ok({ members })
+  if (rest === "invitations")
+    return asked.method === "GET"
+      ? ok({ invitations })
+      : ok({ invitation: invitations[0], link: "https://svc.example/join#svci_shown-once" }, 201)
   if (rest === "projects") return ok({ projects: [] })
   if (rest === "activity") return ok({ events: world.empty ? [] : activity })
   if (rest === "graph") {

@@ -9,6 +9,7 @@ import { authRoutes } from "../../../../src/accounts/AuthRoutes.ts"
 import { passkeyRoutes } from "../../../../src/accounts/PasskeyRoutes.ts"
 import { upstreamRoutes } from "../../../../src/accounts/upstream/UpstreamRoutes.ts"
 import { KnownDevices } from "../../../../src/accounts/KnownDevices.ts"
+import { invitationHandlers } from "../../../../src/http/handlers/InvitationHandlers.ts"
 import { tokenHandlers } from "../../../../src/http/handlers/TokenHandlers.ts"
 import { workspaceHandlers } from "../../../../src/http/handlers/WorkspaceHandlers.ts"
 import { apiMiddleware, apiRoutes } from "../../../../src/http/ApiRoutes.ts"
@@ -33,7 +34,7 @@ const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer, AuthorityChanges.l
 const accounts = Layer.mergeAll(authenticatorLayer, AttemptLimits.layer).pipe(Layer.provideMerge(testAccounts))
 
 const routes = Layer.mergeAll(apiRoutes, authRoutes, passkeyRoutes, upstreamRoutes, perimeter).pipe(
-  Layer.provide([tokenHandlers, workspaceHandlers]),
+  Layer.provide([tokenHandlers, workspaceHandlers, invitationHandlers]),
   Layer.provide(apiMiddleware),
   Layer.provide(HttpServer.layerServices)
 )

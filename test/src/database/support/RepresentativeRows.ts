@@ -102,6 +102,20 @@ export const representativeRows: ReadonlyArray<readonly [table: string, values: 
   ],
   ["workspaces", { id: workspace_id, handle: "alpha", display_name: "Alpha", type: "organization", ...times }],
   ["memberships", { id: id("mbr", "a"), workspace_id, subject, role: "owner", status: "active", ...times }],
+  [
+    "invitations",
+    {
+      id: id("inv", "a"),
+      secret_hash: "h",
+      workspace_id,
+      role: "member",
+      stand_in: id("usr", "b"),
+      invited_by: subject,
+      status: "pending",
+      created_at: at,
+      expires_at: later
+    }
+  ],
   ["projects", { id: id("prj", "a"), workspace_id, name: "Default", slug: "default", is_default: 1, ...times }],
   [
     "vault_data_keys",

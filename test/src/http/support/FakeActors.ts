@@ -2,6 +2,7 @@ import { Brand, Effect, Layer, Redacted } from "effect"
 import { Passkeys } from "../../../../actors/account/Passkeys.ts"
 import { PasswordSignIn } from "../../../../actors/account/PasswordSignIn.ts"
 import { Sessions } from "../../../../actors/account/Sessions.ts"
+import { InvitedSignUp } from "../../../../actors/member/InvitedSignUp.ts"
 import { SetupLinks } from "../../../../actors/account/SetupLinks.ts"
 import { UpstreamIdentities } from "../../../../actors/account/UpstreamIdentities.ts"
 import { UpstreamSignIns } from "../../../../actors/account/UpstreamSignIns.ts"
@@ -139,6 +140,7 @@ const people = Layer.mergeAll(
   }),
   Layer.mock(Sessions)({}),
   Layer.mock(SetupLinks)({}),
+  Layer.mock(InvitedSignUp)({}),
   Layer.mock(PasswordSignIn)({}),
   Layer.mock(Passkeys)({}),
   Layer.mock(UpstreamIdentities)({}),

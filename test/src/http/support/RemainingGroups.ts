@@ -19,6 +19,7 @@ export const fakeWorkspaces = HttpApiBuilder.group(SvcApi, "workspaces", (handle
     addMember: refuse,
     updateMember: refuse,
     removeMember: refuse,
+    handOver: refuse,
     projects: refuse,
     createProject: refuse,
     readProject: refuse,
@@ -39,6 +40,18 @@ export const fakeWorkspaces = HttpApiBuilder.group(SvcApi, "workspaces", (handle
   })
 ).pipe(Layer.provide(apiMiddleware))
 
+/** The routes of invitations, without actors. */
+export const fakeInvitations = HttpApiBuilder.group(SvcApi, "invitations", (handlers) =>
+  handlers.handleAll({
+    list: refuse,
+    create: refuse,
+    revoke: refuse,
+    inspect: refuse,
+    accept: refuse,
+    decline: refuse
+  })
+).pipe(Layer.provide(apiMiddleware))
+
 /** The groups that the composition adds, behind the same middleware. */
 export const remainingGroups = Layer.mergeAll(
   HttpApiBuilder.group(SvcApi, "accountTokens", (handlers) =>
@@ -51,5 +64,6 @@ export const remainingGroups = Layer.mergeAll(
       current: refuse
     })
   ),
-  fakeWorkspaces
+  fakeWorkspaces,
+  fakeInvitations
 ).pipe(Layer.provide(apiMiddleware))

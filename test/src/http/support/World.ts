@@ -8,6 +8,7 @@ import {
   DependencyId,
   InstallConfigId,
   InstallPlanId,
+  InvitationId,
   LeftOverStateId,
   OutputShareId,
   ProjectId,
@@ -46,7 +47,8 @@ export const world = {
   connectionId: ConnectionId.make(id("conn", "a")),
   shareId: OutputShareId.make(id("oshare", "a")),
   dependencyId: DependencyId.make(id("dep", "a")),
-  leftOverStateId: LeftOverStateId.make(id("lo", "a"))
+  leftOverStateId: LeftOverStateId.make(id("lo", "a")),
+  invitationId: InvitationId.make(id("inv", "a"))
 }
 
 const session = (subject: string): Principal => ({

@@ -1,0 +1,12 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { now } from "../Identity.ts"
+import { InvitationRow } from "./InvitationRow.ts"
+
+/** Ends every invitation, in the caller's transaction: one that was withdrawn since a backup is not an offer any more. */
+export const endInvitations = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const at = yield* now
+  yield* sql`UPDATE invitations SET ${InvitationRow.changes(sql, { status: "revoked", ended_at: at })}
+    WHERE status = 'pending' AND expires_at > ${at}`
+}).pipe(Effect.orDie, Effect.withSpan("endInvitations"))

@@ -1,0 +1,163 @@
+import { Context, Effect, Layer, type Redacted, Schema } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
+import type { Invitation } from "../../schema/records/Invitation.ts"
+import { MemberStatus } from "../../schema/records/Workspace.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { verifiedAddress } from "../account/VerifiedAddress.ts"
+import { Audit } from "../audit/Audit.ts"
+import type { CommandContext } from "../Command.ts"
+import { secretHash } from "../credential/BearerSecret.ts"
+import { rowShape } from "../database/Table.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import { admitMember } from "../workspace/AdmittedMember.ts"
+import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
+import {
+  invitationRefusal,
+  lapsedInvitation,
+  permissionDenied,
+  refusedInvitation,
+  roleHeld
+} from "./InvitationRights.ts"
+import { InvitationRow, invitationStatus, isOpen, toInvitation } from "./InvitationRow.ts"
+import { presentMember, unconfirmedMember } from "./PresentMember.ts"
+
+const Former = rowShape({ status: MemberStatus, left_at: Schema.NullOr(Timestamp), updated_at: Timestamp })
+
+/**
+ * How an invitation becomes a membership: in one transaction, with everything that the inviter promised read again. Of two
+ * acceptances at once one wins.
+ */
+export class InvitationAcceptance extends Context.Service<
+  InvitationAcceptance,
+  {
+    /**
+     * Makes the person an active member; repeated by the same person it changes nothing. Fails with `not_found` unless the
+     * invitation is pending, `permission_denied` when it is for somebody else, `failed_precondition` when the inviter may no longer
+     * grant the role, when the person is a member already, or was removed after the invitation was made.
+     */
+    readonly accept: (
+      context: CommandContext,
+      subject: string,
+      secret: Redacted.Redacted
+    ) => Effect.Effect<Invitation, ApiError>
+    /** A pending invitation with which an account may be created, not used up. Fails with `not_found` or `permission_denied`. */
+    readonly forSignUp: (secret: Redacted.Redacted) => Effect.Effect<InvitationRow, ApiError>
+    /** The same as `accept` for an account that was created with the link, in the caller's transaction. */
+    readonly admit: (
+      context: CommandContext,
+      subject: string,
+      row: InvitationRow
+    ) => Effect.Effect<Invitation, ApiError>
+  }
+>()("svc/member/InvitationAcceptance") {
+  static readonly layer = Layer.effect(
+    InvitationAcceptance,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const audit = yield* Audit
+  const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
+
+  const find = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
+    const [row] = yield* Effect.orDie(
+      InvitationRow.rows(sql)`SELECT * FROM invitations WHERE secret_hash = ${secretHash(secret)}`
+    )
+    return row === undefined ? yield* refusedInvitation() : row
+  })
+
+  /** An address counts only when it was shown to be the person's: otherwise anybody could take any address. */
+  const requireAddressee = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
+    if (isOpen(row)) return
+    const fits = row.email === null ? subject === row.subject : (yield* verifiedAddress(subject)) === row.email
+    if (fits) return
+    return yield* permissionDenied(
+      row.email === null
+        ? "This invitation is for another account. Sign in to that one."
+        : `This invitation is for ${row.email}. Sign in to an account for which that address was verified.`
+    )
+  })
+
+  const requireGrantable = Effect.fnUntraced(function* (row: InvitationRow) {
+    if (row.workspace_id === null || row.role === null) return
+    yield* refuseArchived(row.workspace_id)
+    const inviter = row.invited_by === null ? ("operator" as const) : { subject: row.invited_by }
+    const refusal = invitationRefusal(yield* roleHeld(row.workspace_id, inviter), row.role, isOpen(row))
+    if (refusal !== undefined) return yield* lapsedInvitation()
+  })
+
+  const requireNewcomer = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
+    const [former] = yield* Effect.orDie(Former.rows(sql)`SELECT status, left_at, updated_at FROM memberships
+      WHERE workspace_id = ${row.workspace_id} AND subject = ${subject}`)
+    if (former?.status === "active") return yield* presentMember()
+    if (former?.status === "unconfirmed") return yield* unconfirmedMember()
+    // A link kept from before a removal must not undo it.
+    if (former?.status === "suspended" && former.left_at === null && former.updated_at > row.created_at) {
+      return yield* failedPrecondition("You were removed after this invitation was made. Ask for a new one.")
+    }
+  })
+
+  /** Compares and sets, so that of two at once only one goes on. */
+  const claim = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
+    const at = yield* now
+    const [claimed] = yield* Effect.orDie(InvitationRow.rows(sql)`UPDATE invitations
+      SET ${InvitationRow.changes(sql, { status: "accepted", accepted_by: subject, ended_at: at })}
+      WHERE id = ${row.id} AND status = 'pending' AND expires_at > ${at} RETURNING *`)
+    return claimed === undefined ? yield* refusedInvitation() : toInvitation(claimed, at)
+  })
+
+  /** Other offers to somebody who has joined would still be shown as open. */
+  const endOthers = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
+    const address = (yield* verifiedAddress(subject)) ?? null
+    yield* sql`UPDATE invitations SET ${InvitationRow.changes(sql, { status: "revoked", ended_at: yield* now })}
+      WHERE workspace_id = ${row.workspace_id} AND status = 'pending' AND (subject = ${subject} OR email = ${address})`
+  })
+
+  const admit = Effect.fn("InvitationAcceptance.admit")(
+    function* (context: CommandContext, subject: string, row: InvitationRow) {
+      yield* requireAddressee(row, subject)
+      yield* requireGrantable(row)
+      yield* requireNewcomer(row, subject)
+      const accepted = yield* claim(row, subject)
+      if (row.workspace_id !== null && row.role !== null) {
+        yield* admitMember({ workspaceId: row.workspace_id, subject, role: row.role })
+        yield* endOthers(row, subject)
+      }
+      yield* audit.append({
+        workspaceId: row.workspace_id,
+        actor: context.actor,
+        action: "invitation.accept",
+        target: { kind: "member", id: subject },
+        data: { invitation: row.id, ...(row.role === null ? {} : { role: row.role }) },
+        requestId: context.requestId
+      })
+      return accepted
+    },
+    transaction(sql),
+    Effect.provideContext(services)
+  )
+
+  return InvitationAcceptance.of({
+    admit,
+    accept: Effect.fn("InvitationAcceptance.accept")(function* (context, subject, secret) {
+      const row = yield* find(secret)
+      if (row.status === "accepted" && row.accepted_by === subject) return toInvitation(row, yield* now)
+      if (invitationStatus(row, yield* now) !== "pending") return yield* refusedInvitation()
+      if (row.workspace_id === null) return yield* failedPrecondition("You have an account on this server already.")
+      return yield* admit(context, subject, row)
+    }, transaction(sql)),
+    forSignUp: Effect.fn("InvitationAcceptance.forSignUp")(function* (secret) {
+      const row = yield* find(secret)
+      if (invitationStatus(row, yield* now) !== "pending") return yield* refusedInvitation()
+      if (isOpen(row) || row.proof !== null) return row
+      return yield* permissionDenied(
+        "No account can be created with this invitation: its address was not verified. Sign in to an account that has it, or ask for a link without an address."
+      )
+    })
+  })
+})

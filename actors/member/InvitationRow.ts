@@ -1,0 +1,57 @@
+import { Schema } from "effect"
+import { InvitationId, Subject, WorkspaceId } from "../../schema/records/Ids.ts"
+import { AddressProof, type Invitation, type InvitationStatus } from "../../schema/records/Invitation.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { type Member, Role } from "../../schema/records/Workspace.ts"
+import { type RowOf, table } from "../database/Table.ts"
+
+/** Invitations. That one has expired is not written: the clock says so. */
+export const InvitationRow = table("invitations", {
+  id: InvitationId,
+  secret_hash: Schema.String,
+  workspace_id: Schema.NullOr(WorkspaceId),
+  role: Schema.NullOr(Role),
+  email: Schema.NullOr(Schema.String),
+  subject: Schema.NullOr(Subject),
+  stand_in: Subject,
+  proof: Schema.NullOr(AddressProof),
+  invited_by: Schema.NullOr(Subject),
+  status: Schema.Literals(["pending", "accepted", "declined", "revoked"]),
+  accepted_by: Schema.NullOr(Subject),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  ended_at: Schema.NullOr(Timestamp)
+})
+export type InvitationRow = RowOf<typeof InvitationRow.columns>
+
+/** What an invitation is worth at this time. */
+export const invitationStatus = (row: InvitationRow, at: Timestamp): InvitationStatus =>
+  row.status === "pending" && row.expires_at <= at ? "expired" : row.status
+
+/** Whether anybody who has the link may accept. */
+export const isOpen = (row: Pick<InvitationRow, "email" | "subject">): boolean =>
+  row.email === null && row.subject === null
+
+export const toInvitation = (row: InvitationRow, at: Timestamp): Invitation => ({
+  id: row.id,
+  ...(row.workspace_id === null ? {} : { workspaceId: row.workspace_id }),
+  ...(row.role === null ? {} : { role: row.role }),
+  ...(row.email === null ? {} : { email: row.email }),
+  ...(row.subject === null ? {} : { subject: row.subject }),
+  status: invitationStatus(row, at),
+  ...(row.invited_by === null ? {} : { invitedBy: row.invited_by }),
+  ...(row.accepted_by === null ? {} : { acceptedBy: row.accepted_by }),
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+  ...(row.ended_at === null ? {} : { endedAt: row.ended_at })
+})
+
+/** Who is invited, as the list of members shows it: nothing of an account, which may not even exist. */
+export const toInvitedMember = (row: InvitationRow, role: Role): Member => ({
+  subject: row.stand_in,
+  ...(row.email === null ? {} : { email: row.email }),
+  role,
+  status: "invited",
+  createdAt: row.created_at,
+  updatedAt: row.created_at
+})

@@ -1,0 +1,48 @@
+import { Schema } from "effect"
+import { InvitationId, Subject, WorkspaceId } from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+import { Role } from "./Workspace.ts"
+
+/**
+ * How an address was shown to belong to its account: the operator gave it, or a link that was mailed there was opened. What the
+ * upstream provider verified is kept with the identity.
+ */
+export const AddressProof = Schema.Literals(["operator", "mail"])
+export type AddressProof = typeof AddressProof.Type
+
+/** Only a `pending` one lets somebody in. `expired` is a pending one whose time is over. */
+export const InvitationStatus = Schema.Literals(["pending", "accepted", "declined", "revoked", "expired"])
+export type InvitationStatus = typeof InvitationStatus.Type
+
+export const Invitation = Schema.Struct({
+  id: InvitationId,
+  /** Absent for an invitation to the server alone. */
+  workspaceId: Schema.optionalKey(WorkspaceId),
+  role: Schema.optionalKey(Role),
+  /** Only an account with this address, verified, may accept. */
+  email: Schema.optionalKey(Schema.String),
+  /** Only this account may accept. */
+  subject: Schema.optionalKey(Subject),
+  status: InvitationStatus,
+  /** Absent for the operator. */
+  invitedBy: Schema.optionalKey(Subject),
+  acceptedBy: Schema.optionalKey(Subject),
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+  endedAt: Schema.optionalKey(Timestamp)
+}).annotate({ identifier: "Invitation" })
+export type Invitation = typeof Invitation.Type
+
+/** What the holder of a link joins by it. */
+export const InvitationPreview = Schema.Struct({
+  workspace: Schema.optionalKey(Schema.Struct({ handle: Schema.String, displayName: Schema.String })),
+  role: Schema.optionalKey(Role),
+  /** Whom it is meant for. */
+  email: Schema.optionalKey(Schema.String),
+  /** Name of the person who invites; absent for the operator. */
+  invitedBy: Schema.optionalKey(Schema.String),
+  expiresAt: Timestamp,
+  /** Whether an account may be created with the link: otherwise its holder signs in to an existing one. */
+  signUp: Schema.Boolean
+}).annotate({ identifier: "InvitationPreview" })
+export type InvitationPreview = typeof InvitationPreview.Type

@@ -1,0 +1,29 @@
+/**
+ * Invitations to a Workspace, or to an account alone (`workspace_id` is `NULL`). `stand_in` is the subject under which the list of
+ * members shows who is invited: for an address a made-up one, whether or not an account has that address.
+ * `proof` says what having the link proves about the address; `invited_by` is `NULL` for the operator.
+ */
+export const invitationTables: ReadonlyArray<string> = [
+  `CREATE TABLE invitations (
+    id TEXT PRIMARY KEY NOT NULL,
+    secret_hash TEXT NOT NULL UNIQUE,
+    workspace_id TEXT REFERENCES workspaces (id),
+    role TEXT,
+    email TEXT,
+    subject TEXT REFERENCES users (subject),
+    stand_in TEXT NOT NULL,
+    proof TEXT,
+    invited_by TEXT REFERENCES users (subject),
+    status TEXT NOT NULL,
+    accepted_by TEXT REFERENCES users (subject),
+    created_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    ended_at TEXT
+  )`,
+  `CREATE INDEX invitations_by_workspace ON invitations (workspace_id, created_at, id)`,
+  `CREATE INDEX invitations_by_stand_in ON invitations (workspace_id, stand_in, status)`,
+  `ALTER TABLE memberships ADD COLUMN left_at TEXT`,
+  // Until now only the operator made accounts.
+  `ALTER TABLE users ADD COLUMN email_proof TEXT`,
+  `UPDATE users SET email_proof = 'operator'`
+]

@@ -1,0 +1,160 @@
+import { useEffect, useState } from "react"
+import { call } from "../api/Call.ts"
+import { request } from "../api/Client.ts"
+import { invitationsAccept, invitationsDecline, invitationsInspect } from "../api/Endpoints.ts"
+import { Fault } from "../api/Fault.ts"
+import type { InvitationPreview } from "../api/Types.ts"
+import { Button } from "../ui/Button.tsx"
+import { Notice } from "../ui/Feedback.tsx"
+import { Time } from "../ui/Time.tsx"
+import { useWords } from "../words/Words.ts"
+import { Frame } from "./Frame.tsx"
+import { forgetInvitation, invitationSecret } from "./InvitationSecret.ts"
+import { JoinSignUp } from "./JoinSignUp.tsx"
+import { joinWords } from "./JoinWords.ts"
+
+/** `undefined` while it is not known, `null` when nobody is signed in. */
+type Visitor = { readonly email: string } | null | undefined
+
+const useVisitor = (): Visitor => {
+  const [visitor, setVisitor] = useState<Visitor>(undefined)
+  useEffect(() => {
+    const gone = new AbortController()
+    request<{ user: { email: string } }>("GET", "/auth/session", { signal: gone.signal, keepOn401: true }).then(
+      ({ user }) => setVisitor(user),
+      () => (gone.signal.aborted ? undefined : setVisitor(null))
+    )
+    return () => gone.abort()
+  }, [])
+  return visitor
+}
+
+type Found = InvitationPreview | "refused" | undefined
+
+const useInvitation = (secret: string | undefined): Found => {
+  const [found, setFound] = useState<Found>(secret === undefined ? "refused" : undefined)
+  useEffect(() => {
+    if (secret === undefined) return
+    const gone = new AbortController()
+    call(invitationsInspect, { body: { secret }, signal: gone.signal }).then(
+      ({ invitation }) => setFound(invitation),
+      () => (gone.signal.aborted ? undefined : setFound("refused"))
+    )
+    return () => gone.abort()
+  }, [secret])
+  return found
+}
+
+/** Whom to sign in as, without the secret in the address: the tab remembers it. */
+const signIn = () => window.location.assign("/sign-in?return=/join")
+const signInAsOther = () =>
+  void request("POST", "/auth/sign-out", { body: {}, keepOn401: true }).then(signIn, () => undefined)
+
+interface AnswerProps {
+  readonly secret: string
+  readonly invitation: InvitationPreview
+  readonly visitor: Visitor
+  readonly onDeclined: () => void
+}
+
+const Answer = ({ secret, invitation, visitor, onDeclined }: AnswerProps) => {
+  const words = useWords(joinWords)
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(undefined)
+  const run = (attempt: Promise<unknown>, done: () => void) => {
+    setBusy(true)
+    setError(undefined)
+    attempt.then(
+      () => {
+        forgetInvitation()
+        done()
+      },
+      (refused: unknown) => {
+        setError(refused)
+        setBusy(false)
+      }
+    )
+  }
+  const enter = () =>
+    window.location.replace(invitation.workspace === undefined ? "/" : `/w/${invitation.workspace.handle}`)
+  return (
+    <>
+      {error === undefined ? null : (
+        <Notice tone="bad">{error instanceof Fault && error.message !== "" ? error.message : words.failed}</Notice>
+      )}
+      {visitor === undefined ? null : visitor === null ? (
+        <>
+          {invitation.signUp ? (
+            <JoinSignUp
+              secret={secret}
+              email={invitation.email}
+              busy={busy}
+              onEnter={(attempt) => run(attempt, enter)}
+            />
+          ) : (
+            <p className="entrance-note">{words.onlySignIn}</p>
+          )}
+          <div className="entrance-ways">
+            <Button tone={invitation.signUp ? "plain" : "primary"} onClick={signIn}>
+              {words.haveAccount}
+            </Button>
+          </div>
+        </>
+      ) : (
+        <div className="entrance-ways">
+          <p className="entrance-note">{words.signedInAs(visitor.email)}</p>
+          <Button tone="primary" busy={busy} onClick={() => run(call(invitationsAccept, { body: { secret } }), enter)}>
+            {words.accept}
+          </Button>
+          <Button onClick={signInAsOther}>{words.other}</Button>
+        </div>
+      )}
+      <div className="entrance-ways">
+        <Button
+          tone="quiet"
+          busy={busy}
+          onClick={() => run(call(invitationsDecline, { body: { secret } }), onDeclined)}
+        >
+          {words.decline}
+        </Button>
+      </div>
+    </>
+  )
+}
+
+/** What an invitation leads to, and its answer. */
+export const Join = () => {
+  const words = useWords(joinWords)
+  // While rendering ahead of time there is no address yet.
+  const [secret] = useState(() => (typeof window === "undefined" ? "" : invitationSecret(window.location.hash)))
+  const found = useInvitation(secret)
+  const visitor = useVisitor()
+  const [declined, setDeclined] = useState(false)
+  useEffect(() => {
+    // The secret leaves the address bar and the history as soon as it is read.
+    window.history.replaceState(null, "", window.location.pathname)
+    // A second link opened in this tab differs only in its fragment, for which no browser reloads the page.
+    const again = () => window.location.reload()
+    window.addEventListener("hashchange", again)
+    return () => window.removeEventListener("hashchange", again)
+  }, [])
+  if (declined) return <Frame title={words.title} about={words.declined} />
+  if (found === "refused") return <Frame title={words.refusedTitle} about={words.refused} />
+  if (found === undefined || secret === undefined) {
+    return <Frame title={words.title} about={words.about} />
+  }
+  const { email, expiresAt, invitedBy, role, workspace } = found
+  return (
+    <Frame
+      title={workspace === undefined ? words.titleServer : words.titleOf(workspace.displayName)}
+      about={invitedBy === undefined ? words.about : words.invitedBy(invitedBy)}
+    >
+      <p>{role === undefined ? words.serverAbout : words.role[role]}</p>
+      <p className="entrance-note">
+        {email === undefined ? null : `${words.meantFor(email)} `}
+        {words.until} <Time at={expiresAt} />
+      </p>
+      <Answer secret={secret} invitation={found} visitor={visitor} onDeclined={() => setDeclined(true)} />
+    </Frame>
+  )
+}

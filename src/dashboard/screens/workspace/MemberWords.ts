@@ -1,0 +1,73 @@
+const en = {
+  invite: "Invite",
+  inviteTo: (workspace: string) => `Invite to ${workspace}`,
+  email: "E-mail address",
+  emailHelp:
+    "Only an account for which this address was verified can then use the link. Without an address anybody who has the link can, as a member at most.",
+  goodFor: "Good for",
+  days: (count: number) => (count === 1 ? "1 day" : `${count} days`),
+  makeLink: "Make a link",
+  linkReady: "The link is ready",
+  linkForAnybody: "Send it yourself. Whoever opens it first can join. It works once and is shown only now.",
+  linkFor: (email: string) => `Send it to ${email} yourself. It works once and is shown only now.`,
+  invitations: "Invitations",
+  invitationsAbout: "Nobody is a member before they accept.",
+  anybody: "Anybody with the link",
+  invitedAt: "invited",
+  until: "good until",
+  status: {
+    pending: "Not used yet",
+    accepted: "Accepted",
+    declined: "Declined",
+    revoked: "Withdrawn",
+    expired: "Expired"
+  },
+  withdraw: "Withdraw",
+  withdrawTitle: (name: string) => `Withdraw the invitation of ${name}?`,
+  withdrawText: "The link stops working at once.",
+  leave: "Leave",
+  leaveTitle: (workspace: string) => `Leave ${workspace}?`,
+  leaveText: "Your access ends at once, everywhere. You can come back only with a new invitation.",
+  handOver: "Hand over",
+  handOverTitle: (name: string) => `Hand over the ownership to ${name}?`,
+  handOverText: "They become an owner and you become an admin. Only an owner can change that again."
+}
+
+const ja: typeof en = {
+  invite: "招待",
+  inviteTo: (workspace: string) => `${workspace} に招待`,
+  email: "メールアドレス",
+  emailHelp:
+    "指定すると、このアドレスが確認済みのアカウントだけがリンクを使えます。指定しない場合は、リンクを知っている人なら誰でも、メンバーまでのロールで参加できます。",
+  goodFor: "有効期間",
+  days: (count: number) => `${count} 日間`,
+  makeLink: "リンクを作成",
+  linkReady: "リンクを作成しました",
+  linkForAnybody:
+    "このリンクをご自身で送ってください。最初に開いた人が参加できます。使えるのは 1 回だけで、表示されるのは今だけです。",
+  linkFor: (email: string) =>
+    `このリンクをご自身で ${email} に送ってください。使えるのは 1 回だけで、表示されるのは今だけです。`,
+  invitations: "招待",
+  invitationsAbout: "承諾するまでは、誰もメンバーになりません。",
+  anybody: "リンクを知っている人",
+  invitedAt: "招待:",
+  until: "期限:",
+  status: {
+    pending: "未使用",
+    accepted: "承諾済み",
+    declined: "辞退",
+    revoked: "取り消し済み",
+    expired: "期限切れ"
+  },
+  withdraw: "取り消す",
+  withdrawTitle: (name: string) => `${name} への招待を取り消しますか？`,
+  withdrawText: "リンクはただちに使えなくなります。",
+  leave: "退出",
+  leaveTitle: (workspace: string) => `${workspace} から退出しますか？`,
+  leaveText: "すべてのアクセスがただちに無効になります。戻るには新しい招待が必要です。",
+  handOver: "引き継ぐ",
+  handOverTitle: (name: string) => `オーナー権限を ${name} に引き継ぎますか？`,
+  handOverText: "相手がオーナーになり、あなたは管理者になります。元に戻せるのはオーナーだけです。"
+}
+
+export const memberWords = { en, ja }

@@ -1,0 +1,13 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { membersQuery } from "../../api/Queries.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+
+/** A change of members or invitations: both lists are read again after it, whatever became of it. */
+export const useMembersChange = <A, B>(change: (input: A) => Promise<B>) => {
+  const workspace = useWorkspace()
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: change,
+    onSettled: () => queryClient.invalidateQueries({ queryKey: membersQuery(workspace.id).queryKey })
+  })
+}

@@ -1,0 +1,68 @@
+import { Effect, Option, Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { InvitationAcceptance } from "../../../actors/member/InvitationAcceptance.ts"
+import { Invitations } from "../../../actors/member/Invitations.ts"
+import { Caller } from "../../../schema/api/Middleware.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { InvitationId } from "../../../schema/records/Ids.ts"
+import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
+import { HttpSettings } from "../HttpSettings.ts"
+import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
+
+/** Where an invitation is answered. The secret is in the fragment, which browsers do not send. */
+export const invitationLink = (baseUrl: string, secret: Redacted.Redacted) =>
+  `${baseUrl}/join#${Redacted.value(secret)}`
+
+const invitationScope = Effect.gen(function* () {
+  const { subject } = yield* Caller
+  return { workspaceId: yield* authorisedWorkspace, acting: { subject } }
+})
+
+/** Routes of invitations. Those without a Workspace in the path are counted: anybody may try a secret. */
+export const invitationHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "invitations",
+  Effect.fn(function* (handlers) {
+    const invitations = yield* Invitations
+    const acceptance = yield* InvitationAcceptance
+    const limits = yield* AttemptLimits
+    const { baseUrl } = yield* HttpSettings
+
+    const counted = Effect.gen(function* () {
+      const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+      yield* limits.consume("invitation", { address: Option.getOrUndefined(remoteAddress) })
+    })
+
+    return storedAnswers("invitations", handlers).handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const { subject } = yield* Caller
+        const page = yield* invitations.list(yield* authorisedWorkspace, subject, pageRequest(query))
+        return { invitations: page.items, ...cursorOf(page) }
+      }),
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const issued = yield* invitations.create(yield* commandContext, yield* invitationScope, payload)
+        return { invitation: issued.invitation, link: invitationLink(baseUrl, issued.secret) }
+      }),
+      revoke: Effect.fnUntraced(function* ({ params }) {
+        const id = yield* pathId(InvitationId, params.invitationId, "Invitation")
+        return { invitation: yield* invitations.revoke(yield* commandContext, yield* invitationScope, id) }
+      }),
+      inspect: Effect.fnUntraced(function* ({ payload }) {
+        yield* counted
+        return { invitation: yield* invitations.inspect(Redacted.make(payload.secret)) }
+      }),
+      accept: Effect.fnUntraced(function* ({ payload }) {
+        const { subject } = yield* Caller
+        yield* limits.consume("invitation", { subject })
+        const secret = Redacted.make(payload.secret)
+        return { invitation: yield* acceptance.accept(yield* commandContext, subject, secret) }
+      }),
+      decline: Effect.fnUntraced(function* ({ payload }) {
+        yield* counted
+        return { invitation: yield* invitations.decline(yield* commandContext, Redacted.make(payload.secret)) }
+      })
+    })
+  })
+)

@@ -1,0 +1,383 @@
+import { expect } from "bun:test"
+import { Effect, Layer, Option, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Users } from "../../../actors/account/Users.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import { endInvitations } from "../../../actors/member/EndedInvitations.ts"
+import { InvitationAcceptance } from "../../../actors/member/InvitationAcceptance.ts"
+import { Invitations, type NewInvitation } from "../../../actors/member/Invitations.ts"
+import { InvitedSignUp } from "../../../actors/member/InvitedSignUp.ts"
+import { Members } from "../../../actors/member/Members.ts"
+import { Memberships } from "../../../actors/workspace/Memberships.ts"
+import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
+import type { Role } from "../../../schema/records/Workspace.ts"
+import { as, joinWorkspace, newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
+import { it } from "../../support/Effect.ts"
+
+const at = "1970-01-01T00:00:00.000Z"
+const fresh = Effect.provide(Layer.fresh(testAccounts))
+
+/** A Workspace with an owner and an admin, and somebody outside whose address the operator verified. */
+const setting = Effect.gen(function* () {
+  const users = yield* Users
+  const owner = (yield* newPerson("owner")).subject
+  const { id } = yield* newWorkspace(owner, { handle: "acme", displayName: "Acme" })
+  const admin = (yield* newPerson("admin")).subject
+  yield* joinWorkspace(owner, id, admin, "admin")
+  const ann = (yield* newPerson("ann")).subject
+  yield* users.proveAddress(ann, "ann@example.com", "operator")
+  return { id, owner, admin, ann, bob: (yield* newPerson("bob")).subject }
+})
+type Setting = Effect.Success<typeof setting>
+
+const invite = (of: Setting, inviter: string, request: NewInvitation) =>
+  Effect.flatMap(Invitations, (invitations) =>
+    invitations.create(as(inviter), { workspaceId: of.id, acting: { subject: inviter } }, request)
+  )
+const accept = (subject: string, secret: Redacted.Redacted) =>
+  Effect.flatMap(InvitationAcceptance, (acceptance) => acceptance.accept(as(subject), subject, secret))
+const code = <A, E extends { readonly code: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.result(effect), (outcome) => (Result.isFailure(outcome) ? outcome.failure.code : "ok"))
+const roleOf = (of: Setting, subject: string) =>
+  Effect.flatMap(Memberships, (memberships) => Effect.map(memberships.role(subject, of.id), Option.getOrNull))
+
+it.effect("an open link makes one person a member, once, and repeating it changes nothing", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const { invitation, member, secret } = yield* invite(of, of.admin, {})
+    expect([invitation.role, invitation.status, member]).toEqual(["member", "pending", undefined])
+    expect(yield* roleOf(of, of.ann)).toBeNull()
+    expect(yield* accept(of.ann, secret)).toMatchObject({ status: "accepted", acceptedBy: of.ann })
+    expect(yield* roleOf(of, of.ann)).toBe("member")
+    expect(yield* accept(of.ann, secret)).toMatchObject({ status: "accepted", acceptedBy: of.ann })
+    expect(yield* code(accept(of.bob, secret))).toBe("not_found")
+    expect(yield* roleOf(of, of.bob)).toBeNull()
+  }).pipe(fresh)
+)
+
+it.effect("the secret is stored as a digest only", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const sql = yield* SqlClient.SqlClient
+    const { secret } = yield* invite(of, of.owner, {})
+    const stored = JSON.stringify(yield* sql`SELECT * FROM invitations`)
+    expect(stored).not.toContain(Redacted.value(secret))
+    expect(stored).not.toContain(Redacted.value(secret).slice(5, 25))
+  }).pipe(fresh)
+)
+
+it.effect("who may invite as what: a link for anybody grants member at most, only owners invite owners", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    yield* joinWorkspace(of.owner, of.id, of.bob, "member")
+    const answers: Record<string, string> = {}
+    for (const [name, inviter] of Object.entries({
+      owner: of.owner,
+      admin: of.admin,
+      member: of.bob,
+      stranger: of.ann
+    }))
+      for (const role of ["viewer", "member", "admin", "owner"] satisfies ReadonlyArray<Role>) {
+        const open = yield* code(invite(of, inviter, { role }))
+        const named = yield* code(invite(of, inviter, { role, email: "new@example.com" }))
+        answers[`${name} ${role}`] = `${open} ${named}`
+      }
+    const denied = "permission_denied"
+    expect(answers).toEqual({
+      "owner viewer": "ok ok",
+      "owner member": "ok ok",
+      "owner admin": `${denied} ok`,
+      "owner owner": `${denied} ok`,
+      "admin viewer": "ok ok",
+      "admin member": "ok ok",
+      "admin admin": `${denied} ok`,
+      "admin owner": `${denied} ${denied}`,
+      ...Object.fromEntries(
+        ["member", "stranger"].flatMap((name) =>
+          ["viewer", "member", "admin", "owner"].map((role) => [`${name} ${role}`, `${denied} ${denied}`])
+        )
+      )
+    })
+  }).pipe(fresh)
+)
+
+it.effect("an address that has an account is answered like one that has none", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const known = yield* invite(of, of.owner, { email: "Ann@example.com", role: "viewer" })
+    const unknown = yield* invite(of, of.owner, { email: "nobody@example.com", role: "viewer" })
+    const members = yield* Members
+    const listed = (yield* members.list(of.id, of.owner, { limit: 20 })).items.filter(
+      ({ status }) => status === "invited"
+    )
+    expect(listed.map(({ email }) => email).toSorted()).toEqual(["ann@example.com", "nobody@example.com"])
+    const strip = (text: string) => text.replace(/(?:usr|inv)_[a-z0-9]+/g, "id").replace(/ann|nobody/g, "x")
+    const shape = ({ invitation, member }: typeof known) => strip(JSON.stringify({ invitation, member }))
+    expect(shape(known)).toBe(shape(unknown))
+    // Neither the subject nor the name of the account is told.
+    expect(JSON.stringify([known, listed])).not.toContain(of.ann)
+    expect(known.member?.displayName).toBeUndefined()
+  }).pipe(fresh)
+)
+
+it.effect("with an address, only an account for which it was verified may accept", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const users = yield* Users
+    const { secret } = yield* invite(of, of.owner, { email: "bob@example.com", role: "admin" })
+    expect(yield* code(accept(of.ann, secret))).toBe("permission_denied")
+    expect(yield* code(accept(of.bob, secret))).toBe("permission_denied")
+    yield* users.proveAddress(of.bob, "other@example.com", "mail")
+    expect(yield* code(accept(of.bob, secret))).toBe("permission_denied")
+    const sql = yield* SqlClient.SqlClient
+    const identity = (email: string) =>
+      sql`INSERT INTO upstream_identities ${sql.insert({ issuer: "https://login.example.com", upstream_subject: email, subject: of.bob, verified_email: email, created_at: at, last_used_at: at })}
+        ON CONFLICT (subject, issuer) DO UPDATE SET verified_email = excluded.verified_email`
+    yield* identity("other@example.com")
+    expect(yield* code(accept(of.bob, secret))).toBe("permission_denied")
+    yield* identity("bob@example.com")
+    expect(yield* code(accept(of.bob, secret))).toBe("ok")
+    expect(yield* roleOf(of, of.bob)).toBe("admin")
+  }).pipe(fresh)
+)
+
+it.effect("a named account alone may accept, and is not described to the inviter", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const { member, secret } = yield* invite(of, of.owner, { subject: of.bob })
+    expect(member).toMatchObject({ subject: of.bob, status: "invited" })
+    expect([member?.email, member?.displayName]).toEqual([undefined, undefined])
+    expect(yield* code(accept(of.ann, secret))).toBe("permission_denied")
+    expect(yield* code(accept(of.bob, secret))).toBe("ok")
+    expect(yield* code(invite(of, of.owner, { subject: `usr_${"a".repeat(24)}` }))).toBe("not_found")
+    expect(yield* code(invite(of, of.owner, { subject: of.bob, email: "bob@example.com" }))).toBe("invalid_request")
+  }).pipe(fresh)
+)
+
+it.effect("the right of the inviter is checked again: lowered, removed and locked ones grant nothing", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const users = yield* Users
+    const members = yield* Members
+    const scope = { workspaceId: of.id, acting: { subject: of.owner } }
+    const { secret } = yield* invite(of, of.admin, {})
+    const now = code(accept(of.ann, secret))
+    yield* members.update(as(of.owner), scope, of.admin, { role: "member" })
+    expect(yield* now).toBe("failed_precondition")
+    yield* members.update(as(of.owner), scope, of.admin, { role: "admin" })
+    yield* members.remove(as(of.owner), scope, of.admin)
+    expect(yield* now).toBe("failed_precondition")
+    yield* members.update(as(of.owner), scope, of.admin, { status: "active" })
+    yield* users.setStatus(serviceContext, of.admin, "disabled")
+    expect(yield* now).toBe("failed_precondition")
+    yield* users.setStatus(serviceContext, of.admin, "active")
+    expect(yield* now).toBe("ok")
+    const asOwner = yield* invite(of, of.owner, { email: "ann@example.com", role: "owner" }).pipe(Effect.flip)
+    expect(asOwner.code).toBe("failed_precondition")
+    const forBob = yield* invite(of, of.owner, { subject: of.bob, role: "owner" })
+    yield* joinWorkspace(of.owner, of.id, (yield* newPerson("second")).subject, "owner")
+    yield* members.update(as(of.owner), scope, of.owner, { role: "admin" })
+    expect(yield* code(accept(of.bob, forBob.secret))).toBe("failed_precondition")
+    expect(yield* roleOf(of, of.bob)).toBeNull()
+  }).pipe(fresh)
+)
+
+it.effect("it ends by the clock, by withdrawal, by being declined and by a restore", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const invitations = yield* Invitations
+    const scope = { workspaceId: of.id, acting: { subject: of.admin } }
+    const bad = ["1970-01-01T00:00:00.000Z", "1970-01-31T00:00:00.001Z"]
+    for (const expiresAt of bad) expect(yield* code(invite(of, of.owner, { expiresAt }))).toBe("invalid_request")
+    const first = yield* invite(of, of.owner, {})
+    yield* TestClock.adjust("6 days")
+    expect(yield* invitations.inspect(first.secret)).toMatchObject({
+      workspace: { handle: "acme", displayName: "Acme" },
+      role: "member",
+      invitedBy: "owner",
+      signUp: true
+    })
+    yield* TestClock.adjust("1 day")
+    expect(yield* code(invitations.inspect(first.secret))).toBe("not_found")
+    expect(yield* code(accept(of.ann, first.secret))).toBe("not_found")
+    const second = yield* invite(of, of.owner, {})
+    expect((yield* invitations.revoke(as(of.admin), scope, second.invitation.id)).status).toBe("revoked")
+    expect((yield* invitations.revoke(as(of.admin), scope, second.invitation.id)).status).toBe("revoked")
+    const stranger = { workspaceId: of.id, acting: { subject: of.bob } }
+    expect(yield* code(invitations.revoke(as(of.bob), stranger, second.invitation.id))).toBe("permission_denied")
+    const third = yield* invite(of, of.owner, {})
+    expect((yield* invitations.decline(serviceContext, third.secret)).status).toBe("declined")
+    const fourth = yield* invite(of, of.owner, {})
+    yield* endInvitations
+    for (const { secret } of [second, third, fourth]) expect(yield* code(accept(of.ann, secret))).toBe("not_found")
+    const { items } = yield* invitations.list(of.id, of.owner, { limit: 10 })
+    expect(items.map(({ status }) => status).toSorted()).toEqual([
+      "accepted",
+      "declined",
+      "expired",
+      "revoked",
+      "revoked"
+    ])
+  }).pipe(fresh)
+)
+
+it.effect("when two accept at once one wins, and a withdrawal at the same moment leaves one outcome", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const invitations = yield* Invitations
+    const race = yield* invite(of, of.owner, {})
+    const codes = yield* Effect.forEach([of.ann, of.bob], (who) => code(accept(who, race.secret)), {
+      concurrency: "unbounded"
+    })
+    expect(codes.toSorted()).toEqual(["not_found", "ok"])
+    const carl = (yield* newPerson("carl")).subject
+    const { invitation, secret } = yield* invite(of, of.owner, {})
+    const scope = { workspaceId: of.id, acting: { subject: of.owner } }
+    const [accepted, revoked] = yield* Effect.all(
+      [code(accept(carl, secret)), invitations.revoke(as(of.owner), scope, invitation.id)],
+      { concurrency: "unbounded" }
+    )
+    expect([accepted, revoked.status]).toBeOneOf([
+      ["ok", "accepted"],
+      ["not_found", "revoked"]
+    ])
+    expect((yield* roleOf(of, carl)) === "member").toBe(accepted === "ok")
+  }).pipe(fresh)
+)
+
+it.effect("a link kept from before a removal does not undo it, and a member uses up no link", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const members = yield* Members
+    const scope = { workspaceId: of.id, acting: { subject: of.owner } }
+    yield* joinWorkspace(of.owner, of.id, of.bob)
+    const { secret } = yield* invite(of, of.owner, {})
+    expect(yield* code(accept(of.bob, secret))).toBe("failed_precondition")
+    yield* TestClock.adjust("1 minute")
+    yield* members.remove(as(of.owner), scope, of.bob)
+    expect(yield* code(accept(of.bob, secret))).toBe("failed_precondition")
+    yield* TestClock.adjust("1 minute")
+    yield* joinWorkspace(of.owner, of.id, of.bob, "viewer")
+    expect(yield* roleOf(of, of.bob)).toBe("viewer")
+    expect(yield* code(accept(of.ann, secret))).toBe("ok")
+  }).pipe(fresh)
+)
+
+it.effect("inviting somebody again ends the earlier link, and an active member is refused", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const members = yield* Members
+    const first = yield* invite(of, of.owner, { email: "ann@example.com" })
+    const second = yield* invite(of, of.owner, { email: "ann@example.com", role: "viewer" })
+    expect(yield* code(accept(of.ann, first.secret))).toBe("not_found")
+    expect((yield* members.list(of.id, of.owner, { limit: 9 })).items.map(({ status }) => status).toSorted()).toEqual([
+      "active",
+      "active",
+      "invited"
+    ])
+    yield* accept(of.ann, second.secret)
+    expect(yield* code(invite(of, of.owner, { email: "ann@example.com" }))).toBe("failed_precondition")
+    expect(yield* code(invite(of, of.owner, { subject: of.ann }))).toBe("failed_precondition")
+    expect((yield* members.list(of.id, of.owner, { limit: 9 })).items.every(({ status }) => status === "active")).toBe(
+      true
+    )
+  }).pipe(fresh)
+)
+
+it.effect("the subject that an invited person is listed under withdraws the invitation, and changes nothing else", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const members = yield* Members
+    const acting = (subject: string) => ({ workspaceId: of.id, acting: { subject } })
+    const { member, secret } = yield* invite(of, of.owner, { email: "ann@example.com" })
+    const standIn = member?.subject ?? ""
+    expect(yield* code(members.update(as(of.owner), acting(of.owner), standIn, { role: "viewer" }))).toBe(
+      "failed_precondition"
+    )
+    yield* joinWorkspace(of.owner, of.id, of.bob)
+    expect(yield* code(members.remove(as(of.bob), acting(of.bob), standIn))).toBe("permission_denied")
+    expect(yield* code(members.remove(as(of.admin), acting(of.admin), standIn))).toBe("ok")
+    expect(yield* code(accept(of.ann, secret))).toBe("not_found")
+    expect(yield* code(members.remove(as(of.admin), acting(of.admin), standIn))).toBe("not_found")
+  }).pipe(fresh)
+)
+
+it.effect("an archived Workspace invites and admits nobody", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const workspaces = yield* Workspaces
+    const { secret } = yield* invite(of, of.owner, {})
+    yield* workspaces.update(as(of.owner), of.owner, of.id, { archived: true })
+    expect(yield* code(invite(of, of.owner, {}))).toBe("failed_precondition")
+    expect(yield* code(accept(of.ann, secret))).toBe("failed_precondition")
+    expect(yield* roleOf(of, of.ann)).toBeNull()
+  }).pipe(fresh)
+)
+
+const password = Redacted.make("a password of somebody new")
+
+it.effect("an open link creates one account with an unverified address, which is a member at once", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const users = yield* Users
+    const signUp = yield* InvitedSignUp
+    const { secret } = yield* invite(of, of.owner, { role: "viewer" })
+    const taken = yield* Effect.flip(signUp.withPassword({ secret, password, email: "ann@example.com" }))
+    expect([taken.code, /exist|taken/.test(taken.message)]).toEqual(["failed_precondition", false])
+    const { subject } = yield* signUp.withPassword({ secret, password, email: "Eve@example.com", displayName: "Eve" })
+    expect(Option.getOrNull(yield* users.find(subject))).toMatchObject({
+      email: "eve@example.com",
+      displayName: "Eve",
+      emailProof: null,
+      isOperator: false
+    })
+    expect(yield* roleOf(of, subject)).toBe("viewer")
+    expect(yield* code(signUp.withPassword({ secret, password, email: "more@example.com" }))).toBe("not_found")
+    expect(Option.isNone(yield* users.findByEmail("more@example.com"))).toBe(true)
+  }).pipe(fresh)
+)
+
+it.effect(
+  "a link with an address that nobody verified creates no account; one of the operator does, with that address",
+  () =>
+    Effect.gen(function* () {
+      const of = yield* setting
+      const users = yield* Users
+      const signUp = yield* InvitedSignUp
+      const invitations = yield* Invitations
+      const shown = yield* invite(of, of.owner, { email: "eve@example.com", role: "admin" })
+      const party = { id: "localhost", origin: "http://localhost", name: "svc" }
+      expect(yield* code(signUp.withPassword({ secret: shown.secret, password }))).toBe("permission_denied")
+      // Nobody should make a passkey in vain.
+      expect(yield* code(signUp.passkeyOptions(party, { secret: shown.secret }))).toBe("permission_denied")
+      const scope = { workspaceId: of.id, acting: "operator" as const }
+      const vouched = yield* invitations.create(serviceContext, scope, { email: "eve@example.com", role: "owner" })
+      const made = yield* signUp.withPassword({ secret: vouched.secret, password, email: "mallory@example.com" })
+      expect(Option.getOrNull(yield* users.find(made.subject))).toMatchObject({
+        email: "eve@example.com",
+        emailProof: "operator"
+      })
+      expect(yield* roleOf(of, made.subject)).toBe("owner")
+    }).pipe(fresh)
+)
+
+it.effect("the operator invites to the server alone; a lapsed promise creates no account", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const users = yield* Users
+    const members = yield* Members
+    const signUp = yield* InvitedSignUp
+    const invitations = yield* Invitations
+    const server = yield* invitations.create(serviceContext, { acting: "operator" }, {})
+    expect(yield* code(accept(of.ann, server.secret))).toBe("failed_precondition")
+    const { subject } = yield* signUp.withPassword({ secret: server.secret, password, email: "eve@example.com" })
+    expect(yield* roleOf(of, subject)).toBeNull()
+    const person = { acting: { subject: of.owner } }
+    expect(yield* code(invitations.create(as(of.owner), person, {}))).toBe("invalid_request")
+    const { secret } = yield* invite(of, of.admin, {})
+    yield* members.remove(as(of.owner), { workspaceId: of.id, ...person }, of.admin)
+    expect(yield* code(signUp.withPassword({ secret, password, email: "fay@example.com" }))).toBe("failed_precondition")
+    expect(Option.isNone(yield* users.findByEmail("fay@example.com"))).toBe(true)
+  }).pipe(fresh)
+)

@@ -1,0 +1,72 @@
+import type { Mutant } from "./Mutant.ts"
+
+const invitations = "test/actors/member/Invitations.test.ts"
+const members = "test/actors/member/Members.test.ts"
+const acceptance = "actors/member/InvitationAcceptance.ts"
+
+/** Who may join a Workspace, and by whose word. */
+export const invitationMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "an address counts only once it was verified",
+    file: "actors/account/VerifiedAddress.ts",
+    text: "AND (email_proof IS NOT NULL OR EXISTS",
+    broken: "AND (email_proof IS NULL OR EXISTS",
+    test: invitations
+  },
+  {
+    name: "the inviter's right is read again",
+    file: acceptance,
+    text: "if (refusal !== undefined) return yield* lapsedInvitation()",
+    broken: "if (refusal === null) return yield* lapsedInvitation()",
+    test: invitations
+  },
+  {
+    name: "a link from before a removal",
+    file: acceptance,
+    text: "former.updated_at > row.created_at",
+    broken: "former.updated_at < row.created_at",
+    test: invitations
+  },
+  {
+    name: "sign-up by a link with an unverified address",
+    file: acceptance,
+    text: "if (isOpen(row) || row.proof !== null) return row",
+    broken: "if (row.id !== undefined) return row",
+    test: invitations
+  },
+  {
+    name: "an open link grants member at most",
+    file: "actors/member/InvitationRights.ts",
+    text: `return open && roleAtLeast(role, "admin")`,
+    broken: `return open && role === "owner"`,
+    test: invitations
+  },
+  {
+    name: "inviting the same person again ends the earlier link",
+    file: "actors/member/Invitations.ts",
+    text: "yield* endEarlier(row)",
+    broken: "yield* Effect.void",
+    test: invitations
+  },
+  {
+    name: "a claimed address links no upstream identity",
+    file: "actors/account/UpstreamIdentities.ts",
+    text: ` && user.value.emailProof !== null`,
+    broken: "",
+    test: "test/src/accounts/UpstreamRoutes.test.ts"
+  },
+  {
+    name: "who left comes back only by an invitation",
+    file: "actors/member/Members.ts",
+    text: `present.leftAt !== null && status === "active"`,
+    broken: `present.leftAt !== present.leftAt && status === "active"`,
+    test: members
+  },
+  {
+    name: "only an owner hands over",
+    file: "actors/member/Members.ts",
+    text: `if ((yield* heldBy(scope)) !== "owner")`,
+    broken: "if ((yield* heldBy(scope)) === undefined)",
+    test: members
+  }
+]

@@ -1,0 +1,104 @@
+import { expect } from "bun:test"
+import { Effect, Layer, Schema } from "effect"
+import { newPerson, newWorkspace } from "../../support/Accounts.ts"
+import { it } from "../../support/Effect.ts"
+import { AccountServer, call, fromPage, openSession } from "./support/AccountServer.ts"
+
+const fresh = Effect.provide(Layer.fresh(AccountServer.layer))
+
+const Issued = Schema.Struct({ link: Schema.String, invitation: Schema.Struct({ id: Schema.String }) })
+
+/** A Workspace, and requests of its owner's page. */
+const setting = Effect.gen(function* () {
+  const owner = yield* newPerson("owner")
+  const { id } = yield* newWorkspace(owner.subject, { handle: "acme", displayName: "Acme" })
+  const headers = fromPage((yield* openSession(owner.subject)).secret)
+  const path = `/api/v1/workspaces/${id}`
+  const invite = Effect.fnUntraced(function* (body: Schema.Json) {
+    const answer = yield* call(`${path}/invitations`, { body, headers })
+    const { invitation, link } = yield* Schema.decodeUnknownEffect(Issued)(answer.json)
+    return { id: invitation.id, link, secret: new URL(link).hash.slice(1) }
+  })
+  return { id, path, headers, invite }
+})
+
+const signUp = "/auth/invitations/sign-up"
+const password = "a password of somebody new"
+
+it.effect("a link leads from its preview to an account, a membership and a session", () =>
+  Effect.gen(function* () {
+    const { id, invite } = yield* setting
+    const { link, secret } = yield* invite({ role: "viewer" })
+    expect(link).toBe(`http://127.0.0.1:8787/join#${secret}`)
+    const preview = yield* call("/api/v1/invitations/inspect", { body: { secret } })
+    expect(preview).toMatchObject({
+      status: 200,
+      json: { invitation: { workspace: { handle: "acme", displayName: "Acme" }, role: "viewer", signUp: true } }
+    })
+    const body = { secret, password, email: "eve@example.com", displayName: "Eve" }
+    const foreign = yield* call(signUp, { body, headers: { "sec-fetch-site": "cross-site" } })
+    expect(foreign).toMatchObject({ status: 403, json: { error: { code: "csrf_failed" } } })
+    const joined = yield* call(signUp, { body })
+    expect([joined.status, joined.headers.get("cache-control")]).toEqual([201, "no-store"])
+    const cookie = joined.headers.getSetCookie().find((line) => line.startsWith("svc_session=")) ?? ""
+    const own = { cookie: cookie.split(";")[0] ?? "", "sec-fetch-site": "same-origin" }
+    expect((yield* call(`/api/v1/workspaces/${id}`, { headers: own })).json).toMatchObject({
+      workspace: { role: "viewer" }
+    })
+    // Repeated by the same person it changes nothing; nobody else gets anything from it.
+    const again = yield* call("/api/v1/invitations/accept", { body: { secret }, headers: own })
+    expect(again).toMatchObject({ status: 200, json: { invitation: { status: "accepted" } } })
+    expect((yield* call("/api/v1/invitations/inspect", { body: { secret } })).status).toBe(404)
+    expect((yield* call(signUp, { body: { ...body, email: "fay@example.com" } })).status).toBe(404)
+    expect(again.raw + preview.raw + joined.raw).not.toContain(secret)
+  }).pipe(fresh)
+)
+
+it.effect("no answer to the inviter depends on whether the address has an account", () =>
+  Effect.gen(function* () {
+    const { headers, path } = yield* setting
+    yield* newPerson("known")
+    for (const route of ["members", "invitations"]) {
+      const [known, unknown] = yield* Effect.forEach(["known", "stray"], (name) =>
+        call(`${path}/${route}`, { body: { email: `${name}@example.com`, role: "member" }, headers })
+      )
+      const shape = (raw: string | undefined) =>
+        raw?.replace(/(?:usr_|inv_|svci_)\w+/g, "id").replace(/known|stray/g, "name")
+      expect([known?.status, shape(known?.raw)]).toEqual([201, shape(unknown?.raw)])
+      expect(unknown?.status).toBe(201)
+    }
+  }).pipe(fresh)
+)
+
+it.effect("a withdrawn and a declined link are unknown afterwards", () =>
+  Effect.gen(function* () {
+    const { headers, invite, path } = yield* setting
+    const eve = fromPage((yield* openSession((yield* newPerson("eve")).subject)).secret)
+    const withdrawn = yield* invite({ role: "member" })
+    const declined = yield* invite({ role: "member" })
+    const revoked = yield* call(`${path}/invitations/${withdrawn.id}/revoke`, { body: {}, headers })
+    expect(revoked).toMatchObject({ status: 200, json: { invitation: { status: "revoked" } } })
+    const answer = yield* call("/api/v1/invitations/decline", { body: { secret: declined.secret } })
+    expect(answer).toMatchObject({ status: 200, json: { invitation: { status: "declined" } } })
+    for (const { secret } of [withdrawn, declined]) {
+      expect((yield* call("/api/v1/invitations/accept", { body: { secret }, headers: eve })).status).toBe(404)
+      expect((yield* call("/api/v1/invitations/decline", { body: { secret } })).status).toBe(404)
+    }
+  }).pipe(fresh)
+)
+
+it.effect("attempts at secrets are limited, signed in or not", () =>
+  Effect.gen(function* () {
+    const eve = fromPage((yield* openSession((yield* newPerson("eve")).subject)).secret)
+    const secret = "svci_nothing"
+    for (const [path, headers] of [
+      ["/api/v1/invitations/accept", eve],
+      ["/api/v1/invitations/inspect", {}]
+    ] as const) {
+      const statuses = yield* Effect.forEach(Array.from({ length: 21 }), () =>
+        call(path, { body: { secret }, headers })
+      )
+      expect(statuses.map(({ status }) => status)).toEqual([...Array.from({ length: 20 }, () => 404), 429])
+    }
+  }).pipe(fresh)
+)
