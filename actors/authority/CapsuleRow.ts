@@ -133,10 +133,8 @@ const driftCheckPlan = ({ drift_check_due_at, drift_check_hours }: CapsuleRow) =
 
 const decodeCapsule = storedRecord(Capsule)
 
-/** The public projection of a Capsule. */
-export const toCapsule = Effect.fnUntraced(function* (row: GuardedCapsuleRow) {
-  const guard = yield* authorityGuard(row)
-  return decodeCapsule({
+const projected = (row: GuardedCapsuleRow, guard: string): Capsule =>
+  decodeCapsule({
     id: row.id,
     workspaceId: row.workspace_id,
     projectId: row.project_id,
@@ -200,4 +198,6 @@ export const toCapsule = Effect.fnUntraced(function* (row: GuardedCapsuleRow) {
             }
     })
   })
-})
+
+/** The public projection of a Capsule. */
+export const toCapsule = (row: GuardedCapsuleRow) => Effect.map(authorityGuard(row), (guard) => projected(row, guard))

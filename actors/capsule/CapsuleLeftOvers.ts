@@ -11,7 +11,7 @@ import { ReadSql } from "../database/ReadSql.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
-import { LeftOverStateRow } from "../state/LeftOverStateRow.ts"
+import { LeftOverStateRow, ListedLeftOver } from "../state/LeftOverStateRow.ts"
 import { adoptionFacts, toLeftOver } from "./LeftOverReads.ts"
 
 /** What people may do about the states that applies of a Capsule left and that their settlements did not take. */
@@ -45,12 +45,11 @@ export class CapsuleLeftOvers extends Context.Service<
       const sql = yield* ReadSql
       const cursors = yield* Cursors
 
-      const projected = Effect.fnUntraced(function* (id: CapsuleId, rows: ReadonlyArray<LeftOverStateRow>) {
+      const projected = Effect.fnUntraced(function* (id: CapsuleId, rows: ReadonlyArray<ListedLeftOver>) {
         const [capsule] = yield* Effect.orDie(CapsuleRow.rows(sql)`SELECT * FROM capsules WHERE id = ${id}`)
         if (capsule === undefined) return yield* notFound("Capsule")
-        return yield* Effect.forEach(rows, (row) =>
-          Effect.map(adoptionFacts(sql, capsule, row), (facts) => toLeftOver(row, facts))
-        )
+        const factsOf = yield* adoptionFacts(sql, capsule)
+        return rows.map((row) => toLeftOver(row, factsOf(row)))
       })
 
       return CapsuleLeftOvers.of({
@@ -61,7 +60,7 @@ export class CapsuleLeftOvers extends Context.Service<
             conditions: [sql`capsule_id = ${id}`, ...(runId === undefined ? [] : [sql`run_id = ${runId}`])],
             filter: [id, runId]
           }
-          const rows = yield* pageOfRows(LeftOverStateRow, sql, cursors, list, page)
+          const rows = yield* pageOfRows(ListedLeftOver, sql, cursors, list, page)
           return { ...rows, items: yield* projected(id, rows.items) }
         }),
         read: Effect.fn("CapsuleLeftOvers.read")(function* (id, leftOverStateId) {

@@ -30,13 +30,16 @@ import { usageOf } from "./CapsuleUsage.ts"
 import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
 import { readyMadeConfigs, toInstallConfig } from "../configuration/PublicInstallConfig.ts"
 import { toOutput, toStateVersion } from "../state/StateVersions.ts"
-import { InstallConfigRow, ProviderBindingRow } from "../configuration/InstallConfigRow.ts"
-import { StateVersionRow, OutputRow } from "../state/StateVersionRow.ts"
-import { BackupRow } from "../state/BackupRow.ts"
+import { InstallConfigRow, ProviderBindingRow, ListedConfig } from "../configuration/InstallConfigRow.ts"
+import { StateVersionRow, OutputRow, ListedStateVersion } from "../state/StateVersionRow.ts"
+import { BackupRow, ListedBackup } from "../state/BackupRow.ts"
 import { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
 
 /** More than anybody looks through on one screen. */
 const mostInNeed = 100
+
+// Each page is read anew, with what stands in other tables.
+const ListedCapsule = CapsuleRow.only("id", "created_at")
 
 export const layer = Layer.effect(
   Capsules,
@@ -134,7 +137,7 @@ export const layer = Layer.effect(
           conditions: [sql`workspace_id = ${workspaceId}`],
           filter: [workspaceId]
         }
-        const rows = yield* pageOfRows(BackupRow, sql, cursors, list, page)
+        const rows = yield* pageOfRows(ListedBackup, sql, cursors, list, page)
         return { ...rows, items: rows.items.map(toBackup) }
       }),
 
@@ -153,7 +156,7 @@ export const layer = Layer.effect(
           ],
           filter: [workspaceId, filter.projectId, filter.status]
         }
-        const rows = yield* pageOfRows(CapsuleRow, sql, cursors, list, page)
+        const rows = yield* pageOfRows(ListedCapsule, sql, cursors, list, page)
         return { ...rows, items: yield* guarded(rows.items) }
       }),
       inNeed: Effect.fn("Capsules.inNeed")(function* (workspaceId) {
@@ -209,7 +212,7 @@ export const layer = Layer.effect(
           conditions: [sql`capsule_id = ${id}`],
           filter: [id]
         }
-        const rows = yield* pageOfRows(StateVersionRow, sql, cursors, list, page)
+        const rows = yield* pageOfRows(ListedStateVersion, sql, cursors, list, page)
         return { ...rows, items: rows.items.map(toStateVersion) }
       }),
       stateVersion: Effect.fn("Capsules.stateVersion")(function* (id) {
@@ -226,7 +229,7 @@ export const layer = Layer.effect(
           ],
           filter: [workspaceId]
         }
-        const rows = yield* pageOfRows(StateVersionRow, sql, cursors, list, page)
+        const rows = yield* pageOfRows(ListedStateVersion, sql, cursors, list, page)
         return { ...rows, items: rows.items.map(toStateVersion) }
       }),
       installConfigs: Effect.fn("Capsules.installConfigs")(function* (workspaceId, page) {
@@ -246,7 +249,7 @@ export const layer = Layer.effect(
           return { items: shown, nextCursor: yield* cursors.encode(binding, ["", shown.at(-1)?.id ?? ""]) }
         }
         const { cursor, ...rest } = page
-        const rows = yield* pageOfRows(InstallConfigRow, sql, cursors, list, {
+        const rows = yield* pageOfRows(ListedConfig, sql, cursors, list, {
           ...rest,
           ...(at === "" || cursor === undefined ? {} : { cursor }),
           limit: Math.max(1, page.limit - shown.length)

@@ -32,7 +32,8 @@ const leftOverOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: 
 
 const projected = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: LeftOverStateId) {
   const row = yield* leftOverOf(capsule, id)
-  return toLeftOver(row, yield* adoptionFacts(yield* SqlClient.SqlClient, capsule, row))
+  const factsOf = yield* adoptionFacts(yield* SqlClient.SqlClient, capsule)
+  return toLeftOver(row, factsOf(row))
 })
 
 /** A Run in the way is waited for; everything else stays as it is. */
@@ -45,7 +46,8 @@ const refusal = (problems: ReadonlyArray<AdoptionProblem>) => {
 
 /** The state as it was left, once nothing is in the way any more. */
 const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: LeftOverStateRow) {
-  const problems = adoptionProblems(yield* adoptionFacts(yield* SqlClient.SqlClient, capsule, row))
+  const factsOf = yield* adoptionFacts(yield* SqlClient.SqlClient, capsule)
+  const problems = adoptionProblems(factsOf(row))
   if (problems.length > 0) return yield* refusal(problems)
   yield* (yield* ConfigSuccession).noRevision(capsule)
   const state = yield* (yield* LeftOverStates).open(row)

@@ -1,41 +1,44 @@
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type CapsuleId, RunId } from "../../schema/records/Ids.ts"
 import { LeftOverState } from "../../schema/records/LeftOverState.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
 import { capsuleExclusiveTypes, RunStatus, RunType } from "../../schema/records/Run.ts"
 import { rowShape } from "../database/Table.ts"
 import { present } from "../run/RunRow.ts"
-import type { LeftOverStateRow } from "../state/LeftOverStateRow.ts"
+import type { ListedLeftOver } from "../state/LeftOverStateRow.ts"
 import { stateVersionIdOf } from "../state/StateVersions.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 import { type AdoptionFacts, adoptionProblems } from "./AdoptionProblems.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
 
 const OpenRun = rowShape({ id: RunId, type: RunType, status: RunStatus })
-const Found = rowShape({ one: Schema.Int })
+const Restored = rowShape({ restored_at: Timestamp })
 
 type Capsule = AdoptionFacts["capsule"] & { readonly id: CapsuleId }
 
-/** What decides over the adoption of a left-over state, as the database says it at this moment. */
-export const adoptionFacts = Effect.fn("adoptionFacts")(function* (
-  sql: SqlClient.SqlClient,
-  capsule: Capsule,
-  leftOver: LeftOverStateRow
-): Effect.fn.Return<AdoptionFacts> {
+/** What decides over the adoption of a Capsule's left-over states, as the database says it at this moment. */
+export const adoptionFacts = Effect.fn("adoptionFacts")(function* (sql: SqlClient.SqlClient, capsule: Capsule) {
   const [current] = yield* Effect.orDie(StateVersionRow.some(sql, "lineage", "serial")`SELECT lineage, serial
     FROM state_versions WHERE id = ${capsule.current_state_version_id}`)
   const [openRun] = yield* Effect.orDie(OpenRun.rows(sql)`SELECT id, type, status FROM runs
     WHERE capsule_id = ${capsule.id} AND status IN ('queued', 'running') AND ${sql.in("type", capsuleExclusiveTypes)}
     ORDER BY queued_at, id LIMIT 1`)
-  const restored = yield* Effect.orDie(Found.rows(sql)`SELECT 1 AS one FROM installation
-    WHERE restored_at IS NOT NULL AND restored_at >= ${leftOver.created_at}`)
-  return { leftOver, capsule, current, openRun, isRestored: restored.length > 0 }
+  const [installation] = yield* Effect.orDie(Restored.rows(sql)`SELECT restored_at FROM installation
+    WHERE restored_at IS NOT NULL`)
+  return (leftOver: ListedLeftOver): AdoptionFacts => ({
+    leftOver,
+    capsule,
+    current,
+    openRun,
+    isRestored: installation !== undefined && installation.restored_at >= leftOver.created_at
+  })
 })
 
 const decodeLeftOver = storedRecord(LeftOverState)
 
 /** The public projection of a left-over state. */
-export const toLeftOver = (row: LeftOverStateRow, facts: AdoptionFacts): LeftOverState =>
+export const toLeftOver = (row: ListedLeftOver, facts: AdoptionFacts): LeftOverState =>
   decodeLeftOver({
     id: row.id,
     workspaceId: row.workspace_id,

@@ -29,6 +29,10 @@ export const InstallConfigRow = table("install_configs", {
 })
 export type InstallConfigRow = RowOf<typeof InstallConfigRow.columns>
 
+/** What lists show: no private values. */
+export const ListedConfig = InstallConfigRow.without("private_variables")
+export type ListedConfig = RowOf<typeof ListedConfig.columns>
+
 /** Which Connection serves which provider of a configuration. */
 export const ProviderBindingRow = table("provider_bindings", {
   id: ProviderBindingId,

@@ -1,16 +1,17 @@
-import { Effect, Schema } from "effect"
+import { Effect, type Schema } from "effect"
 import { defaultProfile } from "../../schema/policy/ExecutionProfile.ts"
 import type { OperatorBaseConfig } from "../../schema/policy/OperatorBaseConfig.ts"
 import { InstallConfigId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import { InstallConfig, type OperatorConfig } from "../../schema/records/InstallConfig.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
 import { derivedId } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
 import { decodeStoredConfig, type StoredConfig } from "./InstallConfigStore.ts"
 import { plannedCheck } from "./OperatorAuthority.ts"
 import { digestOfBase, type OperatorConfigsShape } from "./OperatorConfigs.ts"
-import type { InstallConfigRow } from "./InstallConfigRow.ts"
+import type { ListedConfig } from "./InstallConfigRow.ts"
 
-const decodeInstallConfig = Schema.decodeUnknownEffect(InstallConfig)
+const decodeInstallConfig = storedRecord(InstallConfig)
 
 const ofOperator = ({ operator }: StoredConfig): OperatorConfig | undefined =>
   operator === undefined
@@ -23,28 +24,26 @@ const ofOperator = ({ operator }: StoredConfig): OperatorConfig | undefined =>
       }
 
 /** The public projection: declared variables with their origin and whether they are set, never a value. */
-export const toInstallConfig = Effect.fnUntraced(function* (row: InstallConfigRow) {
+export const toInstallConfig = Effect.fnUntraced(function* (row: ListedConfig) {
   const config = yield* Effect.orDie(decodeStoredConfig(row.config))
   const { compiled } = config
-  return yield* Effect.orDie(
-    decodeInstallConfig({
-      id: row.id,
-      workspaceId: row.workspace_id,
-      origin: row.origin,
-      modulePath: row.module_path,
-      digest: row.digest,
-      variables: config.variables,
-      outputAllowlist: compiled.outputAllowlist,
-      interfaceBlueprints: compiled.interfaceBlueprints,
-      presentation: { inputs: compiled.inputs, features: compiled.features, requires: compiled.requires },
-      createdAt: row.created_at,
-      ...present({
-        sourceSnapshotId: row.source_snapshot_id,
-        sourceBuild: config.sourceBuild,
-        operator: ofOperator(config)
-      })
+  return decodeInstallConfig({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    origin: row.origin,
+    modulePath: row.module_path,
+    digest: row.digest,
+    variables: config.variables,
+    outputAllowlist: compiled.outputAllowlist,
+    interfaceBlueprints: compiled.interfaceBlueprints,
+    presentation: { inputs: compiled.inputs, features: compiled.features, requires: compiled.requires },
+    createdAt: row.created_at,
+    ...present({
+      sourceSnapshotId: row.source_snapshot_id,
+      sourceBuild: config.sourceBuild,
+      operator: ofOperator(config)
     })
-  )
+  })
 })
 
 const typeOf = (value: Schema.Json): InstallConfig["variables"][number]["type"] => {
@@ -92,9 +91,10 @@ const readyMade = (workspaceId: WorkspaceId, config: OperatorBaseConfig, loadedA
 
 /** The operator's base configurations as a Workspace sees them, by id: no records yet, and no values. */
 export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: WorkspaceId) =>
-  Effect.forEach(operator.baseConfigs, (config) => readyMade(workspaceId, config, operator.loadedAt)).pipe(
-    Effect.map((configs) => configs.toSorted((one, other) => (one.id < other.id ? -1 : 1))),
-    Effect.orDie
+  Effect.sync(() =>
+    operator.baseConfigs
+      .map((config) => readyMade(workspaceId, config, operator.loadedAt))
+      .toSorted((one, other) => (one.id < other.id ? -1 : 1))
   )
 
 /** The Workspaces in which an id is that of a ready-made configuration. */

@@ -58,3 +58,7 @@ export const ConnectionRow = table(
   ["use_rule", "version", "token_generation"]
 )
 export type ConnectionRow = RowOf<typeof ConnectionRow.columns>
+
+/** What lists show: nothing sealed. */
+export const ListedConnection = ConnectionRow.without("sealed_values", "sealed_tokens")
+export type ListedConnection = RowOf<typeof ListedConnection.columns>

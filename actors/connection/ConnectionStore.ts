@@ -10,6 +10,7 @@ import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
 import {
   ConnectionRow,
+  type ListedConnection,
   NamesJson,
   OAuthFaultJson,
   OAuthJson,
@@ -31,7 +32,7 @@ export const proposedOriginsOf = (row: Pick<ConnectionRow, "proposed_origins">):
     ? []
     : ProposedOriginsJson.read(row.proposed_origins).flatMap((proposal) => Option.toArray(decodeProposed(proposal)))
 
-const originFields = (row: ConnectionRow) => {
+const originFields = (row: ListedConnection) => {
   if (row.kind === "provider") return {}
   return row.origins === null ? { origins: [], proposedOrigins: proposedOriginsOf(row) } : { origins: originsOf(row) }
 }
@@ -52,7 +53,7 @@ export const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 const decodeConnection = storedRecord(Connection)
 
 /** Who may use it, and for what. */
-export const useOf = (row: ConnectionRow): ConnectionUse => UseJson.read(row.use_rule)
+export const useOf = (row: Pick<ConnectionRow, "use_rule">): ConnectionUse => UseJson.read(row.use_rule)
 
 /** `expired` is judged by the clock: a job might be late. */
 export const effectiveStatus = (row: Pick<ConnectionRow, "status" | "expires_at">, at: string): ConnectionStatus =>
@@ -77,13 +78,13 @@ export const statusRemedy = (status: ConnectionStatus): string => {
   }
 }
 
-const oauthFields = (row: ConnectionRow) => {
+const oauthFields = (row: ListedConnection) => {
   if (row.oauth === null) return {}
   const fault = row.oauth_fault === null ? {} : { fault: OAuthFaultJson.parse(row.oauth_fault) }
   return { oauth: { ...OAuthJson.read(row.oauth), ...fault } }
 }
 
-export const toConnection = (row: ConnectionRow, at: string): Connection =>
+export const toConnection = (row: ListedConnection, at: string): Connection =>
   decodeConnection({
     id: row.id,
     scope: row.scope,

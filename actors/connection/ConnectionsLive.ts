@@ -15,7 +15,7 @@ import { stateOf } from "./ConnectionAuthorizations.ts"
 import { credentialRecipes } from "./CredentialRecipes.ts"
 import { nothingOpen } from "./FinishAuthorization.ts"
 import { OAuthHelpers } from "./OAuthHelpers.ts"
-import { ConnectionRow } from "./ConnectionRow.ts"
+import { ConnectionRow, ListedConnection } from "./ConnectionRow.ts"
 import { ConnectionAuthorizationRow } from "./ConnectionAuthorizationRow.ts"
 
 export const layer = Layer.effect(
@@ -52,7 +52,7 @@ export const layer = Layer.effect(
       list: Effect.fn("Connections.list")(function* (workspaceId, page) {
         const at = yield* now
         const rows = yield* pageOfRows(
-          ConnectionRow,
+          ListedConnection,
           sql,
           cursors,
           {

@@ -109,11 +109,15 @@ export type ChangesOf<T> = T extends { readonly columns: infer C extends Columns
 /** Refuses columns that the table does not have, including spread ones. */
 type Only<Given, C extends Columns> = { readonly [Name in Exclude<keyof Given, keyof C>]: never }
 
-export interface Table<Name extends string, C extends Columns, Default extends keyof C> {
+/** A table, or some columns of one. */
+export interface TablePart<Name extends string, C extends Columns> {
   readonly name: Name
   readonly columns: C
-  /** Reads whole rows. */
+  /** Reads rows with exactly these columns. */
   readonly rows: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
+}
+
+export interface Table<Name extends string, C extends Columns, Default extends keyof C> extends TablePart<Name, C> {
   /** Columns that the database fills in when an insert leaves them out. */
   readonly defaults: ReadonlyArray<Default>
   /** Reads some columns of the table. */
@@ -121,6 +125,10 @@ export interface Table<Name extends string, C extends Columns, Default extends k
     sql: SqlClient.SqlClient,
     ...names: Names
   ) => Template<Pick<RowOf<C>, Names[number]>>
+  /** Only these columns, for a list that shows no others. */
+  readonly only: <Names extends keyof C & string>(...names: ReadonlyArray<Names>) => TablePart<Name, Pick<C, Names>>
+  /** All columns but these, for a list that shows neither sealed nor large ones. */
+  readonly without: <Names extends keyof C & string>(...names: ReadonlyArray<Names>) => TablePart<Name, Omit<C, Names>>
   /** The columns and values of an insert, to follow `INSERT INTO <table>`. */
   readonly values: <Row extends NewRow<C, Default>>(
     sql: SqlClient.SqlClient,
@@ -132,6 +140,12 @@ export interface Table<Name extends string, C extends Columns, Default extends k
     row: Row & Only<Row, C>
   ) => Statement.RecordUpdateHelperSingle
 }
+
+const part = <Name extends string, C extends Columns>(name: Name, columns: C): TablePart<Name, C> => ({
+  name,
+  columns,
+  rows: reader<RowOf<C>>(() => columns)
+})
 
 /**
  * The one model of a table: its rows as read, inserted and changed. A test compares every model with the migrated database.
@@ -150,11 +164,11 @@ export const table = <
   columns: C,
   defaults: ReadonlyArray<Default> = []
 ): Table<Name, C, Default> => ({
-  name,
-  columns,
+  ...part(name, columns),
   defaults,
-  rows: reader<RowOf<C>>(() => columns),
   some: (sql, ...names) => reader<Pick<RowOf<C>, (typeof names)[number]>>(() => Struct.pick(columns, names))(sql),
+  only: (...names) => part(name, Struct.pick(columns, names)),
+  without: (...names) => part(name, Struct.omit(columns, names)),
   values: (sql, row) => sql.insert(row),
   changes: (sql, row) => sql.update(row)
 })

@@ -1,7 +1,7 @@
 import { Effect, type Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
-import type { Columns, RowOf, RowShape } from "../database/Table.ts"
+import type { Columns, RowOf, TablePart } from "../database/Table.ts"
 import type { Cursors } from "./Cursors.ts"
 import type { Page, PageRequest } from "./Page.ts"
 
@@ -20,9 +20,20 @@ type ListedColumns = Columns & {
   readonly created_at: Schema.Codec<string>
 }
 
+const selected = new WeakMap<Columns, string>()
+
+/** The columns of a list by name: `*` would read those that its model leaves out. */
+const selectedColumns = (columns: Columns): string => {
+  const known = selected.get(columns)
+  if (known !== undefined) return known
+  const names = Object.keys(columns).join(", ")
+  selected.set(columns, names)
+  return names
+}
+
 /** One page of a list, by keyset: no row is skipped or shown twice when others are added meanwhile. */
 export const pageOfRows = Effect.fnUntraced(function* <C extends ListedColumns>(
-  model: Pick<RowShape<C>, "columns" | "rows"> & { readonly name: string },
+  model: TablePart<string, C>,
   sql: SqlClient.SqlClient,
   cursors: Cursors["Service"],
   list: RowList,
@@ -36,8 +47,8 @@ export const pageOfRows = Effect.fnUntraced(function* <C extends ListedColumns>(
       : [list.newestFirst ? sql`(created_at, id) < (${at}, ${id})` : sql`(created_at, id) > (${at}, ${id})`]
   const order = list.newestFirst ? sql`created_at DESC, id DESC` : sql`created_at, id`
   const rows = yield* Effect.orDie(
-    model.rows(sql)`SELECT * FROM ${sql(model.name)} WHERE ${sql.and([...list.conditions, ...anchor])}
-      ORDER BY ${order} LIMIT ${page.limit + 1}`
+    model.rows(sql)`SELECT ${sql.literal(selectedColumns(model.columns))} FROM ${sql(model.name)}
+      WHERE ${sql.and([...list.conditions, ...anchor])} ORDER BY ${order} LIMIT ${page.limit + 1}`
   )
   const items = rows.slice(0, page.limit)
   const last = items[items.length - 1]

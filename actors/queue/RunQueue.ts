@@ -7,10 +7,10 @@ import { QueueRows } from "./QueueRows.ts"
 import { inWords, type WordedPlace } from "./QueueWords.ts"
 import type { RunCancels } from "../run/RunCancels.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
-import type { RunRow } from "../run/RunRow.ts"
+import type { ListedRun, RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 
-const standing = (run: RunRow): QueuedRun => ({
+const standing = (run: ListedRun): QueuedRun => ({
   id: run.id,
   workspaceId: run.workspace_id,
   pool: run.slot_pool,
@@ -36,9 +36,9 @@ export class RunQueue extends Context.Service<
     /** Takes the next runnable Run: it is `running` and owned by `owner` when this answers. */
     readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
     /** The position of a queued Run; `none` for any other. */
-    readonly place: (run: RunRow) => Effect.Effect<WordedPlace | undefined>
+    readonly place: (run: ListedRun) => Effect.Effect<WordedPlace | undefined>
     /** The same for a page of Runs, with one read of the queue per Workspace. */
-    readonly places: (runs: ReadonlyArray<RunRow>) => Effect.Effect<ReadonlyMap<string, WordedPlace>>
+    readonly places: (runs: ReadonlyArray<ListedRun>) => Effect.Effect<ReadonlyMap<string, WordedPlace>>
   }
 >()("svc/actors/queue/RunQueue") {
   static readonly layer = Layer.effect(
@@ -76,7 +76,7 @@ export class RunQueue extends Context.Service<
         return claimed
       }, transaction(sql))
 
-      const places = Effect.fnUntraced(function* (runs: ReadonlyArray<RunRow>) {
+      const places = Effect.fnUntraced(function* (runs: ReadonlyArray<ListedRun>) {
         const wanted = new Map<string, WordedPlace>()
         const queued = runs.filter(({ status }) => status === "queued")
         if (queued.length === 0) return wanted

@@ -11,7 +11,7 @@ import { RunGroupRow } from "../run-group/RunGroupRow.ts"
 import { readGroup } from "../run-group/GroupReads.ts"
 import { RunGroups } from "../run-group/RunGroups.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
-import { LatestRunRow, RunRow, toLatestRun, toRun } from "../run/RunRow.ts"
+import { LatestRunRow, ListedRun, RunRow, toLatestRun, toRun } from "../run/RunRow.ts"
 import { Runs } from "../run/Runs.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 import { type RunId, type RunGroupId } from "../../schema/records/Ids.ts"
@@ -29,7 +29,7 @@ export const layer = Layer.effect(
     const groups = yield* RunGroups
     const cursors = yield* Cursors
 
-    const projectedAll = (rows: ReadonlyArray<RunRow>) =>
+    const projectedAll = (rows: ReadonlyArray<ListedRun>) =>
       Effect.map(queue.places(rows), (places) => rows.map((row) => toRun(row, places.get(row.id))))
     const projected = (row: RunRow) => Effect.map(queue.place(row), (place) => toRun(row, place))
 
@@ -69,7 +69,7 @@ export const layer = Layer.effect(
           ...(filter.status === undefined ? [] : [sql`status = ${filter.status}`])
         ]
         const rows = yield* pageOfRows(
-          RunRow,
+          ListedRun,
           sql,
           cursors,
           {

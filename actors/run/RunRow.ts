@@ -126,6 +126,10 @@ export const RunRow = table(
 )
 export type RunRow = RowOf<typeof RunRow.columns>
 
+/** What lists show: not what the Run was asked to do. */
+export const ListedRun = RunRow.without("spec")
+export type ListedRun = RowOf<typeof ListedRun.columns>
+
 /** The columns of a Run in a list of Capsules. */
 export const LatestRunRow = rowShape(
   Struct.pick(RunRow.columns, ["id", "capsule_id", "type", "status", "approved_at", "created_at", "finished_at"])
@@ -163,7 +167,7 @@ export const present = <A extends Record<string, unknown>>(fields: A): { [K in k
 }
 
 /** The public projection of a Run. */
-export const toRun = (row: RunRow, queue?: typeof QueuePlace.Encoded): Run => {
+export const toRun = (row: ListedRun, queue?: typeof QueuePlace.Encoded): Run => {
   const { sandboxLevel, ...evidence } = parseEvidence(row.evidence)
   return decodeRun({
     id: row.id,

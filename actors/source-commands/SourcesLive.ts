@@ -28,7 +28,7 @@ import { failingLanes, projectLanes, SourceLanes } from "../source/SourceLanes.t
 import { hookIsAuthentic } from "../source/SourceHook.ts"
 import { SourceStore, toReport, toSnapshot, toSource } from "../source/SourceStore.ts"
 import { Sources } from "../source/Sources.ts"
-import { SourceRow, SnapshotRow, ReportRow } from "../source/SourceRow.ts"
+import { ListedSnapshot, ListedSource, ReportRow, SnapshotRow, SourceRow } from "../source/SourceRow.ts"
 
 const hookContext: CommandContext = { actor: { kind: "webhook" }, actorKey: "webhook" }
 const deliveryWindowMillis = Duration.toMillis(retention.webhookDelivery.after)
@@ -135,7 +135,7 @@ export const layer = Layer.effect(
           conditions: [sql`workspace_id = ${workspaceId}`, sql`removed_at IS NULL`],
           filter: [workspaceId]
         }
-        const rows = yield* pageOfRows(SourceRow, sql, cursors, list, page)
+        const rows = yield* pageOfRows(ListedSource, sql, cursors, list, page)
         return { ...rows, items: rows.items.map(toSource) }
       }),
       failingLanes: Effect.fn("Sources.failingLanes")((workspaceId) => failingLanes(sql, workspaceId)),
@@ -146,7 +146,7 @@ export const layer = Layer.effect(
           conditions: [sql`source_id = ${id}`],
           filter: [id]
         }
-        const rows = yield* pageOfRows(SnapshotRow, sql, cursors, list, page)
+        const rows = yield* pageOfRows(ListedSnapshot, sql, cursors, list, page)
         return { ...rows, items: rows.items.map(toSnapshot) }
       }),
       installModules: (id, snapshotId) => Effect.flatMap(snapshotOf(id, snapshotId), reads.modules),

@@ -43,6 +43,10 @@ export const SourceRow = table(
 )
 export type SourceRow = RowOf<typeof SourceRow.columns>
 
+/** What lists show: nothing sealed. */
+export const ListedSource = SourceRow.without("hook_secret")
+export type ListedSource = RowOf<typeof ListedSource.columns>
+
 export const OmittedJson = jsonText(Schema.Array(OmittedSnapshotEntry))
 export const ManifestStatusJson = jsonText(RepositoryManifestStatus)
 export const WarningsJson = jsonText(Schema.Array(Schema.String))
@@ -67,6 +71,10 @@ export const SnapshotRow = table("source_snapshots", {
   created_at: Timestamp
 })
 export type SnapshotRow = RowOf<typeof SnapshotRow.columns>
+
+/** What lists show: the manifest's status without its text. */
+export const ListedSnapshot = SnapshotRow.without("manifest_document", "warnings")
+export type ListedSnapshot = RowOf<typeof ListedSnapshot.columns>
 
 export const ReportJson = jsonText(CompatibilityReport)
 /** The whole scan of a module. */

@@ -1,5 +1,5 @@
 import type { Redacted } from "effect"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CompatibilityReport } from "../../schema/records/CompatibilityReport.ts"
 import type {
@@ -16,6 +16,8 @@ import { Vault } from "../vault/Vault.ts"
 import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
 import {
+  type ListedSnapshot,
+  type ListedSource,
   ManifestStatusJson,
   ModuleScanJson,
   OmittedJson,
@@ -44,9 +46,9 @@ export interface NewSource {
 
 const decodeSource = storedRecord(Source)
 const decodeSnapshot = storedRecord(SourceSnapshot)
-const decodeReport = Schema.decodeUnknownSync(CompatibilityReport)
+const decodeReport = storedRecord(CompatibilityReport)
 
-export const toSource = (row: SourceRow): Source =>
+export const toSource = (row: ListedSource): Source =>
   decodeSource({
     id: row.id,
     workspaceId: row.workspace_id,
@@ -67,7 +69,7 @@ export const toSource = (row: SourceRow): Source =>
     })
   })
 
-export const toSnapshot = (row: SnapshotRow): SourceSnapshot =>
+export const toSnapshot = (row: ListedSnapshot): SourceSnapshot =>
   decodeSnapshot({
     id: row.id,
     workspaceId: row.workspace_id,

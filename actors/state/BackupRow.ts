@@ -15,3 +15,7 @@ export const BackupRow = table("backups", {
   created_at: Timestamp
 })
 export type BackupRow = RowOf<typeof BackupRow.columns>
+
+/** A backup without its archive. */
+export const ListedBackup = BackupRow.without("archive")
+export type ListedBackup = RowOf<typeof ListedBackup.columns>

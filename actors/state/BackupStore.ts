@@ -6,10 +6,7 @@ import { Backup } from "../../schema/records/Backup.ts"
 import { BackupId, type CapsuleId, type RunId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import { derivedId, now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
-import { BackupRow } from "./BackupRow.ts"
-
-/** A backup without its archive. */
-type ListedBackup = Omit<BackupRow, "archive">
+import { BackupRow, type ListedBackup } from "./BackupRow.ts"
 
 export const toBackup = (row: ListedBackup): Backup =>
   Backup.make({

@@ -34,3 +34,7 @@ export const LeftOverStateRow = table("left_over_states", {
   discarded_by: Schema.NullOr(Schema.String)
 })
 export type LeftOverStateRow = RowOf<typeof LeftOverStateRow.columns>
+
+/** What lists show: nothing sealed. */
+export const ListedLeftOver = LeftOverStateRow.without("state", "sealed_secrets", "build_digest", "build_size_bytes")
+export type ListedLeftOver = RowOf<typeof ListedLeftOver.columns>

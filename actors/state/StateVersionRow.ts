@@ -38,6 +38,10 @@ export const StateVersionRow = table("state_versions", {
 })
 export type StateVersionRow = RowOf<typeof StateVersionRow.columns>
 
+/** What lists show: nothing sealed. */
+export const ListedStateVersion = StateVersionRow.without("state", "sealed_secrets")
+export type ListedStateVersion = RowOf<typeof ListedStateVersion.columns>
+
 /** A type or a value of an Output. */
 export const OutputJson = jsonText(Schema.Json)
 export const PrivateOriginsJson = jsonText(Schema.Array(Schema.String))

@@ -19,7 +19,7 @@ import { secretsOfText, secretsText } from "../vault/SealedSecrets.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { BuildColumns } from "../build/BuildColumns.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
-import { OutputJson, OutputRow, PrivateOriginsJson, StateVersionRow } from "./StateVersionRow.ts"
+import { type ListedStateVersion, OutputJson, OutputRow, PrivateOriginsJson, StateVersionRow } from "./StateVersionRow.ts"
 
 /** A state to commit, with what was read from it. */
 export interface NewStateVersion {
@@ -71,7 +71,7 @@ const secretsPlace = (row: Parameters<typeof statePlace>[0]) => ({ ...statePlace
 const decodeStateVersion = storedRecord(StateVersion)
 const decodeOutput = storedRecord(Output)
 
-export const toStateVersion = (row: StateVersionRow): StateVersion =>
+export const toStateVersion = (row: ListedStateVersion): StateVersion =>
   decodeStateVersion({
     id: row.id,
     workspaceId: row.workspace_id,
