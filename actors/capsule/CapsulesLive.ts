@@ -259,13 +259,13 @@ export const layer = Layer.effect(
             ? { items: shown }
             : { items: shown, nextCursor: yield* cursors.encode(binding, ["", shown.at(-1)?.id ?? ""]) }
         }
-        return { ...rows, items: [...shown, ...(yield* Effect.forEach(rows.items, toInstallConfig))] }
+        return { ...rows, items: [...shown, ...rows.items.map(toInstallConfig)] }
       }),
       installConfig: Effect.fn("Capsules.installConfig")(function* (workspaceId, id) {
         const [row] = yield* Effect.orDie(
           InstallConfigRow.rows(sql)`SELECT * FROM install_configs WHERE id = ${id} AND workspace_id = ${workspaceId}`
         )
-        if (row !== undefined) return yield* toInstallConfig(row)
+        if (row !== undefined) return toInstallConfig(row)
         const found = (yield* readyMadeConfigs(operator, workspaceId)).find((config) => config.id === id)
         return found ?? (yield* notFound("InstallConfig"))
       }),

@@ -3,14 +3,15 @@ import { defaultProfile } from "../../schema/policy/ExecutionProfile.ts"
 import type { OperatorBaseConfig } from "../../schema/policy/OperatorBaseConfig.ts"
 import { InstallConfigId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import { InstallConfig, type OperatorConfig } from "../../schema/records/InstallConfig.ts"
-import { storedRecord } from "../database/StoredRecord.ts"
+import { storedJson, storedRecord } from "../database/StoredRecord.ts"
 import { derivedId } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
-import { decodeStoredConfig, type StoredConfig } from "./InstallConfigStore.ts"
+import { StoredConfig } from "./InstallConfigStore.ts"
 import { plannedCheck } from "./OperatorAuthority.ts"
 import { digestOfBase, type OperatorConfigsShape } from "./OperatorConfigs.ts"
 import type { ListedConfig } from "./InstallConfigRow.ts"
 
+const decodeConfig = storedJson(StoredConfig)
 const decodeInstallConfig = storedRecord(InstallConfig)
 
 const ofOperator = ({ operator }: StoredConfig): OperatorConfig | undefined =>
@@ -24,8 +25,8 @@ const ofOperator = ({ operator }: StoredConfig): OperatorConfig | undefined =>
       }
 
 /** The public projection: declared variables with their origin and whether they are set, never a value. */
-export const toInstallConfig = Effect.fnUntraced(function* (row: ListedConfig) {
-  const config = yield* Effect.orDie(decodeStoredConfig(row.config))
+export const toInstallConfig = (row: ListedConfig): InstallConfig => {
+  const config = decodeConfig(row.config)
   const { compiled } = config
   return decodeInstallConfig({
     id: row.id,
@@ -44,7 +45,7 @@ export const toInstallConfig = Effect.fnUntraced(function* (row: ListedConfig) {
       operator: ofOperator(config)
     })
   })
-})
+}
 
 const typeOf = (value: Schema.Json): InstallConfig["variables"][number]["type"] => {
   if (typeof value === "string") return "string"

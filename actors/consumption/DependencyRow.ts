@@ -3,7 +3,7 @@ import { Dependency, DependencyOutput, DependencyMode } from "../../schema/recor
 import { CapsuleId, DependencyId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table, rowShape } from "../database/Table.ts"
-import { storedRecord } from "../database/StoredRecord.ts"
+import { storedJson, storedRecord } from "../database/StoredRecord.ts"
 
 /** What a Capsule takes from another. */
 export const DependencyRow = table("dependencies", {
@@ -22,7 +22,7 @@ export const DependencyEdgeRow = rowShape({ producer: CapsuleId, consumer: Capsu
 
 export const DependencyOutputsJson = Schema.fromJsonString(Schema.Array(DependencyOutput))
 
-const decodeOutputs = Schema.decodeUnknownSync(DependencyOutputsJson)
+const decodeOutputs = storedJson(Schema.Array(DependencyOutput))
 const decodeDependency = storedRecord(Dependency)
 
 export const toDependency = (row: DependencyRow): Dependency =>

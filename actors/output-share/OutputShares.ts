@@ -22,7 +22,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { present } from "../run/RunRow.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { OutputShareRow } from "./OutputShareRow.ts"
-import { storedRecord } from "../database/StoredRecord.ts"
+import { storedJson, storedRecord } from "../database/StoredRecord.ts"
 
 export interface NewOutputShare {
   readonly fromWorkspaceId: WorkspaceId
@@ -33,7 +33,7 @@ export interface NewOutputShare {
 
 const OutputsJson = Schema.fromJsonString(Schema.Array(SharedOutput))
 const encodeOutputs = Schema.encodeEffect(OutputsJson)
-const decodeOutputs = Schema.decodeUnknownSync(OutputsJson)
+const decodeOutputs = storedJson(Schema.Array(SharedOutput))
 const decodeShare = storedRecord(OutputShare)
 
 const toShare = (row: OutputShareRow): OutputShare =>

@@ -7,6 +7,7 @@ import { Project } from "../../schema/records/Workspace.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
 import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
@@ -14,7 +15,7 @@ import type { Page, PageRequest } from "../paging/Page.ts"
 import { refuseArchived } from "./ArchivedWorkspace.ts"
 import { ProjectRow } from "./ProjectRow.ts"
 
-const decodeProjects = Schema.decodeUnknownEffect(Schema.Array(Project))
+const decodeProjects = storedRecord(Schema.Array(Project))
 
 const columns = `id, workspace_id AS "workspaceId", name, slug, created_at AS "createdAt", updated_at AS "updatedAt"`
 
@@ -127,7 +128,7 @@ export class Projects extends Context.Service<
           const after = at === undefined || id === undefined ? read`1 = 1` : read`(created_at, id) > (${at}, ${id})`
           const rows = yield* read`SELECT ${read.literal(columns)} FROM projects
             WHERE workspace_id = ${workspaceId} AND ${after} ORDER BY created_at, id LIMIT ${page.limit + 1}`.pipe(
-            Effect.flatMap(decodeProjects),
+            Effect.map(decodeProjects),
             Effect.orDie
           )
           const items = rows.slice(0, page.limit)

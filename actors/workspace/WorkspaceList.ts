@@ -1,9 +1,9 @@
 import { Effect, Option, Schema } from "effect"
-import { SqlSchema } from "effect/sql"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
 import type { Workspace } from "../../schema/records/Workspace.ts"
 import { ReadSql } from "../database/ReadSql.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
 import { idOrNull } from "../Identity.ts"
 import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
 import type { PageRequest } from "../paging/Page.ts"
@@ -29,6 +29,8 @@ export interface WorkspaceList {
 // The counts come with every row, and alone when the page has none.
 const Counts = Schema.Struct({ total: Schema.Int, id: Schema.Null })
 const Counted = Schema.Struct({ total: Schema.Int, ...WorkspaceRow.fields })
+const countedRows = storedRecord(Schema.Array(Schema.Union([Counted, Counts])))
+const workspaceRows = storedRecord(Schema.Array(WorkspaceRow))
 
 interface MembershipPage {
   readonly subject: string
@@ -49,17 +51,13 @@ const readPage = Effect.fn("readWorkspacePage")(function* (page: MembershipPage)
     page.anchor === undefined
       ? read`1 = 1`
       : read`(${at}, id) ${read.literal(descending ? "<" : ">")} (${page.anchor[0]}, ${page.anchor[1]})`
-  const rows = yield* SqlSchema.findAll({
-    Request: Schema.Void,
-    Result: Schema.Union([Counted, Counts]),
-    execute: () => read`WITH mine AS (
+  const rows = yield* Effect.orDie(read`WITH mine AS (
         SELECT ${read.literal(workspaceColumns)} FROM workspaces w JOIN memberships m ON m.workspace_id = w.id
         WHERE m.subject = ${page.subject} AND m.status = 'active' AND ${bound}
       ),
       page AS (SELECT * FROM mine WHERE ${after} ORDER BY ${at} ${direction}, id ${direction} LIMIT ${page.limit + 1})
       SELECT counts.total, page.* FROM (SELECT COUNT(*) AS total FROM mine) AS counts LEFT JOIN page ON 1 = 1
-      ORDER BY page.${at} ${direction}, page.id ${direction}`
-  })(undefined).pipe(Effect.orDie)
+      ORDER BY page.${at} ${direction}, page.id ${direction}`).pipe(Effect.map(countedRows))
   const found = rows.flatMap(({ total: _total, ...row }) => (row.id === null ? [] : [toWorkspace(row)]))
   return {
     total: rows[0]?.total ?? 0,
@@ -74,13 +72,9 @@ export const readMemberWorkspace = Effect.fn("readMemberWorkspace")(function* (
   workspaceId: WorkspaceId
 ) {
   const read = yield* ReadSql
-  const [row] = yield* SqlSchema.findAll({
-    Request: Schema.Void,
-    Result: WorkspaceRow,
-    execute: () => read`SELECT ${read.literal(workspaceColumns)}
+  const [row] = yield* Effect.orDie(read`SELECT ${read.literal(workspaceColumns)}
       FROM workspaces w JOIN memberships m ON m.workspace_id = w.id
-      WHERE w.id = ${workspaceId} AND m.subject = ${subject} AND m.status = 'active'`
-  })(undefined).pipe(Effect.orDie)
+      WHERE w.id = ${workspaceId} AND m.subject = ${subject} AND m.status = 'active'`).pipe(Effect.map(workspaceRows))
   return Option.map(Option.fromUndefinedOr(row), toWorkspace)
 })
 
