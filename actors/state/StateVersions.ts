@@ -19,7 +19,13 @@ import { secretsOfText, secretsText } from "../vault/SealedSecrets.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { BuildColumns } from "../build/BuildColumns.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
-import { type ListedStateVersion, OutputJson, OutputRow, PrivateOriginsJson, StateVersionRow } from "./StateVersionRow.ts"
+import {
+  type ListedStateVersion,
+  OutputJson,
+  OutputRow,
+  PrivateOriginsJson,
+  StateVersionRow
+} from "./StateVersionRow.ts"
 
 /** A state to commit, with what was read from it. */
 export interface NewStateVersion {
