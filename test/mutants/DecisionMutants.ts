@@ -104,8 +104,15 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
       `if (url.protocol === "http:") return "uses`,
       `if (url.protocol === "") return "uses`
     ],
-    "redirect: the port of native clients alone": [`if (type !== "native") return false`, ""],
-    "redirect: the path behind the port": ["`${match[1]}${match[2]}`", "match[1]"]
+    "redirect: the port of native clients and of localhost alone": [
+      `type === "native" || (isLocalhost(registered)`,
+      `true || (isLocalhost(registered)`
+    ],
+    "redirect: a port that localhost is registered with": [
+      " && loopbackPattern.exec(registered)?.[2] === undefined",
+      ""
+    ],
+    "redirect: the path behind the port": ["`${match[1]}${match[3]}`", "match[1]"]
   }),
   ...guardsOf("actors/identity/Pkce.ts", "test/actors/identity/Pkce.test.ts", {
     "pkce: the verifier": ["timingSafeEqual(Buffer.from(made), Buffer.from(challenge))", "made !== verifier"],
