@@ -3,6 +3,7 @@ import { Auth, type AuthConfig } from "@auth/core"
 import { Effect } from "effect"
 import { createRemoteJWKSet, jwtVerify } from "jose"
 import * as oauth from "oauth4webapi"
+import { InMemoryWebStorage, OidcClient, WebStorageStateStore } from "oidc-client-ts"
 import * as client from "openid-client"
 import { newWorkspace } from "../../../support/Accounts.ts"
 import { suite } from "../../../support/Effect.ts"
@@ -234,6 +235,60 @@ describe("@auth/core", () => {
       expect(finished.headers.get("location")).not.toContain("error")
       const session = yield* Effect.flatMap(browse("/auth/session"), (response) => promised(() => response.json()))
       expect(session.user).toEqual({ name: expect.stringContaining("person-"), email: expect.stringContaining("@") })
+    })
+  )
+})
+
+describe("oidc-client-ts", () => {
+  tests.live("signs a single-page application in, renews it and signs it out", () =>
+    Effect.gen(function* () {
+      const { issuer } = yield* TestIssuer
+      const { cookie, subject } = yield* someone
+      const page = new OidcClient({
+        authority: issuer,
+        client_id: "spa",
+        redirect_uri: callback,
+        post_logout_redirect_uri: "https://rp.example.com/bye",
+        scope: "openid profile email offline_access",
+        loadUserInfo: true,
+        stateStore: new WebStorageStateStore({ store: new InMemoryWebStorage() })
+      })
+      const request = yield* promised(() => page.createSigninRequest({}))
+      const { location = "" } = yield* authorize(new URL(request.url).search.slice(1), cookie)
+      const signedIn = yield* promised(() => page.processSigninResponse(location))
+      // It takes the claims of the ID token, and UserInfo must not contradict them.
+      expect(signedIn.profile).toMatchObject({
+        sub: subject,
+        name: expect.stringContaining("person-"),
+        preferred_username: expect.stringContaining("person-"),
+        email: expect.stringContaining("@"),
+        email_verified: false
+      })
+      const renewed = yield* promised(() =>
+        page.useRefreshToken({
+          state: {
+            data: {},
+            refresh_token: signedIn.refresh_token ?? "",
+            id_token: signedIn.id_token ?? "",
+            session_state: null,
+            scope: signedIn.scope ?? "",
+            profile: signedIn.profile
+          }
+        })
+      )
+      expect(renewed.access_token).not.toBe(signedIn.access_token)
+      const again = yield* promised(() =>
+        page.processSigninResponse(location).then(
+          () => "taken",
+          () => "refused"
+        )
+      )
+      expect(again).toBe("refused")
+      const leaving = yield* promised(() => page.createSignoutRequest({ id_token_hint: renewed.id_token ?? "" }))
+      const { pathname, search } = new URL(leaving.url)
+      expect((yield* visit(`${pathname}${search}`, cookie)).headers.get("location")).toStartWith(
+        "https://rp.example.com/bye"
+      )
     })
   )
 })

@@ -46,6 +46,7 @@ export const clientDocument = (origin = "http://127.0.0.1:1"): StaticClientDocum
       client_id: "spa",
       client_name: "Single page <app>",
       redirect_uris: [callback, `${origin}/auth/callback/svc`],
+      post_logout_redirect_uris: ["https://rp.example.com/bye"],
       id_token_signed_response_alg: "ES256"
     },
     {
