@@ -17,6 +17,7 @@ const otherJson: Readonly<Record<string, string>> = {
   "actors/identity/InterfacePermissions.ts": "a search within a JSON text",
   "actors/identity/KeyGeneration.ts": "a key, sealed",
   "actors/identity/SigningKeys.ts": "the claims of a token",
+  "actors/identity/StaticRegistry.ts": "a comparison of clients",
   "actors/install-plan/InstallPlanStore.ts": "private values, sealed",
   "actors/interface/InterfaceInputs.ts": "a size",
   "actors/interface/InterfaceResource.ts": "a search within a JSON text",

@@ -41,9 +41,6 @@ const mostNeedingAttention = 100
 // Each page is read anew, with what stands in other tables.
 const ListedCapsule = CapsuleRow.only("id", "created_at")
 
-// Each page is read anew, with what stands in other tables.
-const ListedCapsule = CapsuleRow.only("id", "created_at")
-
 export const layer = Layer.effect(
   Capsules,
   Effect.gen(function* () {

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { rowShape } from "../database/Table.ts"
 import { MembershipRow } from "../workspace/MembershipRow.ts"
 import { StoredWorkspace } from "../workspace/StoredWorkspace.ts"
@@ -14,7 +15,7 @@ const RoleInWorkspace = rowShape({ handle: StoredWorkspace.columns.handle, role:
 export const groupsOf = Effect.fn("groupsOf")(function* (
   sql: SqlClient.SqlClient,
   subject: string,
-  workspaceId: string | undefined
+  workspaceId: WorkspaceId | undefined
 ): Effect.fn.Return<ReadonlyArray<string>, SqlError> {
   const rows = yield* RoleInWorkspace.rows(sql)`SELECT w.handle, m.role
     FROM memberships m JOIN workspaces w ON w.id = m.workspace_id

@@ -1,6 +1,7 @@
 import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { isSameRef } from "../../schema/git/RefName.ts"
 import { isSameRepository } from "../../schema/git/RepositoryAddress.ts"
+import type { InstallConfigId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { ReportRow, SnapshotRow, SourceRow } from "../source/SourceRow.ts"
 
@@ -21,8 +22,8 @@ type Present = { readonly [Name in keyof NamedRecords]: NonNullable<NamedRecords
 
 /** The records of one successful check in this Workspace; none when anything is missing or belongs elsewhere. */
 const exactRecords = (
-  workspaceId: string,
-  installConfigId: string | undefined,
+  workspaceId: WorkspaceId,
+  installConfigId: InstallConfigId | undefined,
   { report, run, snapshot, source }: NamedRecords
 ): Present | undefined =>
   source?.workspace_id === workspaceId &&
@@ -57,9 +58,9 @@ const otherThanNamed = ({ options, source }: Request, { report, snapshot }: Pres
 
 /** The records that a preflight pins, or why it pins none. Nothing is revealed about records elsewhere. */
 export const pinnedRecords = (
-  workspaceId: string,
+  workspaceId: WorkspaceId,
   request: Request,
-  installConfigId: string | undefined,
+  installConfigId: InstallConfigId | undefined,
   named: NamedRecords
 ): Present | ApiError => {
   const exact = exactRecords(workspaceId, installConfigId, named)

@@ -58,6 +58,10 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   "actors/execution/RunRecovery.ts": ["actors/execution/Killed", "what an earlier incarnation left"],
   "actors/execution/SyncExecution.ts": ["actors/source-commands/Looks", "what a sync leaves of a look"],
   "actors/git-fetch/LaneFetch.ts": ["actors/source-commands/Looks", "a code for each failure of Git"],
+  "actors/identity/StaticRegistry.ts": [
+    "src/accounts/oidc/Configuration",
+    "the rules of the clients' file, one refusal each"
+  ],
   "actors/identity/TokenIssuance.ts": ["src/accounts/oidc/Mounted", "what a grant gives, by LiveAuthority"],
   "actors/install-plan/InitialCommit.ts": [
     "actors/install-plan/InstallPlans",
@@ -70,6 +74,7 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   ],
   "actors/interface/InterfaceLedger.ts": ["actors/Hosting", "rows of Interfaces, one writer"],
   "actors/interface/InterfaceMaterialization.ts": ["actors/Hosting", "an intent, its attempts and its end"],
+  "actors/paging/RowPages.ts": ["actors/workspace/Workspaces", "the first page or a later one, by Cursors"],
   "actors/restore/RestoreReview.ts": ["src/operator/RestoreReview", "one decision for each record that waits"],
   "actors/revision-plan/RevisionPlanSteps.ts": ["actors/capsule/Authority", "takes the steps of CoordinatorSteps"],
   "actors/run-commands/RunsLive.ts": ["actors/run-commands/RunDecisions", "reads of one record, and pages"],
