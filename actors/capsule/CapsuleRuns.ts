@@ -10,7 +10,7 @@ import { now } from "../Identity.ts"
 import { RunAdmission } from "../queue/RunAdmission.ts"
 import { giveWay } from "../run/GivingWay.ts"
 import type { RunCancels } from "../run/RunCancels.ts"
-import { RunLedger } from "../run/RunLedger.ts"
+import { type NewRun, RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { toRun } from "../run/RunRow.ts"
@@ -36,7 +36,7 @@ export interface CapsuleRunRequest {
   readonly rollback?: RollbackWish | undefined
   readonly createdBy?: string | undefined
   readonly runGroupId?: RunGroupId | undefined
-  readonly coordinator?: { readonly kind: "install_plan" | "revision_plan"; readonly id: string } | undefined
+  readonly coordinator?: NewRun["coordinator"]
 }
 
 /** The apply of an approved plan. */

@@ -1,6 +1,7 @@
-import { type Brand, Context, Effect, Schema, Struct } from "effect"
+import { Context, Effect, Schema, Struct } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Subject } from "../../schema/records/Ids.ts"
 
 /** A column's values: text, a whole number, or nothing. JSON is text with a codec, see `JsonText.ts`. */
 export type Stored = string | number | null
@@ -80,8 +81,8 @@ interface Unbranded {
   readonly "~effect/Brand"?: never
 }
 
-/** What may be written to a column: an id of the right kind, or unbranded text. */
-type Written<A> = A extends string & Brand.Brand<string> ? A | (string & Unbranded) : A
+/** What may be written to a column: an id of its kind. A subject may also be the text that its session or token carries. */
+type Written<A> = A extends Subject ? A | (string & Unbranded) : A
 
 type Optional<C extends Columns, Default extends keyof C> = {
   [Name in keyof C]: null extends C[Name]["Type"] ? Name : Name extends Default ? Name : never

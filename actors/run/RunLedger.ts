@@ -14,6 +14,8 @@ import { mergedEvidence, pendingPlan, RunRow, SpecJson } from "./RunRow.ts"
 import type {
   CapsuleId,
   CompatibilityReportId,
+  InstallPlanId,
+  RevisionPlanId,
   ConnectionId,
   InstallConfigId,
   OutputShareId,
@@ -34,7 +36,10 @@ export interface NewRun {
   readonly sourceId?: SourceId | undefined
   readonly planRunId?: RunId | undefined
   readonly runGroupId?: RunGroupId | undefined
-  readonly coordinator?: { readonly kind: "install_plan" | "revision_plan"; readonly id: string } | undefined
+  readonly coordinator?:
+    | { readonly kind: "install_plan"; readonly id: InstallPlanId }
+    | { readonly kind: "revision_plan"; readonly id: RevisionPlanId }
+    | undefined
   readonly sourceSnapshotId?: SourceSnapshotId | undefined
   readonly resolvedCommit?: string | undefined
   readonly compatibilityReportId?: CompatibilityReportId | undefined
