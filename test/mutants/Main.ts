@@ -1,8 +1,9 @@
 // `npm run test:mutants`: breaks each guard of the lists in a copy of the code, and expects its test to fail. With `--
 // --short` one guard of each list, without running the tests on intact code; with `-- --only NAME` those whose name
-// contains NAME.
+// contains NAME. As many at once as there are processors, each in a copy of its own.
+import { availableParallelism } from "node:os"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Console, Effect, FileSystem, Runtime, Schema, Stream } from "effect"
+import { Console, Effect, FileSystem, Queue, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import type { Mutant } from "./Mutant.ts"
 import { mutants, shortMutants } from "./Mutants.ts"
@@ -20,7 +21,10 @@ const word = process.argv.slice(2).find((argument) => !argument.startsWith("--")
 const passes = Effect.fnUntraced(function* (folder: string, test: string) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const handle = yield* spawner.spawn(
-    ChildProcess.make(process.execPath, ["test", "--timeout", "60000", `./${test}`], { cwd: folder, extendEnv: true })
+    ChildProcess.make(process.execPath, ["test", "--bail", "--timeout", "60000", `./${test}`], {
+      cwd: folder,
+      extendEnv: true
+    })
   )
   const [, code] = yield* Effect.all([Stream.runDrain(handle.all), handle.exitCode], { concurrency: 2 })
   return Number(code) === 0
@@ -39,26 +43,45 @@ const isNoticed = Effect.fnUntraced(function* (folder: string, { broken, file, t
   return noticed
 })
 
-const program = Effect.gen(function* () {
+/** A copy of the code in a folder of its own. */
+const copy = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-mutants-" })
   for (const name of copied) yield* files.copy(`${root}/${name}`, `${folder}/${name}`)
   yield* files.symlink(`${root}/node_modules`, `${folder}/node_modules`)
+  return folder
+})
+
+const withCopy = <A, E, R>(copies: Queue.Queue<string>, use: (folder: string) => Effect.Effect<A, E, R>) =>
+  Effect.acquireUseRelease(Queue.take(copies), use, (folder) => Queue.offer(copies, folder))
+
+const program = Effect.gen(function* () {
+  const copies = yield* Queue.unbounded<string>()
+  const concurrency = availableParallelism()
+  for (let made = 0; made < concurrency; made++) yield* Queue.offer(copies, yield* copy)
   const chosen = (isShort ? shortMutants : mutants).filter(({ name }) => name.includes(word))
-  const wrong: Array<string> = []
-  for (const test of isShort ? [] : new Set(chosen.map((guard) => guard.test))) {
-    if (!(yield* passes(folder, test))) wrong.push(`${test} fails on sound code`)
-  }
-  let missed = 0
-  for (const guard of chosen) {
-    const noticed = yield* isNoticed(folder, guard)
-    yield* Console.log(`${noticed ? "noticed" : "MISSED "} ${guard.name}`)
-    if (noticed) continue
-    missed++
-    wrong.push(`${guard.test} passes without the guard "${guard.name}"`)
-  }
-  yield* Console.log(`\n ${chosen.length - missed} pass\n ${missed} fail`)
-  if (wrong.length > 0) return yield* new GuardUntested({ message: wrong.join("\n") })
+  const tests = isShort ? [] : [...new Set(chosen.map(({ test }) => test))]
+  const wrong = yield* Effect.forEach(
+    tests,
+    (test) =>
+      withCopy(copies, (folder) =>
+        Effect.map(passes(folder, test), (sound) => (sound ? [] : [`${test} fails on sound code`]))
+      ),
+    { concurrency }
+  )
+  const missed = yield* Effect.forEach(
+    chosen,
+    (guard) =>
+      withCopy(copies, (folder) => isNoticed(folder, guard)).pipe(
+        Effect.tap((noticed) => Console.log(`${noticed ? "noticed" : "MISSED "} ${guard.name}`)),
+        Effect.map((noticed) => (noticed ? [] : [`${guard.test} passes without the guard "${guard.name}"`]))
+      ),
+    { concurrency }
+  )
+  const unnoticed = missed.flat()
+  yield* Console.log(`\n ${chosen.length - unnoticed.length} pass\n ${unnoticed.length} fail`)
+  const message = [...wrong.flat(), ...unnoticed].join("\n")
+  if (message !== "") return yield* new GuardUntested({ message })
 })
 
 NodeRuntime.runMain(program.pipe(Effect.scoped, Effect.provide(NodeServices.layer)))
