@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os"
 import { Context, Effect, Layer, Redacted, Ref, Semaphore } from "effect"
 import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { shortestPassword } from "../../schema/records/Password.ts"
 
 // OWASP's minimum for argon2id: 19 MiB per hash bounds the memory of a storm of sign-ins.
 const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const
@@ -14,7 +15,6 @@ const retryAfterSeconds = 5
 // As costly as a real hash, and of no password: an unknown account takes as long as a known one.
 const dummyHash = `${currentPrefix}4464rBaj2HYHmcKQ6PxIze6UBEnHYziRag+Ubl76vyQ$VG9vbGVzYXJlbm90cGFzc3dvcmRzYW5kdGhpc2lzbm8`
 
-const shortest = 10
 const longestBytes = 256
 const denied: ReadonlySet<string> = new Set([
   "1234567890",
@@ -47,7 +47,9 @@ export const passwordRefusal = (password: Redacted.Redacted): ApiError | undefin
   const normal = normalise(password)
   if (normal === undefined) return invalidRequest(`password: at most ${longestBytes} bytes, without NUL.`)
   const text = Redacted.value(normal)
-  if ([...text].length < shortest) return invalidRequest(`password: at least ${shortest} characters.`)
+  if ([...text].length < shortestPassword) {
+    return invalidRequest(`password: at least ${shortestPassword} characters.`)
+  }
   return denied.has(text.toLowerCase()) ? invalidRequest("password: too common; choose another one.") : undefined
 }
 

@@ -1,4 +1,5 @@
 import { type FormEvent, useRef, useState } from "react"
+import { shortestPassword } from "../../../schema/records/Password.ts"
 import { request } from "../api/Client.ts"
 import { passkeysPossible } from "../api/PasskeySupport.ts"
 import { Button } from "../ui/Button.tsx"
@@ -77,7 +78,7 @@ export const JoinSignUp = ({ secret, email: given, busy, onEnter }: JoinSignUpPr
               name="password"
               autoComplete="new-password"
               required
-              minLength={12}
+              minLength={shortestPassword}
               value={password}
               onChange={(event) => setPassword(event.target.value)}
             />

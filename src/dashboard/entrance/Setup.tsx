@@ -1,4 +1,5 @@
 import { type FormEvent, useEffect, useRef, useState } from "react"
+import { shortestPassword } from "../../../schema/records/Password.ts"
 import { request } from "../api/Client.ts"
 import { Fault } from "../api/Fault.ts"
 import { passkeysPossible } from "../api/PasskeySupport.ts"
@@ -185,7 +186,7 @@ const SetupForm = ({ secret, link }: SetupFormProps) => {
             name="password"
             autoComplete="new-password"
             required
-            minLength={12}
+            minLength={shortestPassword}
             value={password}
             onChange={(event) => setPassword(event.target.value)}
           />

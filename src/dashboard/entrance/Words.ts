@@ -1,3 +1,4 @@
+import { shortestPassword } from "../../../schema/records/Password.ts"
 const en = {
   signInTitle: "Sign in",
   signInAbout: "Manage infrastructure from Git: plan, review, apply.",
@@ -31,7 +32,7 @@ const en = {
   passkeyNotMade: "No passkey was made. Try again, or choose a password. The link is still good.",
   displayName: "Your name",
   displayNameHelp: "Shown to others beside what you do.",
-  passwordHelp: "At least 12 characters. A sentence is easier to remember than a code.",
+  passwordHelp: `At least ${shortestPassword} characters. A sentence is easier to remember than a code.`,
   create: "Create account",
   setupNoSecret: "This link is incomplete",
   setupNoSecretText:
@@ -73,7 +74,7 @@ const ja: typeof en = {
   passkeyNotMade: "パスキーは作成されませんでした。もう一度試すか、パスワードを選んでください。リンクはまだ有効です。",
   displayName: "名前",
   displayNameHelp: "ほかの人に、操作の記録とともに表示されます。",
-  passwordHelp: "12 文字以上。記号の羅列より、覚えやすい文章がおすすめです。",
+  passwordHelp: `${shortestPassword} 文字以上。記号の羅列より、覚えやすい文章がおすすめです。`,
   create: "アカウントを作成",
   setupNoSecret: "リンクが完全ではありません",
   setupNoSecretText:

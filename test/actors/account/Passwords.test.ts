@@ -41,18 +41,18 @@ it.live("refuses short and long passwords, common ones and NUL, and quotes none 
   Effect.sync(() => {
     for (const wrong of [
       "",
-      "ninechars",
-      "é".repeat(9),
+      "eleven char",
+      "é".repeat(11),
       "a".repeat(257),
       "é".repeat(129),
       "with a \u0000 in it",
-      "Password123"
+      "PasswordPassword"
     ]) {
       const refusal = passwordRefusal(secret(wrong))
       expect(refusal?.code).toBe("invalid_request")
       if (wrong !== "") expect(refusal?.message).not.toContain(wrong)
     }
-    for (const fine of ["ten  chars", "a".repeat(256).replace(/a$/, "b"), "パスワードは十文字です"]) {
+    for (const fine of ["twelve chars", "a".repeat(256).replace(/a$/, "b"), "パスワードは十二文字です"]) {
       expect(passwordRefusal(secret(fine))).toBeUndefined()
     }
   })

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
+import { shortestPassword } from "../../../../schema/records/Password.ts"
 import { post } from "../../api/Client.ts"
 import { sessionsQuery } from "../../api/AccountQueries.ts"
 import { Button } from "../../ui/Button.tsx"
@@ -46,7 +47,7 @@ const Change = ({ onClose }: { readonly onClose: () => void }) => {
         type="password"
         autoComplete="new-password"
         required
-        minLength={12}
+        minLength={shortestPassword}
         value={newPassword}
         onChange={(event) => setNew(event.target.value)}
       />

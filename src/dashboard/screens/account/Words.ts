@@ -1,3 +1,4 @@
+import { shortestPassword } from "../../../../schema/records/Password.ts"
 const en = {
   title: "Account",
   profile: "You",
@@ -61,7 +62,7 @@ const en = {
   changePassword: "Change password",
   currentPassword: "Current password",
   newPassword: "New password",
-  newPasswordHelp: "At least 12 characters. Other devices are signed out.",
+  newPasswordHelp: `At least ${shortestPassword} characters. Other devices are signed out.`,
   passwordChanged: "Password changed"
 }
 
@@ -128,7 +129,7 @@ const ja: typeof en = {
   changePassword: "パスワードを変更",
   currentPassword: "現在のパスワード",
   newPassword: "新しいパスワード",
-  newPasswordHelp: "12 文字以上。ほかの端末はサインアウトされます。",
+  newPasswordHelp: `${shortestPassword} 文字以上。ほかの端末はサインアウトされます。`,
   passwordChanged: "パスワードを変更しました"
 }
 
