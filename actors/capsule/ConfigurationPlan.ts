@@ -16,32 +16,18 @@ import { checkBindings } from "./CheckedBindings.ts"
 import { CapsuleRuns } from "./CapsuleRuns.ts"
 import { ConfigSuccession, guardMoved } from "../succession/ConfigSuccession.ts"
 import { bindingsOf } from "../configuration/StoredBindings.ts"
-import {
-  InstallConfigStore,
-  type LoadedInstallConfig,
-  type VariableValues
-} from "../configuration/InstallConfigStore.ts"
+import { InstallConfigStore, type LoadedInstallConfig } from "../configuration/InstallConfigStore.ts"
 import { InstallPolicy } from "../configuration/InstallPolicy.ts"
-import { checkValues, governedVariables, marked, missingInputs } from "../configuration/VariableRules.ts"
+import { patchedValues } from "../configuration/VariablePatch.ts"
+import { checkValues, governedVariables, marked } from "../configuration/VariableRules.ts"
 
 const patched = Effect.fnUntraced(function* (config: LoadedInstallConfig, request: ConfigurationPlanRequest) {
   const configs = yield* InstallConfigStore
-  const { set = {}, remove = [] } = request.variablePatch ?? {}
+  const patch = request.variablePatch ?? {}
   const variables = governedVariables(config.config)
-  yield* checkValues("variablePatch.set", variables, set)
-  const values: Record<string, VariableValues[string]> = { ...(yield* configs.values(config.row)) }
-  for (const [index, name] of remove.entries()) {
-    if (Object.hasOwn(set, name)) return yield* invalidRequest(`variablePatch.remove[${index}]: ${name} is also set.`)
-    if (!Object.hasOwn(values, name)) {
-      return yield* invalidRequest(`variablePatch.remove[${index}]: the configuration sets no such input.`)
-    }
-    delete values[name]
-  }
-  Object.assign(values, set)
-  const missing = missingInputs(variables, values)
-  if (missing.length > 0)
-    return yield* invalidRequest(`variablePatch: required inputs would be left without a value: ${missing.join(", ")}.`)
-  return values
+  yield* checkValues("variablePatch.set", variables, patch.set ?? {})
+  const values = patchedValues(variables, yield* configs.values(config.row), patch)
+  return Result.isFailure(values) ? yield* invalidRequest(values.failure) : values.success
 })
 
 /** Interfaces that the person proposes beside those that the configuration has (specification, Configuration plans). */

@@ -114,6 +114,12 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     ],
     "redirect: the path behind the port": ["`${match[1]}${match[3]}`", "match[1]"]
   }),
+  ...guardsOf("actors/execution/ProviderObstacle.ts", "test/actors/execution/ProviderObstacle.test.ts", {
+    "provider: denied by the operator": ["normalProviderAddress(name) === provider", "name === requirement.provider"]
+  }),
+  ...guardsOf("actors/configuration/VariablePatch.ts", "test/actors/configuration/VariablePatch.test.ts", {
+    "patch: required inputs stay": ["missing.length > 0", "missing.length > 9"]
+  }),
   ...guardsOf("actors/identity/Pkce.ts", "test/actors/identity/Pkce.test.ts", {
     "pkce: the verifier": ["timingSafeEqual(Buffer.from(made), Buffer.from(challenge))", "made !== verifier"],
     "pkce: its characters": [

@@ -17,7 +17,7 @@ const holdFile = "actors/run/RunHold.ts"
 const sequencesFile = "actors/run/RunSequences.ts"
 const runLedgerFile = "actors/run/RunLedger.ts"
 const preparationFile = "actors/execution/RunPreparation.ts"
-const providersFile = "actors/execution/ProviderResolutions.ts"
+const providersFile = "actors/execution/ProviderObstacle.ts"
 
 /**
  * What a Run may do: its hold and its sequences, the plan it applies, and everything checked again before its tool
@@ -286,15 +286,15 @@ export const runMutants: ReadonlyArray<Mutant> = [
   {
     name: "providers: Connection of another Workspace",
     file: providersFile,
-    text: `row.scope !== "operator" && row.workspace_id !== workspaceId`,
-    broken: "row.workspace_id === null",
+    text: `bound.scope !== "operator" && bound.workspace_id !== workspaceId`,
+    broken: "bound.workspace_id === null",
     test: preparation
   },
   {
     name: "providers: Connection for another provider",
     file: providersFile,
-    text: "normalProviderAddress(row.provider) !== provider",
-    broken: "row.provider === workspaceId",
+    text: "normalProviderAddress(bound.provider) === provider",
+    broken: "bound.provider !== workspaceId",
     test: preparation
   }
 ]

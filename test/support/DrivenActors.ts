@@ -7,7 +7,7 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   "actors/capsule/CapsulesLive.ts": ["actors/capsule/CapsuleGroups", "reads of one record, and pages"],
   "actors/capsule/ConfigurationPlan.ts": [
     "actors/capsule/InputAuthority",
-    "asks VariableRules and BlueprintPatch, then succeeds"
+    "asks VariablePatch and BlueprintPatch, then succeeds"
   ],
   "actors/capsule/LeftOverAdoption.ts": ["actors/capsule/LeftOverAdoption", "asks AdoptionProblems, then writes"],
   "actors/capsule/LifecycleCommands.ts": ["actors/capsule/AutoUpdate", "writes what CapsuleSettings decides"],
@@ -53,7 +53,10 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "whether a configuration fits a report"
   ],
   "actors/execution/PostApplyChecks.ts": ["actors/execution/PostApply", "checks one after the other"],
-  "actors/execution/ProviderResolutions.ts": ["actors/execution/RunPreparation", "why a Connection does not serve"],
+  "actors/execution/ProviderResolutions.ts": [
+    "actors/execution/RunPreparation",
+    "asks ProviderObstacle, then the rules of use"
+  ],
   "actors/execution/RunExecutor.ts": ["actors/queue/RunQueue", "asks QueueDecision, then forks"],
   "actors/execution/RunRecovery.ts": ["actors/execution/Killed", "what an earlier incarnation left"],
   "actors/execution/SyncExecution.ts": ["actors/source-commands/Looks", "what a sync leaves of a look"],
