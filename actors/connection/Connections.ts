@@ -40,8 +40,8 @@ export class Connections extends Context.Service<
       context: CommandContext,
       id: ConnectionId
     ) => Effect.Effect<typeof RevokedConnection.Type, ApiError>
-    /** Connections that have expired or will before a time, and are not revoked. */
-    readonly expiring: (workspaceId: WorkspaceId, before: string) => Effect.Effect<ReadonlyArray<Connection>>
+    /** Connections that have expired or will within `connectionExpiryNotice`, and are not revoked. */
+    readonly expiring: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Connection>, ApiError>
     /** Git Connections that Sources use and that are sent nowhere until somebody confirms their origins. */
     readonly awaitingOrigins: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>

@@ -1,12 +1,14 @@
-import { Effect, Layer } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { notFound } from "../../schema/errors/ApiError.ts"
+import { connectionExpiryNotice } from "../../schema/records/Connection.ts"
 import { ConnectionId } from "../../schema/records/Ids.ts"
 import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
 import { secretHash } from "../credential/BearerSecret.ts"
 import { answered } from "../ActorClient.ts"
+import { presentUntil } from "../database/ReadHorizon.ts"
 import { ReadSql } from "../database/ReadSql.ts"
-import { newId, now } from "../Identity.ts"
+import { newId } from "../Identity.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
 import { Connections } from "./Connections.ts"
@@ -17,6 +19,16 @@ import { nothingOpen } from "./FinishAuthorization.ts"
 import { OAuthHelpers } from "./OAuthHelpers.ts"
 import { ConnectionRow, ListedConnection } from "./ConnectionRow.ts"
 import { ConnectionAuthorizationRow } from "./ConnectionAuthorizationRow.ts"
+
+/** When its status changes without a command. */
+const expiryOf = (row: Pick<ListedConnection, "status" | "expires_at">): string | null =>
+  row.status === "revoked" ? null : row.expires_at
+
+/** When its expiry needs attention. */
+const noticeOf = (expiresAt: string | null): string | null =>
+  expiresAt === null
+    ? null
+    : DateTime.formatIso(DateTime.subtractDuration(DateTime.makeUnsafe(expiresAt), connectionExpiryNotice))
 
 export const layer = Layer.effect(
   Connections,
@@ -36,21 +48,22 @@ export const layer = Layer.effect(
         const [row] = yield* Effect.orDie(
           ConnectionRow.rows(sql)`SELECT * FROM connections WHERE id = ${id} AND removed_at IS NULL`
         )
-        return row === undefined ? yield* notFound("Connection") : toConnection(row, yield* now)
+        if (row === undefined) return yield* notFound("Connection")
+        return toConnection(row, yield* presentUntil([expiryOf(row)]))
       }),
       update: (context, id, request) => answered(client(id).Update({ context, request })),
       remove: (context, id) => answered(client(id).Remove({ context })),
-      expiring: Effect.fn("Connections.expiring")(function* (workspaceId, before) {
+      expiring: Effect.fn("Connections.expiring")(function* (workspaceId) {
         const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
-          AND removed_at IS NULL AND status <> 'revoked' AND expires_at <= ${before} ORDER BY expires_at, id`
-        const at = yield* now
-        return rows.map((row) => toConnection(row, at))
+          AND removed_at IS NULL AND status <> 'revoked' AND expires_at IS NOT NULL ORDER BY expires_at, id`
+        const noticed = rows.map((row) => noticeOf(row.expires_at))
+        const at = yield* presentUntil([...noticed, ...rows.map(expiryOf)])
+        return rows.flatMap((row, index) => ((noticed[index] ?? at) <= at ? [toConnection(row, at)] : []))
       }, Effect.orDie),
       test: (context, id) => answered(client(id).Test({ context })),
       confirmOrigins: (context, id, origins) => answered(client(id).ConfirmOrigins({ context, origins })),
       revoke: (context, id) => answered(client(id).Revoke({ context })),
       list: Effect.fn("Connections.list")(function* (workspaceId, page) {
-        const at = yield* now
         const rows = yield* pageOfRows(
           ListedConnection,
           sql,
@@ -63,14 +76,15 @@ export const layer = Layer.effect(
           },
           page
         )
+        const at = yield* presentUntil(rows.items.map(expiryOf))
         return { ...rows, items: rows.items.map((row) => toConnection(row, at)) }
       }),
       awaitingOrigins: Effect.fn("Connections.awaitingOrigins")(function* (workspaceId) {
-        const at = yield* now
         const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections c WHERE c.workspace_id = ${workspaceId}
           AND c.kind = 'git_https' AND c.origins IS NULL AND c.status <> 'revoked'
           AND EXISTS (SELECT 1 FROM sources s WHERE s.auth_connection_id = c.id AND s.status <> 'disabled')
           ORDER BY c.created_at, c.id`
+        const at = yield* presentUntil(rows.map(expiryOf))
         return rows.map((row) => toConnection(row, at))
       }, Effect.orDie),
       startOAuth: Effect.fn("Connections.startOAuth")(function* (context, start) {
@@ -97,7 +111,7 @@ export const layer = Layer.effect(
       failing: Effect.fn("Connections.failing")(function* (workspaceId) {
         const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
           AND oauth_fault IS NOT NULL ORDER BY created_at, id`
-        const at = yield* now
+        const at = yield* presentUntil(rows.map(expiryOf))
         return rows.map((row) => toConnection(row, at))
       }, Effect.orDie),
       helpers: Effect.succeed(helpers.map(({ helper }) => helper)),

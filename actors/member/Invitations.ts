@@ -10,6 +10,7 @@ import { Users } from "../account/Users.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
+import { presentUntil } from "../database/ReadHorizon.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { rowShape } from "../database/Table.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -259,7 +260,7 @@ const make = Effect.gen(function* () {
       const before = at === undefined || id === undefined ? read`1 = 1` : read`(created_at, id) < (${at}, ${id})`
       const rows = yield* Effect.orDie(InvitationRow.rows(read)`SELECT * FROM invitations
         WHERE workspace_id = ${workspaceId} AND ${before} ORDER BY created_at DESC, id DESC LIMIT ${page.limit + 1}`)
-      const present = yield* now
+      const present = yield* presentUntil(rows.map((row) => (row.status === "pending" ? row.expires_at : null)))
       const items = rows.slice(0, page.limit).map((row) => toInvitation(row, present))
       const last = items.at(-1)
       if (rows.length <= page.limit || last === undefined) return { items }

@@ -6,6 +6,7 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { Member, type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
+import { presentUntil } from "../database/ReadHorizon.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
@@ -262,7 +263,13 @@ const make = Effect.gen(function* () {
       const binding: CursorBinding = { route: "workspaces.members", subject, filter: [workspaceId] }
       const [at, id] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
       const after = at === undefined || id === undefined ? read`1 = 1` : read`("createdAt", subject) > (${at}, ${id})`
-      const present = yield* now
+      const pending = yield* Effect.orDie(
+        InvitationRow.some(
+          read,
+          "expires_at"
+        )`SELECT expires_at FROM invitations WHERE workspace_id = ${workspaceId} AND status = 'pending'`
+      )
+      const present = yield* presentUntil(pending.map((one) => one.expires_at))
       // Somebody who is invited again is shown once, as invited.
       const rows = yield* SqlSchema.findAll({
         Request: Schema.Void,

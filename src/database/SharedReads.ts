@@ -8,6 +8,9 @@ import type { ReadSnapshotShape } from "../../actors/database/ReadSnapshot.ts"
 // Of each kind: more than the credentials in use at a time, and nothing beside what one commit forgets.
 const maxRemembered = 4096
 
+// Of everything that is weighed together.
+const maxBytes = 32 * 1024 * 1024
+
 /**
  * The read transaction of a connection that only reads. Locking the file costs more than most reads, so the reads of one turn
  * of the event loop do it once. The transaction begins with the first of them and is over before anything else happens: at the
@@ -26,12 +29,19 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
   let isOpen = false
   let version: unknown
   let epoch = 0
+  let bytes = 0
 
   const end = () => {
     if (!isOpen) return
     isOpen = false
     // Nothing was written, and a rollback cannot be refused: left open, the connection would show old states from now on.
     control.rollback.get()
+  }
+
+  const forgetAll = () => {
+    epoch++
+    bytes = 0
+    for (const clear of forget) clear()
   }
 
   const begin = () => {
@@ -44,11 +54,13 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     const current = hasProperty(row, "data_version") ? row.data_version : undefined
     if (current === version && current !== undefined) return
     version = current
-    epoch++
-    for (const clear of forget) clear()
+    forgetAll()
   }
 
-  const untilCommit: ReadMemoryShape["untilCommit"] = <A, E, R>(find: (key: string) => Effect.Effect<A, E, R>) => {
+  const untilCommit: ReadMemoryShape["untilCommit"] = <A, E, R>(
+    find: (key: string) => Effect.Effect<A, E, R>,
+    weigh?: (found: A) => number | undefined
+  ) => {
     const remembered = new Map<string, Exit.Exit<A>>()
     forget.push(() => remembered.clear())
     const findAnew = (key: string) => {
@@ -56,8 +68,11 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
       return Effect.map(find(key), (found) => {
         // Read from this state or from a newer one that was not looked at yet; the next look forgets it in that case.
         if (since === epoch && found !== undefined) {
+          const weight = weigh === undefined ? 0 : weigh(found)
+          if (weight === undefined || bytes + weight > maxBytes) return found
           if (remembered.size >= maxRemembered) remembered.clear()
           remembered.set(key, Exit.succeed(found))
+          bytes += weight
         }
         return found
       })
@@ -76,6 +91,6 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     end()
   }
   const snapshot: ReadSnapshotShape = { renew: end }
-  const memory: ReadMemoryShape = { untilCommit }
+  const memory: ReadMemoryShape = { untilCommit, forget: forgetAll }
   return { before: begin, memory, snapshot, close }
 }

@@ -5,6 +5,7 @@ import { hasProperty } from "effect/Predicate"
 import type { Authorization, BodyLimits, Envelope } from "../../schema/api/Middleware.ts"
 import { SvcApi } from "../../schema/api/SvcApi.ts"
 import { answersOf } from "./handlers/StoredAnswers.ts"
+import { rememberedAnswers } from "./RememberedAnswers.ts"
 
 /** A handler as `HttpApiBuilder.group` registers it. What it fails with is for the envelope; what it needs, each request has. */
 interface Registered {
@@ -111,7 +112,7 @@ type Needs = Groups<typeof SvcApi> | Authorization | BodyLimits | Envelope
  * have been given others than the request has. These have not, so reads run with the services of the request as they are.
  */
 export const endpointRoutes: Layer.Layer<never, never, Needs | HttpRouter.HttpRouter> = Layer.unwrap(
-  Effect.map(Effect.context<Needs>(), (services) => {
+  Effect.zipWith(Effect.context<Needs>(), rememberedAnswers, (services, remembered) => {
     const readRoute = (
       group: HttpApiGroup.Top,
       { endpoint, handler }: Registered,
@@ -124,6 +125,7 @@ export const endpointRoutes: Layer.Layer<never, never, Needs | HttpRouter.HttpRo
           ? Effect.flatMap(handler(request.value), toResponse)
           : Effect.failCause(request.cause)
       })
+      answered = remembered(endpoint, answered)
       for (const key of endpoint.middlewares) {
         const middleware: Middleware = Context.getUnsafe(services, key)
         answered = middleware(answered, { endpoint, group })

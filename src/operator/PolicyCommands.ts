@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Audit } from "../../actors/audit/Audit.ts"
 import { OperatorSuccession } from "../../actors/succession/OperatorSuccession.ts"
 import { serviceContext } from "../../actors/Command.ts"
+import { ReadMemory } from "../../actors/database/ReadMemory.ts"
 import { transaction } from "../../actors/database/Transaction.ts"
 import { Grants } from "../../actors/identity/Grants.ts"
 import { endRemovedRedirects } from "../../actors/identity/RemovedRedirects.ts"
@@ -58,6 +59,7 @@ export class PolicyCommands extends Context.Service<
       const grants = yield* Grants
       const operator = yield* OperatorSuccession
       const audit = yield* Audit
+      const memory = yield* ReadMemory
 
       const read = Effect.all({ policy: policy.reload, clients: registered.reload }).pipe(
         Effect.filterOrFail(
@@ -102,8 +104,10 @@ export class PolicyCommands extends Context.Service<
           Effect.provideService(Grants, grants),
           Effect.orDie,
           transaction(sql),
-          // It did not happen without its event.
-          Effect.onError(() => Effect.andThen(next.undo, clients?.undo ?? Effect.void))
+          // It did not happen without its event, and what was read meanwhile was never true.
+          Effect.onError(() =>
+            next.undo.pipe(Effect.andThen(clients?.undo ?? Effect.void), Effect.andThen(Effect.sync(memory.forget)))
+          )
         )
         const parts = [...reloaded.changed, ...reloaded.clients.changed.map((id) => `OpenID client ${id}`)]
         yield* Effect.logInfo(

@@ -4,6 +4,7 @@ const singleUse = "test/actors/identity/SingleUse.test.ts"
 const signIn = "test/actors/account/SignIn.test.ts"
 const handoffs = "test/actors/handoff/Handoffs.test.ts"
 const accessTokens = "test/actors/account/AccessTokens.test.ts"
+const rememberedAnswers = "test/src/http/RememberedAnswers.test.ts"
 const revokedReads = "test/src/http/RevokedReads.test.ts"
 const cursors = "test/actors/paging/Cursors.test.ts"
 const receipts = "test/actors/idempotency/Receipts.test.ts"
@@ -132,6 +133,48 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
     text: "for (const clear of forget) clear()",
     broken: "void forget",
     test: revokedReads
+  },
+  {
+    name: "remembered answer: only to the same caller",
+    file: "src/http/RememberedAnswers.ts",
+    text: "${subject}${separator}${credential}",
+    broken: "${credential}",
+    test: rememberedAnswers
+  },
+  {
+    name: "remembered answer: only to the same credential",
+    file: "src/http/RememberedAnswers.ts",
+    text: "${separator}${credentialId}",
+    broken: "",
+    test: rememberedAnswers
+  },
+  {
+    name: "remembered answer: not after the moment it was compared with",
+    file: "src/http/RememberedAnswers.ts",
+    text: "fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() < until",
+    broken: "until > 0",
+    test: rememberedAnswers
+  },
+  {
+    name: "remembered answer: none that reads the time",
+    file: "src/http/RememberedAnswers.ts",
+    text: "holds(0)",
+    broken: "{}",
+    test: rememberedAnswers
+  },
+  {
+    name: "remembered answer: a list of Connections ends with the first expiry",
+    file: "actors/connection/ConnectionsLive.ts",
+    text: "presentUntil(rows.items.map(expiryOf))",
+    broken: "presentUntil([])",
+    test: "test/actors/connection/ConnectionExpiry.test.ts"
+  },
+  {
+    name: "remembered answer: members hold until an invitation expires",
+    file: "actors/member/Members.ts",
+    text: "presentUntil(pending.map((one) => one.expires_at))",
+    broken: "presentUntil([])",
+    test: "test/actors/member/Invitations.test.ts"
   },
   {
     name: "OAuth token: expired since it was remembered",

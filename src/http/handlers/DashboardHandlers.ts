@@ -1,4 +1,4 @@
-import { Clock, Duration, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Users } from "../../../actors/account/Users.ts"
 import { Audit } from "../../../actors/audit/Audit.ts"
@@ -11,7 +11,6 @@ import { Sources } from "../../../actors/source/Sources.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
-import { connectionExpiryNotice } from "../../../schema/records/Connection.ts"
 import { CapsuleId } from "../../../schema/records/Ids.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 import { IsolationNotice } from "../IsolationNotice.ts"
@@ -83,9 +82,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
           [...waiting.items, ...unfinished.approvedPlans].flatMap(({ capsuleId }) => capsuleId ?? [])
         )
         const unconfirmed = yield* connections.awaitingOrigins(workspaceId)
-        const noticed =
-          (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(connectionExpiryNotice))
-        const expiring = yield* connections.expiring(workspaceId, new Date(noticed).toISOString())
+        const expiring = yield* connections.expiring(workspaceId)
         const failing = yield* connections.failing(workspaceId)
         const latest = yield* runs.list(workspaceId, {}, { limit: recent })
         const activity = yield* audit.list(workspaceId, caller.subject, {}, { limit: recent })

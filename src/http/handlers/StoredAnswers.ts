@@ -1,12 +1,20 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { keeping } from "../KnownMembers.ts"
 
-type Answering = (value: unknown) => HttpServerResponse.HttpServerResponse
+type Answering = (value: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 
-/** The reads of a group whose response is written as it is stored, by endpoint. */
+/** Writes a response as it is stored, or by its codec where the schema converts something. */
+const answeringBy = (schema: Schema.Top): Answering => {
+  const kept = keeping(schema.ast)
+  if (kept !== undefined) return (value) => Effect.succeed(HttpServerResponse.jsonUnsafe(kept(value)))
+  const encode = Schema.encodeUnknownEffect(Schema.toCodecJson(Schema.make<Schema.Codec<unknown>>(schema.ast)))
+  return (value) => Effect.orDie(Effect.map(encode(value), (encoded) => HttpServerResponse.jsonUnsafe(encoded)))
+}
+
+/** The reads of a group and how each is answered, by endpoint. */
 export const answersOf = (group: string): ReadonlyMap<string, Answering> => {
   const found = new Map<string, Answering>()
   HttpApi.reflect(SvcApi, {
@@ -16,10 +24,7 @@ export const answersOf = (group: string): ReadonlyMap<string, Answering> => {
       const [schemas, ...others] = Array.from(successes, ([status, given]) => (status === 200 ? given : undefined))
       const [schema, ...alternatives] = schemas ?? []
       if (schema === undefined || others.length + alternatives.length > 0) return
-      const kept = keeping(schema.ast)
-      if (kept !== undefined) {
-        found.set(endpoint.identifier, (value) => HttpServerResponse.jsonUnsafe(kept(value)))
-      }
+      found.set(endpoint.identifier, answeringBy(schema))
     }
   })
   return found
@@ -30,8 +35,9 @@ type Handler = (request: unknown) => Effect.Effect<unknown, unknown, unknown>
 const isHandler = (value: unknown): value is Handler => typeof value === "function"
 
 const answering = (handler: Handler, answer: Answering): Handler => {
-  const answered = (value: unknown) => (HttpServerResponse.isHttpServerResponse(value) ? value : answer(value))
-  return (request) => Effect.map(handler(request), answered)
+  const answered = (value: unknown) =>
+    HttpServerResponse.isHttpServerResponse(value) ? Effect.succeed(value) : answer(value)
+  return (request) => Effect.flatMap(handler(request), answered)
 }
 
 interface Collecting {
@@ -39,9 +45,9 @@ interface Collecting {
 }
 
 /**
- * Handlers of a group whose reads skip the codec wherever a response is written as it is stored: its values were
- * decoded when they were read from the database. Members that the schema does not name are omitted, as an encoder
- * would.
+ * Handlers of a group whose reads give the response itself. They skip the codec wherever it is written as it is stored: its
+ * values were decoded when they were read from the database. Members that the schema does not name are omitted, as an
+ * encoder would.
  */
 export function storedAnswers<H extends object>(group: string, handlers: H): H
 export function storedAnswers(group: string, handlers: Collecting): Collecting {

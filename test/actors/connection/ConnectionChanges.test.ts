@@ -211,30 +211,6 @@ describe("a Connection that is changed", () => {
     })
   )
 
-  tests.live("needs attention before it expires and afterwards", () =>
-    Effect.gen(function* () {
-      const { context, workspaceId } = yield* TestPlane
-      const connections = yield* Connections
-      const sql = yield* SqlClient.SqlClient
-      const { id } = yield* connections.create(context, {
-        workspaceId,
-        provider: "acme/short",
-        displayName: "short",
-        values: { SHORT_TOKEN: "short-canary-token" },
-        expiresAt: "2990-01-15T00:00:00.000Z"
-      })
-      const seen = Effect.fnUntraced(function* (until: string) {
-        return (yield* connections.expiring(workspaceId, until)).filter((each) => each.id === id)
-      })
-      expect(yield* seen("2990-01-14T23:59:59.999Z")).toEqual([])
-      expect((yield* seen("2990-01-15T00:00:00.000Z")).map(({ status }) => status)).toEqual(["pending"])
-      yield* sql`UPDATE connections SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${id}`
-      expect((yield* seen("2990-01-01T00:00:00.000Z")).map(({ status }) => status)).toEqual(["expired"])
-      yield* connections.revoke(context, id)
-      expect(yield* seen("2990-02-01T00:00:00.000Z")).toEqual([])
-    })
-  )
-
   tests.live("accepts one of two changes based on the same read, and never half of one", () =>
     Effect.gen(function* () {
       const connection = yield* demoConnection("concurrent-canary-0")

@@ -14,6 +14,7 @@ import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import type { Role } from "../../../schema/records/Workspace.ts"
 import { as, joinWorkspace, newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
+import { horizonOf } from "../../support/Horizon.ts"
 
 const at = "1970-01-01T00:00:00.000Z"
 const fresh = Effect.provide(Layer.fresh(testAccounts))
@@ -53,6 +54,24 @@ it.effect("an open link makes one person a member, once, and repeating it change
     expect(yield* accept(of.ann, secret)).toMatchObject({ status: "accepted", acceptedBy: of.ann })
     expect(yield* code(accept(of.bob, secret))).toBe("not_found")
     expect(yield* roleOf(of, of.bob)).toBeNull()
+  }).pipe(fresh)
+)
+
+it.effect("lists of invitations and members hold until the next pending invitation expires", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const invitations = yield* Invitations
+    const members = yield* Members
+    const listed = horizonOf(invitations.list(of.id, of.owner, { limit: 50 }))
+    const shown = horizonOf(members.list(of.id, of.owner, { limit: 50 }))
+    expect([yield* listed, yield* shown]).toEqual([undefined, undefined])
+    yield* invite(of, of.owner, { email: "late@example.com", expiresAt: "1970-01-03T00:00:00.000Z" })
+    yield* invite(of, of.owner, { email: "soon@example.com", expiresAt: "1970-01-02T00:00:00.000Z" })
+    const soon = "1970-01-02T00:00:00.000Z"
+    expect([yield* listed, yield* shown]).toEqual([soon, soon])
+    yield* TestClock.adjust("1 days")
+    const late = "1970-01-03T00:00:00.000Z"
+    expect([yield* listed, yield* shown]).toEqual([late, late])
   }).pipe(fresh)
 )
 

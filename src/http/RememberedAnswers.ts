@@ -1,0 +1,84 @@
+import { Clock, Context, Effect } from "effect"
+import { HttpServerRequest, type HttpServerResponse } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { ReadHorizon } from "../../actors/database/ReadHorizon.ts"
+import { ReadMemory } from "../../actors/database/ReadMemory.ts"
+import { Access } from "../../schema/api/Access.ts"
+import { Caller } from "../../schema/api/Middleware.ts"
+
+type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse>
+
+const separator = "\u0000"
+
+/** Two requests with the same key get the same answer from the same records. A live stream is asked for by header. */
+const keyOf = (context: Context.Context<never>): string => {
+  const { credential, credentialId, subject } = Context.getUnsafe(context, Caller)
+  const { headers, url } = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
+  const wanted = `${headers["accept"] ?? ""}${separator}${headers["upgrade"] ?? ""}`
+  return `${url}${separator}${subject}${separator}${credential}${separator}${credentialId}${separator}${wanted}`
+}
+
+/** Only a whole answer that is in memory already: a stream is read once. */
+const weightOf = ({ body, status }: HttpServerResponse.HttpServerResponse): number | undefined =>
+  status === 200 && body._tag === "Uint8Array" ? body.contentLength : undefined
+
+/** The given clock, which notes that the time was read. */
+const noting = (clock: Clock.Clock, note: () => void): Clock.Clock => {
+  const currentTimeMillisUnsafe = () => {
+    note()
+    return clock.currentTimeMillisUnsafe()
+  }
+  return {
+    currentTimeMillisUnsafe,
+    currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
+    currentTimeNanos: Effect.andThen(Effect.sync(note), clock.currentTimeNanos),
+    // These measure how long something takes, for traces. What an answer shows is a time of day.
+    currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
+    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+    monotonicTimeNanos: clock.monotonicTimeNanos,
+    sleep: (duration) => clock.sleep(duration)
+  }
+}
+
+/** An answer, and the time (milliseconds) until which it holds if nothing is committed. */
+interface Remembered {
+  readonly response: HttpServerResponse.HttpServerResponse
+  readonly until: number
+}
+
+/** Answers, and notes how long it holds. Whatever reads the time for anything but `presentUntil` holds for no time at all. */
+const observed = (answered: Answered): Effect.Effect<Remembered> =>
+  Effect.withFiber((fiber) => {
+    let until = Number.POSITIVE_INFINITY
+    const clock = fiber.getRef(Clock.Clock)
+    const holds = (millis: number) => {
+      until = Math.min(until, millis)
+    }
+    return answered.pipe(
+      Effect.provideService(
+        Clock.Clock,
+        noting(clock, () => holds(0))
+      ),
+      Effect.provideService(ReadHorizon, { clock, until: holds }),
+      Effect.map((response) => ({ response, until }))
+    )
+  })
+
+const weigh = ({ response, until }: Remembered) => (until === 0 ? undefined : weightOf(response))
+
+/**
+ * Reads whose answer is given again, byte for byte, until something is committed or the time comes that it was compared with.
+ * Who asks is still verified by every request, before this.
+ */
+export const rememberedAnswers = Effect.map(ReadMemory, ({ untilCommit }) => {
+  return (endpoint: HttpApiEndpoint.Top, answered: Answered): Answered => {
+    const rule = Context.getUnsafe(endpoint.annotations, Access)
+    if (rule.kind === "public" || rule.kind === "token") return answered
+    const remembered = untilCommit(() => observed(answered), weigh)
+    return Effect.withFiber((fiber) =>
+      Effect.flatMap(remembered(keyOf(fiber.context)), ({ response, until }) =>
+        until === 0 || fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() < until ? Effect.succeed(response) : answered
+      )
+    )
+  }
+})

@@ -1,0 +1,15 @@
+import { Clock, Effect } from "effect"
+import { ReadHorizon } from "../../actors/database/ReadHorizon.ts"
+
+/** The time until which the answer of a read holds, as a timestamp; `undefined` for one that holds as long as its records. */
+export const horizonOf = <A, E, R>(read: Effect.Effect<A, E, R>): Effect.Effect<string | undefined, E, R> =>
+  Clock.clockWith((clock) => {
+    let end: number | undefined
+    const until = (millis: number) => {
+      end = Math.min(end ?? millis, millis)
+    }
+    return read.pipe(
+      Effect.provideService(ReadHorizon, { clock, until }),
+      Effect.map(() => (end === undefined ? undefined : new Date(end).toISOString()))
+    )
+  })
