@@ -51,6 +51,15 @@ export class TokenAuthority extends Context.Service<
           )
         )
 
+      /** The role behind a token that is bound to a Workspace. */
+      const roleBehind = memory.untilCommit((hash) =>
+        Effect.flatMap(stored(hash), (found) =>
+          found === undefined || found.row.workspace_id === null
+            ? Effect.succeedNone
+            : memberships.role(found.row.subject, found.row.workspace_id)
+        )
+      )
+
       return TokenAuthority.of({
         authenticate: (token) =>
           // The checksum spares the database guesses.
@@ -63,8 +72,7 @@ export class TokenAuthority extends Context.Service<
             : Effect.fail(invalidToken()),
         current: Effect.fn("TokenAuthority.current")(function* (bearer) {
           const { row } = yield* known(bearer)
-          const role =
-            row.workspace_id === null ? Option.none() : yield* memberships.role(row.subject, row.workspace_id)
+          const role = yield* roleBehind(secretHash(bearer))
           if (row.workspace_id !== null && Option.isNone(role)) {
             return yield* new ApiError({
               code: "workspace_membership_inactive",

@@ -16,8 +16,8 @@ const maxBytes = 32 * 1024 * 1024
  * of the event loop do it once. The transaction begins with the first of them and is over before anything else happens: at the
  * end of the turn, or as soon as this process commits something.
  *
- * What may be remembered is held against SQLite's own count of commits by other connections, which is read as the transaction
- * begins. This connection never writes, so the count covers every change there is.
+ * What may be remembered is held against SQLite's own count of commits by other connections, which is read before it is used and
+ * as the transaction begins. This connection never writes, so the count covers every change there is.
  */
 export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] | undefined) => {
   const control = {
@@ -27,11 +27,14 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
   }
   const forget: Array<() => void> = []
   let isOpen = false
+  // Whether what is remembered was held against the count of commits since the last renewal.
+  let isHeld = false
   let version: unknown
   let epoch = 0
   let bytes = 0
 
   const end = () => {
+    isHeld = false
     if (!isOpen) return
     isOpen = false
     // Nothing was written, and a rollback cannot be refused: left open, the connection would show old states from now on.
@@ -44,17 +47,29 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     for (const clear of forget) clear()
   }
 
+  const compareVersion = () => {
+    const row = control.version.get()
+    const current = hasProperty(row, "data_version") ? row.data_version : undefined
+    if (current === version && current !== undefined) return
+    version = current
+    forgetAll()
+  }
+
   const begin = () => {
     if (isOpen) return
     // `run` would ask for what changed, on every read.
     control.begin.get()
     isOpen = true
     queueMicrotask(end)
-    const row = control.version.get()
-    const current = hasProperty(row, "data_version") ? row.data_version : undefined
-    if (current === version && current !== undefined) return
-    version = current
-    forgetAll()
+    compareVersion()
+  }
+
+  /** For what is remembered alone, a transaction is more than it takes. */
+  const hold = () => {
+    if (isOpen || isHeld) return
+    compareVersion()
+    isHeld = true
+    queueMicrotask(end)
   }
 
   const untilCommit: ReadMemoryShape["untilCommit"] = <A, E, R>(
@@ -80,8 +95,8 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     return (key) =>
       Effect.suspend((): Effect.Effect<A, E, R> => {
         // What is wrong with the database is the read's to report.
-        const isBegun = Result.isSuccess(Result.try(begin))
-        return (isBegun ? remembered.get(key) : undefined) ?? findAnew(key)
+        const isTrue = Result.isSuccess(Result.try(hold))
+        return (isTrue ? remembered.get(key) : undefined) ?? findAnew(key)
       })
   }
 

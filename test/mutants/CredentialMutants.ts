@@ -135,6 +135,13 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
     test: revokedReads
   },
   {
+    name: "remembered authority: compared with the commits of every request",
+    file: "src/database/SharedReads.ts",
+    text: "    compareVersion()\n    isHeld = true",
+    broken: "    isHeld = true",
+    test: revokedReads
+  },
+  {
     name: "remembered answer: only to the same caller",
     file: "src/http/RememberedAnswers.ts",
     text: "${subject}${separator}${credential}",
