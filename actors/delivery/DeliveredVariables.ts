@@ -34,6 +34,16 @@ export const secretShapes = (requires: ReadonlyArray<CompiledRequirement>): Read
       : []
   )
 
+/** Where a module asks for the secret with which its resource server introspects the tokens of the Capsule's client. */
+const introspectionTargets: ReadonlyArray<string> = [
+  "variable:oidc_introspection_secret",
+  "binding:OIDC_INTROSPECTION_SECRET"
+]
+
+/** The generated secret that is also good for introspection, if there is one. */
+export const introspectionShape = (shapes: ReadonlyArray<SecretShape>): SecretShape | undefined =>
+  shapes.find(({ target }) => introspectionTargets.includes(target))
+
 const slotValue = (values: object | undefined, slot: string): string | undefined => {
   const found: unknown = Object.entries(values ?? {}).find(([name]) => name === slot)?.[1]
   return typeof found === "string" ? found : undefined

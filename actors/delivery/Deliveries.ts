@@ -6,7 +6,7 @@ import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { InterfaceConsumption } from "./InterfaceConsumption.ts"
 import type { RunRow } from "../run/RunRow.ts"
-import { type DeliveredValues, deliveredVariables, secretShapes } from "./DeliveredVariables.ts"
+import { type DeliveredValues, deliveredVariables, introspectionShape, secretShapes } from "./DeliveredVariables.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 import { DeliverySidecar, type PinnedDeliveries, type ResolvedDeliveries } from "./DeliverySidecar.ts"
 import { Endpoints } from "./Endpoints.ts"
@@ -112,7 +112,7 @@ const make = Effect.gen(function* () {
       ? undefined
       : endpoint === undefined
         ? yield* refused("endpoint_not_available", "An OpenID identity needs an HTTP endpoint.")
-        : yield* identity.pin(run.id, capsule.id, endpoint.url)
+        : yield* identity.pin(run.id, capsule.id, endpoint)
     const shapes = secretShapes(requires)
     const found = yield* gathered(shapes, (shape) => secrets.obtain(capsule, shape))
     const resolved = {
@@ -180,7 +180,9 @@ const make = Effect.gen(function* () {
       const planRunId = run.plan_run_id
       const pinned = yield* sidecar.verified(planRunId, capsule)
       yield* consumption.activate(capsule.id, pinned?.consumed ?? [])
-      return yield* identity.register(planRunId, capsule.id).pipe(
+      const shape = introspectionShape(pinned?.secrets ?? [])
+      const secret = shape === undefined ? undefined : yield* secrets.find(capsule, shape)
+      return yield* identity.register(planRunId, capsule.id, secret).pipe(
         Effect.as([]),
         Effect.catch(({ message }) => Effect.succeed([message]))
       )

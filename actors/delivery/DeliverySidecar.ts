@@ -19,7 +19,8 @@ export const ResolvedDeliveries = Schema.Struct({
     Schema.Struct({
       url: Schema.String,
       subdomain: Schema.optionalKey(Schema.String),
-      routePattern: Schema.optionalKey(Schema.String)
+      routePattern: Schema.optionalKey(Schema.String),
+      postLogoutPaths: Schema.optionalKey(Schema.Array(Schema.String))
     })
   ),
   identity: Schema.optionalKey(

@@ -1,4 +1,5 @@
 import { Array as Arr, Context, Result, Schema } from "effect"
+import { CallbackPath } from "../../schema/manifest/RequirementDeclaration.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 
 /**
@@ -24,6 +25,7 @@ const plainText = Schema.String.check(
  * - `workspace`: handle; `project`: slug, needed where two Projects have a Capsule of that name and environment
  * - `url`: canonical https URL, such as `https://app.example.com`
  * - `subdomain`, `routePattern`: passed unchanged to modules that ask for them
+ * - `postLogoutPaths`: where the Capsule's application may have people returned after a sign-out, besides `url` itself
  */
 export const EndpointAssignment = Schema.Struct({
   workspace: Schema.String,
@@ -37,7 +39,8 @@ export const EndpointAssignment = Schema.Struct({
     })
   ),
   subdomain: Schema.optionalKey(plainText),
-  routePattern: Schema.optionalKey(plainText)
+  routePattern: Schema.optionalKey(plainText),
+  postLogoutPaths: Schema.optionalKey(Schema.Array(CallbackPath).check(Schema.isMaxLength(8)))
 })
 export type EndpointAssignment = typeof EndpointAssignment.Type
 

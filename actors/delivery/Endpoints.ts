@@ -11,6 +11,8 @@ export interface EndpointValues {
   readonly url: string
   readonly subdomain?: string
   readonly routePattern?: string
+  /** For an identity only: no slot delivers them. */
+  readonly postLogoutPaths?: ReadonlyArray<string>
 }
 
 /** What an assignment is looked up by. */
@@ -35,13 +37,14 @@ export class Endpoints extends Context.Service<
               AND o.name = ${capsule.name} AND o.environment = ${capsule.environment} AND ${sql.literal(livingCapsule("o."))}) AS homonyms
           FROM workspaces w JOIN projects p ON p.id = ${capsule.project_id} WHERE w.id = ${capsule.workspace_id}`)
         if (owner === undefined) return yield* refused("endpoint_not_available", "The Capsule's Project is gone.")
-        const { routePattern, subdomain, url } = yield* Effect.fromResult(
+        const { postLogoutPaths, routePattern, subdomain, url } = yield* Effect.fromResult(
           assignedEndpoint(assigned.endpoints, { ...owner, capsule: capsule.name, environment: capsule.environment })
         )
         return {
           url,
           ...(subdomain === undefined ? {} : { subdomain }),
-          ...(routePattern === undefined ? {} : { routePattern })
+          ...(routePattern === undefined ? {} : { routePattern }),
+          ...(postLogoutPaths === undefined ? {} : { postLogoutPaths })
         }
       })
 

@@ -1,6 +1,7 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import { CapsuleClients, type IdentityDelivery } from "../identity/CapsuleClients.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
+import type { EndpointValues } from "./Endpoints.ts"
 import type { CapsuleId, RunId } from "../../schema/records/Ids.ts"
 
 /** The four values that an `identity.oidc` requirement has delivered, by slot. None is a secret. */
@@ -22,12 +23,16 @@ export class IdentityCapability extends Context.Service<
     readonly pin: (
       planRunId: RunId,
       capsuleId: CapsuleId,
-      endpointUrl: string
+      endpoint: EndpointValues
     ) => Effect.Effect<IdentityValues, DeliveryRefused>
     /** Before the tool of the final apply starts: checks that nothing pinned has moved. */
     readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, DeliveryRefused>
     /** With the settlement of a successful final apply, in its transaction; repeatable. */
-    readonly register: (planRunId: RunId | null, capsuleId: CapsuleId) => Effect.Effect<void, DeliveryRefused>
+    readonly register: (
+      planRunId: RunId | null,
+      capsuleId: CapsuleId,
+      introspectionSecret: Redacted.Redacted | undefined
+    ) => Effect.Effect<void, DeliveryRefused>
     /** With a terminal destroy, in its transaction; repeatable. */
     readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
@@ -50,14 +55,14 @@ export class IdentityCapability extends Context.Service<
           const told = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
             Effect.mapError(effect, ({ message }) => refused("identity_refused", message))
           return Layer.succeed(IdentityCapability, {
-            pin: (planRunId, capsuleId, endpointUrl) =>
-              Effect.flatMap(told(clients.pin(planRunId, capsuleId, endpointUrl)), (values) =>
+            pin: (planRunId, capsuleId, { postLogoutPaths, url }) =>
+              Effect.flatMap(told(clients.pin(planRunId, capsuleId, url, postLogoutPaths)), (values) =>
                 values === undefined
                   ? Effect.fail(refused("identity_refused", "The Capsule's configuration has changed. Plan again."))
                   : Effect.succeed(values)
               ),
             check: (planRunId, capsuleId) => told(clients.check(planRunId, capsuleId)),
-            register: (planRunId, capsuleId) => told(clients.register(planRunId, capsuleId)),
+            register: (planRunId, capsuleId, secret) => told(clients.register(planRunId, capsuleId, secret)),
             retire: clients.retire
           })
         }

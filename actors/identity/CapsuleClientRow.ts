@@ -1,7 +1,11 @@
 import { Schema } from "effect"
 import { CapsuleId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { jsonText } from "../database/JsonText.ts"
 import { type RowOf, table } from "../database/Table.ts"
+
+/** Paths below a Capsule's origin. Rows written before the column existed have none. */
+export const PathsJson = jsonText(Schema.Array(Schema.String))
 
 /** OAuth clients of Capsules. */
 export const CapsuleClientRow = table("oidc_capsule_clients", {
@@ -9,8 +13,12 @@ export const CapsuleClientRow = table("oidc_capsule_clients", {
   workspace_id: WorkspaceId,
   capsule_id: CapsuleId,
   redirect_uri: Schema.String,
+  /** Where people may return after a sign-out, besides the origin itself. */
+  post_logout_paths: Schema.NullOr(PathsJson),
   scopes: Schema.String,
   activation_digest: Schema.NullOr(Schema.String),
+  /** SHA-256 of the secret that the Capsule's resource server introspects with, if its module asks for one. */
+  introspection_hash: Schema.NullOr(Schema.String),
   status: Schema.String,
   created_at: Timestamp,
   updated_at: Timestamp
@@ -23,6 +31,7 @@ export const PlanPinRow = table("oidc_plan_pins", {
   workspace_id: WorkspaceId,
   capsule_id: CapsuleId,
   endpoint_origin: Schema.String,
+  post_logout_paths: Schema.NullOr(PathsJson),
   authority_digest: Schema.String,
   created_at: Timestamp
 })

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../audit/Audit.ts"
 import { InstallPolicy } from "../configuration/InstallPolicy.ts"
@@ -10,7 +10,7 @@ import { type CapsuleAuthority, activationDigest, isServing, readCapsuleAuthorit
 import { Grants } from "./Grants.ts"
 import { IssuerSettings } from "./IssuerSettings.ts"
 import { encodeScopes } from "./Scopes.ts"
-import { CapsuleClientRow, PlanPinRow } from "./CapsuleClientRow.ts"
+import { CapsuleClientRow, PathsJson, PlanPinRow } from "./CapsuleClientRow.ts"
 import type { CapsuleId, RunId } from "../../schema/records/Ids.ts"
 
 const planContract = "svc.accounts-oidc-plan/v1"
@@ -35,6 +35,8 @@ export interface IdentityDelivery {
 interface Registration {
   readonly authority: CapsuleAuthority
   readonly delivery: IdentityDelivery
+  /** Absent when there are none, so that pins written before there could be any keep their digest. */
+  readonly postLogoutPaths?: ReadonlyArray<string>
   readonly scopes: ReadonlyArray<string>
   readonly authorityDigest: string
 }
@@ -44,6 +46,8 @@ const isCanonicalOrigin = (text: string): boolean => {
   const url = URL.parse(text)
   return url !== null && url.protocol === "https:" && url.origin === text
 }
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
 /** Permanent for a Capsule, so that it can be delivered before registration. */
 export const capsuleClientId = (capsuleId: CapsuleId): string => derivedId(Schema.String, "oidc", capsuleId, "client")
@@ -57,13 +61,15 @@ export class CapsuleClients extends Context.Service<
   CapsuleClients,
   {
     /**
-     * At plan. Derives the four values from the value of the endpoint variable and pins their digest to the plan Run;
-     * `undefined` when the configuration asks for no identity. Fails closed with `CapsuleIdentityRefused`.
+     * At plan. Derives the four values from the value of the endpoint variable and pins their digest to the plan Run, with the
+     * paths to which people may return after a sign-out; `undefined` when the configuration asks for no identity. Fails closed
+     * with `CapsuleIdentityRefused`.
      */
     readonly pin: (
       planRunId: RunId,
       capsuleId: CapsuleId,
-      endpointUrl: string | undefined
+      endpointUrl: string | undefined,
+      postLogoutPaths?: ReadonlyArray<string>
     ) => Effect.Effect<IdentityDelivery | undefined, CapsuleIdentityRefused>
     /**
      * Before the final apply runs its tool: derives the values again and compares. Fails with `CapsuleIdentityRefused` when any
@@ -72,9 +78,15 @@ export class CapsuleClients extends Context.Service<
     readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, CapsuleIdentityRefused>
     /**
      * With the settlement of a successful final apply, in its transaction. Registers or renews the client with the present
-     * activation digest; without a requirement it retires what was registered before. Repeating it changes nothing.
+     * activation digest; without a requirement it retires what was registered before. Repeating it changes nothing. With
+     * `introspectionSecret` the Capsule's resource server may introspect the tokens of this client; an earlier secret, or one
+     * that is absent now, is worth nothing any more.
      */
-    readonly register: (planRunId: RunId | null, capsuleId: CapsuleId) => Effect.Effect<void, CapsuleIdentityRefused>
+    readonly register: (
+      planRunId: RunId | null,
+      capsuleId: CapsuleId,
+      introspectionSecret?: Redacted.Redacted
+    ) => Effect.Effect<void, CapsuleIdentityRefused>
     /** With a terminal destroy, in its transaction: the client and everything granted to it end. Repeatable. */
     readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
@@ -105,7 +117,11 @@ const make = Effect.gen(function* () {
   })
 
   /** What would be registered now; `undefined` without a requirement. */
-  const derive = Effect.fnUntraced(function* (capsuleId: CapsuleId, endpointUrl: string | undefined) {
+  const derive = Effect.fnUntraced(function* (
+    capsuleId: CapsuleId,
+    endpointUrl: string | undefined,
+    postLogoutPaths: ReadonlyArray<string>
+  ) {
     const authority = yield* present(capsuleId)
     const requirement = yield* requirementOf(authority)
     if (requirement === undefined) return undefined
@@ -127,10 +143,10 @@ const make = Effect.gen(function* () {
       clientId: capsuleClientId(capsuleId),
       redirectUri: `${endpointUrl}${requirement.callbackPath}`
     }
-    const authorityDigest = `sha256:${createHash("sha256")
-      .update(canonicalJson({ contract: planContract, ...delivery, scopes, activation: activationDigest(authority) }))
-      .digest("hex")}`
-    return { authority, delivery, scopes, authorityDigest } satisfies Registration
+    const returning = postLogoutPaths.length === 0 ? {} : { postLogoutPaths }
+    const reviewed = { ...delivery, ...returning, scopes, activation: activationDigest(authority) }
+    const authorityDigest = `sha256:${sha256(canonicalJson({ contract: planContract, ...reviewed }))}`
+    return { authority, delivery, ...returning, scopes, authorityDigest } satisfies Registration
   })
 
   const pinned = Effect.fnUntraced(function* (planRunId: RunId | null, capsuleId: CapsuleId) {
@@ -138,12 +154,14 @@ const make = Effect.gen(function* () {
       sql,
       "capsule_id",
       "endpoint_origin",
+      "post_logout_paths",
       "authority_digest"
-    )`SELECT capsule_id, endpoint_origin, authority_digest
+    )`SELECT capsule_id, endpoint_origin, post_logout_paths, authority_digest
       FROM oidc_plan_pins WHERE plan_run_id = ${planRunId} AND capsule_id = ${capsuleId}`)
     const requirement = yield* Effect.flatMap(present(capsuleId), requirementOf)
     if (requirement === undefined && row === undefined) return undefined
-    const derived = row === undefined ? undefined : yield* derive(capsuleId, row.endpoint_origin)
+    const paths = PathsJson.read(row?.post_logout_paths ?? "[]")
+    const derived = row === undefined ? undefined : yield* derive(capsuleId, row.endpoint_origin, paths)
     if (derived === undefined || derived.authorityDigest !== row?.authority_digest) {
       return yield* refused(
         "drift",
@@ -153,20 +171,28 @@ const make = Effect.gen(function* () {
     return derived
   })
 
-  const noteRegistration = (registration: Registration) =>
+  const noteRegistration = (
+    { authority, delivery, postLogoutPaths = [], scopes }: Registration,
+    introspects: boolean
+  ) =>
     audit.append({
-      workspaceId: registration.authority.workspace_id,
+      workspaceId: authority.workspace_id,
       actor: { kind: "service" },
       action: "identity.client.register",
-      target: { kind: "oauth_client", id: registration.delivery.clientId },
-      capsuleId: registration.authority.capsule_id,
-      data: { scopes: registration.scopes, redirectUri: registration.delivery.redirectUri }
+      target: { kind: "oauth_client", id: delivery.clientId },
+      capsuleId: authority.capsule_id,
+      data: { scopes, redirectUri: delivery.redirectUri, postLogoutPaths, introspects }
     })
 
   const retire = Effect.fn("CapsuleClients.retire")(function* (capsuleId: CapsuleId) {
     const clientId = capsuleClientId(capsuleId)
     const retired = yield* CapsuleClientRow.some(sql, "workspace_id")`UPDATE oidc_capsule_clients
-      SET ${CapsuleClientRow.changes(sql, { status: "retired", activation_digest: null, updated_at: yield* now })}
+      SET ${CapsuleClientRow.changes(sql, {
+        status: "retired",
+        activation_digest: null,
+        introspection_hash: null,
+        updated_at: yield* now
+      })}
       WHERE capsule_id = ${capsuleId} AND status = 'active' RETURNING workspace_id`
     yield* grants.revokeClient(clientId)
     yield* sql`DELETE FROM oidc_plan_pins WHERE capsule_id = ${capsuleId}`
@@ -182,35 +208,42 @@ const make = Effect.gen(function* () {
   }, Effect.orDie)
 
   return CapsuleClients.of({
-    pin: Effect.fn("CapsuleClients.pin")(function* (planRunId, capsuleId, endpointUrl) {
-      const derived = yield* derive(capsuleId, endpointUrl)
+    pin: Effect.fn("CapsuleClients.pin")(function* (planRunId, capsuleId, endpointUrl, postLogoutPaths = []) {
+      const derived = yield* derive(capsuleId, endpointUrl, postLogoutPaths)
       if (derived === undefined || endpointUrl === undefined) return undefined
       yield* sql`INSERT INTO oidc_plan_pins ${PlanPinRow.values(sql, {
         plan_run_id: planRunId,
         workspace_id: derived.authority.workspace_id,
         capsule_id: capsuleId,
         endpoint_origin: endpointUrl,
+        post_logout_paths: PathsJson.write(postLogoutPaths),
         authority_digest: derived.authorityDigest,
         created_at: yield* now
       })} ON CONFLICT (plan_run_id) DO UPDATE SET endpoint_origin = excluded.endpoint_origin,
-        authority_digest = excluded.authority_digest, created_at = excluded.created_at`.pipe(Effect.orDie)
+        post_logout_paths = excluded.post_logout_paths, authority_digest = excluded.authority_digest, created_at = excluded.created_at`.pipe(
+        Effect.orDie
+      )
       return derived.delivery
     }),
     check: Effect.fn("CapsuleClients.check")((planRunId, capsuleId) => Effect.asVoid(pinned(planRunId, capsuleId))),
-    register: Effect.fn("CapsuleClients.register")(function* (planRunId, capsuleId) {
+    register: Effect.fn("CapsuleClients.register")(function* (planRunId, capsuleId, introspectionSecret) {
       const registration = yield* pinned(planRunId, capsuleId)
       // A configuration without the requirement loses its identity.
       if (registration === undefined) return yield* retire(capsuleId)
-      const { authority, delivery, scopes } = registration
+      const { authority, delivery, postLogoutPaths = [], scopes } = registration
       const row = {
         redirect_uri: delivery.redirectUri,
+        post_logout_paths: PathsJson.write(postLogoutPaths),
         scopes: encodeScopes(scopes),
         activation_digest: activationDigest(authority),
+        introspection_hash: introspectionSecret === undefined ? null : sha256(Redacted.value(introspectionSecret)),
         status: "active"
       }
       const same = yield* Effect.orDie(sql`SELECT client_id FROM oidc_capsule_clients
         WHERE client_id = ${delivery.clientId} AND ${sql.and(
-          Object.entries(row).map(([column, value]) => sql`${sql(column)} = ${value}`)
+          Object.entries(row).map(([column, value]) =>
+            value === null ? sql`${sql(column)} IS NULL` : sql`${sql(column)} = ${value}`
+          )
         )}`)
       if (same.length > 0) return
       const at = yield* now
@@ -221,11 +254,11 @@ const make = Effect.gen(function* () {
         ...row,
         created_at: at,
         updated_at: at
-      })} ON CONFLICT (client_id) DO UPDATE SET redirect_uri = excluded.redirect_uri, scopes = excluded.scopes,
-        activation_digest = excluded.activation_digest, status = 'active', updated_at = excluded.updated_at`.pipe(
-        Effect.orDie
-      )
-      yield* noteRegistration(registration)
+      })} ON CONFLICT (client_id) DO UPDATE SET redirect_uri = excluded.redirect_uri,
+        post_logout_paths = excluded.post_logout_paths, scopes = excluded.scopes,
+        activation_digest = excluded.activation_digest, introspection_hash = excluded.introspection_hash,
+        status = 'active', updated_at = excluded.updated_at`.pipe(Effect.orDie)
+      yield* noteRegistration(registration, introspectionSecret !== undefined)
     }),
     retire
   })

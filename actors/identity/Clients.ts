@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { InstallPolicy } from "../configuration/InstallPolicy.ts"
@@ -7,9 +7,18 @@ import { decodeScopes } from "./Scopes.ts"
 import { StaticClients } from "./StaticClients.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { type RowOf, rowShape } from "../database/Table.ts"
-import { CapsuleClientRow } from "./CapsuleClientRow.ts"
+import { CapsuleClientRow, PathsJson } from "./CapsuleClientRow.ts"
 
-const { activation_digest, capsule_id, client_id, redirect_uri, scopes, workspace_id } = CapsuleClientRow.columns
+const {
+  activation_digest,
+  capsule_id,
+  client_id,
+  introspection_hash,
+  post_logout_paths,
+  redirect_uri,
+  scopes,
+  workspace_id
+} = CapsuleClientRow.columns
 
 /** The client of a Capsule, with the name of the Capsule. */
 const NamedClient = rowShape({
@@ -17,10 +26,18 @@ const NamedClient = rowShape({
   workspace_id,
   capsule_id,
   redirect_uri,
+  post_logout_paths,
   scopes,
   activation_digest,
+  introspection_hash,
   name: CapsuleRow.columns.name
 })
+
+/** The origin, with and without its slash, and the paths that were reviewed. */
+const returnAddresses = ({ post_logout_paths, redirect_uri }: RowOf<typeof NamedClient.columns>) => {
+  const { origin } = new URL(redirect_uri)
+  return [origin, `${origin}/`, ...PathsJson.read(post_logout_paths ?? "[]").map((path) => `${origin}${path}`)]
+}
 
 /** Every client that exists now. */
 export class Clients extends Context.Service<
@@ -40,11 +57,12 @@ export class Clients extends Context.Service<
         name: row.name,
         applicationType: "web",
         redirectUris: [row.redirect_uri],
-        postLogoutRedirectUris: [new URL(row.redirect_uri).origin, `${new URL(row.redirect_uri).origin}/`],
+        postLogoutRedirectUris: returnAddresses(row),
         grantTypes: ["authorization_code", "refresh_token"],
         // The present ceiling, not the one at the apply: what the operator revoked is gone.
         scopes: decodeScopes(row.scopes).filter((scope) => install.policy.allowedOidcScopes?.includes(scope) === true),
         secretHash: undefined,
+        introspectionHash: row.introspection_hash === null ? undefined : Redacted.make(row.introspection_hash),
         pkceRequired: true,
         consent: "ask",
         idTokenAlgorithm: "RS256",
@@ -63,7 +81,7 @@ export class Clients extends Context.Service<
           const known = registered.clients.get(clientId)
           if (known !== undefined) return Option.some(known)
           const rows = yield* NamedClient.rows(sql)`SELECT o.client_id, o.workspace_id, o.capsule_id, o.redirect_uri,
-              o.scopes, o.activation_digest, c.name
+              o.post_logout_paths, o.scopes, o.activation_digest, o.introspection_hash, c.name
             FROM oidc_capsule_clients o JOIN capsules c ON c.id = o.capsule_id
             WHERE o.client_id = ${clientId} AND o.status = 'active'`
           return Option.map(Option.fromUndefinedOr(rows[0]), toClient)

@@ -48,6 +48,17 @@ export const capsuleDenial = (
   return current ? undefined : { reason: "capsule_stale", lasting: false }
 }
 
+/** Reads why a client has no authority at this moment, whoever uses it; `undefined` when it has, or needs none. */
+export const clientDenial = Effect.fn("clientDenial")(function* (
+  sql: SqlClient.SqlClient,
+  { owner, scopes }: Pick<Client, "owner" | "scopes">
+): Effect.fn.Return<Denial | undefined, SqlError> {
+  if (owner === undefined) return undefined
+  // The operator revoked the identity of Capsules; it may be restored.
+  if (!scopes.includes("openid")) return { reason: "capsule_stale", lasting: false }
+  return capsuleDenial(owner, yield* readCapsuleAuthority(sql, owner.capsuleId))
+})
+
 /**
  * Reads, at this moment and through `sql`, whether a person may act through a client, in the Workspace that the grant is
  * bound to: an active account, an active membership, and for a Capsule's client the exact activation of the Capsule. Fails
@@ -65,13 +76,9 @@ export const liveAuthority = Effect.fn("liveAuthority")(function* (
     FROM users u WHERE u.subject = ${subject} AND u.status = 'active'`
   if (person === undefined) return denied("account", true)
   const { owner } = client
-  if (owner !== undefined) {
-    if (workspaceId !== owner.workspaceId) return denied("foreign_workspace", true)
-    // The operator revoked the identity of Capsules; it may be restored.
-    if (!client.scopes.includes("openid")) return denied("capsule_stale", false)
-    const denial = capsuleDenial(owner, yield* readCapsuleAuthority(sql, owner.capsuleId))
-    if (denial !== undefined) return Result.fail(denial)
-  }
+  if (owner !== undefined && workspaceId !== owner.workspaceId) return denied("foreign_workspace", true)
+  const denial = yield* clientDenial(sql, client)
+  if (denial !== undefined) return Result.fail(denial)
   if (workspaceId === undefined) return Result.succeed({ person, workspace: undefined, capsuleId: undefined })
   const [membership] = yield* MembershipRow.some(sql, "role")`SELECT role FROM memberships
     WHERE workspace_id = ${workspaceId} AND subject = ${subject} AND status = 'active'`

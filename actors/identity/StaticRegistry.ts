@@ -22,6 +22,7 @@ const commandLine: Client = {
   grantTypes: ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"],
   scopes: standardScopes,
   secretHash: undefined,
+  introspectionHash: undefined,
   pkceRequired: true,
   consent: "ask",
   idTokenAlgorithm: "RS256",
@@ -68,6 +69,7 @@ const toClient = (config: StaticClientConfig): Client => ({
     config.client_secret === undefined
       ? undefined
       : Redacted.make(createHash("sha256").update(Redacted.value(config.client_secret)).digest("hex")),
+  introspectionHash: undefined,
   pkceRequired: config.pkce !== "optional",
   consent: config.consent ?? "ask",
   idTokenAlgorithm: config.id_token_signed_response_alg ?? "RS256",

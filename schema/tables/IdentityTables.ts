@@ -110,3 +110,13 @@ export const grantRedirectColumns: ReadonlyArray<string> = [
   `ALTER TABLE oidc_grants ADD COLUMN redirect_uri TEXT`,
   `UPDATE oidc_grants SET redirect_uri = (SELECT MIN(c.redirect_uri) FROM oidc_codes c WHERE c.grant_id = oidc_grants.id)`
 ]
+
+/**
+ * Further addresses after a sign-out, and the secret of a Capsule's resource server. It is generated, sealed in `generated_secrets`,
+ * and compared by its SHA-256. What a plan was reviewed with is pinned like the origin.
+ */
+export const capsuleClientColumns: ReadonlyArray<string> = [
+  `ALTER TABLE oidc_capsule_clients ADD COLUMN post_logout_paths TEXT`,
+  `ALTER TABLE oidc_capsule_clients ADD COLUMN introspection_hash TEXT`,
+  `ALTER TABLE oidc_plan_pins ADD COLUMN post_logout_paths TEXT`
+]

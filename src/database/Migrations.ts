@@ -22,7 +22,7 @@ import {
   providerAddressSpelling
 } from "../../schema/tables/ConnectionTables.ts"
 import { driftCheckColumns } from "../../schema/tables/DriftTables.ts"
-import { grantRedirectColumns, identityTables } from "../../schema/tables/IdentityTables.ts"
+import { capsuleClientColumns, grantRedirectColumns, identityTables } from "../../schema/tables/IdentityTables.ts"
 import { installationTables } from "../../schema/tables/InstallationTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { invitationTables } from "../../schema/tables/InvitationTables.ts"
@@ -100,7 +100,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0030_run_lifecycle": runLifecycleTables,
   "0031_left_over_states": leftOverTables,
   "0032_invitations": invitationTables,
-  "0033_issuer": [...upstreamAddressColumns, ...grantRedirectColumns]
+  "0033_issuer": [...upstreamAddressColumns, ...grantRedirectColumns],
+  "0038_capsule_clients": capsuleClientColumns
 }
 
 /** The database was written by a newer release than this one. */

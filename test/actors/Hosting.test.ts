@@ -211,6 +211,20 @@ describe("what a configuration requires of the host", () => {
     })
   )
 
+  tests.live(
+    "identity.oidc: the apply registers the endpoint's return paths and the digest of the delivered secret",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { capsuleId } = yield* deployed("guarded", "guarded")
+        const [client] = yield* sql<{ post_logout_paths: string; introspection_hash: string }>`SELECT post_logout_paths,
+        introspection_hash FROM oidc_capsule_clients WHERE capsule_id = ${capsuleId} AND status = 'active'`
+        expect(client?.post_logout_paths).toBe('["/goodbye"]')
+        expect(client?.introspection_hash).toMatch(/^[0-9a-f]{64}$/)
+        expect((yield* outputsOf(capsuleId))["secret_digest"]).toBe(client?.introspection_hash ?? "none")
+      })
+  )
+
   tests.live("refuses the apply before the tool starts when a delivered value has moved", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

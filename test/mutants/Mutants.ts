@@ -3,6 +3,7 @@ import { authorityMutants } from "./AuthorityMutants.ts"
 import { credentialMutants } from "./CredentialMutants.ts"
 import { decisionMutants } from "./DecisionMutants.ts"
 import { flowMutants } from "./FlowMutants.ts"
+import { identityMutants } from "./IdentityMutants.ts"
 import { invitationMutants } from "./InvitationMutants.ts"
 import type { Mutant } from "./Mutant.ts"
 import { redactionMutants } from "./RedactionMutants.ts"
@@ -19,7 +20,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...toolchainMutants,
   ...redactionMutants,
   ...decisionMutants,
-  ...invitationMutants
+  ...invitationMutants,
+  ...identityMutants
 ]
 
 /** The short form breaks the first guard of each list. */
@@ -32,5 +34,6 @@ export const shortMutants: ReadonlyArray<Mutant> = [
   toolchainMutants,
   redactionMutants,
   decisionMutants,
-  invitationMutants
+  invitationMutants,
+  identityMutants
 ].flatMap((list) => list.slice(0, 1))

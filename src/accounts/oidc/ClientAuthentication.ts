@@ -4,6 +4,7 @@ import { HttpServerRequest } from "effect/http"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import type { Client } from "../../../actors/identity/Client.ts"
 import { Clients } from "../../../actors/identity/Clients.ts"
+import { clientDenial } from "../../../actors/identity/LiveAuthority.ts"
 import { failClosed, refuse } from "../../../actors/identity/OAuthError.ts"
 import type { Parameters } from "./Parameters.ts"
 
@@ -52,18 +53,39 @@ const secretMatches = (secret: Redacted.Redacted, hash: Redacted.Redacted): bool
     Buffer.from(Redacted.value(hash), "hex")
   )
 
-/**
- * The client behind a request: by HTTP Basic or by the form when it is confidential, by its id alone when it is public.
- * Fails with `invalid_client`.
- */
-export const authenticatedClient = Effect.fn("authenticatedClient")(function* (parameters: Parameters) {
+/** The client that a request names, not authenticated yet. */
+const named = Effect.fnUntraced(function* (parameters: Parameters) {
   const sql = yield* ReadSql
   const clients = yield* Clients
   const { clientId, secret } = yield* presented(parameters)
   const found = yield* failClosed(clients.find(sql, clientId))
   if (Option.isNone(found)) return yield* unknownClient
   const client: Client = found.value
+  return { client, secret }
+})
+
+/**
+ * The client behind a request: by HTTP Basic or by the form when it is confidential, by its id alone when it is public.
+ * Fails with `invalid_client`.
+ */
+export const authenticatedClient = Effect.fn("authenticatedClient")(function* (parameters: Parameters) {
+  const { client, secret } = yield* named(parameters)
   if (client.secretHash === undefined) return secret === undefined ? client : yield* unknownClient
   if (secret === undefined || !secretMatches(secret, client.secretHash)) return yield* unknownClient
   return client
+})
+
+/**
+ * Who may introspect: a confidential client, or the resource server of a Capsule with the secret that was generated for it, as
+ * long as the Capsule's identity stands. Fails with `invalid_client`, or `unauthorized_client` for a public client.
+ */
+export const introspectingClient = Effect.fn("introspectingClient")(function* (parameters: Parameters) {
+  const { client, secret } = yield* named(parameters)
+  if (client.secretHash === undefined && secret === undefined) {
+    return yield* refuse("unauthorized_client", "Only clients with a secret may introspect.")
+  }
+  const hash = client.secretHash ?? client.introspectionHash
+  if (hash === undefined || secret === undefined || !secretMatches(secret, hash)) return yield* unknownClient
+  const denial = yield* failClosed(clientDenial(yield* ReadSql, client))
+  return denial === undefined ? client : yield* unknownClient
 })

@@ -9,7 +9,7 @@ import { TokenInspection } from "../../../actors/identity/TokenInspection.ts"
 import type { IssuedTokens } from "../../../actors/identity/TokenIssuance.ts"
 import { TokenService } from "../../../actors/identity/TokenService.ts"
 import { AttemptLimits } from "../AttemptLimits.ts"
-import { authenticatedClient } from "./ClientAuthentication.ts"
+import { authenticatedClient, introspectingClient } from "./ClientAuthentication.ts"
 import { answeringJson, freshJson, preflight } from "./OAuthAnswers.ts"
 import { type Parameters, singleFormParameters } from "./Parameters.ts"
 
@@ -117,10 +117,7 @@ const revoke = Effect.gen(function* () {
 const introspect = Effect.gen(function* () {
   const inspection = yield* TokenInspection
   const parameters = yield* singleFormParameters
-  const client = yield* authenticatedClient(parameters)
-  if (client.secretHash === undefined) {
-    return yield* refuse("unauthorized_client", "Only clients with a secret may introspect.")
-  }
+  const client = yield* introspectingClient(parameters)
   return freshJson(yield* inspection.introspect(client, yield* secret(parameters, "token")), { crossOrigin: false })
 })
 

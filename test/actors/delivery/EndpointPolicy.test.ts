@@ -33,6 +33,20 @@ describe("an endpoint", () => {
 
   const isAssignment = Schema.is(EndpointAssignment)
   test.each([
+    [["/"], true],
+    [["/signed-out", "/de/signed-out"], true],
+    [["signed-out"], false],
+    [["//evil.example.com"], false],
+    [["/a/../b"], false],
+    [["/a?b=c"], false],
+    [["/a#b"], false],
+    [["/*", "/a b"], false],
+    [Array.from({ length: 9 }, (_, at) => `/${at}`), false]
+  ] as const)("with the paths %j after a sign-out is %p", (postLogoutPaths, accepted) => {
+    expect(isAssignment({ ...entry, postLogoutPaths })).toBe(accepted)
+  })
+
+  test.each([
     ["https://web.example.com", true],
     ["https://web.example.com:8443", true],
     ["https://web.example.com/base", true],

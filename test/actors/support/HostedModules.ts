@@ -65,6 +65,16 @@ output "env" {
 }
 `
 
+const names = ["site", "accounts", "issuer", "client", "redirect", "oidc_introspection_secret"]
+const guarded = `${names.map((name) => `variable "${name}" {\n  type = string\n}\n`).join("")}
+resource "terraform_data" "site" {
+  input = sha256(var.oidc_introspection_secret)
+}
+output "secret_digest" {
+  value = terraform_data.site.output
+}
+`
+
 const producer = `
 resource "terraform_data" "greeting" {
   input = "from the producer"
@@ -173,6 +183,21 @@ const manifest = {
           }
         ]
       },
+      guarded: {
+        inputs: [],
+        requires: [
+          { kind: "http.endpoint", deliver: { variables: { url: "site" } } },
+          { kind: "secret.generated", deliver: { variables: { value: "oidc_introspection_secret" } } },
+          {
+            kind: "identity.oidc",
+            callbackPath: "/auth/callback",
+            scopes: ["openid"],
+            deliver: {
+              variables: { accountsUrl: "accounts", issuerUrl: "issuer", clientId: "client", redirectUri: "redirect" }
+            }
+          }
+        ]
+      },
       broken: {
         inputs: [],
         interfaces: [
@@ -197,6 +222,7 @@ export const hostedModules: Readonly<Record<string, string>> = {
   "web/main.tf": web,
   "reader/main.tf": reader,
   "sign-in/main.tf": signIn,
+  "guarded/main.tf": guarded,
   "broken/main.tf": broken,
   "plain/producer/main.tf": producer,
   "plain/consumer/main.tf": consumer,

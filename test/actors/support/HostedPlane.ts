@@ -25,6 +25,7 @@ import { hostedModules } from "./HostedModules.ts"
 
 export const issuer = "https://svc.example.test"
 export const siteOrigin = "https://site.example.test"
+export const guardedOrigin = "https://guarded.example.test"
 export const webOrigin = "https://web.example.test"
 
 const at = (capsule: string, url: string): EndpointAssignment => ({
@@ -36,7 +37,12 @@ const at = (capsule: string, url: string): EndpointAssignment => ({
 
 const policies = Layer.mergeAll(
   Layer.succeed(EndpointPolicy, {
-    endpoints: [at("web", webOrigin), at("shop", "https://shop.example.test"), at("site", siteOrigin)]
+    endpoints: [
+      at("web", webOrigin),
+      at("shop", "https://shop.example.test"),
+      at("site", siteOrigin),
+      { ...at("guarded", guardedOrigin), postLogoutPaths: ["/goodbye"] }
+    ]
   }),
   Layer.succeed(InstallPolicy, {
     policy: { ...defaultOperatorPolicy, allowedOidcScopes: ["openid", "profile"], runtimeOidcBindings: true }

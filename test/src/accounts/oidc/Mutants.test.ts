@@ -3,6 +3,7 @@ import { Effect, Exit, Layer, Logger } from "effect"
 import { testAccounts } from "../../../support/Accounts.ts"
 import { suite } from "../../../support/Effect.ts"
 import { basicOpModules, stricterModules } from "./support/BasicOp.ts"
+import { capsuleClientRuleModules } from "./support/CapsuleClientRules.ts"
 import { claimRuleModules } from "./support/ClaimRules.ts"
 import { decisionMutants } from "./support/DecisionMutants.ts"
 import { faceMutants } from "./support/FaceMutants.ts"
@@ -36,6 +37,7 @@ const modules = new Map(
     leavingModules,
     tokenRuleModules,
     workspaceRuleModules,
+    capsuleClientRuleModules,
     interfaceRuleModules,
     pageRuleModules
   ]

@@ -403,6 +403,8 @@ export const representativeRows: ReadonlyArray<readonly [table: string, values: 
       workspace_id,
       capsule_id: producer,
       redirect_uri: "https://a.test/cb",
+      post_logout_paths: '["/goodbye"]',
+      introspection_hash: "hash",
       scopes: "[]",
       status: "active",
       ...times

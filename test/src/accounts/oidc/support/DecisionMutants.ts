@@ -250,6 +250,20 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     noticedBy: "a destroyed Capsule's client is gone"
   },
   {
+    name: "an apply registers other return paths than its plan pinned",
+    file: identity("CapsuleClients"),
+    find: "const returning = postLogoutPaths.length === 0 ? {} : { postLogoutPaths }",
+    replace: 'const returning = { postLogoutPaths: ["/elsewhere"] }',
+    noticedBy: "an apply registers the return paths that its own plan pinned"
+  },
+  {
+    name: "a secret survives the apply that replaced it",
+    file: identity("CapsuleClients"),
+    find: " introspection_hash = excluded.introspection_hash,",
+    replace: "",
+    noticedBy: "the secret of a resource server is that of the last apply, and ends with the Capsule"
+  },
+  {
     name: "a device gets its tokens repeatedly",
     file: identity("DeviceCodes"),
     find: "SET status = 'used'",

@@ -33,6 +33,20 @@ export const faceMutants: ReadonlyArray<Mutant> = [
     noticedBy: "oidcc-prompt-login"
   },
   {
+    name: "a stale Capsule's resource server introspects on",
+    file: face("ClientAuthentication"),
+    find: "return denial === undefined ? client",
+    replace: "return denial !== null ? client",
+    noticedBy: "the secret of a resource server is that of the last apply, and ends with the Capsule"
+  },
+  {
+    name: "the introspection secret authenticates the client",
+    file: face("ClientAuthentication"),
+    find: "if (client.secretHash === undefined) return secret === undefined ? client : yield* unknownClient",
+    replace: "if (client.secretHash === undefined) return client",
+    noticedBy: "the secret of a resource server is good for introspection alone"
+  },
+  {
     name: "an unsigned sign-in note is trusted",
     file: face("FreshSignIn"),
     find: "if (!(yield* vault.verifyMac(purpose, signedText(millis, parameters), digest))) return undefined",

@@ -1,0 +1,45 @@
+import type { Mutant } from "./Mutant.ts"
+
+const capsuleClients = "test/src/accounts/oidc/CapsuleClientRules.test.ts"
+const clientsFile = "actors/identity/Clients.ts"
+const authenticationFile = "src/accounts/oidc/ClientAuthentication.ts"
+
+/** What clients of Capsules may do, and for how long. */
+export const identityMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "introspection: the secret of the resource server",
+    file: authenticationFile,
+    text: "if (hash === undefined || secret === undefined || !secretMatches(secret, hash)) return yield* unknownClient",
+    broken: "if (hash === undefined || secret === undefined) return yield* unknownClient",
+    test: capsuleClients
+  },
+  {
+    name: "introspection: a Capsule whose identity stands",
+    file: authenticationFile,
+    text: "return denial === undefined ? client : yield* unknownClient",
+    broken: "return denial === undefined ? client : client",
+    test: capsuleClients
+  },
+  {
+    name: "introspection: tokens of its own client",
+    file: "actors/identity/TokenInspection.ts",
+    text: "if (good.client.id !== by.id && !by.guards.includes(good.audience)) return { active: false }",
+    broken: "if (good.client.id === undefined) return { active: false }",
+    test: capsuleClients
+  },
+  {
+    name: "sign-out: reviewed return paths",
+    file: "src/accounts/oidc/LogoutEndpoints.ts",
+    text: "if (!isRegisteredRedirect(uri, postLogoutRedirectUris, applicationType)) {",
+    broken: "if (postLogoutRedirectUris.every((known) => !uri.startsWith(known))) {",
+    test: capsuleClients
+  },
+  {
+    name: "sign-out: the paths of this Capsule",
+    file: clientsFile,
+    text: 'PathsJson.read(post_logout_paths ?? "[]")',
+    broken:
+      'PathsJson.read(post_logout_paths === null ? "[]" : "[\\"/goodbye\\",\\"/de/tschuess\\",\\"/elsewhere\\"]")',
+    test: capsuleClients
+  }
+]

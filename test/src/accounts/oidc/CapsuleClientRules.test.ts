@@ -1,0 +1,11 @@
+import { afterAll, describe } from "bun:test"
+import { suite } from "../../../support/Effect.ts"
+import { capsuleClientRuleModules } from "./support/CapsuleClientRules.ts"
+import { issuerLayer } from "./support/IssuerFixture.ts"
+
+const tests = suite(issuerLayer())
+afterAll(tests.dispose)
+
+describe("clients of Capsules", () => {
+  for (const { check, name } of capsuleClientRuleModules) tests.live(name, () => check)
+})
