@@ -71,6 +71,13 @@ export class Passkeys extends Context.Service<
       answer: PasskeyAssertion,
       options: PasskeySignInOptions
     ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
+    /** Options for one of the person's own passkeys. */
+    readonly proofOptions: (
+      party: RelyingParty,
+      subject: string
+    ) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
+    /** Fails with `unauthenticated` unless the answer is of one of the person's own passkeys. */
+    readonly prove: (party: RelyingParty, subject: string, answer: PasskeyAssertion) => Effect.Effect<void, ApiError>
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<Passkey>>
     /** Fails with `not_found` for a passkey of anybody else, `failed_precondition` for the last way to sign in. */
     readonly remove: (
@@ -126,11 +133,13 @@ const make = Effect.gen(function* () {
     return yield* transaction(sql)(newPasskeys.insert(context, subject, verified))
   }, Effect.provideContext(services))
 
-  const verify = Effect.fnUntraced(function* (party: RelyingParty, answer: PasskeyAssertion) {
+  /** `asked` is whom the challenge was issued to: anybody at a sign-in. */
+  const verify = Effect.fnUntraced(function* (party: RelyingParty, answer: PasskeyAssertion, asked: string | null) {
     const challenge = claimedChallenge(answer.response.clientDataJSON)
-    if (!(yield* spendChallenge(challenge, "sign_in", null))) return yield* refused()
+    const purpose = asked === null ? "sign_in" : "confirmation"
+    if (!(yield* spendChallenge(challenge, purpose, asked))) return yield* refused()
     const [stored] = yield* Effect.orDie(findStored({ credentialId: answer.id, subject: null }))
-    if (stored === undefined) return yield* refused()
+    if (stored === undefined || (asked !== null && stored.subject !== asked)) return yield* refused()
     const handle = answer.response.userHandle
     if (handle !== undefined && Buffer.from(handle, "base64url").toString() !== stored.subject) return yield* refused()
     const publicKey = yield* Effect.orDie(vault.open(passkeySeal(stored.id), stored.publicKey))
@@ -155,18 +164,27 @@ const make = Effect.gen(function* () {
     return verified.verified ? { stored, info: verified.authenticationInfo } : yield* refused()
   })
 
+  const noteUse = Effect.fnUntraced(function* ({ info, stored }: Effect.Success<ReturnType<typeof verify>>) {
+    // The counter is compared again when it is written: if two answers race, a copied authenticator loses.
+    const used = yield* sql`UPDATE passkeys
+      SET counter = ${info.newCounter}, backed_up = ${info.credentialBackedUp ? 1 : 0}, last_used_at = ${yield* now}
+      WHERE id = ${stored.id} AND counter = ${stored.counter} RETURNING id`
+    if (used.length === 0) return yield* refused()
+  })
+
+  const prove = Effect.fn("Passkeys.prove")(function* (party: RelyingParty, subject: string, answer: PasskeyAssertion) {
+    yield* transaction(sql)(noteUse(yield* verify(party, answer, subject)))
+  }, Effect.provideContext(services))
+
   const signIn = Effect.fn("Passkeys.signIn")(function* (
     party: RelyingParty,
     answer: PasskeyAssertion,
     options: PasskeySignInOptions
   ) {
-    const { info, stored } = yield* verify(party, answer)
+    const verified = yield* verify(party, answer, null)
+    const { stored } = verified
     return yield* Effect.gen(function* () {
-      // The counter is compared again when it is written: if two answers race, a copied authenticator loses.
-      const used = yield* sql`UPDATE passkeys
-        SET counter = ${info.newCounter}, backed_up = ${info.credentialBackedUp ? 1 : 0}, last_used_at = ${yield* now}
-        WHERE id = ${stored.id} AND counter = ${stored.counter} RETURNING id`
-      if (used.length === 0) return yield* refused()
+      yield* noteUse(verified)
       const opened = yield* sessions.open({ subject: stored.subject, method: "passkey", ...options })
       return { ...opened, subject: stored.subject }
     }).pipe(transaction(sql))
@@ -190,6 +208,20 @@ const make = Effect.gen(function* () {
       )
     }, Effect.provideContext(services)),
     signIn,
+    proofOptions: Effect.fn("Passkeys.proofOptions")(function* (party, subject) {
+      const challenge = yield* issueChallenge("confirmation", subject)
+      const own = yield* Effect.orDie(findStored({ credentialId: null, subject }))
+      const { generateAuthenticationOptions } = yield* webauthn
+      return yield* Effect.promise(() =>
+        generateAuthenticationOptions({
+          rpID: party.id,
+          challenge,
+          userVerification: "required",
+          allowCredentials: own.map(({ credentialId, transports }) => ({ id: credentialId, transports }))
+        })
+      )
+    }, Effect.provideContext(services)),
+    prove,
     list: Effect.fn("Passkeys.list")((subject) => Effect.orDie(findOwn(subject))),
     remove: Effect.fn("Passkeys.remove")(
       function* (context, subject, id, offered) {

@@ -77,6 +77,8 @@ export class UpstreamIdentities extends Context.Service<
       identity: UpstreamIdentity,
       arrival: UpstreamArrival
     ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
+    /** Whose active account the identity is linked to. Fails with `permission_denied` when it is nobody's. */
+    readonly ownerOf: (identity: UpstreamIdentity) => Effect.Effect<Subject, ApiError>
     /** The identities that are linked to the account, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<LinkedIdentity>>
     /**
@@ -176,6 +178,10 @@ export class UpstreamIdentities extends Context.Service<
           const opened = yield* sessions.open({ subject, method: "upstream", userAgent, replaces, requestId })
           return { ...opened, subject }
         }, transaction(sql)),
+        ownerOf: Effect.fn("UpstreamIdentities.ownerOf")(function* (identity) {
+          const [linked] = yield* Effect.orDie(findLinked(identity))
+          return linked?.status === "active" ? linked.subject : yield* unknown()
+        }),
         list: Effect.fn("UpstreamIdentities.list")(function* (subject) {
           const rows = yield* Effect.orDie(findOwn(subject))
           return rows.map((row) => ({

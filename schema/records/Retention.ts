@@ -53,6 +53,11 @@ export const retention = {
     "invitations after their end",
     "the list says what became of them; the operation history keeps it"
   ),
+  confirmation: period(
+    Duration.minutes(5),
+    "confirmations by a signed-in person that it is still them",
+    "enough for what was begun, not for whoever sits down at the machine next"
+  ),
   passkeyChallenge: period(Duration.minutes(5), "challenges of passkeys", "a person answers within minutes"),
   upstreamSignIn: period(
     Duration.minutes(10),

@@ -2,6 +2,7 @@ import { Layer } from "effect"
 import { AccountCleanup } from "../../actors/account/AccountCleanup.ts"
 import { AccessTokens } from "../../actors/account/AccessTokens.ts"
 import { Accounts } from "../../actors/account/Accounts.ts"
+import { Confirmations } from "../../actors/account/Confirmations.ts"
 import { NewPasskeys } from "../../actors/account/NewPasskeys.ts"
 import { Passkeys } from "../../actors/account/Passkeys.ts"
 import { Passwords } from "../../actors/account/Passwords.ts"
@@ -22,12 +23,8 @@ import { Memberships } from "../../actors/workspace/Memberships.ts"
 import { Projects } from "../../actors/workspace/Projects.ts"
 import { Workspaces } from "../../actors/workspace/Workspaces.ts"
 
-const signIns = Layer.mergeAll(
-  PasswordSignIn.layer,
-  Passkeys.layer,
-  SetupLinks.layer,
-  UpstreamIdentities.layer,
-  UpstreamSignIns.layer
+const signIns = Layer.mergeAll(Confirmations.layer, SetupLinks.layer, UpstreamSignIns.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(PasswordSignIn.layer, Passkeys.layer, UpstreamIdentities.layer))
 )
 
 const invitations = Layer.mergeAll(Invitations.layer, InvitedSignUp.layer).pipe(

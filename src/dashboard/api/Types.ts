@@ -121,6 +121,13 @@ export type TokenScope = (typeof AccountTokenScopeCatalog.Encoded)["scopes"][num
 export type AccountSession = typeof AccountSessionSchema.Encoded & { readonly current: boolean }
 export type Passkey = typeof PasskeySchema.Encoded
 export type LinkedIdentity = typeof LinkedIdentitySchema.Encoded
+/** Whether the person showed lately that it is them, and how they can. */
+export interface Confirmation {
+  readonly confirmed: boolean
+  readonly password: boolean
+  readonly passkeys: boolean
+  readonly provider?: { readonly name: string }
+}
 export type Discovery = typeof DiscoverySchema.Encoded
 
 /** An application that can act for the person now, and its permissions. `offline`: even while they are away. */

@@ -1,5 +1,6 @@
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router"
-import { Suspense, useMemo, useState } from "react"
+import { lazy, Suspense, useMemo, useState } from "react"
+import { useConfirmationWanted } from "../api/Confirmation.ts"
 import type { Workspace } from "../api/Types.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Notice, Skeleton } from "../ui/Feedback.tsx"
@@ -64,6 +65,16 @@ const SideBar = ({
     </div>
   )
 }
+
+// Rarely needed, and then after an answer of the server.
+const ConfirmIdentity = lazy(async () => ({ default: (await import("./ConfirmIdentity.tsx")).ConfirmIdentity }))
+
+const Confirmation = () =>
+  useConfirmationWanted() ? (
+    <Suspense fallback={null}>
+      <ConfirmIdentity />
+    </Suspense>
+  ) : null
 
 export const Shell = () => {
   const words = useWords(appWords)
@@ -133,6 +144,7 @@ export const Shell = () => {
           <Outlet />
         </Suspense>
       </main>
+      <Confirmation />
       {open === `navigation ${path}` ? (
         <Dialog kind="side" title={terms.product} onClose={() => setOpen(undefined)}>
           {side}

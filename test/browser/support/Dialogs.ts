@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core"
 import { appWords } from "../../../src/dashboard/app/Words.ts"
+import { confirmIdentityWords } from "../../../src/dashboard/app/ConfirmIdentityWords.ts"
 import { accountWords } from "../../../src/dashboard/screens/account/Words.ts"
 import { signInWords } from "../../../src/dashboard/screens/account/SignInWords.ts"
 import { reAdoptionWords } from "../../../src/dashboard/screens/capsule/ReAdoptionWords.ts"
@@ -55,6 +56,15 @@ const madeLink = async (page: Page, to: Language): Promise<void> => {
   await page.locator(".secret-once").waitFor()
 }
 
+/** The server wants to know that the person is still there. */
+export const unconfirmed = (page: Page) =>
+  page.route("**/ownership", (route) =>
+    route.fulfill({
+      status: 403,
+      json: { error: { code: "reauthentication_required", message: "Confirm first.", requestId: "req_test" } }
+    })
+  )
+
 const capsule = `/w/acme/capsules/${storefrontId}`
 const account = { path: "/account", ready: ".row-static" }
 const settings = { path: "/w/acme/settings", ready: ".row-static" }
@@ -68,6 +78,16 @@ const remove = (language: Language) => vocabulary[language].remove
 export const dialogs: ReadonlyArray<OpenedDialog> = [
   { source: "app/Palette.tsx", ...home, open: (page) => page.keyboard.press("Control+k") },
   { source: "app/ShortcutHelp.tsx", ...home, open: (page) => page.keyboard.press("?") },
+  {
+    source: "app/ConfirmIdentity.tsx",
+    ...settings,
+    open: async (page, to) => {
+      await unconfirmed(page)
+      await page.getByRole("button", { name: memberWords[to].handOver, exact: true }).first().click()
+      await page.getByRole("dialog").getByRole("button", { name: memberWords[to].handOver, exact: true }).click()
+      await page.getByRole("dialog", { name: confirmIdentityWords[to].title }).locator("input").waitFor()
+    }
+  },
   { source: "app/NewWorkspace.tsx", ...home, open: menuItem(".side-workspace", (to) => appWords[to].newWorkspace) },
   { source: "screens/run/ApproveDialog.tsx", ...review, open: (page) => page.locator(".button-danger").click() },
   { source: "screens/run/CancelDialog.tsx", ...review, open: button((to) => decisionWords[to].discard) },

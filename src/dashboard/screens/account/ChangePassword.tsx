@@ -14,11 +14,9 @@ import { accountWords } from "./Words.ts"
 const Change = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(accountWords)
   const queryClient = useQueryClient()
-  const [currentPassword, setCurrent] = useState("")
   const [newPassword, setNew] = useState("")
   const change = useMutation({
-    // A wrong current password is a 401 that must not look like an ended session.
-    mutationFn: () => post("/auth/password", { currentPassword, newPassword }, { keepOn401: true }),
+    mutationFn: () => post("/auth/password", { newPassword }),
     onSuccess: () => {
       onClose()
       toast(words.passwordChanged)
@@ -33,14 +31,6 @@ const Change = ({ onClose }: { readonly onClose: () => void }) => {
       onSubmit={() => change.mutate()}
       onClose={onClose}
     >
-      <TextField
-        label={words.currentPassword}
-        type="password"
-        autoComplete="current-password"
-        required
-        value={currentPassword}
-        onChange={(event) => setCurrent(event.target.value)}
-      />
       <TextField
         label={words.newPassword}
         helper={words.newPasswordHelp}

@@ -1,6 +1,7 @@
 import { Brand, Effect, Layer, Redacted } from "effect"
 import { Passkeys } from "../../../../actors/account/Passkeys.ts"
 import { PasswordSignIn } from "../../../../actors/account/PasswordSignIn.ts"
+import { Confirmations } from "../../../../actors/account/Confirmations.ts"
 import { Sessions } from "../../../../actors/account/Sessions.ts"
 import { InvitedSignUp } from "../../../../actors/member/InvitedSignUp.ts"
 import { SetupLinks } from "../../../../actors/account/SetupLinks.ts"
@@ -139,6 +140,7 @@ const people = Layer.mergeAll(
     read: () => Effect.fail(reached)
   }),
   Layer.mock(Sessions)({}),
+  Layer.mock(Confirmations)({}),
   Layer.mock(SetupLinks)({}),
   Layer.mock(InvitedSignUp)({}),
   Layer.mock(PasswordSignIn)({}),
