@@ -12,6 +12,7 @@ import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
+import { AccountNotices } from "./AccountNotices.ts"
 import {
   creationOptions,
   NewPasskeys,
@@ -22,6 +23,7 @@ import {
   webauthn
 } from "./NewPasskeys.ts"
 import { claimedChallenge, issueChallenge, spendChallenge } from "./PasskeyChallenges.ts"
+import { PasskeyRow } from "./PasskeyRow.ts"
 import type { PasskeyAssertion, PasskeyRegistration } from "./PasskeyResponse.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { Users } from "./Users.ts"
@@ -99,6 +101,7 @@ const make = Effect.gen(function* () {
   const audit = yield* Audit
   const vault = yield* Vault
   const newPasskeys = yield* NewPasskeys
+  const notices = yield* AccountNotices
   const users = yield* Users
   const sessions = yield* Sessions
   const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
@@ -130,7 +133,11 @@ const make = Effect.gen(function* () {
     const challenge = claimedChallenge(answer.response.clientDataJSON)
     if (!(yield* spendChallenge(challenge, "registration", subject))) return yield* refusedRegistration()
     const verified = yield* newPasskeys.verify(party, name, challenge, answer)
-    return yield* transaction(sql)(newPasskeys.insert(context, subject, verified))
+    const added = Effect.tap(
+      newPasskeys.insert(context, subject, verified),
+      notices.write(subject, "passkey_added", name)
+    )
+    return yield* transaction(sql)(added)
   }, Effect.provideContext(services))
 
   /** `asked` is whom the challenge was issued to: anybody at a sign-in. */
@@ -225,8 +232,10 @@ const make = Effect.gen(function* () {
     list: Effect.fn("Passkeys.list")((subject) => Effect.orDie(findOwn(subject))),
     remove: Effect.fn("Passkeys.remove")(
       function* (context, subject, id, offered) {
-        const removed = yield* sql`DELETE FROM passkeys WHERE id = ${id} AND subject = ${subject} RETURNING id`
-        if (removed.length === 0) return yield* notFound("Passkey")
+        const [removed] = yield* PasskeyRow.some(sql, "name")`DELETE FROM passkeys
+          WHERE id = ${id} AND subject = ${subject} RETURNING name`
+        if (removed === undefined) return yield* notFound("Passkey")
+        yield* notices.write(subject, "passkey_removed", removed.name)
         yield* requireWayIn(subject, offered)
         yield* audit.append({
           workspaceId: null,

@@ -8,6 +8,7 @@ import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
+import { AccountNotices } from "./AccountNotices.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { Users } from "./Users.ts"
 import { type OfferedWays, requireWayIn } from "./WaysIn.ts"
@@ -100,6 +101,7 @@ export class UpstreamIdentities extends Context.Service<
       const audit = yield* Audit
       const users = yield* Users
       const sessions = yield* Sessions
+      const notices = yield* AccountNotices
 
       const findLinked = SqlSchema.findAll({
         Request: Schema.Struct({ issuer: Schema.String, subject: Schema.String }),
@@ -144,6 +146,7 @@ export class UpstreamIdentities extends Context.Service<
           data: { issuer: identity.issuer },
           requestId
         })
+        yield* notices.write(subject, "identity_linked", identity.issuer)
         return subject
       })
 
@@ -198,6 +201,7 @@ export class UpstreamIdentities extends Context.Service<
           yield* sql`DELETE FROM upstream_identities
             WHERE issuer = ${row.issuer} AND upstream_subject = ${row.upstreamSubject} AND subject = ${subject}`
           yield* Effect.provideService(requireWayIn(subject, offered), SqlClient.SqlClient, sql)
+          yield* notices.write(subject, "identity_unlinked", row.issuer)
           yield* audit.append({
             workspaceId: null,
             actor: context.actor,

@@ -46,6 +46,7 @@ export const retention = {
   ),
   session: period(Duration.days(30), "sessions that nobody uses", "signing in again once a month is bearable"),
   setupLink: period(Duration.minutes(30), "setup links", "whoever makes one uses it at once"),
+  addressChange: period(Duration.hours(24), "links to another address", "a letter may be read the next day"),
   invitation: period(Duration.days(7), "invitations that name no end", "a week spans a holiday"),
   longestInvitation: period(Duration.days(30), "invitations that name one", "a link that lies about gets found"),
   endedInvitation: period(

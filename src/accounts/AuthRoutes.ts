@@ -14,6 +14,7 @@ import { countAttempt, enterByPassword, enterBySetup, requirePasswords } from ".
 import { confirmationRoutes, confirmationRouteTable } from "./ConfirmationRoutes.ts"
 import { invitationRoutes, invitationRouteTable } from "./InvitationRoutes.ts"
 import { plainFormRouteTable, plainForms } from "./PlainForms.ts"
+import { profileRoutes, profileRouteTable } from "./ProfileRoutes.ts"
 import { presentedSession, refuseCrossSite, requireSameOrigin, withoutSession, withSession } from "./SessionCookie.ts"
 import { offeredWays } from "./SignInOffer.ts"
 import { commandOf, signedIn, signedInAndConfirmed, signedInResponse, signedInToChange, userAgent } from "./SignedIn.ts"
@@ -163,6 +164,7 @@ export const authRouteTable = [
   ["GET", "/auth/sessions"],
   ["POST", "/auth/sessions/:sessionId/revoke"],
   ...confirmationRouteTable,
+  ...profileRouteTable,
   ...plainFormRouteTable,
   ...invitationRouteTable
 ] as const
@@ -188,4 +190,4 @@ const ownRoutes = HttpRouter.use(
 )
 
 /** Setup, sign-in, sign-out, sign-up by invitation, and the person's sessions. */
-export const authRoutes = Layer.mergeAll(ownRoutes, confirmationRoutes, plainForms, invitationRoutes)
+export const authRoutes = Layer.mergeAll(ownRoutes, confirmationRoutes, profileRoutes, plainForms, invitationRoutes)

@@ -1,5 +1,6 @@
 import type { Mutant } from "./Mutant.ts"
 
+const profile = "test/src/accounts/ProfileRoutes.test.ts"
 const confirmations = "test/src/accounts/ConfirmationRoutes.test.ts"
 
 /** What a signed-in person may do to their own account, and that it is still them. */
@@ -38,5 +39,26 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     text: "...(fresh ? { maxAge: freshSeconds } : {})",
     broken: "",
     test: "test/src/accounts/UpstreamRoutes.test.ts"
+  },
+  {
+    name: "a link to another address is for its own account",
+    file: "actors/account/AddressChanges.ts",
+    text: "AND subject = ${subject} AND used_at IS NULL AND expires_at > ${yield* now}",
+    broken: "AND subject <> ${subject + subject} AND used_at IS NULL AND expires_at > ${yield* now}",
+    test: profile
+  },
+  {
+    name: "a link to another address: expiry",
+    file: "actors/account/AddressChanges.ts",
+    text: " AND expires_at > ${yield* now}",
+    broken: "",
+    test: profile
+  },
+  {
+    name: "a notice stays until its owner has seen it",
+    file: "actors/account/AccountNotices.ts",
+    text: "AND created_at <= (SELECT",
+    broken: "AND created_at <> (SELECT",
+    test: profile
   }
 ]

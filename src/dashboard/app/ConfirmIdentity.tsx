@@ -1,3 +1,4 @@
+import "./Kit.ts"
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { confirmationQuery } from "../api/AccountQueries.ts"

@@ -124,6 +124,13 @@ export const Shell = () => {
             <p>{words.restoreReviewText}</p>
           </Notice>
         ) : null}
+        {notices.includes("account_changed") && path !== "/account" ? (
+          <Notice tone="warn" title={words.accountChanged}>
+            <p>
+              <Link to="/account">{words.accountChangedLook}</Link>
+            </p>
+          </Notice>
+        ) : null}
         {notices.includes("runs_refused") ? (
           <Notice tone="bad" title={words.runsRefused.title}>
             <p>{words.runsRefused.text}</p>

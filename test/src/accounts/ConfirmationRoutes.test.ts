@@ -43,6 +43,7 @@ const changed = { newPassword: "another good password" }
 /** What the person in front of the browser must confirm. A sensitive route of the account belongs into this list. */
 const sensitive: ReadonlySet<string> = new Set([
   "POST /auth/password",
+  "POST /auth/address",
   "POST /auth/passkeys",
   "POST /auth/passkeys/registration-options",
   "DELETE /auth/passkeys/:passkeyId",

@@ -21,6 +21,15 @@ const grants = [
 export const signInRoute = ({ body, path }: Asked): Answer | undefined => {
   if (path === "/auth/upstream/identities") return ok({ identities })
   if (path === "/auth/offer") return ok({ password: true, passkeys: true, provider: { name: "login.acme.example" } })
+  if (path === "/auth/notices") {
+    return ok({ notices: [{ id: "ntc_1", kind: "passkey_added", detail: "work laptop", createdAt: ago(900) }] })
+  }
+  if (path === "/auth/address/inspect") {
+    return ok({ change: { from: "mina@acme.example", to: "mina.sato@acme.example" } })
+  }
+  if (["/auth/address", "/auth/profile", "/auth/notices/seen", "/auth/sessions/revoke-others"].includes(path)) {
+    return ok(undefined, 204)
+  }
   if (path === "/auth/confirmation") {
     return ok({ confirmed: true, password: true, passkeys: true, provider: { name: "login.acme.example" } })
   }
