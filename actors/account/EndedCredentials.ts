@@ -17,6 +17,7 @@ export const endCredentials = Effect.gen(function* () {
   const sessions = yield* sql`UPDATE account_sessions SET revoked_at = ${at} WHERE revoked_at IS NULL RETURNING id`
   const tokens = yield* sql`UPDATE access_tokens SET revoked_at = ${at} WHERE revoked_at IS NULL RETURNING token_id`
   const links = yield* sql`DELETE FROM setup_links WHERE used_at IS NULL RETURNING id`
+  yield* sql`DELETE FROM address_changes WHERE used_at IS NULL`
   yield* sql`DELETE FROM passkey_challenges`
   yield* sql`DELETE FROM upstream_sign_ins`
   const ended: EndedCredentials = { sessions: sessions.length, tokens: tokens.length, links: links.length }

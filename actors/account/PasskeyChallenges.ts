@@ -10,7 +10,7 @@ const validFor = retention.passkeyChallenge.after
 const challengeBytes = 32
 
 /** The purpose of a challenge; for a setup, its link. */
-export type ChallengePurpose = "registration" | "sign_in" | `setup:${string}`
+export type ChallengePurpose = "registration" | "sign_in" | "confirmation" | `setup:${string}`
 
 /** A new challenge, valid for five minutes and one answer. `subject` is who may answer it, where known. */
 export const issueChallenge = Effect.fn("issueChallenge")(function* (

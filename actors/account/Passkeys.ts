@@ -12,6 +12,7 @@ import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
+import { AccountNotices } from "./AccountNotices.ts"
 import {
   creationOptions,
   NewPasskeys,
@@ -22,6 +23,7 @@ import {
   webauthn
 } from "./NewPasskeys.ts"
 import { claimedChallenge, issueChallenge, spendChallenge } from "./PasskeyChallenges.ts"
+import { PasskeyRow } from "./PasskeyRow.ts"
 import type { PasskeyAssertion, PasskeyRegistration } from "./PasskeyResponse.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { Users } from "./Users.ts"
@@ -71,6 +73,13 @@ export class Passkeys extends Context.Service<
       answer: PasskeyAssertion,
       options: PasskeySignInOptions
     ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
+    /** Options for one of the person's own passkeys. */
+    readonly proofOptions: (
+      party: RelyingParty,
+      subject: string
+    ) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
+    /** Fails with `unauthenticated` unless the answer is of one of the person's own passkeys. */
+    readonly prove: (party: RelyingParty, subject: string, answer: PasskeyAssertion) => Effect.Effect<void, ApiError>
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<Passkey>>
     /** Fails with `not_found` for a passkey of anybody else, `failed_precondition` for the last way to sign in. */
     readonly remove: (
@@ -92,6 +101,7 @@ const make = Effect.gen(function* () {
   const audit = yield* Audit
   const vault = yield* Vault
   const newPasskeys = yield* NewPasskeys
+  const notices = yield* AccountNotices
   const users = yield* Users
   const sessions = yield* Sessions
   const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
@@ -123,14 +133,20 @@ const make = Effect.gen(function* () {
     const challenge = claimedChallenge(answer.response.clientDataJSON)
     if (!(yield* spendChallenge(challenge, "registration", subject))) return yield* refusedRegistration()
     const verified = yield* newPasskeys.verify(party, name, challenge, answer)
-    return yield* transaction(sql)(newPasskeys.insert(context, subject, verified))
+    const added = Effect.tap(
+      newPasskeys.insert(context, subject, verified),
+      notices.write(subject, "passkey_added", name)
+    )
+    return yield* transaction(sql)(added)
   }, Effect.provideContext(services))
 
-  const verify = Effect.fnUntraced(function* (party: RelyingParty, answer: PasskeyAssertion) {
+  /** `asked` is whom the challenge was issued to: anybody at a sign-in. */
+  const verify = Effect.fnUntraced(function* (party: RelyingParty, answer: PasskeyAssertion, asked: string | null) {
     const challenge = claimedChallenge(answer.response.clientDataJSON)
-    if (!(yield* spendChallenge(challenge, "sign_in", null))) return yield* refused()
+    const purpose = asked === null ? "sign_in" : "confirmation"
+    if (!(yield* spendChallenge(challenge, purpose, asked))) return yield* refused()
     const [stored] = yield* Effect.orDie(findStored({ credentialId: answer.id, subject: null }))
-    if (stored === undefined) return yield* refused()
+    if (stored === undefined || (asked !== null && stored.subject !== asked)) return yield* refused()
     const handle = answer.response.userHandle
     if (handle !== undefined && Buffer.from(handle, "base64url").toString() !== stored.subject) return yield* refused()
     const publicKey = yield* Effect.orDie(vault.open(passkeySeal(stored.id), stored.publicKey))
@@ -155,18 +171,27 @@ const make = Effect.gen(function* () {
     return verified.verified ? { stored, info: verified.authenticationInfo } : yield* refused()
   })
 
+  const noteUse = Effect.fnUntraced(function* ({ info, stored }: Effect.Success<ReturnType<typeof verify>>) {
+    // The counter is compared again when it is written: if two answers race, a copied authenticator loses.
+    const used = yield* sql`UPDATE passkeys
+      SET counter = ${info.newCounter}, backed_up = ${info.credentialBackedUp ? 1 : 0}, last_used_at = ${yield* now}
+      WHERE id = ${stored.id} AND counter = ${stored.counter} RETURNING id`
+    if (used.length === 0) return yield* refused()
+  })
+
+  const prove = Effect.fn("Passkeys.prove")(function* (party: RelyingParty, subject: string, answer: PasskeyAssertion) {
+    yield* transaction(sql)(noteUse(yield* verify(party, answer, subject)))
+  }, Effect.provideContext(services))
+
   const signIn = Effect.fn("Passkeys.signIn")(function* (
     party: RelyingParty,
     answer: PasskeyAssertion,
     options: PasskeySignInOptions
   ) {
-    const { info, stored } = yield* verify(party, answer)
+    const verified = yield* verify(party, answer, null)
+    const { stored } = verified
     return yield* Effect.gen(function* () {
-      // The counter is compared again when it is written: if two answers race, a copied authenticator loses.
-      const used = yield* sql`UPDATE passkeys
-        SET counter = ${info.newCounter}, backed_up = ${info.credentialBackedUp ? 1 : 0}, last_used_at = ${yield* now}
-        WHERE id = ${stored.id} AND counter = ${stored.counter} RETURNING id`
-      if (used.length === 0) return yield* refused()
+      yield* noteUse(verified)
       const opened = yield* sessions.open({ subject: stored.subject, method: "passkey", ...options })
       return { ...opened, subject: stored.subject }
     }).pipe(transaction(sql))
@@ -190,11 +215,27 @@ const make = Effect.gen(function* () {
       )
     }, Effect.provideContext(services)),
     signIn,
+    proofOptions: Effect.fn("Passkeys.proofOptions")(function* (party, subject) {
+      const challenge = yield* issueChallenge("confirmation", subject)
+      const own = yield* Effect.orDie(findStored({ credentialId: null, subject }))
+      const { generateAuthenticationOptions } = yield* webauthn
+      return yield* Effect.promise(() =>
+        generateAuthenticationOptions({
+          rpID: party.id,
+          challenge,
+          userVerification: "required",
+          allowCredentials: own.map(({ credentialId, transports }) => ({ id: credentialId, transports }))
+        })
+      )
+    }, Effect.provideContext(services)),
+    prove,
     list: Effect.fn("Passkeys.list")((subject) => Effect.orDie(findOwn(subject))),
     remove: Effect.fn("Passkeys.remove")(
       function* (context, subject, id, offered) {
-        const removed = yield* sql`DELETE FROM passkeys WHERE id = ${id} AND subject = ${subject} RETURNING id`
-        if (removed.length === 0) return yield* notFound("Passkey")
+        const [removed] = yield* PasskeyRow.some(sql, "name")`DELETE FROM passkeys
+          WHERE id = ${id} AND subject = ${subject} RETURNING name`
+        if (removed === undefined) return yield* notFound("Passkey")
+        yield* notices.write(subject, "passkey_removed", removed.name)
         yield* requireWayIn(subject, offered)
         yield* audit.append({
           workspaceId: null,

@@ -19,7 +19,6 @@ export interface SignInRequest {
 
 export interface PasswordChange {
   readonly subject: string
-  readonly present: Redacted.Redacted
   readonly next: Redacted.Redacted
   readonly userAgent?: string | undefined
 }
@@ -31,9 +30,11 @@ export class PasswordSignIn extends Context.Service<
   PasswordSignIn,
   {
     readonly signIn: (request: SignInRequest) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
+    /** Fails with `permission_denied` unless it is the person's password. */
+    readonly prove: (subject: string, password: Redacted.Redacted) => Effect.Effect<void, ApiError>
     /**
-     * Changes the person's own password, against the present one. Every session ends; the answer is a new one. Fails with
-     * `permission_denied` when the present password is wrong, `invalid_request` when the new one is refused.
+     * Gives the person another password, or their first. Every session ends; the answer is a new one. Fails with
+     * `invalid_request` when the password is refused.
      */
     readonly change: (context: CommandContext, request: PasswordChange) => Effect.Effect<OpenSession, ApiError>
   }
@@ -76,11 +77,13 @@ export class PasswordSignIn extends Context.Service<
           })
           return { ...opened, subject }
         }),
-        change: Effect.fn("PasswordSignIn.change")(function* (context, { next, present, subject, userAgent }) {
+        prove: Effect.fn("PasswordSignIn.prove")(function* (subject, password) {
           const [stored] = yield* Effect.orDie(findHash(subject))
-          if (!(yield* passwords.verify(present, stored?.hash))) {
-            return yield* new ApiError({ code: "permission_denied", message: "The present password is wrong." })
+          if (!(yield* passwords.verify(password, stored?.hash))) {
+            return yield* new ApiError({ code: "permission_denied", message: "The password is wrong." })
           }
+        }),
+        change: Effect.fn("PasswordSignIn.change")(function* (context, { next, subject, userAgent }) {
           const hash = yield* passwords.hash(next)
           return yield* Effect.andThen(
             users.setPassword(context, subject, hash),

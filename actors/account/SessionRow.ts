@@ -14,6 +14,7 @@ export const SessionRow = table("account_sessions", {
   created_at: Timestamp,
   last_seen_at: Timestamp,
   expires_at: Timestamp,
-  revoked_at: Schema.NullOr(Timestamp)
+  revoked_at: Schema.NullOr(Timestamp),
+  confirmed_at: Schema.NullOr(Timestamp)
 })
 export type SessionRow = RowOf<typeof SessionRow.columns>

@@ -24,6 +24,12 @@ const slideEveryMillis = Duration.toMillis(Duration.hours(1))
 export const SessionMethod = Schema.Literals(["setup", "password", "passkey", "upstream"])
 export type SessionMethod = typeof SessionMethod.Type
 
+/** The ways in which a person shows that it is still them. */
+export type ConfirmationMethod = Exclude<SessionMethod, "setup">
+
+/** A provider may sign somebody in who signed in there long ago; every other way needs the person. */
+const provesPresence = (method: SessionMethod): boolean => method !== "upstream"
+
 /** A session as its owner sees it. */
 export const AccountSession = Schema.Struct({
   id: Schema.String,
@@ -42,7 +48,8 @@ const AuthRow = Schema.Struct({
   subject: Subject,
   workspace_id: Schema.NullOr(WorkspaceId),
   last_seen_at: Timestamp,
-  expires_at: Timestamp
+  expires_at: Timestamp,
+  confirmed_at: Schema.NullOr(Timestamp)
 })
 
 export interface OpenSession {
@@ -72,6 +79,16 @@ export class Sessions extends Context.Service<
     }) => Effect.Effect<OpenSession>
     /** Fails with `unauthenticated` unless the secret is an open session of an active account. */
     readonly authenticate: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
+    /**
+     * Notes that the person of the session has just shown, in this way, that it is still them. Fails with `unauthenticated` when
+     * the session is not theirs or has ended.
+     */
+    readonly confirm: (
+      subject: string,
+      sessionId: string,
+      method: ConfirmationMethod,
+      requestId?: string
+    ) => Effect.Effect<void, ApiError>
     /** The person's open sessions, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<AccountSession>>
     /** Ends one of the person's own sessions; `not_found` for any other. */
@@ -98,7 +115,7 @@ export class Sessions extends Context.Service<
         Request: Schema.String,
         Result: AuthRow,
         execute: (hash) =>
-          read`SELECT s.id, s.subject, s.workspace_id, s.last_seen_at, s.expires_at
+          read`SELECT s.id, s.subject, s.workspace_id, s.last_seen_at, s.expires_at, s.confirmed_at
             FROM account_sessions s JOIN users u ON u.subject = s.subject
             WHERE s.secret_hash = ${hash} AND s.revoked_at IS NULL AND u.status = 'active'`
       })
@@ -167,7 +184,8 @@ export class Sessions extends Context.Service<
               created_at: createdAt,
               last_seen_at: createdAt,
               expires_at: session.expiresAt,
-              revoked_at: null
+              revoked_at: null,
+              confirmed_at: provesPresence(session.method) ? createdAt : null
             })}`
             yield* note(
               "session.open",
@@ -196,9 +214,17 @@ export class Sessions extends Context.Service<
             subject: row.subject,
             scopes: "all",
             ...(renewed ? { renewed } : {}),
+            ...(row.confirmed_at === null ? {} : { confirmedAt: Date.parse(row.confirmed_at) }),
             ...(row.workspace_id === null ? {} : { boundWorkspaceId: row.workspace_id })
           } as const
         }),
+        confirm: Effect.fn("Sessions.confirm")(function* (subject, sessionId, method, requestId) {
+          const at = yield* now
+          const open = yield* sql`UPDATE account_sessions SET ${SessionRow.changes(sql, { confirmed_at: at })}
+            WHERE id = ${sessionId} AND subject = ${subject} AND revoked_at IS NULL AND expires_at > ${at} RETURNING id`
+          if (open.length === 0) return yield* unauthenticated()
+          yield* note("session.confirm", subject, { kind: "session", id: sessionId }, { data: { method }, requestId })
+        }, transaction(sql)),
         list: Effect.fn("Sessions.list")(function* (subject) {
           return yield* Effect.orDie(findOwn({ subject, at: yield* now }))
         }),

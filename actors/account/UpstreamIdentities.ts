@@ -8,6 +8,7 @@ import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
+import { AccountNotices } from "./AccountNotices.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { Users } from "./Users.ts"
 import { type OfferedWays, requireWayIn } from "./WaysIn.ts"
@@ -77,6 +78,8 @@ export class UpstreamIdentities extends Context.Service<
       identity: UpstreamIdentity,
       arrival: UpstreamArrival
     ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
+    /** Whose active account the identity is linked to. Fails with `permission_denied` when it is nobody's. */
+    readonly ownerOf: (identity: UpstreamIdentity) => Effect.Effect<Subject, ApiError>
     /** The identities that are linked to the account, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<LinkedIdentity>>
     /**
@@ -98,6 +101,7 @@ export class UpstreamIdentities extends Context.Service<
       const audit = yield* Audit
       const users = yield* Users
       const sessions = yield* Sessions
+      const notices = yield* AccountNotices
 
       const findLinked = SqlSchema.findAll({
         Request: Schema.Struct({ issuer: Schema.String, subject: Schema.String }),
@@ -142,6 +146,7 @@ export class UpstreamIdentities extends Context.Service<
           data: { issuer: identity.issuer },
           requestId
         })
+        yield* notices.write(subject, "identity_linked", identity.issuer)
         return subject
       })
 
@@ -176,6 +181,10 @@ export class UpstreamIdentities extends Context.Service<
           const opened = yield* sessions.open({ subject, method: "upstream", userAgent, replaces, requestId })
           return { ...opened, subject }
         }, transaction(sql)),
+        ownerOf: Effect.fn("UpstreamIdentities.ownerOf")(function* (identity) {
+          const [linked] = yield* Effect.orDie(findLinked(identity))
+          return linked?.status === "active" ? linked.subject : yield* unknown()
+        }),
         list: Effect.fn("UpstreamIdentities.list")(function* (subject) {
           const rows = yield* Effect.orDie(findOwn(subject))
           return rows.map((row) => ({
@@ -192,6 +201,7 @@ export class UpstreamIdentities extends Context.Service<
           yield* sql`DELETE FROM upstream_identities
             WHERE issuer = ${row.issuer} AND upstream_subject = ${row.upstreamSubject} AND subject = ${subject}`
           yield* Effect.provideService(requireWayIn(subject, offered), SqlClient.SqlClient, sql)
+          yield* notices.write(subject, "identity_unlinked", row.issuer)
           yield* audit.append({
             workspaceId: null,
             actor: context.actor,

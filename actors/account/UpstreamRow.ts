@@ -19,6 +19,7 @@ export const UpstreamSignInRow = table("upstream_sign_ins", {
   secret_hash: Schema.String,
   link_subject: Schema.NullOr(Subject),
   return_path: Schema.String,
-  expires_at: Timestamp
+  expires_at: Timestamp,
+  confirm_session: Schema.NullOr(Schema.String)
 })
 export type UpstreamSignInRow = RowOf<typeof UpstreamSignInRow.columns>

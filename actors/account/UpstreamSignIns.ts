@@ -23,11 +23,17 @@ export interface StartedSignIn extends UpstreamProof {
   readonly secret: Redacted.Redacted
 }
 
-const SignInRow = Schema.Struct({ linkSubject: Schema.NullOr(Subject), returnPath: Schema.String })
+const SignInRow = Schema.Struct({
+  linkSubject: Schema.NullOr(Subject),
+  confirmSession: Schema.NullOr(Schema.String),
+  returnPath: Schema.String
+})
 
 export interface ReturnedSignIn extends UpstreamProof {
   /** The signed-in person who links the identity; absent when somebody signs in. */
   readonly linkSubject: Subject | null
+  /** The session whose person is to confirm that it is still them; absent when somebody signs in. */
+  readonly confirmSession: string | null
   readonly returnPath: string
 }
 
@@ -50,6 +56,7 @@ export class UpstreamSignIns extends Context.Service<
     /** Valid for ten minutes and one answer. */
     readonly begin: (options: {
       readonly linkSubject?: string | undefined
+      readonly confirmSession?: string | undefined
       readonly returnPath: string
     }) => Effect.Effect<StartedSignIn>
     /** Consumes the sign-in; `none` when it is unknown, used or expired. */
@@ -67,18 +74,19 @@ export class UpstreamSignIns extends Context.Service<
         Result: SignInRow,
         execute: ({ at, hash }) => sql`DELETE FROM upstream_sign_ins
           WHERE secret_hash = ${hash} AND expires_at > ${at}
-          RETURNING link_subject AS "linkSubject", return_path AS "returnPath"`
+          RETURNING link_subject AS "linkSubject", confirm_session AS "confirmSession", return_path AS "returnPath"`
       })
 
       return UpstreamSignIns.of({
         begin: Effect.fn("UpstreamSignIns.begin")(
-          function* ({ linkSubject, returnPath }) {
+          function* ({ confirmSession, linkSubject, returnPath }) {
             const secret = yield* mintSecret("upstreamSignIn")
             const at = yield* DateTime.now
             yield* sql`DELETE FROM upstream_sign_ins WHERE expires_at <= ${DateTime.formatIso(at)}`
             yield* sql`INSERT INTO upstream_sign_ins ${UpstreamSignInRow.values(sql, {
               secret_hash: secretHash(secret),
               link_subject: linkSubject ?? null,
+              confirm_session: confirmSession ?? null,
               return_path: returnPath,
               expires_at: DateTime.formatIso(DateTime.addDuration(at, validFor))
             })}`

@@ -11,6 +11,7 @@ import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
 import { Grants } from "../identity/Grants.ts"
+import { AccountNotices } from "./AccountNotices.ts"
 import { EmailAddress } from "./EmailAddress.ts"
 import { PasswordRow, StoredUser } from "./UserRow.ts"
 
@@ -52,6 +53,22 @@ export class Users extends Context.Service<
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<User>>
     /** Notes that the address was shown to be the person's; an earlier proof, and any other address, stay as they are. */
     readonly proveAddress: (subject: string, email: string, proof: AddressProof) => Effect.Effect<void>
+    /** Sets or, with `null`, removes the name that others see. Fails with `not_found`. */
+    readonly rename: (
+      context: CommandContext,
+      subject: string,
+      displayName: string | null
+    ) => Effect.Effect<void, ApiError>
+    /**
+     * Gives the account another address, in lookup form, with what shows that it is the person's. Links to a new password that were
+     * sent to the previous address end. Only within a transaction of the caller, who made sure that nobody else has it.
+     */
+    readonly setAddress: (
+      context: CommandContext,
+      subject: string,
+      email: string,
+      proof: AddressProof
+    ) => Effect.Effect<void, ApiError>
     /** Whether any account exists yet. */
     readonly exist: Effect.Effect<boolean>
     /**
@@ -80,6 +97,7 @@ export class Users extends Context.Service<
       const read = yield* ReadSql
       const audit = yield* Audit
       const grants = yield* Grants
+      const notices = yield* AccountNotices
       const random = yield* SecureRandom.SecureRandom
 
       const columns = sql.literal(
@@ -151,11 +169,11 @@ export class Users extends Context.Service<
         context: CommandContext,
         subject: string,
         action: string,
-        effect: Effect.Effect<unknown, unknown>
+        effect: (present: User) => Effect.Effect<unknown, unknown>
       ) {
         const [user] = yield* Effect.orDie(findBySubject(sql)(subject))
         if (user === undefined) return yield* notFound("Account")
-        yield* Effect.orDie(effect)
+        yield* Effect.orDie(effect(user))
         yield* audit.append({
           workspaceId: null,
           actor: context.actor,
@@ -187,13 +205,36 @@ export class Users extends Context.Service<
           yield* sql`UPDATE users SET ${StoredUser.changes(sql, { email_proof: proof })}
             WHERE subject = ${subject} AND email = ${email.value} AND email_proof IS NULL`
         }, Effect.orDie),
-        exist: Effect.map(sql`SELECT 1 AS one FROM users LIMIT 1`, (rows) => rows.length > 0).pipe(Effect.orDie),
-        setPassword: Effect.fn("Users.setPassword")(function* (context, subject, hash) {
+        rename: Effect.fn("Users.rename")(function* (context, subject, displayName) {
+          yield* change(context, subject, "account.rename", () =>
+            Effect.flatMap(
+              now,
+              (at) => sql`UPDATE users SET ${StoredUser.changes(sql, { display_name: displayName, updated_at: at })}
+                WHERE subject = ${subject}`
+            )
+          ).pipe(transaction(sql))
+        }),
+        setAddress: Effect.fn("Users.setAddress")(function* (context, subject, email, proof) {
           yield* change(
             context,
             subject,
-            "account.password",
-            Effect.andThen(storePassword(subject, hash), endSessions(subject))
+            "account.address",
+            Effect.fnUntraced(function* (present) {
+              const at = yield* now
+              yield* sql`UPDATE users SET ${StoredUser.changes(sql, { email, email_proof: proof, updated_at: at })}
+                WHERE subject = ${subject}`
+              yield* sql`DELETE FROM setup_links WHERE subject = ${subject} AND used_at IS NULL`
+              yield* notices.write(subject, "address", present.email)
+            })
+          )
+        }),
+        exist: Effect.map(sql`SELECT 1 AS one FROM users LIMIT 1`, (rows) => rows.length > 0).pipe(Effect.orDie),
+        setPassword: Effect.fn("Users.setPassword")(function* (context, subject, hash) {
+          yield* change(context, subject, "account.password", () =>
+            storePassword(subject, hash).pipe(
+              Effect.andThen(endSessions(subject)),
+              Effect.andThen(notices.write(subject, "password"))
+            )
           ).pipe(transaction(sql))
         }),
         removePassword: Effect.fn("Users.removePassword")(function* (context, subject) {
@@ -201,11 +242,15 @@ export class Users extends Context.Service<
             context,
             subject,
             "account.password_remove",
-            Effect.andThen(sql`DELETE FROM user_passwords WHERE subject = ${subject}`, endSessions(subject))
+            Effect.fnUntraced(function* () {
+              const removed = yield* sql`DELETE FROM user_passwords WHERE subject = ${subject} RETURNING subject`
+              yield* endSessions(subject)
+              if (removed.length > 0) yield* notices.write(subject, "password_removed")
+            })
           ).pipe(transaction(sql))
         }),
         setStatus: Effect.fn("Users.setStatus")(function* (context, subject, status) {
-          const update = Effect.gen(function* () {
+          const update = Effect.fnUntraced(function* () {
             yield* sql`UPDATE users SET status = ${status}, updated_at = ${yield* now} WHERE subject = ${subject}`
             if (status === "disabled") yield* endSessions(subject)
           })

@@ -30,14 +30,19 @@ export const isOffered = ({ issuer, kind }: WayIn, offered: OfferedWays): boolea
   }
 }
 
-/** After a change, in its transaction: refuses to leave an account without a way to sign in. Fails with `failed_precondition`. */
-export const requireWayIn = Effect.fn("requireWayIn")(function* (subject: string, offered: OfferedWays) {
+/** The ways that an account has and the installation offers now. */
+export const offeredWaysIn = Effect.fn("offeredWaysIn")(function* (subject: string, offered: OfferedWays) {
   const sql = yield* SqlClient.SqlClient
   const ways = yield* WayIn.rows(sql)`
     SELECT 'password' AS kind, '' AS issuer FROM user_passwords WHERE subject = ${subject}
     UNION ALL SELECT 'passkey', '' FROM passkeys WHERE subject = ${subject}
     UNION ALL SELECT 'upstream', issuer FROM upstream_identities WHERE subject = ${subject}`
-  if (!ways.some((way) => isOffered(way, offered))) {
+  return ways.filter((way) => isOffered(way, offered))
+})
+
+/** After a change, in its transaction: refuses to leave an account without a way to sign in. Fails with `failed_precondition`. */
+export const requireWayIn = Effect.fn("requireWayIn")(function* (subject: string, offered: OfferedWays) {
+  if ((yield* offeredWaysIn(subject, offered)).length === 0) {
     return yield* failedPrecondition(
       "This is the last way to sign in to the account. Add another one first, e.g. a passkey, and remove this one then."
     )

@@ -11,6 +11,7 @@ export const bearerPrefixes = {
   session: "svcs_",
   setupLink: "svct_",
   invitation: "svci_",
+  addressChange: "svce_",
   upstreamSignIn: "svcu_",
   setupTicket: "svch_",
   oauthState: "svco_"

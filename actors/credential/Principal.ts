@@ -9,6 +9,8 @@ export interface Principal {
   readonly scopes: ReadonlyArray<string> | "all"
   /** Set when the credential is bound to one Workspace. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
+  /** When the person of a session last showed who they are, in milliseconds since 1970. */
+  readonly confirmedAt?: number | undefined
   /** Set when this use extended the session: its cookie must last as long. */
   readonly renewed?: boolean | undefined
 }

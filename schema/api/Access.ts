@@ -26,6 +26,7 @@ export interface WorkspaceAccess {
   readonly role: Role
   readonly locate: WorkspaceLocator
   readonly session?: boolean
+  readonly confirmed?: boolean
   readonly archived?: "open"
 }
 
@@ -40,6 +41,8 @@ export interface WorkspaceAccess {
  * - `workspace`: an active membership of at least `role` in the located Workspace. `shared` routes may be reached from
  *   either of two Workspaces, so the handler authorises them. An archived Workspace may be read and nothing else, unless
  *   `archived` is `open`: then the route itself says what may still change there.
+ * - `confirmed`: only in the session of a person who showed within the last five minutes who they are. Tokens are refused:
+ *   nobody stands behind them who could be asked.
  */
 export type AccessRule =
   | { readonly kind: "public" }

@@ -1,4 +1,4 @@
-import type { AccessRule } from "./Access.ts"
+import type { AccessRule, WorkspaceAccess } from "./Access.ts"
 
 /** The security schemes, by their names in OpenAPI. */
 export const securitySchemes = {
@@ -32,8 +32,17 @@ export const securityOf = (access: AccessRule): ReadonlyArray<Requirement> => {
     case "account":
       return access.credential === "session" ? [session] : [session, bearer]
     case "workspace":
-      return access.session === true ? [session] : [session, bearer]
+      return needsSession(access) ? [session] : [session, bearer]
   }
+}
+
+const needsSession = ({ confirmed, session }: WorkspaceAccess) => session === true || confirmed === true
+
+const inPerson = (access: WorkspaceAccess): string => {
+  if (access.confirmed === true) {
+    return ", signed in, who confirmed within the last five minutes that it is them (403 `reauthentication_required`); tokens are refused"
+  }
+  return access.session === true ? ", signed in; tokens are refused" : ""
 }
 
 const whoeverIsSignedIn = (access: Extract<AccessRule, { kind: "account" }>) =>
@@ -52,6 +61,6 @@ export const accessSentence = (access: AccessRule): string => {
     case "account":
       return `**Access:** ${whoeverIsSignedIn(access)}.`
     case "workspace":
-      return `**Access:** active members with the role ${access.role} or more${access.session === true ? ", signed in; tokens are refused" : ""}.`
+      return `**Access:** active members with the role ${access.role} or more${inPerson(access)}.`
   }
 }

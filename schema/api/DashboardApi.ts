@@ -57,7 +57,7 @@ const CapsuleIds = Schema.String.check(
 )
 
 /** A notice for everybody who opens the dashboard, which has the words for it. */
-export const DashboardNotice = Schema.Literals(["restore_review", "runs_refused", "isolation_off"])
+export const DashboardNotice = Schema.Literals(["restore_review", "runs_refused", "isolation_off", "account_changed"])
 export type DashboardNotice = typeof DashboardNotice.Type
 
 export class DashboardApi extends HttpApiGroup.make("dashboard")

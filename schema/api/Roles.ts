@@ -10,7 +10,7 @@ import {
   type WorkspaceLocator
 } from "./Access.ts"
 
-type Options = Pick<WorkspaceAccess, "session" | "archived">
+type Options = Pick<WorkspaceAccess, "session" | "archived" | "confirmed">
 
 const atLeast =
   (role: Role) =>
@@ -51,7 +51,7 @@ export const accessTable = {
   "PATCH /api/v1/workspaces/:workspaceId/members/:subject": admin("path.workspaceId"),
   // Everybody may leave; the command refuses whoever removes somebody else without being an admin.
   "DELETE /api/v1/workspaces/:workspaceId/members/:subject": viewer("path.workspaceId", { archived: "open" }),
-  "POST /api/v1/workspaces/:workspaceId/ownership": owner("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/ownership": owner("path.workspaceId", { confirmed: true }),
   "GET /api/v1/workspaces/:workspaceId/invitations": viewer("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/invitations": admin("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/invitations/:invitationId/revoke": admin("path.workspaceId", {
@@ -124,7 +124,7 @@ export const accessTable = {
   "GET /api/v1/sources/:sourceId": viewer("path.sourceId"),
   "PATCH /api/v1/sources/:sourceId": member("path.sourceId"),
   "DELETE /api/v1/sources/:sourceId": member("path.sourceId"),
-  "POST /api/v1/sources/:sourceId/hook-secret": member("path.sourceId"),
+  "POST /api/v1/sources/:sourceId/hook-secret": member("path.sourceId", { confirmed: true }),
   "POST /api/v1/sources/:sourceId/sync": member("path.sourceId"),
   "GET /api/v1/sources/:sourceId/snapshots": viewer("path.sourceId"),
   "GET /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/install-modules": viewer("path.sourceId", {

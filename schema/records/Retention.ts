@@ -46,12 +46,18 @@ export const retention = {
   ),
   session: period(Duration.days(30), "sessions that nobody uses", "signing in again once a month is bearable"),
   setupLink: period(Duration.minutes(30), "setup links", "whoever makes one uses it at once"),
+  addressChange: period(Duration.hours(24), "links to another address", "a letter may be read the next day"),
   invitation: period(Duration.days(7), "invitations that name no end", "a week spans a holiday"),
   longestInvitation: period(Duration.days(30), "invitations that name one", "a link that lies about gets found"),
   endedInvitation: period(
     Duration.days(30),
     "invitations after their end",
     "the list says what became of them; the operation history keeps it"
+  ),
+  confirmation: period(
+    Duration.minutes(5),
+    "confirmations by a signed-in person that it is still them",
+    "enough for what was begun, not for whoever sits down at the machine next"
   ),
   passkeyChallenge: period(Duration.minutes(5), "challenges of passkeys", "a person answers within minutes"),
   upstreamSignIn: period(

@@ -1,7 +1,10 @@
 import { Layer } from "effect"
 import { AccountCleanup } from "../../actors/account/AccountCleanup.ts"
 import { AccessTokens } from "../../actors/account/AccessTokens.ts"
+import { AccountNotices } from "../../actors/account/AccountNotices.ts"
 import { Accounts } from "../../actors/account/Accounts.ts"
+import { AddressChanges } from "../../actors/account/AddressChanges.ts"
+import { Confirmations } from "../../actors/account/Confirmations.ts"
 import { NewPasskeys } from "../../actors/account/NewPasskeys.ts"
 import { Passkeys } from "../../actors/account/Passkeys.ts"
 import { Passwords } from "../../actors/account/Passwords.ts"
@@ -22,12 +25,8 @@ import { Memberships } from "../../actors/workspace/Memberships.ts"
 import { Projects } from "../../actors/workspace/Projects.ts"
 import { Workspaces } from "../../actors/workspace/Workspaces.ts"
 
-const signIns = Layer.mergeAll(
-  PasswordSignIn.layer,
-  Passkeys.layer,
-  SetupLinks.layer,
-  UpstreamIdentities.layer,
-  UpstreamSignIns.layer
+const signIns = Layer.mergeAll(AddressChanges.layer, Confirmations.layer, SetupLinks.layer, UpstreamSignIns.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(PasswordSignIn.layer, Passkeys.layer, UpstreamIdentities.layer))
 )
 
 const invitations = Layer.mergeAll(Invitations.layer, InvitedSignUp.layer).pipe(
@@ -37,6 +36,7 @@ const invitations = Layer.mergeAll(Invitations.layer, InvitedSignUp.layer).pipe(
 const people = Layer.mergeAll(signIns, invitations, Members.layer).pipe(
   Layer.provide(NewPasskeys.layer),
   Layer.provideMerge(Layer.mergeAll(Users.layer, Sessions.layer, Passwords.layer)),
+  Layer.provideMerge(AccountNotices.layer),
   Layer.provide(Grants.layer)
 )
 

@@ -10,18 +10,14 @@ import type { HttpSettings } from "../http/HttpSettings.ts"
 import type { AttemptLimits } from "./AttemptLimits.ts"
 import type { KnownDevices } from "./KnownDevices.ts"
 import { authBody, redemptionFields, SecretText } from "./AuthBody.ts"
-import {
-  countAttempt,
-  countPasswordGuess,
-  enterByPassword,
-  enterBySetup,
-  requirePasswords
-} from "./PasswordEntrance.ts"
+import { countAttempt, enterByPassword, enterBySetup, requirePasswords } from "./PasswordEntrance.ts"
+import { confirmationRoutes, confirmationRouteTable } from "./ConfirmationRoutes.ts"
 import { invitationRoutes, invitationRouteTable } from "./InvitationRoutes.ts"
 import { plainFormRouteTable, plainForms } from "./PlainForms.ts"
+import { profileRoutes, profileRouteTable } from "./ProfileRoutes.ts"
 import { presentedSession, refuseCrossSite, requireSameOrigin, withoutSession, withSession } from "./SessionCookie.ts"
 import { offeredWays } from "./SignInOffer.ts"
-import { commandOf, signedIn, signedInResponse, signedInToChange, userAgent } from "./SignedIn.ts"
+import { commandOf, signedIn, signedInAndConfirmed, signedInResponse, signedInToChange, userAgent } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
 import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
@@ -37,10 +33,7 @@ const linkBody = authBody(Schema.Struct({ secret: SecretText }), "{secret}")
 
 const signInBody = authBody(Schema.Struct({ email: Schema.String, password: SecretText }), "{email, password}")
 
-const passwordBody = authBody(
-  Schema.Struct({ currentPassword: SecretText, newPassword: SecretText }),
-  "{currentPassword, newPassword}"
-)
+const passwordBody = authBody(Schema.Struct({ newPassword: SecretText }), "{newPassword}")
 
 const SessionAnswer = Schema.Struct({
   session: Schema.Struct({ id: Schema.String }),
@@ -146,14 +139,12 @@ const signOutEverywhere = Effect.gen(function* () {
 })
 
 const changePassword = Effect.gen(function* () {
-  const principal = yield* signedInToChange
+  const principal = yield* signedInAndConfirmed
   yield* requirePasswords
-  const { currentPassword, newPassword } = yield* passwordBody
-  yield* countPasswordGuess(principal.subject)
+  const { newPassword } = yield* passwordBody
   const passwords = yield* PasswordSignIn
   const opened = yield* passwords.change(yield* commandOf(principal), {
     subject: principal.subject,
-    present: currentPassword,
     next: newPassword,
     userAgent: yield* userAgent
   })
@@ -172,6 +163,8 @@ export const authRouteTable = [
   ["GET", "/auth/session"],
   ["GET", "/auth/sessions"],
   ["POST", "/auth/sessions/:sessionId/revoke"],
+  ...confirmationRouteTable,
+  ...profileRouteTable,
   ...plainFormRouteTable,
   ...invitationRouteTable
 ] as const
@@ -197,4 +190,4 @@ const ownRoutes = HttpRouter.use(
 )
 
 /** Setup, sign-in, sign-out, sign-up by invitation, and the person's sessions. */
-export const authRoutes = Layer.mergeAll(ownRoutes, plainForms, invitationRoutes)
+export const authRoutes = Layer.mergeAll(ownRoutes, confirmationRoutes, profileRoutes, plainForms, invitationRoutes)

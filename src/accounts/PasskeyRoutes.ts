@@ -14,7 +14,7 @@ import { BrowserAnswer, decodeAssertion, decodeRegistration } from "./PasskeyAns
 import { passkeySetupRoutes, passkeySetupRouteTable } from "./PasskeySetupRoutes.ts"
 import { passkeySite } from "./PasskeySite.ts"
 import { offeredWays } from "./SignInOffer.ts"
-import { commandOf, signedIn, signedInResponse, signedInToChange, userAgent } from "./SignedIn.ts"
+import { commandOf, signedIn, signedInAndConfirmed, signedInResponse, userAgent } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
 import type { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
@@ -28,13 +28,13 @@ const encodePasskey = HttpServerResponse.schemaJson(Schema.Struct({ passkey: Pas
 const encodePasskeys = HttpServerResponse.schemaJson(Schema.Struct({ passkeys: Schema.Array(Passkey) }))
 
 const registrationOptions = Effect.gen(function* () {
-  const { subject } = yield* signedInToChange
+  const { subject } = yield* signedInAndConfirmed
   const passkeys = yield* Passkeys
   return HttpServerResponse.jsonUnsafe({ options: yield* passkeys.registrationOptions(yield* passkeySite, subject) })
 })
 
 const register = Effect.gen(function* () {
-  const principal = yield* signedInToChange
+  const principal = yield* signedInAndConfirmed
   const party = yield* passkeySite
   const { name, response } = yield* registrationBody
   const answer = yield* decodeRegistration(response)
@@ -72,7 +72,7 @@ const list = Effect.gen(function* () {
 })
 
 const remove = Effect.gen(function* () {
-  const principal = yield* signedInToChange
+  const principal = yield* signedInAndConfirmed
   const passkeys = yield* Passkeys
   const { passkeyId = "" } = yield* HttpRouter.params
   yield* passkeys.remove(yield* commandOf(principal), principal.subject, passkeyId, yield* offeredWays)

@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { unauthenticated } from "../../actors/credential/CredentialRefusal.ts"
 import type { Principal } from "../../actors/credential/Principal.ts"
+import { requireConfirmed } from "../../actors/credential/RecentConfirmation.ts"
 import { AccountSession, type OpenSession, Sessions } from "../../actors/account/Sessions.ts"
 import type { CommandContext } from "../../actors/Command.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
@@ -38,6 +39,12 @@ export const signedInToChange = Effect.gen(function* () {
   yield* limits.consume("mutation", { subject: principal.subject })
   return principal
 })
+
+/**
+ * The same for a change that whoever happens to sit at the browser must not make. Fails with `reauthentication_required` unless
+ * the person confirmed recently that it is them.
+ */
+export const signedInAndConfirmed = Effect.tap(signedInToChange, requireConfirmed)
 
 /** A command context for this person. */
 export const commandOf = (principal: Principal): Effect.Effect<CommandContext> =>

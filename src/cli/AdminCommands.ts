@@ -47,7 +47,12 @@ const readPassword = Effect.fn("readPassword")(function* (fromStdin: boolean) {
 })
 
 /** Where a link leads: the flag, else the server that issued it, else the settings. */
-const linkOf = (settings: Settings, link: IssuedLink, isGiven: boolean, page: "setup" | "join" = "setup") => {
+const linkOf = (
+  settings: Settings,
+  link: IssuedLink,
+  isGiven: boolean,
+  page: "setup" | "join" | "account/address" = "setup"
+) => {
   // Without a public origin the listener's address is used; port 0 has none to show.
   const known = settings.baseUrl ?? `http://${formatListenAddress(settings.listen)}`
   const origin = isGiven ? known : (link.origin ?? known)
@@ -180,6 +185,30 @@ const invite = Command.make(
   })
 ).pipe(Command.withDescription("Print a one-time link with which somebody creates an account or joins a Workspace"))
 
+const addressLink = Command.make(
+  "address-link",
+  {
+    ...dataFlags,
+    ...originFlags,
+    email: emailFlag,
+    to: Flag.String("to").pipe(
+      Flag.withDescription("New address of the account; you vouch that it is the person's"),
+      Flag.withMetavar("address")
+    ),
+    json: jsonFlag
+  },
+  Effect.fn("addressLink")(function* ({ config, email, json, to, ...flags }) {
+    const settings = yield* settingsOf(flags, config)
+    const link = yield* withAccounts(settings, (accounts) => accounts.addressLink({ email, to }))
+    const address = linkOf(settings, link, Option.isSome(flags.baseUrl), "account/address")
+    yield* print(
+      json,
+      { addressLink: address, expiresAt: link.expiresAt },
+      `${address}\nUsable once, by the person who is signed in to the account, until ${link.expiresAt}.`
+    )
+  })
+).pipe(Command.withDescription("Print a one-time link with which a person gives their account another address"))
+
 const rotateKeys = Command.make(
   "rotate-keys",
   {
@@ -219,6 +248,7 @@ export const adminCommand = Command.make("admin").pipe(
     createToken,
     setupLink,
     resetPassword,
+    addressLink,
     invite,
     rotateKeys,
     restoreReviewCommand,

@@ -28,6 +28,7 @@ import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { invitationTables } from "../../schema/tables/InvitationTables.ts"
 import { leftOverTables } from "../../schema/tables/LeftOverTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
+import { profileTables } from "../../schema/tables/ProfileTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
 import { runLifecycleTables } from "../../schema/tables/RunLifecycleTables.ts"
 import {
@@ -101,6 +102,7 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0031_left_over_states": leftOverTables,
   "0032_invitations": invitationTables,
   "0033_issuer": [...upstreamAddressColumns, ...grantRedirectColumns],
+  "0034_profile": profileTables,
   "0038_capsule_clients": capsuleClientColumns
 }
 

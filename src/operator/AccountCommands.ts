@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { AccessTokens, type CreatedAccessToken, type NewAccessToken } from "../../actors/account/AccessTokens.ts"
+import { AddressChanges } from "../../actors/account/AddressChanges.ts"
 import { Passwords } from "../../actors/account/Passwords.ts"
 import { SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { Users } from "../../actors/account/Users.ts"
@@ -61,6 +62,11 @@ export class AccountCommands extends Context.Service<
      * Fails with `failed_precondition` while there is no account, and as `Invitations.create` does.
      */
     readonly invite: (request: InvitationRequest) => Effect.Effect<IssuedLink, ApiError>
+    /** A link that gives the account another address, for which the operator vouches. Fails as `AddressChanges.issue` does. */
+    readonly addressLink: (request: {
+      readonly email: string
+      readonly to: string
+    }) => Effect.Effect<IssuedLink, ApiError>
     /** Ends every session of the account. Fails with `not_found` and `invalid_request`. */
     readonly setPassword: (account: Credentials) => Effect.Effect<void, ApiError>
   }
@@ -74,6 +80,7 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
   const users = yield* Users
   const passwords = yield* Passwords
   const links = yield* SetupLinks
+  const addresses = yield* AddressChanges
   const tokens = yield* AccessTokens
   const invitations = yield* Invitations
   const audit = yield* Audit
@@ -174,6 +181,22 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
             { kind: "invitation", id: invitation.id }
           ] as const
         })
+      )
+    }),
+    addressLink: Effect.fn("AccountCommands.addressLink")(function* ({ email, to }) {
+      const { subject } = yield* findUser(email)
+      if (Option.isSome(yield* users.findByEmail(to))) {
+        return yield* failedPrecondition(`An account with the address ${to} exists already.`)
+      }
+      return yield* recorded("admin address-link", () =>
+        Effect.map(
+          addresses.issue(subject, to, "operator"),
+          (link) =>
+            [
+              { ...link, origin },
+              { kind: "user", id: subject }
+            ] as const
+        )
       )
     }),
     setPassword: Effect.fn("AccountCommands.setPassword")(function* ({ email, password }) {

@@ -69,6 +69,7 @@ export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<
           createToken: (request) => reached(client.CreateToken(request)),
           setupLink: reached(client.SetupLink()),
           resetLink: (email) => reached(client.ResetLink({ email })),
+          addressLink: (request) => reached(client.AddressLink(request)),
           invite: (request) => reached(client.Invite(request)),
           setPassword: (account) => reached(client.SetPassword(account))
         })

@@ -39,6 +39,11 @@ export const OperatorProtocol = RpcGroup.make(
   }),
   Rpc.make("SetupLink", { success: Link, error: ApiError }),
   Rpc.make("ResetLink", { payload: { email: Schema.String }, success: Link, error: ApiError }),
+  Rpc.make("AddressLink", {
+    payload: { email: Schema.String, to: Schema.String },
+    success: Link,
+    error: ApiError
+  }),
   Rpc.make("Invite", {
     payload: {
       email: Schema.optionalKey(Schema.UndefinedOr(Schema.String)),

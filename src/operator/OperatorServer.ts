@@ -66,6 +66,7 @@ const handlers = OperatorProtocol.toLayer(
       CreateToken: accounts.createToken,
       SetupLink: () => accounts.setupLink,
       ResetLink: ({ email }) => accounts.resetLink(email),
+      AddressLink: accounts.addressLink,
       Invite: accounts.invite,
       SetPassword: accounts.setPassword,
       ListRestoreReview: () => restored.list,

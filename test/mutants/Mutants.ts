@@ -1,4 +1,5 @@
 import { accessMutants } from "./AccessMutants.ts"
+import { accountMutants } from "./AccountMutants.ts"
 import { authorityMutants } from "./AuthorityMutants.ts"
 import { credentialMutants } from "./CredentialMutants.ts"
 import { decisionMutants } from "./DecisionMutants.ts"
@@ -21,7 +22,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...redactionMutants,
   ...decisionMutants,
   ...invitationMutants,
-  ...identityMutants
+  ...identityMutants,
+  ...accountMutants
 ]
 
 /** The short form breaks the first guard of each list. */
@@ -35,5 +37,6 @@ export const shortMutants: ReadonlyArray<Mutant> = [
   redactionMutants,
   decisionMutants,
   invitationMutants,
-  identityMutants
+  identityMutants,
+  accountMutants
 ].flatMap((list) => list.slice(0, 1))

@@ -14,6 +14,7 @@ import type { UpstreamIdentity } from "../../../actors/account/UpstreamIdentitie
 import type { UpstreamProof } from "../../../actors/account/UpstreamSignIns.ts"
 import { secretAuthentication } from "../../../runner/oauth/ClientAuthentication.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
+import { retention } from "../../../schema/records/Retention.ts"
 
 /** The provider that people may sign in with, with this installation as its client. */
 export interface UpstreamSettings {
@@ -48,6 +49,15 @@ const notConfigured = new ApiError({
   message: "Sign-in with another provider is not set up on this server. `auth` in the discovery document says what is."
 })
 
+const notFresh = new ApiError({
+  code: "permission_denied",
+  message:
+    "The sign-in provider did not say that you have just signed in there. Try again, or confirm that it is you in another way."
+})
+
+// What the provider reports may be as old as a confirmation may be.
+const freshSeconds = Duration.toSeconds(retention.confirmation.after)
+
 const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings) =>
   Effect.tryPromise(() =>
     discovery(new URL(issuer), clientId, undefined, secretAuthentication(clientSecret), {
@@ -77,14 +87,16 @@ const addressFromUserInfo = (configuration: Configuration, accessToken: string, 
 const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
   configuration: Configuration,
   answer: URL,
-  { codeVerifier, nonce, state }: UpstreamProof
+  { codeVerifier, nonce, state }: UpstreamProof,
+  fresh: boolean
 ) {
   const tokens = yield* Effect.tryPromise(() =>
     authorizationCodeGrant(configuration, answer, {
       pkceCodeVerifier: Redacted.value(codeVerifier),
       expectedNonce: nonce,
       expectedState: state,
-      idTokenExpected: true
+      idTokenExpected: true,
+      ...(fresh ? { maxAge: freshSeconds } : {})
     })
   ).pipe(
     Effect.catch(({ cause }) =>
@@ -93,7 +105,7 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
         : // What the library says names claims and codes, never a token.
           Effect.andThen(
             Effect.logWarning("An upstream sign-in was refused", cause instanceof Error ? cause.message : ""),
-            refused
+            fresh ? notFresh : refused
           )
     )
   )
@@ -116,13 +128,21 @@ export class UpstreamProvider extends Context.Service<
     readonly issuer: string | undefined
     /** Its name for people; `undefined` when none is configured. */
     readonly name: string | undefined
-    /** Where the browser goes to sign in. Fails with `verification_unavailable` when the provider cannot be reached. */
-    readonly authorizationUrl: (proof: UpstreamProof, redirectUri: string) => Effect.Effect<string, ApiError>
+    /**
+     * Where the browser goes to sign in; with `fresh` the provider is to ask the person even if it remembers them. Fails with
+     * `verification_unavailable` when the provider cannot be reached.
+     */
+    readonly authorizationUrl: (
+      proof: UpstreamProof,
+      redirectUri: string,
+      fresh: boolean
+    ) => Effect.Effect<string, ApiError>
     /**
      * The identity proved by the answer at the redirect URI. Fails with `unauthenticated` for an invalid answer,
-     * `permission_denied` when the provider refused, `verification_unavailable` when it cannot be reached.
+     * `permission_denied` when the provider refused, or with `fresh` did not vouch for a sign-in of the last five minutes,
+     * `verification_unavailable` when it cannot be reached.
      */
-    readonly identity: (answer: URL, proof: UpstreamProof) => Effect.Effect<UpstreamIdentity, ApiError>
+    readonly identity: (answer: URL, proof: UpstreamProof, fresh: boolean) => Effect.Effect<UpstreamIdentity, ApiError>
   }
 >()("svc/accounts/upstream/UpstreamProvider") {
   static readonly none = Layer.succeed(UpstreamProvider, {
@@ -142,7 +162,7 @@ export class UpstreamProvider extends Context.Service<
         return UpstreamProvider.of({
           issuer: settings.issuer,
           name: settings.name,
-          authorizationUrl: Effect.fn("UpstreamProvider.authorizationUrl")(function* (proof, redirectUri) {
+          authorizationUrl: Effect.fn("UpstreamProvider.authorizationUrl")(function* (proof, redirectUri, fresh) {
             const known = yield* configuration
             const challenge = yield* Effect.promise(() =>
               calculatePKCECodeChallenge(Redacted.value(proof.codeVerifier))
@@ -154,11 +174,12 @@ export class UpstreamProvider extends Context.Service<
               state: proof.state,
               nonce: proof.nonce,
               code_challenge: challenge,
-              code_challenge_method: "S256"
+              code_challenge_method: "S256",
+              ...(fresh ? { prompt: "login", max_age: String(freshSeconds) } : {})
             }).href
           }),
-          identity: Effect.fn("UpstreamProvider.identity")(function* (answer, proof) {
-            return yield* exchange(yield* configuration, answer, proof)
+          identity: Effect.fn("UpstreamProvider.identity")(function* (answer, proof, fresh) {
+            return yield* exchange(yield* configuration, answer, proof, fresh)
           })
         })
       })

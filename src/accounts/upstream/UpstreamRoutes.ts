@@ -1,5 +1,6 @@
 import { Duration, Effect, Option, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Confirmations } from "../../../actors/account/Confirmations.ts"
 import type { Sessions } from "../../../actors/account/Sessions.ts"
 import { LinkedIdentity, UpstreamIdentities } from "../../../actors/account/UpstreamIdentities.ts"
 import { UpstreamSignIns } from "../../../actors/account/UpstreamSignIns.ts"
@@ -13,7 +14,7 @@ import { pageLanguage } from "../oidc/PageWords.ts"
 import { ownPath } from "../OwnPath.ts"
 import { countAttempt } from "../PasswordEntrance.ts"
 import { presentedSession } from "../SessionCookie.ts"
-import { commandOf, signedIn, signedInToChange, userAgent, withSignIn } from "../SignedIn.ts"
+import { commandOf, signedIn, signedInAndConfirmed, signedInToChange, userAgent, withSignIn } from "../SignedIn.ts"
 import { offeredWays } from "../SignInOffer.ts"
 import { uncached } from "../Uncached.ts"
 import { upstreamRefusalPage } from "./UpstreamPage.ts"
@@ -37,8 +38,9 @@ const single = (query: Readonly<Record<string, string | ReadonlyArray<string>>>,
     : Effect.fail(invalidRequest(`query.${name}: give it once.`))
 }
 
-/** Linking acts for the signed-in person, so it must be requested by a page of ours. */
-const linkingSubject = Effect.map(signedInToChange, ({ subject }) => subject)
+/** Linking acts for the signed-in person, so it must be requested by a page of ours; it adds a way in. */
+const linkingSubject = Effect.map(signedInAndConfirmed, ({ subject }) => subject)
+const confirmingSession = Effect.map(signedInToChange, ({ credentialId }) => credentialId)
 
 const start = Effect.gen(function* () {
   yield* countAttempt
@@ -48,8 +50,10 @@ const start = Effect.gen(function* () {
   const linkSubject = (yield* single(query, "link")) === "true" ? yield* linkingSubject : undefined
   const signIns = yield* UpstreamSignIns
   const provider = yield* UpstreamProvider
-  const started = yield* signIns.begin({ linkSubject, returnPath })
-  const location = yield* provider.authorizationUrl(started, `${baseUrl}${callbackPath}`)
+  const confirmSession = (yield* single(query, "confirm")) === "true" ? yield* confirmingSession : undefined
+  const started = yield* signIns.begin({ linkSubject, confirmSession, returnPath })
+  const fresh = confirmSession !== undefined
+  const location = yield* provider.authorizationUrl(started, `${baseUrl}${callbackPath}`, fresh)
   const { name, options } = cookieOf(baseUrl)
   return HttpServerResponse.setCookieUnsafe(seeOther(location), name, Redacted.value(started.secret), {
     ...options,
@@ -72,7 +76,15 @@ const callback = Effect.gen(function* () {
   const provider = yield* UpstreamProvider
   const { search } = new URL(request.originalUrl, baseUrl)
   // Our address comes from configuration, whatever Host the request names.
-  const identity = yield* provider.identity(new URL(`${baseUrl}${callbackPath}${search}`), open.value)
+  const { confirmSession, returnPath } = open.value
+  const back = seeOther(`${baseUrl}${returnPath}`)
+  const answer = new URL(`${baseUrl}${callbackPath}${search}`)
+  const identity = yield* provider.identity(answer, open.value, confirmSession !== null)
+  if (confirmSession !== null) {
+    const confirmations = yield* Confirmations
+    yield* confirmations.byUpstream(confirmSession, identity, yield* currentRequestId)
+    return back
+  }
   const identities = yield* UpstreamIdentities
   const before = yield* presentedSession
   const opened = yield* identities.signIn(identity, {
@@ -81,7 +93,7 @@ const callback = Effect.gen(function* () {
     replaces: before?.secret,
     requestId: yield* currentRequestId
   })
-  return yield* withSignIn(seeOther(`${baseUrl}${open.value.returnPath}`), opened)
+  return yield* withSignIn(back, opened)
 })
 
 const withoutProof = Effect.fnUntraced(function* (response: HttpServerResponse.HttpServerResponse) {
@@ -108,7 +120,7 @@ const list = Effect.gen(function* () {
 })
 
 const unlink = Effect.gen(function* () {
-  const principal = yield* signedInToChange
+  const principal = yield* signedInAndConfirmed
   const identities = yield* UpstreamIdentities
   const { identityId = "" } = yield* HttpRouter.params
   yield* identities.unlink(yield* commandOf(principal), principal.subject, identityId, yield* offeredWays)
@@ -127,7 +139,14 @@ export const upstreamRouteTable = [
 export const upstreamRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const services = yield* Effect.context<
-      AttemptLimits | HttpSettings | KnownDevices | Sessions | UpstreamIdentities | UpstreamProvider | UpstreamSignIns
+      | AttemptLimits
+      | Confirmations
+      | HttpSettings
+      | KnownDevices
+      | Sessions
+      | UpstreamIdentities
+      | UpstreamProvider
+      | UpstreamSignIns
     >()
     yield* router.add("GET", startPath, start.pipe(Effect.catch(onPage), Effect.provideContext(services)))
     yield* router.add(

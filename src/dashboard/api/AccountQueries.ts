@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query"
 import { call } from "./Call.ts"
 import { get } from "./Client.ts"
 import { accountTokensList, accountTokensScopes } from "./Endpoints.ts"
-import type { AccountSession, ApplicationGrant, LinkedIdentity, Passkey } from "./Types.ts"
+import type { AccountNotice, AccountSession, ApplicationGrant, Confirmation, LinkedIdentity, Passkey } from "./Types.ts"
 
 export const tokensQuery = queryOptions({
   queryKey: ["tokens"],
@@ -19,6 +19,17 @@ export const sessionsQuery = queryOptions({
   queryKey: ["sessions"],
   queryFn: ({ signal }) =>
     get<{ sessions: ReadonlyArray<AccountSession> }>("/auth/sessions", {}, signal).then(({ sessions }) => sessions)
+})
+
+export const confirmationQuery = queryOptions({
+  queryKey: ["confirmation"],
+  queryFn: ({ signal }) => get<Confirmation>("/auth/confirmation", {}, signal)
+})
+
+export const noticesQuery = queryOptions({
+  queryKey: ["account-notices"],
+  queryFn: ({ signal }) =>
+    get<{ notices: ReadonlyArray<AccountNotice> }>("/auth/notices", {}, signal).then(({ notices }) => notices)
 })
 
 export const passkeysQuery = queryOptions({

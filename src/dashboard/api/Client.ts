@@ -1,3 +1,4 @@
+import { confirmIdentity } from "./Confirmation.ts"
 import { takeEarly } from "./EarlyRequests.ts"
 import { Fault, faultFrom } from "./Fault.ts"
 import { apiUrl } from "./Url.ts"
@@ -59,7 +60,13 @@ const send = (method: string, path: string, options: RequestOptions): Promise<Re
 
 const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === "AbortError"
 
-/** One request to this origin. Rejects with a {@link Fault}; the shape of `A` is the API document's promise. */
+/** A sensitive action, and the server wants to know that the person is still there. */
+const wantsConfirmation = (fault: Fault): boolean => fault.code === "reauthentication_required"
+
+/**
+ * One request to this origin. A sensitive one is repeated once the person has confirmed that it is them. Rejects with a {@link Fault};
+ * the shape of `A` is the API document's promise.
+ */
 export const request = async <A>(method: string, path: string, options: RequestOptions = {}): Promise<A> => {
   const response = await send(method, path, options).catch((error: unknown) => {
     if (isAbort(error)) throw error
@@ -70,7 +77,9 @@ export const request = async <A>(method: string, path: string, options: RequestO
   const body: ReturnType<typeof JSON.parse> = decode(text)
   if (response.ok) return body
   if (response.status === 401 && options.keepOn401 !== true) window.location.assign(signInUrl(window.location))
-  throw faultFrom(response.status, body, response.headers.get("x-request-id"))
+  const fault = faultFrom(response.status, body, response.headers.get("x-request-id"))
+  if (wantsConfirmation(fault) && (await confirmIdentity())) return request<A>(method, path, options)
+  throw fault
 }
 
 export const get = <A>(path: string, query?: Query, signal?: AbortSignal): Promise<A> =>

@@ -2,6 +2,7 @@
 
 import type { Answer } from "./Declarations.ts"
 import type { dashboardBootstrap, dashboardOverview, workspacesGraph } from "./Endpoints.ts"
+import type { AccountNotice as AccountNoticeSchema } from "../../../actors/account/AccountNotices.ts"
 import type { Passkey as PasskeySchema } from "../../../actors/account/NewPasskeys.ts"
 import type { AccountSession as AccountSessionSchema } from "../../../actors/account/Sessions.ts"
 import type { LinkedIdentity as LinkedIdentitySchema } from "../../../actors/account/UpstreamIdentities.ts"
@@ -119,8 +120,16 @@ export type RevisionPlan = typeof RevisionPlanSchema.Encoded
 export type TokenRecord = typeof AccountToken.Encoded
 export type TokenScope = (typeof AccountTokenScopeCatalog.Encoded)["scopes"][number]
 export type AccountSession = typeof AccountSessionSchema.Encoded & { readonly current: boolean }
+export type AccountNotice = typeof AccountNoticeSchema.Encoded
 export type Passkey = typeof PasskeySchema.Encoded
 export type LinkedIdentity = typeof LinkedIdentitySchema.Encoded
+/** Whether the person showed lately that it is them, and how they can. */
+export interface Confirmation {
+  readonly confirmed: boolean
+  readonly password: boolean
+  readonly passkeys: boolean
+  readonly provider?: { readonly name: string }
+}
 export type Discovery = typeof DiscoverySchema.Encoded
 
 /** An application that can act for the person now, and its permissions. `offline`: even while they are away. */

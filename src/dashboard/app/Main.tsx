@@ -3,6 +3,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query"
 import { RouterProvider } from "@tanstack/react-router"
 import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
+import { takeAddressSecret } from "../api/AddressSecret.ts"
 import { retryQuery } from "../api/Queries.ts"
 import { applyPreferences } from "../preferences/Preferences.ts"
 import { MenuPopups } from "../ui/MenuPopups.ts"
@@ -10,6 +11,7 @@ import { lazyMenuPopups } from "./LazyMenuPopups.ts"
 import { makeRouter } from "./Router.tsx"
 
 applyPreferences()
+takeAddressSecret()
 
 const queryClient = new QueryClient({
   defaultOptions: {

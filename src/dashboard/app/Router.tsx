@@ -6,6 +6,7 @@ import {
   lazyRouteComponent,
   redirect
 } from "@tanstack/react-router"
+import { addressPath } from "../api/AddressSecret.ts"
 import { bootstrapQuery, capsuleQuery, overviewQuery, runQuery, sourceQuery } from "../api/Queries.ts"
 import { Crash, NotFound } from "./Fallbacks.tsx"
 import { Shell } from "./Shell.tsx"
@@ -104,6 +105,12 @@ const installLink = createRoute({
   beforeLoad: ({ location }) => {
     throw redirect({ href: `/new${location.searchStr}`, replace: true })
   }
+})
+
+const address = createRoute({
+  getParentRoute: () => root,
+  path: addressPath,
+  component: lazyRouteComponent(() => import("../screens/account/AddressScreen.tsx"), "AddressScreen")
 })
 
 const account = createRoute({
@@ -223,6 +230,7 @@ const tree = root.addChildren([
   install,
   installLink,
   account,
+  address,
   workspace.addChildren([
     overview,
     capsules,

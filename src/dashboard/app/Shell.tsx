@@ -1,5 +1,6 @@
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router"
-import { Suspense, useMemo, useState } from "react"
+import { lazy, Suspense, useMemo, useState } from "react"
+import { useConfirmationWanted } from "../api/Confirmation.ts"
 import type { Workspace } from "../api/Types.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Notice, Skeleton } from "../ui/Feedback.tsx"
@@ -65,6 +66,16 @@ const SideBar = ({
   )
 }
 
+// Rarely needed, and then after an answer of the server.
+const ConfirmIdentity = lazy(async () => ({ default: (await import("./ConfirmIdentity.tsx")).ConfirmIdentity }))
+
+const Confirmation = () =>
+  useConfirmationWanted() ? (
+    <Suspense fallback={null}>
+      <ConfirmIdentity />
+    </Suspense>
+  ) : null
+
 export const Shell = () => {
   const words = useWords(appWords)
   const terms = useWords(vocabulary)
@@ -113,6 +124,13 @@ export const Shell = () => {
             <p>{words.restoreReviewText}</p>
           </Notice>
         ) : null}
+        {notices.includes("account_changed") && path !== "/account" ? (
+          <Notice tone="warn" title={words.accountChanged}>
+            <p>
+              <Link to="/account">{words.accountChangedLook}</Link>
+            </p>
+          </Notice>
+        ) : null}
         {notices.includes("runs_refused") ? (
           <Notice tone="bad" title={words.runsRefused.title}>
             <p>{words.runsRefused.text}</p>
@@ -133,6 +151,7 @@ export const Shell = () => {
           <Outlet />
         </Suspense>
       </main>
+      <Confirmation />
       {open === `navigation ${path}` ? (
         <Dialog kind="side" title={terms.product} onClose={() => setOpen(undefined)}>
           {side}

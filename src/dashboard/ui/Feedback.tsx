@@ -37,6 +37,7 @@ const sentence = (fault: Fault, words: (typeof vocabulary)["en"]["fault"]): stri
   if (fault.code === "network") return words.network
   if (fault.code === "permission_denied") return words.forbidden
   if (fault.code === "capability_not_available") return words.notAvailable
+  if (fault.code === "reauthentication_required") return words.unconfirmed
   if (fault.code === "not_found" && fault.message === "") return words.notFound
   return fault.message
 }

@@ -79,6 +79,7 @@ const en = {
     forbidden: "Your role in this workspace does not allow this.",
     notFound: "This does not exist, or it was removed.",
     notAvailable: "This server does not offer this yet.",
+    unconfirmed: "Nothing was changed, because you did not confirm that it is you.",
     title: "That did not work"
   },
   needsRole: (role: string) => `Only a ${role} of this workspace may do this.`
@@ -165,6 +166,7 @@ const ja: typeof en = {
     forbidden: "このワークスペースでのあなたのロールでは、この操作はできません。",
     notFound: "存在しないか、すでに削除されています。",
     notAvailable: "このサーバーではまだ提供されていません。",
+    unconfirmed: "本人確認が完了していないため、何も変更されていません。",
     title: "操作を完了できませんでした"
   },
   needsRole: (role: string) => `この操作には${role}以上のロールが必要です。`

@@ -1,6 +1,7 @@
 import { Context, Effect, Option, Result } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { Principal } from "../../../actors/credential/Principal.ts"
+import { requireConfirmed } from "../../../actors/credential/RecentConfirmation.ts"
 import { archivedWorkspace } from "../../../actors/workspace/ArchivedWorkspace.ts"
 import type { AccessRule, WorkspaceLocator } from "../../../schema/api/Access.ts"
 import type { CallerShape } from "../../../schema/api/Middleware.ts"
@@ -68,8 +69,8 @@ const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
 /**
  * Admits the current request under a route's rule, in the order of the specification: authentication (401), origin and
- * scope (403), the Workspace (404), the caller's role in it (403), whether the Workspace is archived (409). Query and
- * body are not validated yet.
+ * scope (403), the Workspace (404), the caller's role in it (403), whether the Workspace is archived (409), whether the
+ * person confirmed recently that it is them (403). Query and body are not validated yet.
  */
 export const admissions = Effect.gen(function* () {
   const { baseUrl } = yield* HttpSettings
@@ -110,9 +111,13 @@ export const admissions = Effect.gen(function* () {
       }
       const admission = Effect.succeed({ caller, ambient: presented.ambient })
       if (readMethods.has(request.method)) return admission
-      return granted?.archived === true && rule.kind === "workspace" && rule.archived !== "open"
-        ? archivedWorkspace()
-        : Effect.andThen(limits.consume("mutation", { subject: principal.subject }), admission)
+      if (granted?.archived === true && rule.kind === "workspace" && rule.archived !== "open") {
+        return archivedWorkspace()
+      }
+      const counted = Effect.andThen(limits.consume("mutation", { subject: principal.subject }), admission)
+      return rule.kind === "workspace" && rule.confirmed === true
+        ? Effect.andThen(requireConfirmed(principal), counted)
+        : counted
     }
 
     // Each step asks only what the one before left open, since every request takes them.

@@ -30,7 +30,8 @@ const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 /** Refuses a credential whose kind does not allow the request. */
 export const credentialRefusal = (principal: Principal, rule: AccessRule): ApiError | undefined => {
   const wantsSession =
-    (rule.kind === "account" && rule.credential === "session") || (rule.kind === "workspace" && rule.session === true)
+    (rule.kind === "account" && rule.credential === "session") ||
+    (rule.kind === "workspace" && (rule.session === true || rule.confirmed === true))
   if (wantsSession && principal.credential !== "session") return sessionNeeded
   return rule.kind === "account" && rule.wholeAccount === true && principal.boundWorkspaceId !== undefined
     ? confined

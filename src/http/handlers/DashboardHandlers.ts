@@ -5,6 +5,7 @@ import { Audit } from "../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Connections } from "../../../actors/connection/Connections.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
+import { hasUnseenNotices } from "../../../actors/account/AccountNotices.ts"
 import { awaitsReview } from "../../../actors/restore/RestoreReview.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
@@ -51,7 +52,12 @@ export const dashboardHandlers = HttpApiBuilder.group(
           boundWorkspaceId: caller.boundWorkspaceId
         })
         const inReview = yield* Effect.orElseSucceed(awaitsReview(sql), () => false)
-        const notices = [...(inReview ? (["restore_review"] as const) : []), ...isolation]
+        const changed = yield* Effect.orElseSucceed(hasUnseenNotices(sql, caller.subject), () => false)
+        const notices = [
+          ...(inReview ? (["restore_review"] as const) : []),
+          ...isolation,
+          ...(changed ? (["account_changed"] as const) : [])
+        ]
         const selected = workspaces.find(({ id }) => id === query.workspaceId) ?? workspaces[0]
         return {
           subject: {

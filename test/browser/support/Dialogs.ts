@@ -1,6 +1,8 @@
 import type { Page } from "playwright-core"
 import { appWords } from "../../../src/dashboard/app/Words.ts"
+import { confirmIdentityWords } from "../../../src/dashboard/app/ConfirmIdentityWords.ts"
 import { accountWords } from "../../../src/dashboard/screens/account/Words.ts"
+import { profileWords } from "../../../src/dashboard/screens/account/ProfileWords.ts"
 import { signInWords } from "../../../src/dashboard/screens/account/SignInWords.ts"
 import { reAdoptionWords } from "../../../src/dashboard/screens/capsule/ReAdoptionWords.ts"
 import { releaseWords } from "../../../src/dashboard/screens/capsule/ReleaseWords.ts"
@@ -55,6 +57,15 @@ const madeLink = async (page: Page, to: Language): Promise<void> => {
   await page.locator(".secret-once").waitFor()
 }
 
+/** The server wants to know that the person is still there. */
+export const unconfirmed = (page: Page) =>
+  page.route("**/ownership", (route) =>
+    route.fulfill({
+      status: 403,
+      json: { error: { code: "reauthentication_required", message: "Confirm first.", requestId: "req_test" } }
+    })
+  )
+
 const capsule = `/w/acme/capsules/${storefrontId}`
 const account = { path: "/account", ready: ".row-static" }
 const settings = { path: "/w/acme/settings", ready: ".row-static" }
@@ -68,6 +79,16 @@ const remove = (language: Language) => vocabulary[language].remove
 export const dialogs: ReadonlyArray<OpenedDialog> = [
   { source: "app/Palette.tsx", ...home, open: (page) => page.keyboard.press("Control+k") },
   { source: "app/ShortcutHelp.tsx", ...home, open: (page) => page.keyboard.press("?") },
+  {
+    source: "app/ConfirmIdentity.tsx",
+    ...settings,
+    open: async (page, to) => {
+      await unconfirmed(page)
+      await page.getByRole("button", { name: memberWords[to].handOver, exact: true }).first().click()
+      await page.getByRole("dialog").getByRole("button", { name: memberWords[to].handOver, exact: true }).click()
+      await page.getByRole("dialog", { name: confirmIdentityWords[to].title }).locator("input").waitFor()
+    }
+  },
   { source: "app/NewWorkspace.tsx", ...home, open: menuItem(".side-workspace", (to) => appWords[to].newWorkspace) },
   { source: "screens/run/ApproveDialog.tsx", ...review, open: (page) => page.locator(".button-danger").click() },
   { source: "screens/run/CancelDialog.tsx", ...review, open: button((to) => decisionWords[to].discard) },
@@ -199,6 +220,8 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
   { source: "screens/account/Passkeys.tsx", ...account, open: inPanel((to) => accountWords[to].passkeys, remove) },
   { source: "screens/account/NewToken.tsx", ...account, open: button((to) => accountWords[to].newToken) },
   { source: "screens/account/Tokens.tsx", ...account, open: button((to) => accountWords[to].revoke) },
+  { source: "screens/account/Profile.tsx", ...account, open: button((to) => profileWords[to].changeName) },
+  { source: "screens/account/Sessions.tsx", ...account, open: button((to) => profileWords[to].others) },
   { source: "screens/account/ChangePassword.tsx", ...account, open: button((to) => accountWords[to].changePassword) },
   { source: "screens/account/Sessions.tsx", ...account, open: button((to) => signInWords[to].everywhere) },
   { source: "screens/account/Applications.tsx", ...account, open: button((to) => signInWords[to].withdraw) },

@@ -43,6 +43,10 @@ export const screensByRoute: Readonly<
     { name: "source-options", path: `/new?${options}`, ready: ".page .facts" }
   ],
   "/account": [{ name: "account", path: "/account", ready: ".row-static" }],
+  "/account/address": [
+    { name: "address", path: "/account/address#svce_secret", ready: ".form-actions .button-primary" },
+    { name: "address-no-link", path: "/account/address", ready: ".notice-warn" }
+  ],
   "/w/$workspace": [{ name: "home", path: "/w/acme", ready: ".attention-row" }],
   "/w/$workspace/capsules": [{ name: "capsules", path: "/w/acme/capsules", ready: ".long-row" }],
   "/w/$workspace/capsules/$capsuleId": [

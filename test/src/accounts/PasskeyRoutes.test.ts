@@ -1,5 +1,5 @@
 import { expect } from "bun:test"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Users } from "../../../actors/account/Users.ts"
@@ -13,10 +13,15 @@ const origin = "https://svc.example.com"
 const fresh = Effect.provide(Layer.fresh(AccountServer.layerAt(origin)))
 const here: Situation = { origin, rpId: "svc.example.com" }
 
+const headersOf = (secret: Redacted.Redacted) => ({
+  cookie: `__Host-svc_session=${text(secret)}`,
+  "sec-fetch-site": "same-origin"
+})
+
 const person = Effect.fnUntraced(function* (name: string) {
   const { subject } = yield* newPerson(name)
   const { secret } = yield* openSession(subject)
-  return { subject, headers: { cookie: `__Host-svc_session=${text(secret)}`, "sec-fetch-site": "same-origin" } }
+  return { subject, headers: headersOf(secret) }
 })
 type Person = Effect.Success<ReturnType<typeof person>>
 
@@ -98,14 +103,16 @@ it.effect("an answer for another site, without user verification, or signed over
 
 it.effect("a challenge works once, for five minutes, and for its purpose only", () =>
   Effect.gen(function* () {
-    const ann = yield* holder("ann")
-    const { device, subject } = ann
+    const { device, subject } = yield* holder("ann")
     const good = device.get(yield* signInChallenge(), here, 2, subject)
     expect((yield* signIn(good)).status).toBe(200)
     expect((yield* signIn(good)).status).toBe(401)
     const late = device.get(yield* signInChallenge(), here, 3, subject)
     yield* TestClock.adjust("5 minutes")
     expect((yield* signIn(late)).status).toBe(401)
+    // Five minutes are over for the session as well.
+    const { secret } = yield* openSession(subject)
+    const ann = { subject, headers: headersOf(secret) }
     expect((yield* signIn(device.get(yield* registrationChallenge(ann), here, 4, subject))).status).toBe(401)
     expect((yield* signIn(device.get("made-up", here, 5, subject))).status).toBe(401)
     const other = makeAuthenticator()

@@ -116,6 +116,23 @@ const signIn = Effect.fnUntraced(function* (
   return yield* visit(`/auth/upstream/callback?${answer.toString()}`)
 })
 
+const ours = { "sec-fetch-site": "same-origin" }
+
+/** The same for the person of the session in the jar, who confirms that it is them. */
+const confirm = Effect.fnUntraced(function* (
+  { visit }: Installation,
+  { issuer, state }: Pliant,
+  claims: Readonly<Record<string, unknown>> = { auth_time: Math.floor(Date.now() / 1000) }
+) {
+  const started = yield* visit("/auth/upstream/start?confirm=true&return=/account", ours)
+  const asked = new URL(started.location).searchParams
+  expect([asked.get("prompt"), asked.get("max_age")]).toEqual(["login", "300"])
+  state.plan = { claims }
+  state.nonce = asked.get("nonce") ?? ""
+  const answer = new URLSearchParams({ code: "c", state: asked.get("state") ?? "", iss: issuer })
+  return yield* visit(`/auth/upstream/callback?${answer.toString()}`)
+})
+
 it.live("the reference provider signs in a person by a verified address, and links the identity", () =>
   Effect.gen(function* () {
     const users = yield* Users
@@ -306,7 +323,6 @@ it.live("people see linked identities, and unlink all but their last sign-in met
     const provider = yield* pliantProvider
     const here = yield* installation(provider.issuer)
     const identities = "/auth/upstream/identities"
-    const ours = { "sec-fetch-site": "same-origin" }
     expect((yield* here.visit(identities)).status).toBe(401)
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(yield* here.whoAmI).toBe(ann.subject)
@@ -321,11 +337,13 @@ it.live("people see linked identities, and unlink all but their last sign-in met
     const unlink = (headers: Record<string, string> = ours) =>
       here.visit(`${identities}/${identity.id}`, headers, "DELETE")
     expect((yield* unlink({})).status).toBe(403)
+    // The provider may remember people for days, so a sign-in there confirms nothing.
+    expect(JSON.parse((yield* unlink()).body).error.code).toBe("reauthentication_required")
     // Passwords are off here, so a stored one is not a sign-in method, and neither is an identity at another provider.
     yield* users.setPassword(serviceContext, ann.subject, "hash")
     here.jar.set(
       "__Host-svc_session",
-      text((yield* sessions.open({ subject: ann.subject, method: "upstream" })).secret)
+      text((yield* sessions.open({ subject: ann.subject, method: "password" })).secret)
     )
     const at = "2026-01-01T00:00:00.000Z"
     yield* sql`INSERT INTO upstream_identities (issuer, upstream_subject, subject, created_at, last_used_at) VALUES ('https://old.example', 'ann', ${ann.subject}, ${at}, ${at})`
@@ -334,6 +352,7 @@ it.live("people see linked identities, and unlink all but their last sign-in met
     expect((yield* signIn(here, provider)).status).toBe(303)
     yield* sql`INSERT INTO passkeys (id, subject, credential_id, public_key, counter, transports, device_type, backed_up,
       name, created_at) VALUES ('pky_a', ${ann.subject}, 'c', 'k', 0, '[]', 'singleDevice', 0, 'key', ${at})`
+    expect((yield* confirm(here, provider)).location).toBe(`${origin}/account`)
     const stranger = yield* installation(provider.issuer)
     stranger.jar.set(
       "__Host-svc_session",
@@ -344,5 +363,46 @@ it.live("people see linked identities, and unlink all but their last sign-in met
     expect((yield* unlink()).status).toBe(404)
     const [old] = JSON.parse((yield* here.visit(identities)).body).identities
     expect(old.issuer).toBe("https://old.example")
+  }).pipe(Effect.provide(face))
+)
+
+it.live("a confirmation counts only when the person has just signed in at the provider, as the same person", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const sessions = yield* Sessions
+    const ann = yield* verifiedPerson("ann")
+    const bob = yield* verifiedPerson("bob")
+    const provider = yield* pliantProvider
+    const here = yield* installation(provider.issuer)
+    expect((yield* signIn(here, provider)).status).toBe(303)
+    const session = here.jar.get("__Host-svc_session")
+    const confirmed = Effect.map(
+      sessions.authenticate(Redacted.make(session ?? "")),
+      (principal) => principal.confirmedAt !== undefined
+    )
+    const recently = Math.floor(Date.now() / 1000)
+    // Without `auth_time` nobody knows when; six minutes ago is too long ago.
+    for (const claims of [{}, { auth_time: recently - 360 }]) {
+      const refused = yield* confirm(here, provider, claims)
+      expect(refused.status).toBe(403)
+      expect(refused.body).toContain("did not say that you have just signed in")
+    }
+    expect(yield* confirmed).toBe(false)
+    // Somebody else signs in at the provider in Ann's browser.
+    yield* sql`INSERT INTO upstream_identities (issuer, upstream_subject, subject, created_at, last_used_at)
+      VALUES (${provider.issuer}, 'bob-upstream', ${bob.subject}, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')`
+    for (const sub of ["bob-upstream", "nobody"]) {
+      expect((yield* confirm(here, provider, { auth_time: recently, sub })).status).toBeGreaterThanOrEqual(401)
+    }
+    expect(yield* confirmed).toBe(false)
+    const done = yield* confirm(here, provider, { auth_time: recently })
+    expect([done.status, done.location]).toEqual([303, `${origin}/account`])
+    expect(yield* confirmed).toBe(true)
+    // The session stays the same one.
+    expect(here.jar.get("__Host-svc_session")).toBe(session ?? "")
+    expect(yield* here.whoAmI).toBe(ann.subject)
+    for (const headers of [{}, { "sec-fetch-site": "cross-site" }]) {
+      expect((yield* here.visit("/auth/upstream/start?confirm=true", headers)).status).toBe(403)
+    }
   }).pipe(Effect.provide(face))
 )

@@ -3,7 +3,14 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AccessRule } from "../../../schema/api/Access.ts"
 import { suite } from "../../support/Effect.ts"
-import { type AuthorizationRow, authorizationTable, type CallerKind, callers, rowOf } from "./AuthorizationTable.ts"
+import {
+  type AuthorizationRow,
+  authorizationTable,
+  type CallerKind,
+  callers,
+  confirmedRoutes,
+  rowOf
+} from "./AuthorizationTable.ts"
 import { matrixApplication } from "./support/MatrixApplication.ts"
 import { Principals } from "./support/Principals.ts"
 import { routes, verdictOf } from "./support/RouteRequests.ts"
@@ -23,7 +30,7 @@ tests.live("every route has exactly one row, and every row has a route", () =>
 type Declared = Omit<Extract<AccessRule, { kind: "workspace" }>, "locate"> | Exclude<AccessRule, { kind: "workspace" }>
 
 /** What a route has to declare for its answers to match the row. */
-const declarationOf = ({ cells, method }: AuthorizationRow): Declared => {
+const declarationOf = ({ cells, method, path }: AuthorizationRow): Declared => {
   const lets = (caller: CallerKind) => cells.get(caller) === "ok"
   if (lets("anon")) return { kind: "public" }
   if (!lets("ownr")) return { kind: "token" }
@@ -35,7 +42,7 @@ const declarationOf = ({ cells, method }: AuthorizationRow): Declared => {
   return {
     kind: "workspace",
     role,
-    ...(lets("pat") ? {} : { session: true }),
+    ...(lets("pat") ? {} : confirmedRoutes.has(`${method} ${path}`) ? { confirmed: true } : { session: true }),
     ...(method !== "GET" && lets("arch") ? { archived: "open" as const } : {})
   }
 }
@@ -66,6 +73,22 @@ const asFoundBy = <A, E, R>(caller: CallerKind, effect: Effect.Effect<A, E, R>) 
       () => Effect.orDie(archive(null))
     )
   })
+
+tests.live("an owner who confirmed too long ago that it is them is refused where that counts, and nowhere else", () =>
+  Effect.gen(function* () {
+    const credential = (yield* Principals).get("owner not seen for long")
+    if (credential === undefined) return yield* Effect.die("There is no such principal")
+    const asked: Array<string> = []
+    for (const route of routes) {
+      for (const kind of ["sound", "broken"] as const) {
+        const { code } = yield* verdictOf(route, kind, credential)
+        if (code === "reauthentication_required") asked.push(nameOf(route))
+      }
+    }
+    // For a faulty body as well: nothing is read before.
+    expect(asked.toSorted()).toEqual([...confirmedRoutes, ...confirmedRoutes].toSorted())
+  })
+)
 
 for (const [caller, principal] of callers) {
   tests.live(

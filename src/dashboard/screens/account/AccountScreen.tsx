@@ -3,14 +3,15 @@ import { useBootstrap } from "../../app/Workspace.ts"
 import { appWords } from "../../app/Words.ts"
 import { setPreferences } from "../../preferences/Preferences.ts"
 import { usePreferences } from "../../preferences/UsePreferences.ts"
-import { CopyText } from "../../ui/CopyText.tsx"
 import { CheckField, SelectField } from "../../ui/Field.tsx"
-import { Facts, Page, Panel } from "../../ui/Layout.tsx"
+import { Page, Panel } from "../../ui/Layout.tsx"
 import { useWords } from "../../words/Words.ts"
 import { Applications } from "./Applications.tsx"
 import { ChangePassword } from "./ChangePassword.tsx"
 import { Identities } from "./Identities.tsx"
+import { Notices } from "./Notices.tsx"
 import { Passkeys } from "./Passkeys.tsx"
+import { Profile } from "./Profile.tsx"
 import { Sessions } from "./Sessions.tsx"
 import { Tokens } from "./Tokens.tsx"
 import { accountWords } from "./Words.ts"
@@ -21,20 +22,12 @@ const isTheme = (value: string): value is "system" | "light" | "dark" =>
 export const AccountScreen = () => {
   const words = useWords(accountWords)
   const app = useWords(appWords)
-  const { capabilities, subject, version } = useBootstrap()
+  const { capabilities, version } = useBootstrap()
   const { theme, language, letterKeys } = usePreferences()
   return (
     <Page title={words.title}>
-      <Panel title={words.profile}>
-        <Facts
-          columns
-          items={[
-            [words.name, subject.displayName],
-            [words.email, subject.email],
-            [words.subject, <CopyText key="id" text={subject.id} />]
-          ]}
-        />
-      </Panel>
+      <Notices />
+      <Profile />
       <Passkeys />
       {capabilities.auth.oidc ? <Identities /> : null}
       {capabilities.auth.password ? <ChangePassword /> : null}

@@ -1,46 +1,32 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { shortestPassword } from "../../../../schema/records/Password.ts"
 import { post } from "../../api/Client.ts"
-import { sessionsQuery } from "../../api/AccountQueries.ts"
+import { confirmationQuery, sessionsQuery } from "../../api/AccountQueries.ts"
 import { Button } from "../../ui/Button.tsx"
 import { TextField } from "../../ui/Field.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { toast } from "../../ui/Toast.tsx"
 import { useWords } from "../../words/Words.ts"
+import { profileWords } from "./ProfileWords.ts"
 import { accountWords } from "./Words.ts"
 
-const Change = ({ onClose }: { readonly onClose: () => void }) => {
+const Change = ({ title, onClose }: { readonly title: string; readonly onClose: () => void }) => {
   const words = useWords(accountWords)
   const queryClient = useQueryClient()
-  const [currentPassword, setCurrent] = useState("")
   const [newPassword, setNew] = useState("")
   const change = useMutation({
-    // A wrong current password is a 401 that must not look like an ended session.
-    mutationFn: () => post("/auth/password", { currentPassword, newPassword }, { keepOn401: true }),
+    mutationFn: () => post("/auth/password", { newPassword }),
     onSuccess: () => {
       onClose()
       toast(words.passwordChanged)
       void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey })
+      void queryClient.invalidateQueries({ queryKey: confirmationQuery.queryKey })
     }
   })
   return (
-    <FormDialog
-      title={words.changePassword}
-      action={words.changePassword}
-      change={change}
-      onSubmit={() => change.mutate()}
-      onClose={onClose}
-    >
-      <TextField
-        label={words.currentPassword}
-        type="password"
-        autoComplete="current-password"
-        required
-        value={currentPassword}
-        onChange={(event) => setCurrent(event.target.value)}
-      />
+    <FormDialog title={title} action={title} change={change} onSubmit={() => change.mutate()} onClose={onClose}>
       <TextField
         label={words.newPassword}
         helper={words.newPasswordHelp}
@@ -57,18 +43,22 @@ const Change = ({ onClose }: { readonly onClose: () => void }) => {
 
 export const ChangePassword = () => {
   const words = useWords(accountWords)
+  const profile = useWords(profileWords)
   const [changing, setChanging] = useState(false)
+  // Who signs in by passkey alone has no password yet.
+  const isFirst = useQuery(confirmationQuery).data?.password === false
+  const title = isFirst ? profile.setPassword : words.changePassword
   return (
     <Panel
       title={words.password}
       actions={
         <Button small onClick={() => setChanging(true)}>
-          {words.changePassword}
+          {title}
         </Button>
       }
     >
-      <p className="muted">{words.passwordAbout}</p>
-      {changing ? <Change onClose={() => setChanging(false)} /> : null}
+      <p className="muted">{isFirst ? profile.setPasswordAbout : words.passwordAbout}</p>
+      {changing ? <Change title={title} onClose={() => setChanging(false)} /> : null}
     </Panel>
   )
 }

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query"
-import { useState } from "react"
-import { request } from "../../api/Client.ts"
+import { type MouseEvent, useState } from "react"
+import { get, request } from "../../api/Client.ts"
+import { confirmIdentity } from "../../api/Confirmation.ts"
 import { identitiesQuery } from "../../api/AccountQueries.ts"
-import type { LinkedIdentity } from "../../api/Types.ts"
+import type { Confirmation, LinkedIdentity } from "../../api/Types.ts"
 import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 import { Button } from "../../ui/Button.tsx"
 import { Empty, Loadable } from "../../ui/Feedback.tsx"
@@ -45,6 +46,18 @@ const Row = ({ identity }: { readonly identity: LinkedIdentity }) => {
   )
 }
 
+const linkStart = "/auth/upstream/start?link=true&return=%2Faccount"
+
+/** A navigation cannot be asked to wait, so the question comes before it. */
+const startLinking = (event: MouseEvent): void => {
+  event.preventDefault()
+  const goOn = () => window.location.assign(linkStart)
+  get<Confirmation>("/auth/confirmation")
+    .then(({ confirmed }) => confirmed || confirmIdentity())
+    // What stands in the way is shown by the page at the address.
+    .then((confirmed) => (confirmed ? goOn() : undefined), goOn)
+}
+
 /** Identities at the server's sign-in provider; linking goes there and back, so it is a link. */
 export const Identities = () => {
   const words = useWords(signInWords)
@@ -55,7 +68,7 @@ export const Identities = () => {
       title={words.upstream}
       about={words.upstreamAbout}
       actions={
-        <a className="button button-plain button-small" href="/auth/upstream/start?link=true&return=%2Faccount">
+        <a className="button button-plain button-small" href={linkStart} onClick={startLinking}>
           <Icon name="plus" />
           {words.link}
         </a>

@@ -3,6 +3,7 @@ import { useState } from "react"
 import { post } from "../../api/Client.ts"
 import { sessionsQuery } from "../../api/AccountQueries.ts"
 import type { AccountSession } from "../../api/Types.ts"
+import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 import { Button } from "../../ui/Button.tsx"
 import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
@@ -10,6 +11,7 @@ import { Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { deviceName } from "../../ui/DeviceName.ts"
+import { profileWords } from "./ProfileWords.ts"
 import { signInWords } from "./SignInWords.ts"
 import { accountWords } from "./Words.ts"
 
@@ -72,11 +74,43 @@ const Everywhere = () => {
   )
 }
 
+const Others = () => {
+  const words = useWords(profileWords)
+  const [asking, setAsking] = useState(false)
+  return (
+    <>
+      <Button small onClick={() => setAsking(true)}>
+        {words.others}
+      </Button>
+      {asking ? (
+        <RemovalDialog
+          title={words.othersTitle}
+          action={words.others}
+          remove={() => post("/auth/sessions/revoke-others")}
+          list={sessionsQuery.queryKey}
+          onClose={() => setAsking(false)}
+        >
+          {words.othersText}
+        </RemovalDialog>
+      ) : null}
+    </>
+  )
+}
+
 export const Sessions = () => {
   const words = useWords(accountWords)
   const query = useQuery(sessionsQuery)
   return (
-    <Panel flush title={words.sessions} actions={<Everywhere />}>
+    <Panel
+      flush
+      title={words.sessions}
+      actions={
+        <>
+          {(query.data ?? []).length > 1 ? <Others /> : null}
+          <Everywhere />
+        </>
+      }
+    >
       <Loadable query={query}>
         {(sessions) => (
           <ul className="rows">

@@ -60,7 +60,6 @@ const en = {
   password: "Password",
   passwordAbout: "A new password signs out every other device.",
   changePassword: "Change password",
-  currentPassword: "Current password",
   newPassword: "New password",
   newPasswordHelp: `At least ${shortestPassword} characters. Other devices are signed out.`,
   passwordChanged: "Password changed"
@@ -127,7 +126,6 @@ const ja: typeof en = {
   password: "パスワード",
   passwordAbout: "パスワードを変更すると、ほかの端末はすべてサインアウトされます。",
   changePassword: "パスワードを変更",
-  currentPassword: "現在のパスワード",
   newPassword: "新しいパスワード",
   newPasswordHelp: `${shortestPassword} 文字以上。ほかの端末はサインアウトされます。`,
   passwordChanged: "パスワードを変更しました"

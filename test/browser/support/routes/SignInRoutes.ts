@@ -1,6 +1,6 @@
 import { me } from "../records/People.ts"
 import { ago } from "../records/Seeds.ts"
-import { type Answer, ok } from "./Answer.ts"
+import { type Answer, type Asked, ok, refuse, textField } from "./Answer.ts"
 
 const identities = [
   { id: "uid_1", issuer: "https://login.acme.example/realms/main", createdAt: ago(90_000), lastUsedAt: ago(400) }
@@ -18,9 +18,26 @@ const grants = [
 ]
 
 /** What may open the account or act for it, besides passwords and passkeys; nothing for other paths. */
-export const signInRoute = (path: string): Answer | undefined => {
+export const signInRoute = ({ body, path }: Asked): Answer | undefined => {
   if (path === "/auth/upstream/identities") return ok({ identities })
   if (path === "/auth/offer") return ok({ password: true, passkeys: true, provider: { name: "login.acme.example" } })
+  if (path === "/auth/notices") {
+    return ok({ notices: [{ id: "ntc_1", kind: "passkey_added", detail: "work laptop", createdAt: ago(900) }] })
+  }
+  if (path === "/auth/address/inspect") {
+    return ok({ change: { from: "mina@acme.example", to: "mina.sato@acme.example" } })
+  }
+  if (["/auth/address", "/auth/profile", "/auth/notices/seen", "/auth/sessions/revoke-others"].includes(path)) {
+    return ok(undefined, 204)
+  }
+  if (path === "/auth/confirmation") {
+    return ok({ confirmed: true, password: true, passkeys: true, provider: { name: "login.acme.example" } })
+  }
+  if (path === "/auth/confirmation/password") {
+    return textField(body, "password") === "correct horse battery"
+      ? ok(undefined, 204)
+      : refuse(403, "permission_denied", "The password is wrong.")
+  }
   if (path === "/auth/session") {
     return ok({ session: { id: "ses_1" }, user: { subject: me, email: "mina@acme.example", isOperator: false } })
   }

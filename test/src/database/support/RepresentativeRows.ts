@@ -74,6 +74,19 @@ export const representativeRows: ReadonlyArray<readonly [table: string, values: 
     { id: "ses_1", secret_hash: "h", subject, method: "password", created_at: at, last_seen_at: at, expires_at: later }
   ],
   [
+    "address_changes",
+    {
+      id: "adr_1",
+      secret_hash: "h",
+      subject,
+      email: "b@example.test",
+      proof: "operator",
+      created_at: at,
+      expires_at: later
+    }
+  ],
+  ["account_notices", { id: "ntc_1", subject, kind: "password", created_at: at }],
+  [
     "access_tokens",
     {
       token_id: id("pat", "a"),

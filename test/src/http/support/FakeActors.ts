@@ -1,6 +1,9 @@
 import { Brand, Effect, Layer, Redacted } from "effect"
 import { Passkeys } from "../../../../actors/account/Passkeys.ts"
 import { PasswordSignIn } from "../../../../actors/account/PasswordSignIn.ts"
+import { AccountNotices } from "../../../../actors/account/AccountNotices.ts"
+import { AddressChanges } from "../../../../actors/account/AddressChanges.ts"
+import { Confirmations } from "../../../../actors/account/Confirmations.ts"
 import { Sessions } from "../../../../actors/account/Sessions.ts"
 import { InvitedSignUp } from "../../../../actors/member/InvitedSignUp.ts"
 import { SetupLinks } from "../../../../actors/account/SetupLinks.ts"
@@ -139,6 +142,9 @@ const people = Layer.mergeAll(
     read: () => Effect.fail(reached)
   }),
   Layer.mock(Sessions)({}),
+  Layer.mock(Confirmations)({}),
+  Layer.mock(AccountNotices)({}),
+  Layer.mock(AddressChanges)({}),
   Layer.mock(SetupLinks)({}),
   Layer.mock(InvitedSignUp)({}),
   Layer.mock(PasswordSignIn)({}),

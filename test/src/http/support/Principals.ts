@@ -141,6 +141,8 @@ export class Principals extends Context.Service<Principals, ReadonlyMap<string, 
       yield* sessions.revoke(world.ada, leftOAuth.sessionId)
       const forServer = yield* granted(world.ada, ["openid", "api.use", ...all], { resource })
       const owner = yield* session(world.ada)
+      const unseen = yield* sessions.open({ subject: world.ada, method: "password" })
+      yield* sql`UPDATE account_sessions SET confirmed_at = ${at} WHERE id = ${unseen.session.id}`
       return new Map<string, Credential>([
         ["nobody", {}],
         ["malformed credential", { authorization: "Basic YWRhOmFkYQ==" }],
@@ -151,6 +153,7 @@ export class Principals extends Context.Service<Principals, ReadonlyMap<string, 
         ["ended session", cookie(ended.secret)],
         ["locked account", yield* session(extras.locked)],
         ["owner", owner],
+        ["owner not seen for long", cookie(unseen.secret)],
         ["admin", yield* session(extras.admin)],
         ["member", yield* session(extras.member)],
         ["viewer", yield* session(world.viewer)],

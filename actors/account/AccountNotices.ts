@@ -1,0 +1,79 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { newId, now } from "../Identity.ts"
+import { AccountNoticeRow, NoticeKind } from "./ProfileRows.ts"
+
+/** A change of the account, as its owner sees it. */
+export const AccountNotice = Schema.Struct({
+  id: Schema.String,
+  kind: NoticeKind,
+  /** The previous address, the name of a passkey or the issuer of an identity. */
+  detail: Schema.NullOr(Schema.String),
+  createdAt: Timestamp
+})
+export type AccountNotice = typeof AccountNotice.Type
+
+/** Whether there is something that the person has not seen yet. */
+export const hasUnseenNotices = (sql: SqlClient.SqlClient, subject: string) =>
+  Effect.map(
+    sql`SELECT 1 AS one FROM account_notices WHERE subject = ${subject} AND seen_at IS NULL LIMIT 1`,
+    (rows) => rows.length > 0
+  )
+
+/**
+ * Tells the owner of an account that its address or a way in has changed, until they say that they have seen it: whoever did that
+ * may not have been them.
+ */
+export class AccountNotices extends Context.Service<
+  AccountNotices,
+  {
+    /** In the transaction of the change. Every notice begins here, so a letter about it leaves from here as well. */
+    readonly write: (subject: string, kind: NoticeKind, detail?: string) => Effect.Effect<void>
+    /** What the person has not seen yet, newest first. */
+    readonly unseen: (subject: string) => Effect.Effect<ReadonlyArray<AccountNotice>>
+    /** The person has seen everything up to this notice. */
+    readonly see: (subject: string, noticeId: string) => Effect.Effect<void>
+  }
+>()("svc/account/AccountNotices") {
+  static readonly layer = Layer.effect(
+    AccountNotices,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const read = yield* ReadSql
+      const random = yield* SecureRandom.SecureRandom
+
+      const findUnseen = SqlSchema.findAll({
+        Request: Schema.String,
+        Result: AccountNotice,
+        execute: (subject) => read`SELECT id, kind, detail, created_at AS "createdAt" FROM account_notices
+          WHERE subject = ${subject} AND seen_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 50`
+      })
+
+      return AccountNotices.of({
+        write: Effect.fn("AccountNotices.write")(
+          function* (subject, kind, detail) {
+            yield* sql`INSERT INTO account_notices ${AccountNoticeRow.values(sql, {
+              id: yield* newId(Schema.String, "ntc"),
+              subject,
+              kind,
+              detail: detail ?? null,
+              created_at: yield* now,
+              seen_at: null
+            })}`
+          },
+          Effect.orDie,
+          Effect.provideService(SecureRandom.SecureRandom, random)
+        ),
+        unseen: Effect.fn("AccountNotices.unseen")((subject) => Effect.orDie(findUnseen(subject))),
+        see: Effect.fn("AccountNotices.see")(function* (subject, noticeId) {
+          yield* sql`UPDATE account_notices SET ${AccountNoticeRow.changes(sql, { seen_at: yield* now })}
+            WHERE subject = ${subject} AND seen_at IS NULL AND created_at <= (SELECT n.created_at FROM account_notices n
+              WHERE n.id = ${noticeId} AND n.subject = ${subject})`
+        }, Effect.orDie)
+      })
+    })
+  )
+}

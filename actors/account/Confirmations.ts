@@ -1,0 +1,92 @@
+import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server"
+import { Context, Effect, Layer, type Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+import type { RelyingParty } from "./NewPasskeys.ts"
+import type { PasskeyAssertion } from "./PasskeyResponse.ts"
+import { Passkeys } from "./Passkeys.ts"
+import { PasswordSignIn } from "./PasswordSignIn.ts"
+import { Sessions } from "./Sessions.ts"
+import { UpstreamIdentities, type UpstreamIdentity } from "./UpstreamIdentities.ts"
+import { type OfferedWays, offeredWaysIn } from "./WaysIn.ts"
+
+/** The session whose person confirms that it is still them. */
+export interface ConfirmedSession {
+  readonly subject: string
+  readonly sessionId: string
+  readonly requestId?: string | undefined
+}
+
+/** How a person can confirm that it is them. */
+export interface ConfirmationWays {
+  readonly password: boolean
+  readonly passkeys: boolean
+  readonly upstream: boolean
+}
+
+/**
+ * Confirmation by a signed-in person that it is still them: a sensitive action needs one of the last five minutes in its session.
+ * A sign-in counts as one, except through the upstream provider, which may remember people for days.
+ */
+export class Confirmations extends Context.Service<
+  Confirmations,
+  {
+    /** The ways that the person has and the installation offers now. */
+    readonly ways: (subject: string, offered: OfferedWays) => Effect.Effect<ConfirmationWays>
+    /** Fails with `permission_denied` for a wrong password. */
+    readonly byPassword: (session: ConfirmedSession, password: Redacted.Redacted) => Effect.Effect<void, ApiError>
+    readonly passkeyOptions: (
+      party: RelyingParty,
+      subject: string
+    ) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
+    /** Fails with `permission_denied` for an answer that does not verify, or of somebody else's passkey. */
+    readonly byPasskey: (
+      session: ConfirmedSession,
+      party: RelyingParty,
+      answer: PasskeyAssertion
+    ) => Effect.Effect<void, ApiError>
+    /**
+     * The caller verified that the person of the identity has just signed in at the provider. Fails with `permission_denied` when
+     * the identity belongs to nobody active, and with `unauthenticated` when the session is not theirs.
+     */
+    readonly byUpstream: (
+      sessionId: string,
+      identity: UpstreamIdentity,
+      requestId: string | undefined
+    ) => Effect.Effect<void, ApiError>
+  }
+>()("svc/account/Confirmations") {
+  static readonly layer = Layer.effect(
+    Confirmations,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const sessions = yield* Sessions
+      const passwords = yield* PasswordSignIn
+      const passkeys = yield* Passkeys
+      const identities = yield* UpstreamIdentities
+
+      return Confirmations.of({
+        ways: Effect.fn("Confirmations.ways")(
+          function* (subject, offered) {
+            const kinds = new Set((yield* offeredWaysIn(subject, offered)).map(({ kind }) => kind))
+            return { password: kinds.has("password"), passkeys: kinds.has("passkey"), upstream: kinds.has("upstream") }
+          },
+          Effect.orDie,
+          Effect.provideService(SqlClient.SqlClient, sql)
+        ),
+        byPassword: Effect.fn("Confirmations.byPassword")(function* ({ requestId, sessionId, subject }, password) {
+          yield* passwords.prove(subject, password)
+          yield* sessions.confirm(subject, sessionId, "password", requestId)
+        }),
+        passkeyOptions: passkeys.proofOptions,
+        byPasskey: Effect.fn("Confirmations.byPasskey")(function* ({ requestId, sessionId, subject }, party, answer) {
+          yield* passkeys.prove(party, subject, answer)
+          yield* sessions.confirm(subject, sessionId, "passkey", requestId)
+        }),
+        byUpstream: Effect.fn("Confirmations.byUpstream")(function* (sessionId, identity, requestId) {
+          yield* sessions.confirm(yield* identities.ownerOf(identity), sessionId, "upstream", requestId)
+        })
+      })
+    })
+  )
+}

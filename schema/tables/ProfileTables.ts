@@ -1,0 +1,29 @@
+/**
+ * What a person does with their own account. `confirmed_at` is when the person of a session last showed who they are,
+ * `confirm_session` the session that a sign-in at the upstream provider is to confirm. `proof` is what having the link of an
+ * address proves; a notice is a change that the owner of the account should know of.
+ */
+export const profileTables: ReadonlyArray<string> = [
+  `ALTER TABLE account_sessions ADD COLUMN confirmed_at TEXT`,
+  `ALTER TABLE upstream_sign_ins ADD COLUMN confirm_session TEXT`,
+  `CREATE TABLE address_changes (
+    id TEXT PRIMARY KEY NOT NULL,
+    secret_hash TEXT NOT NULL UNIQUE,
+    subject TEXT NOT NULL REFERENCES users (subject),
+    email TEXT NOT NULL,
+    proof TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    used_at TEXT
+  )`,
+  `CREATE INDEX address_changes_by_subject ON address_changes (subject, created_at)`,
+  `CREATE TABLE account_notices (
+    id TEXT PRIMARY KEY NOT NULL,
+    subject TEXT NOT NULL REFERENCES users (subject),
+    kind TEXT NOT NULL,
+    detail TEXT,
+    created_at TEXT NOT NULL,
+    seen_at TEXT
+  )`,
+  `CREATE INDEX account_notices_by_subject ON account_notices (subject, created_at, id)`
+]

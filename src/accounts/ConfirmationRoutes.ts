@@ -1,0 +1,101 @@
+import { Effect, Schema } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { Confirmations } from "../../actors/account/Confirmations.ts"
+import type { Sessions } from "../../actors/account/Sessions.ts"
+import type { Principal } from "../../actors/credential/Principal.ts"
+import { isConfirmed } from "../../actors/credential/RecentConfirmation.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { currentRequestId } from "../http/Exchange.ts"
+import type { HttpSettings } from "../http/HttpSettings.ts"
+import type { AttemptLimits } from "./AttemptLimits.ts"
+import { authBody, SecretText } from "./AuthBody.ts"
+import { BrowserAnswer, decodeAssertion } from "./PasskeyAnswer.ts"
+import { passkeySite } from "./PasskeySite.ts"
+import { countPasswordGuess, requirePasswords } from "./PasswordEntrance.ts"
+import { offeredWays } from "./SignInOffer.ts"
+import { signedIn, signedInToChange } from "./SignedIn.ts"
+import { uncached } from "./Uncached.ts"
+import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
+
+const passwordBody = authBody(Schema.Struct({ password: SecretText }), "{password}")
+const passkeyBody = authBody(Schema.Struct({ response: BrowserAnswer }), "{response}, as the browser gave it")
+
+const encodeConfirmation = HttpServerResponse.schemaJson(
+  Schema.Struct({
+    confirmed: Schema.Boolean,
+    password: Schema.Boolean,
+    passkeys: Schema.Boolean,
+    provider: Schema.optionalKey(Schema.Struct({ name: Schema.String }))
+  })
+)
+
+const sessionOf = ({ credentialId, subject }: Principal) =>
+  Effect.map(currentRequestId, (requestId) => ({ subject, sessionId: credentialId, requestId }))
+
+const done = HttpServerResponse.empty({ status: 204 })
+
+/** Whether the person is confirmed now, and the ways in which they can be. */
+const read = Effect.gen(function* () {
+  const principal = yield* signedIn
+  const confirmations = yield* Confirmations
+  const { passkeys, password, upstream } = yield* confirmations.ways(principal.subject, yield* offeredWays)
+  const { name } = yield* UpstreamProvider
+  const provider = upstream && name !== undefined ? { provider: { name } } : {}
+  return yield* Effect.orDie(
+    encodeConfirmation({ confirmed: yield* isConfirmed(principal), password, passkeys, ...provider })
+  )
+})
+
+const byPassword = Effect.gen(function* () {
+  const principal = yield* signedInToChange
+  yield* requirePasswords
+  const { password } = yield* passwordBody
+  yield* countPasswordGuess(principal.subject)
+  const confirmations = yield* Confirmations
+  yield* confirmations.byPassword(yield* sessionOf(principal), password)
+  return done
+})
+
+const passkeyOptions = Effect.gen(function* () {
+  const { subject } = yield* signedInToChange
+  const confirmations = yield* Confirmations
+  return HttpServerResponse.jsonUnsafe({ options: yield* confirmations.passkeyOptions(yield* passkeySite, subject) })
+})
+
+const byPasskey = Effect.gen(function* () {
+  const principal = yield* signedInToChange
+  const party = yield* passkeySite
+  const { response } = yield* passkeyBody
+  const answer = yield* decodeAssertion(response)
+  const confirmations = yield* Confirmations
+  // 401 would say that the session has ended.
+  yield* confirmations
+    .byPasskey(yield* sessionOf(principal), party, answer)
+    .pipe(
+      Effect.mapError((error) =>
+        error.code === "unauthenticated" ? new ApiError({ code: "permission_denied", message: error.message }) : error
+      )
+    )
+  return done
+})
+
+/** The routes of a confirmation, as method and path, to distinguish a wrong method from an unknown path. */
+export const confirmationRouteTable = [
+  ["GET", "/auth/confirmation"],
+  ["POST", "/auth/confirmation/password"],
+  ["POST", "/auth/confirmation/passkey-options"],
+  ["POST", "/auth/confirmation/passkey"]
+] as const
+
+/** Confirms that the person of a session is still there. At the upstream provider it begins at `/auth/upstream/start?confirm=true`. */
+export const confirmationRoutes = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const provided = uncached(
+      yield* Effect.context<AttemptLimits | Confirmations | HttpSettings | Sessions | UpstreamProvider>()
+    )
+    yield* router.add("GET", "/auth/confirmation", provided(read))
+    yield* router.add("POST", "/auth/confirmation/password", provided(byPassword))
+    yield* router.add("POST", "/auth/confirmation/passkey-options", provided(passkeyOptions))
+    yield* router.add("POST", "/auth/confirmation/passkey", provided(byPasskey))
+  })
+)

@@ -1,0 +1,34 @@
+import { useSyncExternalStore } from "react"
+
+/** Settled by the dialog: whether the person confirmed that it is them. */
+type Settle = (confirmed: boolean) => void
+
+let waiting: ReadonlyArray<Settle> = []
+const listeners = new Set<() => void>()
+
+const change = (next: ReadonlyArray<Settle>): void => {
+  waiting = next
+  for (const listener of listeners) listener()
+}
+
+/**
+ * Asks the person at the browser to confirm that it is them; false when they do not. Requests that wait at the same time share one
+ * question. Before the dashboard is shown there is nobody to ask.
+ */
+export const confirmIdentity = (): Promise<boolean> =>
+  listeners.size === 0 ? Promise.resolve(false) : new Promise((settle) => change([...waiting, settle]))
+
+/** Answers everyone who waits. */
+export const settleConfirmation = (confirmed: boolean): void => {
+  const settled = waiting
+  change([])
+  for (const settle of settled) settle(confirmed)
+}
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Whether somebody waits for a confirmation. */
+export const useConfirmationWanted = (): boolean => useSyncExternalStore(subscribe, () => waiting.length > 0)

@@ -1,0 +1,22 @@
+/**
+ * The secret of a one-time link is the fragment of its address. The tab remembers it until the link is used: it then survives a
+ * reload, and the way to the sign-in page and back, where it must not get into a query, which servers log.
+ */
+export const linkSecret = (key: string, hash: string): string | undefined => {
+  const text = decodeURIComponent(hash.replace(/^#(?:secret=)?/, ""))
+  try {
+    if (text !== "") sessionStorage.setItem(key, text)
+    return text === "" ? (sessionStorage.getItem(key) ?? undefined) : text
+  } catch {
+    // Without storage the link has to be opened again.
+    return text === "" ? undefined : text
+  }
+}
+
+export const forgetLinkSecret = (key: string): void => {
+  try {
+    sessionStorage.removeItem(key)
+  } catch {
+    // Nothing was remembered.
+  }
+}

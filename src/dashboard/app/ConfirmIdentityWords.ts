@@ -1,0 +1,33 @@
+const en = {
+  title: "Confirm that it is you",
+  text: "What you are about to do needs you in person. For the next five minutes you are not asked again.",
+  password: "Your password",
+  confirm: "Confirm",
+  byPasskey: "Confirm with a passkey",
+  byProvider: (provider: string) => `Confirm with ${provider}`,
+  byProviderText: "It leads to another page and back here. Then start again what you wanted to do.",
+  or: "or",
+  wrongPassword: "The password is not right.",
+  passkeyRefused: "The passkey was not accepted. Nothing was changed.",
+  noWay:
+    "This account has no password and no passkey that could be asked for. Sign in again, and repeat what you wanted to do.",
+  signInAgain: "Sign in again"
+}
+
+const ja: typeof en = {
+  title: "本人確認",
+  text: "この操作にはご本人の確認が必要です。確認後 5 分間は再度求められません。",
+  password: "パスワード",
+  confirm: "確認",
+  byPasskey: "パスキーで確認",
+  byProvider: (provider: string) => `${provider} で確認`,
+  byProviderText: "別のページに移動し、確認後にここへ戻ります。その後、操作をもう一度行ってください。",
+  or: "または",
+  wrongPassword: "パスワードが正しくありません。",
+  passkeyRefused: "パスキーを確認できませんでした。何も変更されていません。",
+  noWay:
+    "このアカウントには、確認に使えるパスワードやパスキーがありません。もう一度サインインしてから操作してください。",
+  signInAgain: "もう一度サインイン"
+}
+
+export const confirmIdentityWords = { en, ja }

@@ -1,0 +1,11 @@
+import { type PublicKeyCredentialRequestOptionsJSON, startAuthentication } from "@simplewebauthn/browser"
+import { post } from "../api/Client.ts"
+
+/** Lets the browser answer with one of the person's passkeys. Rejects when the browser or the server refuses. */
+export const confirmWithPasskey = async (): Promise<void> => {
+  const { options } = await post<{ options: PublicKeyCredentialRequestOptionsJSON }>(
+    "/auth/confirmation/passkey-options"
+  )
+  const response = await startAuthentication({ optionsJSON: options })
+  await post("/auth/confirmation/passkey", { response })
+}

@@ -1,0 +1,46 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { noticesQuery } from "../../api/AccountQueries.ts"
+import { post } from "../../api/Client.ts"
+import { bootstrapQuery } from "../../api/Queries.ts"
+import type { AccountNotice } from "../../api/Types.ts"
+import { Button } from "../../ui/Button.tsx"
+import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { useWords } from "../../words/Words.ts"
+import { profileWords } from "./ProfileWords.ts"
+
+const Changes = ({ notices, newest }: { readonly notices: ReadonlyArray<AccountNotice>; readonly newest: string }) => {
+  const words = useWords(profileWords)
+  const queryClient = useQueryClient()
+  const see = useMutation({
+    mutationFn: () => post("/auth/notices/seen", { noticeId: newest }),
+    onSuccess: () =>
+      Promise.all([
+        queryClient.invalidateQueries({ queryKey: noticesQuery.queryKey }),
+        queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
+      ])
+  })
+  return (
+    <Notice tone="warn" title={words.noticesTitle}>
+      <ul>
+        {notices.map(({ id, kind, detail, createdAt }) => (
+          <li key={id}>
+            {words.notices[kind](detail ?? "")} <Time at={createdAt} />
+          </li>
+        ))}
+      </ul>
+      <p>{words.noticesText}</p>
+      {see.error === null ? null : <FaultNotice error={see.error} />}
+      <Button small busy={see.isPending} onClick={() => see.mutate()}>
+        {words.noticesSeen}
+      </Button>
+    </Notice>
+  )
+}
+
+/** What was changed about the account, until its owner says that they did it. */
+export const Notices = () => {
+  const { data = [] } = useQuery(noticesQuery)
+  const [newest] = data
+  return newest === undefined ? null : <Changes notices={data} newest={newest.id} />
+}

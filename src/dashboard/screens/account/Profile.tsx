@@ -1,0 +1,79 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { post } from "../../api/Client.ts"
+import { bootstrapQuery } from "../../api/Queries.ts"
+import { useBootstrap } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { CopyText } from "../../ui/CopyText.tsx"
+import { TextField } from "../../ui/Field.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
+import { Facts, Panel } from "../../ui/Layout.tsx"
+import { vocabulary } from "../../words/Vocabulary.ts"
+import { useWords } from "../../words/Words.ts"
+import { profileWords } from "./ProfileWords.ts"
+import { accountWords } from "./Words.ts"
+
+const Rename = ({ present, onClose }: { readonly present: string; readonly onClose: () => void }) => {
+  const words = useWords(profileWords)
+  const account = useWords(accountWords)
+  const terms = useWords(vocabulary)
+  const queryClient = useQueryClient()
+  const [name, setName] = useState(present)
+  const rename = useMutation({
+    mutationFn: () => post("/auth/profile", { displayName: name.trim() === "" ? null : name.trim() }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
+      onClose()
+    }
+  })
+  return (
+    <FormDialog
+      title={words.changeName}
+      action={terms.save}
+      change={rename}
+      onSubmit={() => rename.mutate()}
+      onClose={onClose}
+    >
+      <TextField
+        label={account.name}
+        helper={words.nameHelp}
+        optional
+        autoComplete="name"
+        maxLength={80}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+    </FormDialog>
+  )
+}
+
+/** Who the person is here. */
+export const Profile = () => {
+  const words = useWords(profileWords)
+  const account = useWords(accountWords)
+  const { subject } = useBootstrap()
+  const [renaming, setRenaming] = useState(false)
+  return (
+    <Panel
+      title={account.profile}
+      actions={
+        <Button small onClick={() => setRenaming(true)}>
+          {words.changeName}
+        </Button>
+      }
+    >
+      <Facts
+        columns
+        items={[
+          [account.name, subject.displayName],
+          [account.email, subject.email],
+          [account.subject, <CopyText key="id" text={subject.id} />]
+        ]}
+      />
+      <p className="muted">
+        {words.addressHow} <code>svc admin address-link</code>
+      </p>
+      {renaming ? <Rename present={subject.displayName ?? ""} onClose={() => setRenaming(false)} /> : null}
+    </Panel>
+  )
+}

@@ -1,0 +1,65 @@
+const en = {
+  changeName: "Change name",
+  nameHelp: "Shown to others beside what you do. Empty shows your address.",
+  addressHow: "To change the address, ask an operator for a link. They make it with",
+  addressTitle: "Change your address",
+  addressText: (from: string, to: string) =>
+    `Your account gets the address ${to} instead of ${from}. You sign in with it from then on.`,
+  addressAction: "Change the address",
+  addressChanged: "Address changed",
+  addressMissing: "This page needs the link",
+  addressMissingText:
+    "Open the whole link that you were given, including the part after #. It works once, for 24 hours.",
+  setPassword: "Set a password",
+  setPasswordAbout: "You sign in without one. With a password you get in where your passkey is not at hand.",
+  others: "Sign out all others",
+  othersTitle: "Sign out all other devices?",
+  othersText: "Every device but this one is signed out. API tokens stay; revoke those one by one.",
+  noticesTitle: "Your account was changed",
+  noticesText: "Was it you? If not, sign out all other devices, remove what you do not know, and tell your operator.",
+  noticesSeen: "It was me",
+  notices: {
+    address: (detail: string) => `The address was changed. Before it was ${detail}.`,
+    password: () => "A password was set.",
+    password_removed: () => "The password was removed.",
+    passkey_added: (detail: string) => `The passkey “${detail}” was added.`,
+    passkey_removed: (detail: string) => `The passkey “${detail}” was removed.`,
+    identity_linked: (detail: string) => `An identity at ${detail} was linked.`,
+    identity_unlinked: (detail: string) => `An identity at ${detail} was unlinked.`
+  }
+}
+
+const ja: typeof en = {
+  changeName: "名前を変更",
+  nameHelp: "ほかの人に、操作の記録とともに表示されます。空にするとメールアドレスが表示されます。",
+  addressHow: "メールアドレスを変更するには、運用者にリンクの発行を依頼してください。発行に使うコマンド:",
+  addressTitle: "メールアドレスの変更",
+  addressText: (from: string, to: string) =>
+    `アカウントのメールアドレスが ${from} から ${to} に変わります。以後のサインインには新しいアドレスを使います。`,
+  addressAction: "メールアドレスを変更",
+  addressChanged: "メールアドレスを変更しました",
+  addressMissing: "このページにはリンクが必要です",
+  addressMissingText: "受け取ったリンクを、# 以降も含めてすべて開いてください。リンクは 1 回限り、24 時間有効です。",
+  setPassword: "パスワードを設定",
+  setPasswordAbout:
+    "現在はパスワードなしでサインインしています。設定すると、パスキーが手元にないときもサインインできます。",
+  others: "ほかの端末をサインアウト",
+  othersTitle: "ほかの端末をすべてサインアウトしますか？",
+  othersText:
+    "この端末以外がすべてサインアウトされます。API トークンは残ります。必要に応じて個別に取り消してください。",
+  noticesTitle: "アカウントが変更されました",
+  noticesText:
+    "ご自身の操作ですか？心当たりがない場合は、ほかの端末をすべてサインアウトし、覚えのないものを削除して、運用者に連絡してください。",
+  noticesSeen: "自分の操作です",
+  notices: {
+    address: (detail: string) => `メールアドレスが変更されました（以前: ${detail}）。`,
+    password: () => "パスワードが設定されました。",
+    password_removed: () => "パスワードが削除されました。",
+    passkey_added: (detail: string) => `パスキー「${detail}」が追加されました。`,
+    passkey_removed: (detail: string) => `パスキー「${detail}」が削除されました。`,
+    identity_linked: (detail: string) => `${detail} の ID がリンクされました。`,
+    identity_unlinked: (detail: string) => `${detail} の ID のリンクが解除されました。`
+  }
+}
+
+export const profileWords = { en, ja }
