@@ -4,6 +4,7 @@ import { accountTables } from "../../schema/tables/AccountTables.ts"
 import { auditTables } from "../../schema/tables/AuditTables.ts"
 import { authorityTables } from "../../schema/tables/AuthorityTables.ts"
 import { autoUpdateTables } from "../../schema/tables/AutoUpdateTables.ts"
+import { automationMemberColumns } from "../../schema/tables/AutomationTables.ts"
 import { buildTables } from "../../schema/tables/BuildTables.ts"
 import {
   capsulesNeedingAttentionIndex,
@@ -101,6 +102,7 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0031_left_over_states": leftOverTables,
   "0032_invitations": invitationTables,
   "0033_issuer": [...upstreamAddressColumns, ...grantRedirectColumns],
+  "0036_automation_members": automationMemberColumns,
   "0038_capsule_clients": capsuleClientColumns
 }
 
