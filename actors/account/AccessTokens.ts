@@ -29,6 +29,8 @@ export interface NewAccessToken {
   readonly workspaceId?: WorkspaceId | undefined
   /** ISO 8601; 90 days from now when absent, 366 at most. */
   readonly expiresAt?: string | undefined
+  /** Whoever makes it for an automation; absent for one's own token. */
+  readonly createdBy?: string | undefined
 }
 
 export interface CreatedAccessToken {
@@ -112,7 +114,8 @@ const make = Effect.gen(function* () {
       created_at: yield* now,
       expires_at: expiresAt,
       revoked_at: null,
-      last_used_at: null
+      last_used_at: null,
+      created_by: request.createdBy ?? null
     })}`
     return tokenId
   })

@@ -77,7 +77,7 @@ export class Sessions extends Context.Service<
       readonly replaces?: Redacted.Redacted | undefined
       readonly requestId?: string | undefined
     }) => Effect.Effect<OpenSession>
-    /** Fails with `unauthenticated` unless the secret is an open session of an active account. */
+    /** Fails with `unauthenticated` unless the secret is an open session of a person with an active account. */
     readonly authenticate: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /**
      * Notes that the person of the session has just shown, in this way, that it is still them. Fails with `unauthenticated` when
@@ -117,7 +117,7 @@ export class Sessions extends Context.Service<
         execute: (hash) =>
           read`SELECT s.id, s.subject, s.workspace_id, s.last_seen_at, s.expires_at, s.confirmed_at
             FROM account_sessions s JOIN users u ON u.subject = s.subject
-            WHERE s.secret_hash = ${hash} AND s.revoked_at IS NULL AND u.status = 'active'`
+            WHERE s.secret_hash = ${hash} AND s.revoked_at IS NULL AND u.status = 'active' AND u.kind = 'person'`
       })
       const memory = yield* ReadMemory
       // Whether it has ended by now is compared at every use.

@@ -2,19 +2,25 @@ import { Schema } from "effect"
 import { Subject } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { AddressProof } from "../../schema/records/Invitation.ts"
+import { SubjectKind } from "../../schema/records/Workspace.ts"
 import { Flag, type RowOf, table } from "../database/Table.ts"
 
-/** Accounts of persons. */
-export const StoredUser = table("users", {
-  subject: Subject,
-  email: Schema.String,
-  display_name: Schema.NullOr(Schema.String),
-  email_proof: Schema.NullOr(AddressProof),
-  is_operator: Flag,
-  status: Schema.String,
-  created_at: Timestamp,
-  updated_at: Timestamp
-})
+/** Accounts of people, and the automation members of Workspaces. */
+export const StoredUser = table(
+  "users",
+  {
+    subject: Subject,
+    email: Schema.String,
+    display_name: Schema.NullOr(Schema.String),
+    email_proof: Schema.NullOr(AddressProof),
+    is_operator: Flag,
+    status: Schema.String,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    kind: SubjectKind
+  },
+  ["kind"]
+)
 export type StoredUser = RowOf<typeof StoredUser.columns>
 
 /** Password of an account, hashed. */

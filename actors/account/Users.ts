@@ -41,7 +41,7 @@ export interface NewUser {
   readonly isOperator: boolean
 }
 
-/** The people who may sign in. */
+/** The people who may sign in. Automation members are none of them: nothing here finds one. */
 export class Users extends Context.Service<
   Users,
   {
@@ -107,12 +107,12 @@ export class Users extends Context.Service<
         SqlSchema.findAll({
           Request: Schema.String,
           Result: UserRow,
-          execute: (subject) => client`SELECT ${columns} FROM users WHERE subject = ${subject}`
+          execute: (subject) => client`SELECT ${columns} FROM users WHERE subject = ${subject} AND kind = 'person'`
         })
       const findByAddress = SqlSchema.findAll({
         Request: Schema.String,
         Result: UserRow,
-        execute: (email) => read`SELECT ${columns} FROM users WHERE email = ${email}`
+        execute: (email) => read`SELECT ${columns} FROM users WHERE email = ${email} AND kind = 'person'`
       })
 
       const parseEmail = (text: string) =>

@@ -49,6 +49,7 @@ export const toInvitation = (row: InvitationRow, at: Timestamp): Invitation => (
 /** Who is invited, as the list of members shows it: nothing of an account, which may not even exist. */
 export const toInvitedMember = (row: InvitationRow, role: Role): Member => ({
   subject: row.stand_in,
+  kind: "person",
   ...(row.email === null ? {} : { email: row.email }),
   role,
   status: "invited",

@@ -1,9 +1,9 @@
-import { Context, Effect, Layer, Schema, Struct } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
-import { Timestamp } from "../../schema/records/Primitives.ts"
-import { Member, type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
+import { type Member, type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
+import { endAutomationTokens, renameAutomation } from "../account/AutomationSubjects.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { presentUntil } from "../database/ReadHorizon.ts"
@@ -14,8 +14,10 @@ import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { MembershipRow } from "../workspace/MembershipRow.ts"
+import { kindRefusal } from "./AutomationRules.ts"
 import { InvitationRow } from "./InvitationRow.ts"
 import { permissionDenied, roleHeld } from "./InvitationRights.ts"
+import { MemberRow, memberColumns, toMember } from "./MemberRow.ts"
 import { unconfirmedMember } from "./PresentMember.ts"
 
 /** The Workspace, and who acts on it. */
@@ -28,23 +30,9 @@ export interface MemberScope {
 export interface MemberChange {
   readonly role?: Role | undefined
   readonly status?: Member["status"] | undefined
+  /** Of an automation; people name themselves. */
+  readonly displayName?: string | undefined
 }
-
-const Row = Schema.Struct({
-  ...Member.fields,
-  displayName: Schema.NullOr(Schema.String),
-  email: Schema.NullOr(Schema.String),
-  leftAt: Schema.NullOr(Timestamp)
-})
-
-const toMember = (row: typeof Row.Type): Member => ({
-  ...Struct.omit(row, ["displayName", "email", "leftAt"]),
-  ...(row.displayName === null ? {} : { displayName: row.displayName }),
-  ...(row.email === null ? {} : { email: row.email })
-})
-
-const columns = `m.subject, u.display_name AS "displayName", u.email, m.role, m.status, m.left_at AS "leftAt",
-  m.created_at AS "createdAt", m.updated_at AS "updatedAt"`
 
 export interface HandOver {
   readonly owner: Member
@@ -76,7 +64,8 @@ export class Members extends Context.Service<
     ) => Effect.Effect<Member, ApiError>
     /**
      * Suspends the membership: access ends with the commit. Everybody may remove themselves; the last owner stays
-     * (`failed_precondition`). Withdraws the invitation of somebody who has not accepted.
+     * (`failed_precondition`). Withdraws the invitation of somebody who has not accepted, and revokes
+     * the tokens of an automation.
      */
     readonly remove: (context: CommandContext, scope: MemberScope, subject: string) => Effect.Effect<void, ApiError>
     /** Makes another active member owner and the acting owner an admin, in one transaction. */
@@ -101,9 +90,9 @@ const make = Effect.gen(function* () {
 
   const findMember = SqlSchema.findAll({
     Request: Schema.Struct({ workspaceId: WorkspaceId, subject: Schema.String }),
-    Result: Row,
+    Result: MemberRow,
     execute: ({ workspaceId, subject }) =>
-      sql`SELECT ${sql.literal(columns)} FROM memberships m JOIN users u ON u.subject = m.subject
+      sql`SELECT ${sql.literal(memberColumns)} FROM memberships m JOIN users u ON u.subject = m.subject
         WHERE m.workspace_id = ${workspaceId} AND m.subject = ${subject}`
   })
 
@@ -136,13 +125,14 @@ const make = Effect.gen(function* () {
       target: { kind: "member", id: subject },
       data: {
         ...(data.role === undefined ? {} : { role: data.role }),
-        ...(data.status === undefined ? {} : { status: data.status })
+        ...(data.status === undefined ? {} : { status: data.status }),
+        ...(data.displayName === undefined ? {} : { name: data.displayName })
       },
       requestId: context.requestId
     })
 
-  const heldBy = (scope: MemberScope) =>
-    roleHeld(scope.workspaceId, scope.acting).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+  const ofDatabase = Effect.provideService(SqlClient.SqlClient, sql)
+  const heldBy = (scope: MemberScope) => ofDatabase(roleHeld(scope.workspaceId, scope.acting))
 
   const managingRole = Effect.fnUntraced(function* (scope: MemberScope) {
     const held = yield* heldBy(scope)
@@ -151,11 +141,13 @@ const make = Effect.gen(function* () {
       : yield* permissionDenied("Owners and admins manage members; ask one of them.")
   })
 
-  const isOwn = ({ acting }: MemberScope, subject: string) => acting !== "operator" && acting.subject === subject
+  /** Only people leave: nobody could invite an automation back. */
+  const isOwn = ({ acting }: MemberScope, { kind, subject }: MemberRow) =>
+    acting !== "operator" && acting.subject === subject && kind === "person"
 
   /** What the acting person may do to this member, beyond managing members at all. */
-  const authorize = Effect.fnUntraced(function* (scope: MemberScope, present: typeof Row.Type, wanted: MemberChange) {
-    const leaves = isOwn(scope, present.subject) && wanted.role === undefined && wanted.status === "suspended"
+  const authorize = Effect.fnUntraced(function* (scope: MemberScope, present: MemberRow, wanted: MemberChange) {
+    const leaves = isOwn(scope, present) && wanted.role === undefined && wanted.status === "suspended"
     if (leaves) return
     const actor = yield* managingRole(scope)
     if (wanted.role !== undefined && wanted.role !== present.role && actor !== "owner") {
@@ -179,12 +171,16 @@ const make = Effect.gen(function* () {
   const change = Effect.fnUntraced(function* (
     context: CommandContext,
     scope: MemberScope,
-    present: typeof Row.Type,
+    present: MemberRow,
     wanted: MemberChange,
     action: string
   ) {
     yield* authorize(scope, present, wanted)
+    const refusal = kindRefusal(present.kind, wanted)
+    if (refusal !== undefined) return yield* refusal
     const { subject } = present
+    const displayName = wanted.displayName === present.displayName ? undefined : wanted.displayName
+    if (displayName !== undefined) yield* ofDatabase(renameAutomation(subject, displayName))
     const role = wanted.role ?? present.role
     const status = wanted.status ?? present.status
     // The Workspace may end what a restore brought back; only the operator may confirm it.
@@ -195,10 +191,10 @@ const make = Effect.gen(function* () {
     const wasOwning = present.role === "owner" && present.status === "active"
     const staysOwning = role === "owner" && status === "active"
     if (wasOwning && !staysOwning) yield* refuseLastOwner(scope.workspaceId, subject)
-    if (role === present.role && status === present.status) return toMember(present)
-    const leaves = isOwn(scope, subject) && status === "suspended"
+    if (role === present.role && status === present.status && displayName === undefined) return toMember(present)
+    const leaves = isOwn(scope, present) && status === "suspended"
     const changed = yield* write(scope, subject, { role, status, left_at: leaves ? yield* now : present.leftAt })
-    yield* note(context, scope, leaves ? "member.leave" : action, subject, { role, status })
+    yield* note(context, scope, leaves ? "member.leave" : action, subject, { role, status, displayName })
     return changed
   })
 
@@ -229,8 +225,8 @@ const make = Effect.gen(function* () {
 
   return Members.of({
     update: Effect.fn("Members.update")(function* (context, scope, subject, wanted) {
-      if (wanted.role === undefined && wanted.status === undefined) {
-        return yield* invalidRequest("Give role or status.")
+      if (wanted.role === undefined && wanted.status === undefined && wanted.displayName === undefined) {
+        return yield* invalidRequest("Give role, status or displayName.")
       }
       if (wanted.status === "invited" || wanted.status === "unconfirmed")
         return yield* invalidRequest("status: give active or suspended.")
@@ -246,14 +242,17 @@ const make = Effect.gen(function* () {
       if (yield* withdraw(context, scope, subject)) return
       const present = yield* readRow(scope.workspaceId, subject)
       yield* change(context, scope, present, { status: "suspended" }, "member.remove")
+      if (present.kind === "automation") yield* ofDatabase(endAutomationTokens(subject))
     }, transaction(sql)),
     handOver: Effect.fn("Members.handOver")(function* (context, scope, to) {
       const { acting, workspaceId } = scope
       if ((yield* heldBy(scope)) !== "owner") return yield* permissionDenied("Only an owner hands over the Workspace.")
-      yield* refuseArchived(workspaceId).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+      yield* ofDatabase(refuseArchived(workspaceId))
       if (to === acting.subject) return yield* invalidRequest("subject: name another member.")
-      const heir = yield* roleHeld(workspaceId, { subject: to }).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+      const heir = yield* ofDatabase(roleHeld(workspaceId, { subject: to }))
       if (heir === undefined) return yield* failedPrecondition("subject: only an active member can become the owner.")
+      const refusal = kindRefusal((yield* readRow(workspaceId, to)).kind, { role: "owner" })
+      if (refusal !== undefined) return yield* refusal
       const owner = yield* write(scope, to, { role: "owner", status: "active", left_at: null })
       const previousOwner = yield* write(scope, acting.subject, { role: "admin", status: "active", left_at: null })
       yield* note(context, scope, "member.hand_over", to, { role: "owner" })
@@ -273,13 +272,13 @@ const make = Effect.gen(function* () {
       // Somebody who is invited again is shown once, as invited.
       const rows = yield* SqlSchema.findAll({
         Request: Schema.Void,
-        Result: Row,
+        Result: MemberRow,
         execute: () => read`SELECT * FROM (
-            SELECT ${read.literal(columns)} FROM memberships m JOIN users u ON u.subject = m.subject
+            SELECT ${read.literal(memberColumns)} FROM memberships m JOIN users u ON u.subject = m.subject
             WHERE m.workspace_id = ${workspaceId} AND (m.status <> 'suspended' OR NOT EXISTS (SELECT 1 FROM invitations i
               WHERE i.workspace_id = m.workspace_id AND i.stand_in = m.subject
                 AND i.status = 'pending' AND i.expires_at > ${present}))
-            UNION ALL SELECT stand_in, NULL, email, role, 'invited', NULL, created_at, created_at FROM invitations
+            UNION ALL SELECT stand_in, 'person', NULL, email, role, 'invited', NULL, created_at, created_at FROM invitations
             WHERE workspace_id = ${workspaceId} AND status = 'pending' AND expires_at > ${present}
               AND (email IS NOT NULL OR subject IS NOT NULL)
           ) AS people WHERE ${after} ORDER BY "createdAt", subject LIMIT ${page.limit + 1}`

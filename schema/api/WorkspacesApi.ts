@@ -140,27 +140,32 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       payload: Schema.Struct({
         subject: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))),
         email: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(254))),
+        automation: Schema.optionalKey(displayText(80)),
         role: Schema.optionalKey(Role)
       }),
-      success: Schema.Struct({ member: Member, link: Schema.String }).pipe(created)
+      success: Schema.Struct({ member: Member, link: Schema.optionalKey(Schema.String) }).pipe(created)
     }).annotateMerge(
       described(
         accessOf("POST /api/v1/workspaces/:workspaceId/members"),
-        "Invite a member",
-        "Name exactly one of `subject` and `email`. Role defaults to `member`; only owners add owners. Nobody becomes a member without having accepted: the answer is the same whether or not the address has an account, its `member` has the status `invited`, and `link` is shown this once. Only an account for which the address was verified, or the named account, can accept. Inviting the same person again ends the earlier link; an active member is 409."
+        "Invite a member, or make an automation",
+        "Name exactly one of `subject`, `email` and `automation`. Role defaults to `member`; only owners add owners. Nobody becomes a member without having accepted: the answer is the same whether or not the address has an account, its `member` has the status `invited`, and `link` is shown this once. Only an account for which the address was verified, or the named account, can accept. Inviting the same person again ends the earlier link; an active member is 409. `automation` gives the name of a member of the kind `automation`, which is active at once and has no `link`: it never signs in, acts by tokens that owners and admins make for it, and has `admin` at most."
       )
     )
   )
   .add(
     HttpApiEndpoint.patch("updateMember", "/api/v1/workspaces/:workspaceId/members/:subject", {
       params: { ...inWorkspace, subject: Schema.String },
-      payload: Schema.Struct({ role: Schema.optionalKey(Role), status: Schema.optionalKey(MemberStatus) }),
+      payload: Schema.Struct({
+        role: Schema.optionalKey(Role),
+        status: Schema.optionalKey(MemberStatus),
+        displayName: Schema.optionalKey(displayText(80))
+      }),
       success: Schema.Struct({ member: Member })
     }).annotateMerge(
       described(
         accessOf("PATCH /api/v1/workspaces/:workspaceId/members/:subject"),
-        "Change a member's role or status",
-        "Only owners change roles; the last owner cannot be lowered or suspended (409). Somebody who left, or has not accepted yet, cannot be made active (409)."
+        "Change a member's role or status, or rename an automation",
+        "Only owners change roles; the last owner cannot be lowered or suspended (409). Somebody who left, or has not accepted yet, cannot be made active (409). `displayName` renames an automation; people name themselves (400)."
       )
     )
   )
@@ -172,7 +177,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       described(
         accessOf("DELETE /api/v1/workspaces/:workspaceId/members/:subject"),
         "Remove a member, or leave",
-        "Suspends the membership at once on every surface; the last owner stays (409). Everybody may remove themselves; removing others needs the role admin, or owner for an owner. The subject of somebody who is `invited` withdraws the invitation."
+        "Suspends the membership at once on every surface; the last owner stays (409). Everybody may remove themselves; removing others needs the role admin, or owner for an owner. The subject of somebody who is `invited` withdraws the invitation. The tokens of a removed automation are revoked."
       )
     )
   )

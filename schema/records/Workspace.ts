@@ -47,8 +47,13 @@ export type Workspace = typeof Workspace.Type
 export const MemberStatus = Schema.Literals(["active", "invited", "suspended", "unconfirmed"])
 export type MemberStatus = typeof MemberStatus.Type
 
+/** An `automation` never signs in: it acts by tokens that owners and admins of its Workspace make for it. */
+export const SubjectKind = Schema.Literals(["person", "automation"])
+export type SubjectKind = typeof SubjectKind.Type
+
 export const Member = Schema.Struct({
   subject: Subject,
+  kind: SubjectKind,
   displayName: Schema.optionalKey(Schema.String),
   email: Schema.optionalKey(Schema.String),
   role: Role,

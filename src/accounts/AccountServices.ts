@@ -20,6 +20,7 @@ import { Grants } from "../../actors/identity/Grants.ts"
 import { InvitationAcceptance } from "../../actors/member/InvitationAcceptance.ts"
 import { Invitations } from "../../actors/member/Invitations.ts"
 import { InvitedSignUp } from "../../actors/member/InvitedSignUp.ts"
+import { AutomationMembers } from "../../actors/member/AutomationMembers.ts"
 import { Members } from "../../actors/member/Members.ts"
 import { Memberships } from "../../actors/workspace/Memberships.ts"
 import { Projects } from "../../actors/workspace/Projects.ts"
@@ -33,7 +34,7 @@ const invitations = Layer.mergeAll(Invitations.layer, InvitedSignUp.layer).pipe(
   Layer.provideMerge(InvitationAcceptance.layer)
 )
 
-const people = Layer.mergeAll(signIns, invitations, Members.layer).pipe(
+const people = Layer.mergeAll(signIns, invitations, Members.layer, AutomationMembers.layer).pipe(
   Layer.provide(NewPasskeys.layer),
   Layer.provideMerge(Layer.mergeAll(Users.layer, Sessions.layer, Passwords.layer)),
   Layer.provideMerge(AccountNotices.layer),

@@ -4,6 +4,7 @@ import { accountTables } from "../../schema/tables/AccountTables.ts"
 import { auditTables } from "../../schema/tables/AuditTables.ts"
 import { authorityTables } from "../../schema/tables/AuthorityTables.ts"
 import { autoUpdateTables } from "../../schema/tables/AutoUpdateTables.ts"
+import { automationMemberColumns } from "../../schema/tables/AutomationTables.ts"
 import { buildTables } from "../../schema/tables/BuildTables.ts"
 import {
   capsulesNeedingAttentionIndex,
@@ -103,6 +104,7 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0032_invitations": invitationTables,
   "0033_issuer": [...upstreamAddressColumns, ...grantRedirectColumns],
   "0034_profile": profileTables,
+  "0036_automation_members": automationMemberColumns,
   "0038_capsule_clients": capsuleClientColumns
 }
 

@@ -167,7 +167,7 @@ describe("live sequences of a real server", () => {
               .map((one) => one.split(";")[0])
               .join("; ")
           )
-        const secret = new URL(link).hash.slice(1)
+        const secret = new URL(link ?? "").hash.slice(1)
         const eves = yield* signIn("eve@example.com", "a password of the second")
         expect((yield* post("/api/v1/invitations/accept", { secret }, eves)).status).toBe(200)
         const ofEve = yield* watch(events, bearer(eve.token))

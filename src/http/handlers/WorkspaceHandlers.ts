@@ -5,6 +5,7 @@ import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Interfaces } from "../../../actors/interface/Interfaces.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
+import { AutomationMembers } from "../../../actors/member/AutomationMembers.ts"
 import { Invitations } from "../../../actors/member/Invitations.ts"
 import { Members } from "../../../actors/member/Members.ts"
 import { Projects } from "../../../actors/workspace/Projects.ts"
@@ -41,6 +42,7 @@ export const workspaceHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const workspaces = yield* Workspaces
     const members = yield* Members
+    const automations = yield* AutomationMembers
     const invitations = yield* Invitations
     const { baseUrl } = yield* HttpSettings
     const projects = yield* Projects
@@ -100,10 +102,16 @@ export const workspaceHandlers = HttpApiBuilder.group(
         return { members: page.items, ...cursorOf(page) }
       }),
       addMember: Effect.fnUntraced(function* ({ payload }) {
-        if ((payload.subject === undefined) === (payload.email === undefined)) {
-          return yield* invalidRequest("Name exactly one of subject and email.")
+        const { automation, email, role, subject } = payload
+        if ([automation, email, subject].filter((name) => name !== undefined).length !== 1) {
+          return yield* invalidRequest("Name exactly one of subject, email and automation.")
         }
-        const { member, secret } = yield* invitations.create(yield* commandContext, yield* memberScope, payload)
+        const context = yield* commandContext
+        const scope = yield* memberScope
+        if (automation !== undefined) {
+          return { member: yield* automations.create(context, scope, { displayName: automation, role }) }
+        }
+        const { member, secret } = yield* invitations.create(context, scope, { email, role, subject })
         return member === undefined
           ? yield* Effect.die(new Error("An invitation of somebody shows nobody."))
           : { member, link: invitationLink(baseUrl, secret) }

@@ -10,6 +10,7 @@ export const bruno = "usr_0000000000000003"
 export const members: ReadonlyArray<Member> = [
   {
     subject: me,
+    kind: "person",
     displayName: "Mina Sato",
     email: "mina@acme.example",
     role: "owner",
@@ -19,6 +20,7 @@ export const members: ReadonlyArray<Member> = [
   },
   {
     subject: aiko,
+    kind: "person",
     displayName: "Aiko Tanaka",
     email: "aiko@acme.example",
     role: "admin",
@@ -28,6 +30,7 @@ export const members: ReadonlyArray<Member> = [
   },
   {
     subject: bruno,
+    kind: "person",
     displayName: "Bruno Keller",
     email: "bruno@acme.example",
     role: "member",
@@ -37,11 +40,21 @@ export const members: ReadonlyArray<Member> = [
   },
   {
     subject: "usr_0000000000000004",
+    kind: "person",
     email: "guest@partner.example",
     role: "viewer",
     status: "invited",
     createdAt: ago(900),
     updatedAt: ago(900)
+  },
+  {
+    subject: "usr_0000000000000005",
+    kind: "automation",
+    displayName: "Deploy from CI",
+    role: "member",
+    status: "active",
+    createdAt: ago(5_000),
+    updatedAt: ago(5_000)
   }
 ]
 

@@ -1,0 +1,42 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { type AccessTokenId, Subject } from "../../schema/records/Ids.ts"
+import { newId, now } from "../Identity.ts"
+import { TokenRow } from "./TokenRow.ts"
+import { StoredUser } from "./UserRow.ts"
+
+/** Makes a subject that never signs in, in the caller's transaction. It stands for no address: its own subject is in that place. */
+export const makeAutomation = Effect.fn("makeAutomation")(function* (displayName: string) {
+  const sql = yield* SqlClient.SqlClient
+  const at = yield* now
+  const subject = yield* newId(Subject, "usr")
+  yield* sql`INSERT INTO users ${StoredUser.values(sql, {
+    subject,
+    kind: "automation",
+    email: subject,
+    display_name: displayName,
+    is_operator: 0,
+    status: "active",
+    created_at: at,
+    updated_at: at
+  })}`
+  return subject
+}, Effect.orDie)
+
+/** Renames an automation; people name themselves, so nothing changes for a person. */
+export const renameAutomation = Effect.fn("renameAutomation")(function* (subject: string, displayName: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`UPDATE users SET ${StoredUser.changes(sql, { display_name: displayName, updated_at: yield* now })}
+    WHERE subject = ${subject} AND kind = 'automation'`
+}, Effect.orDie)
+
+/** Revokes every active token of an automation, in the caller's transaction; a person's tokens may serve other Workspaces. */
+export const endAutomationTokens = Effect.fn("endAutomationTokens")(function* (subject: string) {
+  const sql = yield* SqlClient.SqlClient
+  const ended = yield* TokenRow.some(sql, "token_id")`UPDATE access_tokens
+    SET ${TokenRow.changes(sql, { revoked_at: yield* now })}
+    WHERE subject = ${subject} AND revoked_at IS NULL
+      AND EXISTS (SELECT 1 FROM users u WHERE u.subject = access_tokens.subject AND u.kind = 'automation')
+    RETURNING token_id`
+  return ended.map(({ token_id }): AccessTokenId => token_id)
+}, Effect.orDie)

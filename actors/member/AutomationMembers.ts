@@ -1,0 +1,78 @@
+import { Context, Effect, Layer } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+import type { Member, Role } from "../../schema/records/Workspace.ts"
+import { makeAutomation } from "../account/AutomationSubjects.ts"
+import { Audit } from "../audit/Audit.ts"
+import type { CommandContext } from "../Command.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import { admitMember } from "../workspace/AdmittedMember.ts"
+import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
+import { makingRefusal } from "./AutomationRules.ts"
+import { roleHeld } from "./InvitationRights.ts"
+import type { MemberScope } from "./Members.ts"
+
+export interface NewAutomation {
+  readonly displayName: string
+  /** `member` when absent; never `owner`, nor above the maker's role. */
+  readonly role?: Role | undefined
+}
+
+/**
+ * Members that never sign in: they have no address, password, passkey or identity elsewhere, and act by personal access
+ * tokens alone. One belongs to the Workspace that made it, and to no other. `Members` changes and removes them.
+ */
+export class AutomationMembers extends Context.Service<
+  AutomationMembers,
+  {
+    /** An active member at once: there is nobody to accept. Fails with `permission_denied` below admin or above the maker's role. */
+    readonly create: (
+      context: CommandContext,
+      scope: MemberScope,
+      automation: NewAutomation
+    ) => Effect.Effect<Member, ApiError>
+  }
+>()("svc/member/AutomationMembers") {
+  static readonly layer = Layer.effect(
+    AutomationMembers,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const audit = yield* Audit
+      const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
+
+      return AutomationMembers.of({
+        create: Effect.fn("AutomationMembers.create")(
+          function* (context, { acting, workspaceId }, { displayName, role = "member" }) {
+            const refusal = makingRefusal(yield* roleHeld(workspaceId, acting), role)
+            if (refusal !== undefined) return yield* refusal
+            yield* refuseArchived(workspaceId)
+            const subject = yield* makeAutomation(displayName)
+            yield* admitMember({ workspaceId, subject, role })
+            yield* audit.append({
+              workspaceId,
+              actor: context.actor,
+              action: "automation.create",
+              target: { kind: "member", id: subject },
+              data: { name: displayName, role },
+              requestId: context.requestId
+            })
+            const at = yield* now
+            return {
+              subject,
+              kind: "automation",
+              displayName,
+              role,
+              status: "active",
+              createdAt: at,
+              updatedAt: at
+            } satisfies Member
+          },
+          transaction(sql),
+          Effect.provideContext(services)
+        )
+      })
+    })
+  )
+}
