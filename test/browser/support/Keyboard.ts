@@ -1,0 +1,26 @@
+import type { Locator, Page } from "playwright-core"
+
+const mostTabs = 120
+
+/** Goes on with the Tab key until the element has the focus, as a person without a mouse does. */
+const reach = async (page: Page, element: Locator) => {
+  await element.waitFor()
+  for (let pressed = 0; pressed < mostTabs; pressed++) {
+    if (await element.evaluate((found) => found === document.activeElement)) return
+    await page.keyboard.press("Tab")
+  }
+  throw new Error(`The Tab key does not reach ${element.toString()}.`)
+}
+
+/** A person at a page who has a keyboard and nothing else. */
+export const keyboardOf = (page: Page) => ({
+  press: async (element: Locator) => {
+    await reach(page, element)
+    await page.keyboard.press("Enter")
+  },
+  type: async (element: Locator, text: string) => {
+    await reach(page, element)
+    await page.keyboard.type(text)
+  },
+  submit: () => page.keyboard.press("Enter")
+})

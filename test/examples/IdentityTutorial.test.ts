@@ -1,0 +1,44 @@
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { platform } from "../../src/composition/Platform.ts"
+import { startBrowser } from "../browser/support/Browser.ts"
+import { lightEnglish } from "../browser/support/Suite.ts"
+import { it } from "../support/Effect.ts"
+import { canFollow, email, followedTutorial, password } from "./support/IdentityTutorial.ts"
+
+describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1")("the identity tutorial", () => {
+  it.live(
+    "leads by its commands to an application that a person signs in to and out of",
+    () =>
+      Effect.gen(function* () {
+        const { app, printed, theirs } = yield* followedTutorial
+        // Replaced by the test: what it says has to be all that the other commands use.
+        for (const name of ["REPOSITORY", "EMAIL", "PASSWORD", "SVC", "APP", "FOLDER"])
+          expect(theirs).toContain(`${name}=`)
+        expect(printed).toContain(`redirect_uri = ${app}/callback`)
+
+        const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
+          Effect.promise(() => started.close())
+        )
+        const { faults, page } = yield* Effect.promise(() => browser.open({ ...lightEnglish, anyCertificate: true }))
+        const step = (act: () => Promise<unknown>) => Effect.promise(act)
+        yield* step(() => page.goto(app))
+        yield* step(() => page.getByRole("link", { name: "Sign in" }).click())
+        yield* step(() => page.getByLabel("E-mail address").fill(email))
+        yield* step(() => page.getByLabel("Password").fill(password))
+        yield* step(() => page.getByRole("button", { name: "Sign in", exact: true }).click())
+        yield* step(() => page.getByRole("heading", { name: "Sign in to notes" }).waitFor())
+        yield* step(() => page.getByRole("button", { name: "Allow" }).click())
+        yield* step(() => page.waitForURL(`${app}/`))
+        // The account has no display name: `name` is the local part of its address.
+        yield* step(() => page.getByRole("heading", { name: "Hello, mina" }).waitFor())
+        yield* step(() => page.getByRole("link", { name: "Sign out" }).click())
+        yield* step(() => page.waitForURL(`${app}/signed-out`))
+        yield* step(() => page.getByRole("heading", { name: "Goodbye" }).waitFor())
+        yield* step(() => page.getByRole("link", { name: "Back" }).click())
+        yield* step(() => page.getByRole("link", { name: "Sign in" }).waitFor())
+        expect(faults).toEqual([])
+      }).pipe(Effect.provide(platform)),
+    180_000
+  )
+})

@@ -1,0 +1,94 @@
+import { createServer } from "node:net"
+import { Effect, FileSystem } from "effect"
+import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
+import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
+import { compiledBinary } from "../../browser/support/ServerProcess.ts"
+
+const root = new URL("../../..", import.meta.url).pathname
+const example = `${root}examples/identity`
+
+export const email = "mina@acme.example"
+export const password = "correct horse battery staple"
+
+const needed = ["bash", "curl", "jq", "openssl"].filter((program) => Bun.which(program) === null)
+
+/** Whether this machine has what the tutorial's reader has. */
+export const canFollow = needed.length === 0 && (Bun.which("tofu") ?? Bun.which("terraform")) !== null
+
+/** The commands of the tutorial, section by section. */
+const commands = (tutorial: string): ReadonlyArray<string> =>
+  [...tutorial.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block)
+
+/** A port that nobody listens at now; the tutorial's programs are told it beforehand. */
+const freePort = Effect.promise(
+  () =>
+    new Promise<number>((resolve) => {
+      const server = createServer().listen(0, "127.0.0.1", () => {
+        const address = server.address()
+        server.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0))
+      })
+    })
+)
+
+/** The tutorial's repository, served as a Git host would. */
+const repository = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-tutorial-git-" })
+  const gitdir = `${folder}/notes.git`
+  yield* createRepository({ gitdir })
+  const names = ["main.tf", ".well-known/svc.json"]
+  const texts = yield* Effect.forEach(names, (name) => files.readFileString(`${example}/${name}`))
+  yield* commitFiles({ gitdir, files: Object.fromEntries(names.map((name, at) => [name, texts[at] ?? ""])) })
+  return yield* serveRepository({ gitdir })
+})
+
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** Everything that the commands print until one of them prints `mark`; fails with it when they end before. */
+const untilMark = async (stream: ReadableStream<Uint8Array>, mark: string): Promise<string> => {
+  const decoder = new TextDecoder()
+  let text = ""
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.includes(mark)) return text
+  }
+  throw new Error(`The commands of the tutorial ended early:\n${text}`)
+}
+
+/**
+ * Runs the commands of docs/identity-tutorial.md as they stand, but for the reader's own values, up to the running application.
+ * The last section stops it, with the Scope.
+ */
+export const followedTutorial = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const git = yield* repository
+  const [svcPort, appPort] = yield* Effect.all([freePort, freePort])
+  const svc = `http://127.0.0.1:${svcPort}`
+  const app = `https://localhost:${appPort}`
+  const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-tutorial-" })
+  const program = compiledBinary() ?? `${process.execPath} ${root}src/Main.ts`
+  const values = [
+    `export REPOSITORY=${quoted(git.url)} EMAIL=${quoted(email)} PASSWORD=${quoted(password)}`,
+    `export SVC=${svc} APP=${app} FOLDER=${quoted(folder)}`,
+    `export SVC_GIT_ALLOW_ORIGINS=${git.origin} SVC_LOG=warn SVC_TOOL_DOWNLOAD=off`,
+    `svc() { ${program} "$@"; }`
+  ].join("\n")
+  const [theirs = "", ...blocks] = commands(yield* files.readFileString(`${root}docs/identity-tutorial.md`))
+  const stop = blocks.pop() ?? ""
+  const mark = "the application is running"
+  // Jobs are process groups, as in a terminal; none outlives a command that fails.
+  const shell = ["set -emuo pipefail", "trap 'for job in $(jobs -p); do kill -- -$job; done' EXIT"]
+  const script = [...shell, values, ...blocks, `echo ${quoted(mark)}`, "read -r || true", stop].join("\n")
+  const running = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.spawn(["bash", "-c", script], { cwd: root, stdin: "pipe", stdout: "pipe", stderr: "inherit" })
+    ),
+    ({ exited, stdin }) =>
+      Effect.promise(async () => {
+        await stdin.end()
+        return exited
+      })
+  )
+  const printed = yield* Effect.promise(() => untilMark(running.stdout, mark))
+  return { svc, app, folder, printed, theirs }
+})
