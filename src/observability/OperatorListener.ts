@@ -2,9 +2,9 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { createServer } from "node:http"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
-import { PrometheusMetrics } from "effect/observability"
 import { healthRoutes, type Readiness } from "../http/Health.ts"
 import type { ListenAddress } from "../http/ListenAddress.ts"
+import { metricsRoute } from "./ServedMetrics.ts"
 
 /**
  * `/metrics`, `/healthz` and `/readyz` on an address of their own, for the operator's network only. It is the first to open and
@@ -25,7 +25,7 @@ export class OperatorListener extends Context.Service<
     Layer.unwrap(
       Effect.sync(() => {
         let current: Effect.Effect<Readiness> = Effect.succeed("starting")
-        const routes = Layer.mergeAll(PrometheusMetrics.layerHttp(), healthRoutes(Effect.suspend(() => current)))
+        const routes = Layer.mergeAll(metricsRoute, healthRoutes(Effect.suspend(() => current)))
         const listener = Layer.effect(
           OperatorListener,
           Effect.map(HttpServer.HttpServer, (server) => ({

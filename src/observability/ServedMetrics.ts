@@ -1,0 +1,55 @@
+import process from "node:process"
+import { Effect, Metric } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { PrometheusMetrics } from "effect/observability"
+import { version } from "../Version.ts"
+
+const build = Metric.withAttributes(
+  Metric.gauge("svc_build_info", { description: "Always 1; the label is the release that runs." }),
+  { version }
+)
+
+const processorSeconds = Metric.counter("process_cpu_seconds_total", {
+  description: "Processor time that the service has used, in seconds. Tools of Runs are processes of their own.",
+  incremental: true
+})
+
+const memory = Metric.gauge("process_resident_memory_bytes", {
+  description: "Memory that the service holds, in bytes."
+})
+
+const startTime = Metric.gauge("process_start_time_seconds", {
+  description: "When the process started, in seconds since 1970."
+})
+
+const microsecondsPerSecond = 1_000_000
+
+/** What the process reports about itself, read at each scrape. */
+const processSampler = () => {
+  let counted = 0
+  return Effect.gen(function* () {
+    const { system, user } = process.cpuUsage()
+    const used = (user + system) / microsecondsPerSecond
+    yield* Metric.update(processorSeconds, Math.max(0, used - counted))
+    counted = used
+    yield* Metric.update(memory, process.memoryUsage.rss())
+    yield* Metric.update(startTime, performance.timeOrigin / 1000)
+    yield* Metric.update(build, 1)
+  })
+}
+
+/** Metrics of the libraries have neither a help text nor a promise that they stay; ours have both. */
+const isOurs = (id: string) => id.startsWith("svc_") || id.startsWith("process_")
+
+const scrape = Effect.gen(function* () {
+  const registry = yield* Metric.MetricRegistry
+  const ours = new Map([...registry].filter(([, { id }]) => isOurs(id)))
+  const body = yield* Effect.provideService(PrometheusMetrics.format(), Metric.MetricRegistry, ours)
+  return HttpServerResponse.text(body, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
+})
+
+/** `/metrics`: what `docs/operations.md` explains, in Prometheus' text format. */
+export const metricsRoute = HttpRouter.use((router) => {
+  const sample = processSampler()
+  return router.add("GET", "/metrics", Effect.andThen(sample, scrape))
+})
