@@ -10,7 +10,7 @@ export interface EndedCredentials {
   readonly links: number
 }
 
-/** Ends every session, personal access token, link and unfinished sign-in, in the caller's transaction. */
+/** Ends every session, personal access token, operator grant, link and unfinished sign-in, in the caller's transaction. */
 export const endCredentials = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now
@@ -18,6 +18,8 @@ export const endCredentials = Effect.gen(function* () {
   const tokens = yield* sql`UPDATE access_tokens SET revoked_at = ${at} WHERE revoked_at IS NULL RETURNING token_id`
   const links = yield* sql`DELETE FROM setup_links WHERE used_at IS NULL RETURNING id`
   yield* sql`DELETE FROM address_changes WHERE used_at IS NULL`
+  // Somebody revoked since must not return; `svc admin operators` grants it again.
+  yield* sql`UPDATE users SET is_operator = 0 WHERE is_operator = 1`
   yield* sql`DELETE FROM passkey_challenges`
   yield* sql`DELETE FROM upstream_sign_ins`
   const ended: EndedCredentials = { sessions: sessions.length, tokens: tokens.length, links: links.length }

@@ -5,6 +5,7 @@ import { AccountNotices } from "../../actors/account/AccountNotices.ts"
 import { Accounts } from "../../actors/account/Accounts.ts"
 import { AddressChanges } from "../../actors/account/AddressChanges.ts"
 import { Confirmations } from "../../actors/account/Confirmations.ts"
+import { Operators } from "../../actors/account/Operators.ts"
 import { NewPasskeys } from "../../actors/account/NewPasskeys.ts"
 import { Passkeys } from "../../actors/account/Passkeys.ts"
 import { Passwords } from "../../actors/account/Passwords.ts"
@@ -42,7 +43,7 @@ const people = Layer.mergeAll(signIns, invitations, Members.layer, AutomationMem
 )
 
 const authority = Accounts.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(TokenAuthority.layer, AccessTokens.layer, AccountCleanup.layer)),
+  Layer.provideMerge(Layer.mergeAll(TokenAuthority.layer, AccessTokens.layer, AccountCleanup.layer, Operators.layer)),
   Layer.provideMerge(Layer.mergeAll(Memberships.layer, TokenUse.layer, Workspaces.layer, Projects.layer))
 )
 

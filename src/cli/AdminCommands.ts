@@ -7,6 +7,7 @@ import type { Settings } from "../settings/Settings.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { CommandFailed, jsonFlag, print } from "./Output.ts"
 import { leftOverStatesCommand } from "./LeftOverStatesCommand.ts"
+import { operatorsCommand } from "./OperatorsCommand.ts"
 import { reloadCommand } from "./PolicyCommands.ts"
 import { restoreReviewCommand } from "./RestoreReviewCommand.ts"
 import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
@@ -241,7 +242,7 @@ const rotateKeys = Command.make(
 /** The operator's commands for an installation: through its running server, or over its data folder when none runs. */
 export const adminCommand = Command.make("admin").pipe(
   Command.withDescription(
-    "Accounts, keys, the policy, left-over states and what a restore brought back, without a browser; the server may be running"
+    "Accounts, operators, keys, the policy, left-over states and what a restore brought back, without a browser; the server may be running"
   ),
   Command.withSubcommands([
     createUser,
@@ -250,6 +251,7 @@ export const adminCommand = Command.make("admin").pipe(
     resetPassword,
     addressLink,
     invite,
+    operatorsCommand,
     rotateKeys,
     restoreReviewCommand,
     leftOverStatesCommand,

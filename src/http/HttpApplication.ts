@@ -11,6 +11,7 @@ import { returnRoutes } from "./handoff/ReturnRoutes.ts"
 import { schemaRoutes } from "./handoff/SchemaRoutes.ts"
 import { health } from "./Health.ts"
 import { openApiDocument } from "./OpenApiDocument.ts"
+import { operatorRoutes } from "./OperatorRoutes.ts"
 import { perimeter } from "./Perimeter.ts"
 import { sourceHooks } from "./SourceHooks.ts"
 import { routerConfig } from "./UnknownRoutes.ts"
@@ -29,6 +30,7 @@ const routes = Layer.mergeAll(
   sourceHooks,
   installRoute,
   returnRoutes,
+  operatorRoutes,
   schemaRoutes,
   dashboardRoutes,
   perimeter

@@ -10,6 +10,7 @@ import { passkeyRouteTable } from "../accounts/PasskeyRoutes.ts"
 import { upstreamRouteTable } from "../accounts/upstream/UpstreamRoutes.ts"
 import { errorResponse } from "./ErrorResponse.ts"
 import { handoffRouteTable } from "./handoff/ReturnRoutes.ts"
+import { operatorRouteTable } from "./OperatorRoutes.ts"
 import { methodNotAllowed } from "./RetiredRoutes.ts"
 
 /** A path has one meaning: slashes are not folded and case matters. */
@@ -33,7 +34,8 @@ const otherRoutes: ReadonlyArray<readonly [method: string, path: `/${string}`]> 
   ...authRouteTable,
   ...passkeyRouteTable,
   ...upstreamRouteTable,
-  ...oidcRouteTable
+  ...oidcRouteTable,
+  ...operatorRouteTable
 ]
 
 const isPath = (path: string): path is `/${string}` => path.startsWith("/")

@@ -6,6 +6,7 @@ import { lookAtDataFolder } from "../database/DataFolderLook.ts"
 import { lookAtInstance } from "../database/InstanceLock.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { AccountCommands } from "./AccountCommands.ts"
+import { GrantCommands } from "./GrantCommands.ts"
 import { KeyCommands } from "./KeyCommands.ts"
 import { LeftOverCommands } from "./LeftOverCommands.ts"
 import type { PolicyCommands } from "./PolicyCommands.ts"
@@ -138,6 +139,30 @@ export class OperatorLeftOvers extends Context.Service<OperatorLeftOvers, Reache
         return OperatorLeftOvers.of({
           list: reached(client.ListLeftOverStates()),
           download: (id) => reached(client.DownloadLeftOverState({ id }))
+        })
+      })
+    )
+}
+
+/** Who operates the installation, in the same way. */
+export class OperatorGrants extends Context.Service<OperatorGrants, Reached<GrantCommands["Service"]>>()(
+  "svc/operator/OperatorGrants"
+) {
+  static readonly layer = (settings: Settings) =>
+    Layer.effect(
+      OperatorGrants,
+      Effect.gen(function* () {
+        const server = yield* served(settings.dataDir)
+        if (server?.held !== true) {
+          yield* requireOwner(settings.dataDir)
+          const own = GrantCommands.layer.pipe(Layer.provide(storage(settings)))
+          return Context.get(yield* Layer.build(own), GrantCommands)
+        }
+        const { client, reached } = yield* operatorClient(server.folder, server.holder)
+        return OperatorGrants.of({
+          list: reached(client.ListOperators()),
+          grant: (account) => reached(client.GrantOperator({ account })),
+          revoke: (account) => reached(client.RevokeOperator({ account }))
         })
       })
     )

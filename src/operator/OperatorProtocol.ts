@@ -6,6 +6,7 @@ import { AccountToken } from "../../schema/records/AccountToken.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { Role } from "../../schema/records/Workspace.ts"
 import { OperatorAuthorization } from "./OperatorAuthorization.ts"
+import { OperatorList } from "./GrantCommands.ts"
 import { DownloadedState, KeptLeftOvers } from "./LeftOverCommands.ts"
 import { RestoreDecision, RestoreReviewList } from "./RestoreCommands.ts"
 import { KeyRotation, KeyRotationRequest } from "./KeyCommands.ts"
@@ -59,5 +60,8 @@ export const OperatorProtocol = RpcGroup.make(
   Rpc.make("ListLeftOverStates", { success: KeptLeftOvers }),
   Rpc.make("DownloadLeftOverState", { payload: { id: Schema.String }, success: DownloadedState, error: ApiError }),
   Rpc.make("ReloadPolicy", { success: PolicyReloaded, error: ApiError }),
+  Rpc.make("ListOperators", { success: OperatorList }),
+  Rpc.make("GrantOperator", { payload: { account: Schema.String }, success: OperatorList, error: ApiError }),
+  Rpc.make("RevokeOperator", { payload: { account: Schema.String }, success: OperatorList, error: ApiError }),
   Rpc.make("RotateKeys", { payload: KeyRotationRequest, success: KeyRotation, error: VaultLocked })
 ).middleware(OperatorAuthorization)

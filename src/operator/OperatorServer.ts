@@ -6,6 +6,7 @@ import { StaleReasons } from "../../actors/staleness/StaleReasons.ts"
 import { DataFolder } from "../database/DataFolder.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { AccountCommands } from "./AccountCommands.ts"
+import { GrantCommands } from "./GrantCommands.ts"
 import { KeyCommands } from "./KeyCommands.ts"
 import { issueOperatorSecret, requireOperatorSecret } from "./OperatorAuthorization.ts"
 import { LeftOverCommands } from "./LeftOverCommands.ts"
@@ -57,6 +58,7 @@ const handlers = OperatorProtocol.toLayer(
   Effect.gen(function* () {
     const accounts = yield* AccountCommands
     const keys = yield* KeyCommands
+    const grants = yield* GrantCommands
     const restored = yield* RestoreCommands
     const policies = yield* PolicyCommands
     const leftOvers = yield* LeftOverCommands
@@ -75,6 +77,9 @@ const handlers = OperatorProtocol.toLayer(
       ListLeftOverStates: () => leftOvers.list,
       DownloadLeftOverState: ({ id }) => leftOvers.download(id),
       ReloadPolicy: () => policies.reload,
+      ListOperators: () => grants.list,
+      GrantOperator: ({ account }) => grants.grant(account),
+      RevokeOperator: ({ account }) => grants.revoke(account),
       RotateKeys: keys.rotate
     })
   })
@@ -82,6 +87,7 @@ const handlers = OperatorProtocol.toLayer(
 
 const commands = Layer.mergeAll(
   Layer.unwrap(Effect.map(HttpSettings, ({ baseUrl }) => AccountCommands.layer(baseUrl))),
+  GrantCommands.layer,
   KeyCommands.layer,
   LeftOverCommands.layer,
   PolicyCommands.layer,

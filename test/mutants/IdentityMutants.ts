@@ -2,9 +2,11 @@ import type { Mutant } from "./Mutant.ts"
 
 const capsuleClients = "test/src/accounts/oidc/CapsuleClientRules.test.ts"
 const clientsFile = "actors/identity/Clients.ts"
+const operatorTable = "test/src/http/OperatorTable.test.ts"
+const operatorRoutes = "src/http/OperatorRoutes.ts"
 const authenticationFile = "src/accounts/oidc/ClientAuthentication.ts"
 
-/** What clients of Capsules may do, and for how long. */
+/** What clients of Capsules and operators may do, and for how long. */
 export const identityMutants: ReadonlyArray<Mutant> = [
   {
     name: "introspection: the secret of the resource server",
@@ -41,5 +43,33 @@ export const identityMutants: ReadonlyArray<Mutant> = [
     broken:
       'PathsJson.read(post_logout_paths === null ? "[]" : "[\\"/goodbye\\",\\"/de/tschuess\\",\\"/elsewhere\\"]")',
     test: capsuleClients
+  },
+  {
+    name: "operator: granted, and by no role",
+    file: operatorRoutes,
+    text: "if (!(yield* operators.isOperator(principal.subject))) return yield* notOperator",
+    broken: "if (principal.subject.length === 0) return yield* notOperator",
+    test: operatorTable
+  },
+  {
+    name: "operator: no session and no application",
+    file: operatorRoutes,
+    text: 'if (principal.credential !== "token") return yield* tokenNeeded',
+    broken: 'if (principal.credential === "oauth") return yield* tokenNeeded',
+    test: operatorTable
+  },
+  {
+    name: "operator: a token of the whole account",
+    file: operatorRoutes,
+    text: "if (principal.boundWorkspaceId !== undefined) return yield* confined",
+    broken: "if (principal.subject.length === 0) return yield* confined",
+    test: operatorTable
+  },
+  {
+    name: "operator: revoked at the next request",
+    file: "actors/account/Operators.ts",
+    text: "WHERE subject = ${subject} AND is_operator = 1 AND status = 'active'",
+    broken: "WHERE subject = ${subject} AND status = 'active'",
+    test: operatorTable
   }
 ]

@@ -104,6 +104,37 @@ describe("the operator's commands beside a running server", () => {
     })
   )
 
+  live("grant, revoke and list operators, whose next request knows", () =>
+    Effect.gen(function* () {
+      const { admin, audit, url } = yield* running
+      const created = yield* admin(["create-user", ...user], `${password}\n`)
+      const { subject } = JSON.parse(created.out)
+      const eve = ["--email", "eve@example.com", "--password-stdin"]
+      const { subject: second } = JSON.parse((yield* admin(["create-user", ...eve], `${password}\n`)).out)
+      const token = yield* admin(["create-token", "--subject", second, "--name", "ops", "--scopes", "read"])
+      const asked = Effect.promise(async () => {
+        const headers = { authorization: `Bearer ${JSON.parse(token.out).token}` }
+        return (await fetch(`${url}/internal/v1/operators`, { headers })).status
+      })
+      const listed = (text: string) =>
+        JSON.parse(text).operators.map((operator: { subject: string }) => operator.subject)
+      // The first account came with the setup of the installation.
+      expect(listed((yield* admin(["operators", "list"])).out)).toEqual([subject])
+      expect(yield* asked).toBe(403)
+      expect(listed((yield* admin(["operators", "grant", "eve@example.com"])).out)).toEqual([subject, second])
+      expect(yield* asked).toBe(200)
+      expect(listed((yield* admin(["operators", "revoke", second])).out)).toEqual([subject])
+      expect(yield* asked).toBe(403)
+      const unknown = yield* admin(["operators", "grant", "nobody@example.com"])
+      expect([unknown.code, JSON.parse(unknown.error).error.code]).toEqual([1, "not_found"])
+      const commands = (yield* audit).filter(({ action }) => action === "operator.command").slice(-2)
+      expect(commands.map(({ data, target_id }) => [JSON.parse(data).command, target_id])).toEqual([
+        ["admin operators grant", second],
+        ["admin operators revoke", second]
+      ])
+    })
+  )
+
   live("leave the files of the data folder as private as they were", () =>
     Effect.gen(function* () {
       const { admin, dataDir } = yield* running

@@ -124,7 +124,8 @@ describe("an installation restored from a backup", () => {
           [sql`SELECT 1 FROM oidc_refresh_tokens WHERE used_at IS NULL`, "refresh tokens"],
           [sql`SELECT 1 FROM oidc_codes WHERE used_at IS NULL`, "codes"],
           [sql`SELECT 1 FROM oidc_device_codes`, "device codes"],
-          [sql`SELECT 1 FROM oidc_consents`, "consents"]
+          [sql`SELECT 1 FROM oidc_consents`, "consents"],
+          [sql`SELECT 1 FROM users WHERE is_operator = 1`, "operators"]
         ] as const) {
           expect([name, (yield* live).length]).toEqual([name, 0])
         }

@@ -43,6 +43,27 @@ const ranFor = Brand.nominal<RunId>()
 
 const refuse = () => Effect.fail(reached)
 
+export const fakeSources = Sources.of({
+  create: refuse,
+  update: refuse,
+  remove: refuse,
+  renewHookSecret: refuse,
+  sync: refuse,
+  checkCompatibility: refuse,
+  stableSemver: refuse,
+  read: refuse,
+  list: refuse,
+  failingLanes: () => Effect.succeed([]),
+  snapshots: refuse,
+  installModules: refuse,
+  file: refuse,
+  report: refuse,
+  hook: (_, delivery) =>
+    delivery.bearer === "hook-secret"
+      ? Effect.succeed({ runIds: delivery.isPing === true ? [] : [ranFor(new TextDecoder().decode(delivery.body))] })
+      : Effect.fail(new ApiError({ code: "unauthenticated", message: "The delivery is not signed." }))
+})
+
 const actors = Layer.mergeAll(
   Layer.succeed(Capsules, {
     update: refuse,
@@ -87,26 +108,7 @@ const actors = Layer.mergeAll(
     cancelGroup: refuse,
     rollbackPlan: refuse
   }),
-  Layer.succeed(Sources, {
-    create: refuse,
-    update: refuse,
-    remove: refuse,
-    renewHookSecret: refuse,
-    sync: refuse,
-    checkCompatibility: refuse,
-    stableSemver: refuse,
-    read: refuse,
-    list: refuse,
-    failingLanes: () => Effect.succeed([]),
-    snapshots: refuse,
-    installModules: refuse,
-    file: refuse,
-    report: refuse,
-    hook: (_, delivery) =>
-      delivery.bearer === "hook-secret"
-        ? Effect.succeed({ runIds: delivery.isPing === true ? [] : [ranFor(new TextDecoder().decode(delivery.body))] })
-        : Effect.fail(new ApiError({ code: "unauthenticated", message: "The delivery is not signed." }))
-  }),
+  Layer.succeed(Sources, fakeSources),
   Layer.succeed(Connections, {
     create: refuse,
     read: refuse,

@@ -8,13 +8,17 @@ import { matrixIssuer, Principals } from "./Principals.ts"
 import { fakeInvitations, fakeWorkspaces } from "./RemainingGroups.ts"
 import { applicationWith } from "./TestApplication.ts"
 
+/** `instead` replaces fakes. */
+export const matrixApplicationWith = <A, E, R>(instead: Layer.Layer<A, E, R>) =>
+  applicationWith(
+    Layer.mergeAll(authenticatorLayer, unlimitedAttempts, instead),
+    Layer.mergeAll(fakeWorkspaces, fakeInvitations, tokenHandlers.pipe(Layer.provide(apiMiddleware)))
+  ).pipe(
+    Layer.provideMerge(Principals.layer),
+    Layer.provideMerge(matrixIssuer),
+    Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")),
+    Layer.provideMerge(testAccounts)
+  )
+
 /** The face over real accounts, tokens and issuer, with every kind of caller; what is behind the face is fake. */
-export const matrixApplication = applicationWith(
-  Layer.mergeAll(authenticatorLayer, unlimitedAttempts),
-  Layer.mergeAll(fakeWorkspaces, fakeInvitations, tokenHandlers.pipe(Layer.provide(apiMiddleware)))
-).pipe(
-  Layer.provideMerge(Principals.layer),
-  Layer.provideMerge(matrixIssuer),
-  Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")),
-  Layer.provideMerge(testAccounts)
-)
+export const matrixApplication = matrixApplicationWith(Layer.empty)

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, References } from "effect"
+import { Operators } from "../../../../actors/account/Operators.ts"
 import { HttpSettings, implementedFeatures } from "../../../../src/http/HttpSettings.ts"
 import { DashboardAssets } from "../../../../src/http/DashboardRoutes.ts"
 import { makeWebHandler, type WebHandler } from "../../../../src/http/HttpApplication.ts"
@@ -42,7 +43,7 @@ export class TestApplication extends Context.Service<TestApplication, { readonly
     })
   ).pipe(
     Layer.provideMerge(remainingGroups),
-    Layer.provideMerge(Layer.mergeAll(settings, noDashboard, live, fakeActors)),
+    Layer.provideMerge(Layer.mergeAll(settings, noDashboard, live, fakeActors, Operators.layer)),
     Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")),
     Layer.provideMerge(testDatabase)
   )
@@ -53,7 +54,10 @@ export const applicationWith = <A, E, R, A2, E2, R2>(instead: Layer.Layer<A, E, 
   Layer.effect(
     TestApplication,
     Effect.map(makeWebHandler, (handler) => ({ handler }))
-  ).pipe(Layer.provide(groups), Layer.provide(Layer.mergeAll(settings, noDashboard, live, fakeActors, instead)))
+  ).pipe(
+    Layer.provide(groups),
+    Layer.provide(Layer.mergeAll(settings, noDashboard, live, fakeActors, Operators.layer, instead))
+  )
 
 export const applicationOver = <A, E, R>(instead: Layer.Layer<A, E, R>) => applicationWith(instead, remainingGroups)
 

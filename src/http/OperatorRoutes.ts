@@ -1,0 +1,113 @@
+import { Effect } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Operators } from "../../actors/account/Operators.ts"
+import { Audit } from "../../actors/audit/Audit.ts"
+import type { Principal } from "../../actors/credential/Principal.ts"
+import { Sources } from "../../actors/source/Sources.ts"
+import { ResolveStableSemver } from "../../schema/api/SourcesApi.ts"
+import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { SourceId, SourceSnapshotId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { AttemptLimits } from "../accounts/AttemptLimits.ts"
+import { authBody } from "../accounts/AuthBody.ts"
+import { uncached } from "../accounts/Uncached.ts"
+import { Authenticator } from "./authorization/Authenticator.ts"
+import { presentedCredential } from "./authorization/Credentials.ts"
+import { scopeRefusal } from "./authorization/Permission.ts"
+import { currentRequestId } from "./Exchange.ts"
+import { pathId } from "./handlers/Commands.ts"
+import { HttpSettings, sessionCookieName } from "./HttpSettings.ts"
+
+const denied = (message: string) => new ApiError({ code: "permission_denied", message })
+
+const tokenNeeded = denied("The operator's routes need a personal access token; sessions and applications are refused.")
+const confined = denied("The token is bound to one Workspace; the operator's routes need one of the whole account.")
+const notOperator = denied("You are no operator of this installation. `svc admin operators grant` makes somebody one.")
+
+/** The operator behind the request; read anew every time. A browser's cookie never counts: no page can act as an operator. */
+const operator = Effect.gen(function* () {
+  const { headers, method } = yield* HttpServerRequest.HttpServerRequest
+  const { baseUrl } = yield* HttpSettings
+  const presented = yield* Effect.fromResult(presentedCredential(headers, sessionCookieName(baseUrl)))
+  const authenticator = yield* Authenticator
+  const principal =
+    presented.kind === "bearer"
+      ? yield* authenticator.bearer(presented.secret)
+      : yield* authenticator.session(presented.secret)
+  const refusal = scopeRefusal(principal, method)
+  if (refusal !== undefined) return yield* refusal
+  const operators = yield* Operators
+  if (!(yield* operators.isOperator(principal.subject))) return yield* notOperator
+  if (principal.credential !== "token") return yield* tokenNeeded
+  if (principal.boundWorkspaceId !== undefined) return yield* confined
+  const limits = yield* AttemptLimits
+  if (method !== "GET") yield* limits.consume("mutation", { subject: principal.subject })
+  return principal
+})
+
+const listOperators = () =>
+  Effect.gen(function* () {
+    const operators = yield* Operators
+    const listed = (yield* operators.list).map(({ display_name, email, status, subject }) => ({
+      subject,
+      email,
+      ...(display_name === null ? {} : { displayName: display_name }),
+      status
+    }))
+    return HttpServerResponse.jsonUnsafe({ operators: listed })
+  })
+
+const readFile = (by: Principal) =>
+  Effect.gen(function* () {
+    const { sourceId = "", sourceSnapshotId = "" } = yield* HttpRouter.params
+    const id = yield* pathId(SourceId, sourceId, "Source")
+    const snapshotId = yield* pathId(SourceSnapshotId, sourceSnapshotId, "SourceSnapshot")
+    const { path, ...others } = yield* HttpServerRequest.ParsedSearchParams
+    if (typeof path !== "string" || Object.keys(others).length > 0) {
+      return yield* invalidRequest("path: name the file, once, and nothing else.")
+    }
+    const sources = yield* Sources
+    const { workspaceId } = yield* sources.read(id)
+    const file = yield* sources.file(id, snapshotId, path)
+    // The members of the Workspace see who read what of theirs.
+    const audit = yield* Audit
+    yield* audit.append({
+      workspaceId,
+      actor: { kind: "token", subject: by.subject, tokenId: by.credentialId },
+      action: "operator.read_file",
+      target: { kind: "source", id },
+      data: { sourceSnapshotId: snapshotId, path },
+      requestId: yield* currentRequestId
+    })
+    return HttpServerResponse.jsonUnsafe(file)
+  })
+
+const semverBody = authBody(ResolveStableSemver, "{url}")
+
+const resolveTag = () =>
+  Effect.gen(function* () {
+    const { workspaceId = "" } = yield* HttpRouter.params
+    const id = yield* pathId(WorkspaceId, workspaceId, "Workspace")
+    const { url } = yield* semverBody
+    const sources = yield* Sources
+    return HttpServerResponse.jsonUnsafe(yield* sources.stableSemver(id, url))
+  })
+
+/** What an operator may do over HTTP, and all of it: they read. Isolation, allowed origins, policy and keys stay with `svc admin`. */
+export const operatorRouteTable = [
+  ["GET", "/internal/v1/operators"],
+  ["GET", "/internal/v1/sources/:sourceId/snapshots/:sourceSnapshotId/file"],
+  ["POST", "/internal/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver"]
+] as const
+
+/** The operator's routes. They are no part of the API, and no Workspace role opens them. */
+export const operatorRoutes = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const provided = uncached(
+      yield* Effect.context<Audit | Authenticator | AttemptLimits | HttpSettings | Operators | Sources>()
+    )
+    const [operators, file, tag] = operatorRouteTable
+    yield* router.add(...operators, provided(Effect.flatMap(operator, listOperators)))
+    yield* router.add(...file, provided(Effect.flatMap(operator, readFile)))
+    yield* router.add(...tag, provided(Effect.flatMap(operator, resolveTag)))
+  })
+)

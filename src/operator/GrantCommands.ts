@@ -1,0 +1,90 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { Operators } from "../../actors/account/Operators.ts"
+import { type User, Users } from "../../actors/account/Users.ts"
+import { Audit } from "../../actors/audit/Audit.ts"
+import { serviceContext } from "../../actors/Command.ts"
+import { transaction } from "../../actors/database/Transaction.ts"
+import { newId } from "../../actors/Identity.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { Subject } from "../../schema/records/Ids.ts"
+
+/** A person who operates the installation; a `disabled` one cannot, until the account is unlocked. */
+const Operator = Schema.Struct({
+  subject: Subject,
+  email: Schema.String,
+  displayName: Schema.NullOr(Schema.String),
+  status: Schema.String
+})
+export const OperatorList = Schema.Array(Operator)
+export type OperatorList = typeof OperatorList.Type
+
+/** Who operates the installation, besides whoever has its data folder. Changes leave an audit event `operator.command`. */
+export class GrantCommands extends Context.Service<
+  GrantCommands,
+  {
+    readonly list: Effect.Effect<OperatorList>
+    /** `account` is a subject or an e-mail address. Fails with `not_found`. */
+    readonly grant: (account: string) => Effect.Effect<OperatorList, ApiError>
+    /** Holds from the next request on. Fails with `not_found`. */
+    readonly revoke: (account: string) => Effect.Effect<OperatorList, ApiError>
+  }
+>()("svc/operator/GrantCommands") {
+  static readonly layer = Layer.effect(
+    GrantCommands,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const operators = yield* Operators
+      const users = yield* Users
+      const audit = yield* Audit
+      const random = yield* SecureRandom.SecureRandom
+
+      const list = Effect.map(operators.list, (rows) =>
+        rows.map(({ display_name, email, status, subject }) => ({ subject, email, displayName: display_name, status }))
+      )
+
+      const accountOf = Effect.fnUntraced(function* (account: string) {
+        const found = yield* account.includes("@") ? users.findByEmail(account) : users.find(account)
+        if (Option.isSome(found)) return found.value
+        return yield* new ApiError({ code: "not_found", message: `There is no account ${account}.` })
+      })
+
+      const decided = Effect.fnUntraced(function* (
+        word: "grant" | "revoke",
+        account: string,
+        decide: (user: User) => Effect.Effect<void, ApiError>
+      ) {
+        const user = yield* accountOf(account)
+        const requestId = yield* newId(Schema.String, "op").pipe(
+          Effect.provideService(SecureRandom.SecureRandom, random)
+        )
+        yield* decide(user).pipe(
+          Effect.andThen(
+            audit.append({
+              workspaceId: null,
+              actor: serviceContext.actor,
+              action: "operator.command",
+              target: { kind: "user", id: user.subject },
+              data: { command: `admin operators ${word}` },
+              requestId
+            })
+          ),
+          transaction(sql)
+        )
+        yield* Effect.logInfo(`Done for an operator: svc admin operators ${word}, user ${user.subject}`)
+        return yield* list
+      })
+
+      return GrantCommands.of({
+        list,
+        grant: Effect.fn("GrantCommands.grant")((account) =>
+          decided("grant", account, ({ subject }) => operators.grant(subject))
+        ),
+        revoke: Effect.fn("GrantCommands.revoke")((account) =>
+          decided("revoke", account, ({ subject }) => operators.revoke(subject))
+        )
+      })
+    })
+  )
+}
