@@ -5,13 +5,13 @@ import { tokenHandlers } from "../../../../src/http/handlers/TokenHandlers.ts"
 import { apiMiddleware } from "../../../../src/http/ApiRoutes.ts"
 import { testAccounts } from "../../../support/Accounts.ts"
 import { matrixIssuer, Principals } from "./Principals.ts"
-import { fakeInvitations, fakeWorkspaces } from "./RemainingGroups.ts"
+import { fakeInvitations, fakeTeamGroups, fakeWorkspaces } from "./RemainingGroups.ts"
 import { applicationWith } from "./TestApplication.ts"
 
 /** The face over real accounts, tokens and issuer, with every kind of caller; what is behind the face is fake. */
 export const matrixApplication = applicationWith(
   Layer.mergeAll(authenticatorLayer, unlimitedAttempts),
-  Layer.mergeAll(fakeWorkspaces, fakeInvitations, tokenHandlers.pipe(Layer.provide(apiMiddleware)))
+  Layer.mergeAll(fakeWorkspaces, fakeInvitations, fakeTeamGroups, tokenHandlers.pipe(Layer.provide(apiMiddleware)))
 ).pipe(
   Layer.provideMerge(Principals.layer),
   Layer.provideMerge(matrixIssuer),
