@@ -6,6 +6,8 @@ import { OAuthClient } from "../runner/oauth/OAuthClient.ts"
 import { coordinatorUnderWay } from "../schema/tables/PlanTables.ts"
 import { InstallPlanActor, RevisionPlanActor } from "../schema/protocol/PlanActors.ts"
 import { handedOver } from "./ActorClient.ts"
+import { ApprovalRules } from "./approval/ApprovalRules.ts"
+import { Approvals } from "./approval/Approvals.ts"
 import { ApplySettlement } from "./execution/ApplySettlement.ts"
 import { makeApplyExecution } from "./execution/ApplyExecution.ts"
 import { makeBackupExecution } from "./execution/BackupExecution.ts"
@@ -100,11 +102,13 @@ import { SourceSchedule } from "./source-commands/SourceSchedule.ts"
 import { SourceStore } from "./source/SourceStore.ts"
 import * as SourcesLive from "./source-commands/SourcesLive.ts"
 import { makeSyncExecution } from "./execution/SyncExecution.ts"
+import { Teams } from "./team/Teams.ts"
 import { rowShape } from "./database/Table.ts"
 import { Timestamp } from "../schema/records/Primitives.ts"
 
 /** Services that hold records and need no other actor. */
 const records = Layer.mergeAll(
+  Approvals.layer,
   RunLogs.layer,
   RunOwner.layer,
   RunLedger.layer,
@@ -236,6 +240,8 @@ const work = Layer.effectDiscard(
 ).pipe(Layer.provide(RunRecovery.layer))
 
 const clients = Layer.mergeAll(
+  ApprovalRules.layer,
+  Teams.layer,
   CapsulesLive.layer,
   CapsuleLeftOvers.layer,
   ConnectionsLive.layer,

@@ -5,6 +5,7 @@ import type { SqlClient } from "effect/sql"
 import { notFound } from "../../schema/errors/ApiError.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { actorOptions } from "../ActorClient.ts"
+import type { Approvals } from "../approval/Approvals.ts"
 import type { Audit } from "../audit/Audit.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
 import type { Deliveries } from "../delivery/Deliveries.ts"
@@ -39,6 +40,7 @@ export const layer = CapsuleActor.toLayer(
   Effect.gen(function* () {
     const capsules = yield* CapsuleLedger
     const services = yield* Effect.context<
+      | Approvals
       | Audit
       | CapsuleLedger
       | CapsuleRuns

@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { PlanPurpose, RunType } from "../../schema/records/Run.ts"
+import { Approvals } from "../approval/Approvals.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
 import type { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { rotatedSince } from "../connection/RotatedConnections.ts"
@@ -66,6 +67,7 @@ export class CapsuleRuns extends Context.Service<
       const admission = yield* RunAdmission
       const lifecycle = yield* RunLifecycle
       const stopping = yield* Effect.context<RunCancels | RunLifecycle | SqlClient.SqlClient>()
+      const approvals = yield* Approvals
       const store = yield* SourceStore
       const configs = yield* InstallConfigStore
       const operator = yield* OperatorSuccession
@@ -177,6 +179,7 @@ export class CapsuleRuns extends Context.Service<
         if (plan === undefined) return yield* failedPrecondition("Only a plan or destroy plan can be applied.")
         const obstacle = applyObstacle(plan, capsule, yield* now)
         if (obstacle !== undefined) return yield* obstacle
+        yield* approvals.require(plan)
         const policy = yield* operator.planMoved(capsule, plan)
         if (policy !== undefined) return yield* new ApiError({ code: "guard_conflict", message: policy })
         const type = plan.type === "plan" ? "apply" : "destroy_apply"

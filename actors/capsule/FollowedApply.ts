@@ -1,8 +1,9 @@
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunId } from "../../schema/records/Ids.ts"
 import { serviceContext } from "../../schema/protocol/Command.ts"
 import type { PlanSummary } from "../../schema/records/Run.ts"
+import { Approvals } from "../approval/Approvals.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId } from "../Identity.ts"
@@ -40,7 +41,8 @@ const followedPlan = Effect.fnUntraced(function* (
 
 /**
  * Applies a plan that the Capsule made automatically, where its owner opted in: to commits of the lane. A plan that would
- * destroy or replace something still waits for a person, and so does a configuration that nobody has applied yet.
+ * destroy or replace something still waits for a person, and so does a configuration that nobody has applied yet. Rules of
+ * approval bind it like everybody: the service's approval counts where a rule names automation.
  */
 export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {
   const sql = yield* SqlClient.SqlClient
@@ -49,6 +51,7 @@ export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planR
   const ledger = yield* RunLedger
   const lifecycle = yield* RunLifecycle
   const audit = yield* Audit
+  const approvals = yield* Approvals
   const plan = yield* ledger.find(planRunId)
   const capsule = yield* capsules.find(plan?.capsule_id ?? null)
   if (plan === undefined || capsule === undefined || plan.status !== "waiting_approval") return
@@ -63,6 +66,11 @@ export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planR
   }
   const runId = derivedId(RunId, "run", planRunId, "apply")
   yield* Effect.gen(function* () {
+    const given = yield* Effect.result(approvals.give(plan, { approver: "service" }))
+    if (Result.isFailure(given) || !given.success.isApproved) {
+      const message = (yield* approvals.obstacle(plan)) ?? "The plan waits for an approval."
+      return yield* decided({ decision: "waiting", reason: "approval", message, runId: planRunId })
+    }
     yield* lifecycle.approve(plan, { data: { planDigest: plan.plan_digest, automatic: true } })
     yield* runs.createApply(capsule, { runId, planRunId, createdBy: undefined, trigger: "auto_update" })
     yield* decided({

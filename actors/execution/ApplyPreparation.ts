@@ -2,6 +2,7 @@ import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { BuildStore } from "../../runner/execution/BuildStore.ts"
 import type { ApplyJob, RunVariable } from "../../runner/execution/RunJob.ts"
+import { Approvals } from "../approval/Approvals.ts"
 import { operatorMoved } from "../configuration/OperatorAuthority.ts"
 import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
@@ -29,6 +30,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
   const journal = yield* RunJournal
   const plans = yield* RunPlans
   const builds = yield* BuildStore
+  const approvals = yield* Approvals
   const operator = yield* OperatorConfigs
   const record = yield* makePreparationRecord
 
@@ -47,6 +49,11 @@ export const makeApplyPreparation = Effect.gen(function* () {
         madeWith: found === undefined ? undefined : toRun(found).tool
       })
     ).pipe(Effect.mapError(refuse))
+    // An approver may have lost the right, or a rule may have changed, while the Run was queued.
+    const unapproved = yield* approvals.obstacle(plan)
+    if (unapproved !== undefined) {
+      return yield* blocked("approval_lapsed", `Nothing was applied. ${unapproved} Plan again.`, evidence)
+    }
     const saved = yield* plans.load(run.workspace_id, plan.id)
     const build = saved?.build
     const hasBuild = build !== undefined && Option.isSome(yield* builds.find(build))

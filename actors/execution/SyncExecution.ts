@@ -58,6 +58,7 @@ export const makeSyncExecution = Effect.gen(function* () {
       ref: spec.ref,
       path: spec.path,
       resolvedCommit: synced.resolvedCommit,
+      authors: synced.authors,
       archiveDigest: synced.archiveDigest,
       archiveSizeBytes: synced.archiveSizeBytes,
       fileCount: synced.fileCount,

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
@@ -6,21 +6,31 @@ import { rowShape } from "../database/Table.ts"
 import { MembershipRow } from "../workspace/MembershipRow.ts"
 import { StoredWorkspace } from "../workspace/StoredWorkspace.ts"
 
-const RoleInWorkspace = rowShape({ handle: StoredWorkspace.columns.handle, role: MembershipRow.columns.role })
+const GroupRow = rowShape({
+  handle: StoredWorkspace.columns.handle,
+  role: MembershipRow.columns.role,
+  team: Schema.NullOr(Schema.String)
+})
 
 /**
- * The groups of a person, as applications know them: `<handle of the Workspace>:<role>` for every active membership, or for the
- * one Workspace that a grant is bound to. Whatever else groups people in a Workspace is added here.
+ * The groups of a person, as applications know them: `<handle of the Workspace>:<role>` for every active membership, and
+ * `<handle>:team:<name>` for every team that they are in there; or for the one Workspace that a grant is bound to.
  */
 export const groupsOf = Effect.fn("groupsOf")(function* (
   sql: SqlClient.SqlClient,
   subject: string,
   workspaceId: WorkspaceId | undefined
 ): Effect.fn.Return<ReadonlyArray<string>, SqlError> {
-  const rows = yield* RoleInWorkspace.rows(sql)`SELECT w.handle, m.role
+  const rows = yield* GroupRow.rows(sql)`SELECT w.handle, m.role, t.name AS team
     FROM memberships m JOIN workspaces w ON w.id = m.workspace_id
+    LEFT JOIN teams t ON t.workspace_id = m.workspace_id
+      AND t.id IN (SELECT tm.team_id FROM team_members tm WHERE tm.subject = m.subject)
     WHERE m.subject = ${subject} AND m.status = 'active' AND ${
       workspaceId === undefined ? sql.literal("1 = 1") : sql`m.workspace_id = ${workspaceId}`
-    } ORDER BY w.handle`
-  return rows.map(({ handle, role }) => `${handle}:${role}`)
+    } ORDER BY w.handle, t.name`
+  const groups = rows.flatMap(({ handle, role, team }) => [
+    `${handle}:${role}`,
+    ...(team === null ? [] : [`${handle}:team:${team}`])
+  ])
+  return [...new Set(groups)]
 })

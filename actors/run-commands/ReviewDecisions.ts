@@ -9,11 +9,15 @@ const unapprovable = ({ approved_at, status }: Pick<RunRow, "approved_at" | "sta
   return status === "succeeded" && approved_at !== null ? "is approved already" : `is ${status}`
 }
 
-/** Why a Run cannot be approved at this moment (ISO 8601); `undefined` when it can. A person may name the plan that was read. */
+/**
+ * Why a Run cannot be approved at this moment (ISO 8601); `undefined` when it can. A person may name the plan that was read.
+ * `isShort`: the plan is approved and not applied, and an approval of it has lapsed, so another one may be given.
+ */
 export const approvalRefusal = (
   run: Pick<RunRow, "type" | "status" | "plan_digest" | "approved_at" | "expires_at">,
   reviewedDigest: string | undefined,
-  at: string
+  at: string,
+  isShort = false
 ): ApiError | undefined => {
   if (!isPlan(run.type)) return failedPrecondition("Only a plan or destroy plan is approved.")
   if (reviewedDigest !== undefined && reviewedDigest !== run.plan_digest) {
@@ -22,7 +26,7 @@ export const approvalRefusal = (
       message: "The plan digest is not that of this Run: it is not the plan that was reviewed."
     })
   }
-  if (run.status !== "waiting_approval" || (run.expires_at !== null && run.expires_at <= at)) {
+  if ((run.status !== "waiting_approval" && !isShort) || (run.expires_at !== null && run.expires_at <= at)) {
     return failedPrecondition(`Only a plan that waits for approval can be approved; this one ${unapprovable(run)}.`)
   }
   return undefined

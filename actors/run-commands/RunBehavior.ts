@@ -5,6 +5,7 @@ import { ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiE
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { RunActor } from "../../schema/protocol/RunActor.ts"
 import { actorOptions } from "../ActorClient.ts"
+import { Approvals } from "../approval/Approvals.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
@@ -15,9 +16,10 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunPlans } from "../execution/RunPlans.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
-import { type RunRow, toRun } from "../run/RunRow.ts"
+import { isApprovedPlan } from "../../schema/records/RunLifecycle.ts"
+import { type RunRow, standingOf, toRun } from "../run/RunRow.ts"
 import { approvalRefusal, cancelStep } from "./ReviewDecisions.ts"
-import { RunId } from "../../schema/records/Ids.ts"
+import { RunId, Subject } from "../../schema/records/Ids.ts"
 
 /** The Run actor: approval and cancellation of one Run. */
 export const layer = RunActor.toLayer(
@@ -30,6 +32,7 @@ export const layer = RunActor.toLayer(
     const cancels = yield* RunCancels
     const handover = yield* RunHandover
     const audit = yield* Audit
+    const approvals = yield* Approvals
     const killPoint = yield* KillPoint
     const id = RunId.make((yield* Entity.CurrentAddress).entityId)
 
@@ -59,20 +62,29 @@ export const layer = RunActor.toLayer(
       Approve: Effect.fn("Run.Approve")(
         function* ({ payload: { context, planDigest, comment } }) {
           const row = yield* load
-          const refusal = approvalRefusal(row, planDigest, yield* now)
+          const isShort = isApprovedPlan(standingOf(row)) && (yield* approvals.obstacle(row)) !== undefined
+          const refusal = approvalRefusal(row, planDigest, yield* now, isShort)
           if (refusal !== undefined) return yield* refusal
-          yield* lifecycle.approve(row, {
-            subject: context.actor.subject,
-            comment,
-            data: { planDigest: row.plan_digest, ...(comment === undefined ? {} : { comment }) }
-          })
+          const { subject } = context.actor
+          const approver = subject === undefined ? "service" : Subject.make(subject)
+          const { isApproved, isNew, waiting } = yield* approvals.give(row, { approver, comment })
+          const completes = isApproved && row.status === "waiting_approval"
+          if (completes) {
+            yield* lifecycle.approve(row, {
+              subject,
+              comment,
+              data: { planDigest: row.plan_digest, ...(comment === undefined ? {} : { comment }) }
+            })
+          }
+          if (!isNew && !completes) return yield* projected
           const { isolation, network } = toRun(row)
           yield* audited(context, row, "run.approve", {
             planDigest: row.plan_digest,
             ...(comment === undefined ? {} : { comment }),
             // How the reviewed plan was isolated; unknown for plans of older releases.
             isolation: isolation ?? null,
-            network: network ?? null
+            network: network ?? null,
+            ...(waiting === undefined ? {} : { waiting })
           })
           return yield* projected
         },

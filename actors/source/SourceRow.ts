@@ -50,6 +50,7 @@ export type ListedSource = RowOf<typeof ListedSource.columns>
 export const OmittedJson = jsonText(Schema.Array(OmittedSnapshotEntry))
 export const ManifestStatusJson = jsonText(RepositoryManifestStatus)
 export const WarningsJson = jsonText(Schema.Array(Schema.String))
+export const AuthorsJson = jsonText(Schema.Array(Schema.String))
 
 /** Immutable snapshots of a Source. */
 export const SnapshotRow = table("source_snapshots", {
@@ -68,12 +69,13 @@ export const SnapshotRow = table("source_snapshots", {
   manifest_document: Schema.NullOr(Schema.String),
   warnings: WarningsJson,
   created_by_run_id: RunId,
-  created_at: Timestamp
+  created_at: Timestamp,
+  authors: Schema.NullOr(AuthorsJson)
 })
 export type SnapshotRow = RowOf<typeof SnapshotRow.columns>
 
 /** What lists show: the manifest's status without its text. */
-export const ListedSnapshot = SnapshotRow.without("manifest_document", "warnings")
+export const ListedSnapshot = SnapshotRow.without("manifest_document", "warnings", "authors")
 export type ListedSnapshot = RowOf<typeof ListedSnapshot.columns>
 
 export const ReportJson = jsonText(CompatibilityReport)

@@ -20,6 +20,7 @@ import {
   type ListedSource,
   ManifestStatusJson,
   ModuleScanJson,
+  AuthorsJson,
   OmittedJson,
   ReportJson,
   ReportRow,
@@ -206,7 +207,8 @@ export class SourceStore extends Context.Service<
           manifest_document: staged.manifestDocument ?? null,
           warnings: WarningsJson.write(staged.warnings),
           created_by_run_id: staged.createdByRunId,
-          created_at: staged.createdAt
+          created_at: staged.createdAt,
+          authors: staged.authors === undefined ? null : AuthorsJson.write(staged.authors)
         })}`
         yield* sql`UPDATE sources SET ${SourceRow.changes(sql, { last_synced_at: staged.createdAt, updated_at: yield* now })}
           WHERE id = ${sourceId}`

@@ -10,6 +10,8 @@ export const StagedSnapshot = Schema.Struct({
   ref: Schema.String,
   path: Schema.String,
   resolvedCommit: Schema.String,
+  /** Addresses of those who wrote the commit; absent where an earlier release did not read them. */
+  authors: Schema.optionalKey(Schema.Array(Schema.String)),
   archiveDigest: Schema.String,
   archiveSizeBytes: Schema.Int,
   fileCount: Schema.Int,

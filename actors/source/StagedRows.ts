@@ -1,4 +1,4 @@
-import { ManifestStatusJson, OmittedJson, type SnapshotRow, WarningsJson } from "./SourceRow.ts"
+import { AuthorsJson, ManifestStatusJson, OmittedJson, type SnapshotRow, WarningsJson } from "./SourceRow.ts"
 import type { StagedSnapshot } from "./StagedFindings.ts"
 
 /** A stored snapshot in the form that checks and commits take. */
@@ -8,6 +8,7 @@ export const stagedOf = (row: SnapshotRow): StagedSnapshot => ({
   ref: row.ref,
   path: row.path,
   resolvedCommit: row.resolved_commit,
+  ...(row.authors === null ? {} : { authors: AuthorsJson.read(row.authors) }),
   archiveDigest: row.archive_digest,
   archiveSizeBytes: row.archive_size_bytes,
   fileCount: row.file_count,

@@ -1,5 +1,6 @@
 import { Effect, Result } from "effect"
 import { createHash } from "node:crypto"
+import { commitAuthors } from "./CommitAuthors.ts"
 import { type GitError, GitProtocolBroken } from "./GitError.ts"
 
 export type GitObjectType = "commit" | "tree" | "blob" | "tag"
@@ -62,11 +63,18 @@ const header = (bytes: Uint8Array, key: string): string | undefined =>
     .find((line) => line.startsWith(`${key} `))
     ?.slice(key.length + 1)
 
+export interface PeeledCommit {
+  readonly commit: string
+  readonly tree: string
+  /** Addresses of author, committer and co-authors. */
+  readonly authors: ReadonlyArray<string>
+}
+
 /** The commit that an object id leads to, through any annotated tags, and that commit's root tree. */
 export const peelToCommit = Effect.fnUntraced(function* (
   source: GitObjectSource,
   oid: string
-): Effect.fn.Return<{ readonly commit: string; readonly tree: string }, GitError> {
+): Effect.fn.Return<PeeledCommit, GitError> {
   const maxTags = 10
   let current = oid
   for (let depth = 0; depth <= maxTags; depth++) {
@@ -75,7 +83,7 @@ export const peelToCommit = Effect.fnUntraced(function* (
     const next = header(bytes, type === "commit" ? "tree" : "object")
     if ((type !== "commit" && type !== "tag") || next === undefined || !/^[0-9a-f]{40}$/.test(next))
       return yield* new GitProtocolBroken({ message: "The ref points to something that is not a commit." })
-    if (type === "commit") return { commit: current, tree: next }
+    if (type === "commit") return { commit: current, tree: next, authors: commitAuthors(bytes) }
     current = next
   }
   return yield* new GitProtocolBroken({ message: "The ref points to a tag of a tag of a tag, without end." })

@@ -15,6 +15,8 @@ export type FoundManifest = typeof FoundManifest.Type
 /** A stored commit, or a folder of one; it never changes. Sizes are bytes. */
 export const SyncedSnapshot = Schema.Struct({
   resolvedCommit: Schema.String,
+  /** Addresses of those who wrote the commit. */
+  authors: Schema.Array(Schema.String),
   /** The ref that was resolved, e.g. `refs/heads/main`; absent when a commit was requested. */
   fullRef: Schema.optionalKey(Schema.String),
   /** `sha256:` of the uncompressed archive. */

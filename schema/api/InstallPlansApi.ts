@@ -13,16 +13,12 @@ import {
   SourceSnapshotId
 } from "../records/Ids.ts"
 import { InstallPlan, RevisionPlan } from "../records/InstallPlan.ts"
-import { displayText, RelativePath } from "../records/Primitives.ts"
+import { displayText, EnvironmentName, RelativePath } from "../records/Primitives.ts"
 import { ProviderBinding } from "../records/Provider.ts"
 import { SourceBuild } from "../records/Run.ts"
 import { accepted, described, repeatable, describedRun } from "./Endpoint.ts"
 import { idempotencyHeaders } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
-
-export const EnvironmentName = Schema.String.check(
-  Schema.isPattern(/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/, { description: "1 to 40 of a-z, 0-9 and -" })
-)
 
 /** Private values of module inputs, by variable name. They are never projected. */
 export const VariableValues = Schema.Record(

@@ -24,7 +24,9 @@ const owner = atLeast("owner")
 /**
  * Who may call which route: the one table, from which the declarations of the endpoints derive. A role includes the ones
  * below it. What stands in brackets says where the request names its Workspace. "viewer reads; member also plans; admin
- * also approves, applies, manages connections and members; owner everything".
+ * also approves, applies, manages connections and members; owner everything". On routes of a Capsule or of a Run of one, what
+ * the caller's teams grant for its Project and environment counts as well. Rules of approval ask for more than the role that
+ * `approve` and `apply` name here: `actors/approval/ApprovalDecision.ts`.
  */
 export const accessTable = {
   // Discovery
@@ -57,6 +59,14 @@ export const accessTable = {
   "POST /api/v1/workspaces/:workspaceId/invitations/:invitationId/revoke": admin("path.workspaceId", {
     archived: "open"
   }),
+  "GET /api/v1/workspaces/:workspaceId/teams": viewer("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/teams": owner("path.workspaceId"),
+  "PATCH /api/v1/workspaces/:workspaceId/teams/:teamId": owner("path.workspaceId"),
+  "DELETE /api/v1/workspaces/:workspaceId/teams/:teamId": owner("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/approval-rules": viewer("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/approval-rules": owner("path.workspaceId"),
+  "PATCH /api/v1/workspaces/:workspaceId/approval-rules/:ruleId": owner("path.workspaceId"),
+  "DELETE /api/v1/workspaces/:workspaceId/approval-rules/:ruleId": owner("path.workspaceId"),
   "POST /api/v1/invitations/inspect": publicAccess,
   "POST /api/v1/invitations/accept": ownerAccess,
   "POST /api/v1/invitations/decline": publicAccess,
@@ -137,6 +147,7 @@ export const accessTable = {
 
   // Runs and StateVersions
   "GET /api/v1/runs/:runId": viewer("path.runId"),
+  "GET /api/v1/runs/:runId/approvals": viewer("path.runId"),
   "POST /api/v1/runs/:runId/approve": admin("path.runId"),
   "POST /api/v1/runs/:runId/apply": admin("path.runId"),
   "POST /api/v1/runs/:runId/cancel": member("path.runId"),

@@ -2,6 +2,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { apiVersion } from "../records/Discovery.ts"
 import { securitySchemes } from "./AccessDescription.ts"
 import { AccountTokensApi } from "./AccountTokensApi.ts"
+import { ApprovalsApi } from "./ApprovalsApi.ts"
 import { CapsulesApi } from "./CapsulesApi.ts"
 import { ConnectionsApi } from "./ConnectionsApi.ts"
 import { DashboardApi } from "./DashboardApi.ts"
@@ -12,6 +13,7 @@ import { LeftOverStatesApi } from "./LeftOverStatesApi.ts"
 import { Authorization, BodyLimits, Envelope } from "./Middleware.ts"
 import { RunsApi } from "./RunsApi.ts"
 import { SourcesApi } from "./SourcesApi.ts"
+import { TeamsApi } from "./TeamsApi.ts"
 import { WorkspacesApi } from "./WorkspacesApi.ts"
 
 /** The one definition of the JSON API: source of the routes, the OpenAPI document and the typed client. */
@@ -20,6 +22,8 @@ export class SvcApi extends HttpApi.make("svc")
   .add(AccountTokensApi)
   .add(WorkspacesApi)
   .add(InvitationsApi)
+  .add(TeamsApi)
+  .add(ApprovalsApi)
   .add(InstallPlansApi)
   .add(RevisionPlansApi)
   .add(CapsulesApi)

@@ -67,3 +67,8 @@ export type RelativePath = typeof RelativePath.Type
 /** A value as JSON; depth and size are bounded where the bytes are read. */
 export const JsonValue = Schema.Json
 export type JsonValue = typeof JsonValue.Type
+
+/** Where a Capsule runs, such as `production`. */
+export const EnvironmentName = Schema.String.check(
+  Schema.isPattern(/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/, { description: "1 to 40 of a-z, 0-9 and -" })
+)

@@ -3,6 +3,7 @@ import { OAuthHelpers } from "../../actors/connection/OAuthHelpers.ts"
 import { authenticatorLayer } from "../accounts/AuthenticatorLayer.ts"
 import { AttemptLimits } from "../accounts/AttemptLimits.ts"
 import { KnownDevices } from "../accounts/KnownDevices.ts"
+import { approvalHandlers, teamHandlers } from "../http/handlers/ApprovalHandlers.ts"
 import { invitationHandlers } from "../http/handlers/InvitationHandlers.ts"
 import { tokenHandlers } from "../http/handlers/TokenHandlers.ts"
 import { UpstreamProvider } from "../accounts/upstream/UpstreamProvider.ts"
@@ -41,9 +42,13 @@ const mounted = Layer.effectDiscard(
   })
 )
 
-const accountGroups = Layer.mergeAll(tokenHandlers, workspaceHandlers, invitationHandlers).pipe(
-  Layer.provide(apiMiddleware)
-)
+const accountGroups = Layer.mergeAll(
+  tokenHandlers,
+  workspaceHandlers,
+  invitationHandlers,
+  teamHandlers,
+  approvalHandlers
+).pipe(Layer.provide(apiMiddleware))
 
 const upstream = (settings: Settings) => {
   const provider = upstreamProvider(settings)

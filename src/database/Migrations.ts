@@ -1,6 +1,7 @@
 import { Effect, Record, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { accountTables } from "../../schema/tables/AccountTables.ts"
+import { approvalTables } from "../../schema/tables/ApprovalTables.ts"
 import { auditTables } from "../../schema/tables/AuditTables.ts"
 import { authorityTables } from "../../schema/tables/AuthorityTables.ts"
 import { autoUpdateTables } from "../../schema/tables/AutoUpdateTables.ts"
@@ -104,6 +105,7 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0032_invitations": invitationTables,
   "0033_issuer": [...upstreamAddressColumns, ...grantRedirectColumns],
   "0034_profile": profileTables,
+  "0035_approvals": approvalTables,
   "0036_automation_members": automationMemberColumns,
   "0038_capsule_clients": capsuleClientColumns
 }

@@ -19,7 +19,7 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
   ...guardsOf("actors/run-commands/ReviewDecisions.ts", "test/actors/run-commands/ReviewDecisions.test.ts", {
     "approval: only plans": ["if (!isPlan(run.type)) return", "if (run.type === null) return"],
     "approval: the plan that was read": ["reviewedDigest !== run.plan_digest", "run.plan_digest === null"],
-    "approval: what waits": [`run.status !== "waiting_approval" ||`, ""],
+    "approval: what waits": [`(run.status !== "waiting_approval" && !isShort) ||`, ""],
     "approval: before its end": ["run.expires_at <= at", "run.expires_at < at"],
     "cancel: an approval": [
       `status === "succeeded" && approved_at !== null ? "withdraw`,

@@ -1,5 +1,6 @@
 import { accessMutants } from "./AccessMutants.ts"
 import { accountMutants } from "./AccountMutants.ts"
+import { approvalMutants } from "./ApprovalMutants.ts"
 import { authorityMutants } from "./AuthorityMutants.ts"
 import { credentialMutants } from "./CredentialMutants.ts"
 import { decisionMutants } from "./DecisionMutants.ts"
@@ -23,7 +24,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...decisionMutants,
   ...invitationMutants,
   ...identityMutants,
-  ...accountMutants
+  ...accountMutants,
+  ...approvalMutants
 ]
 
 /** The short form breaks the first guard of each list. */
@@ -38,5 +40,6 @@ export const shortMutants: ReadonlyArray<Mutant> = [
   decisionMutants,
   invitationMutants,
   identityMutants,
-  accountMutants
+  accountMutants,
+  approvalMutants
 ].flatMap((list) => list.slice(0, 1))

@@ -29,6 +29,8 @@ export const actorFolders: ReadonlyArray<readonly [name: string, purpose: string
   ["identity", "the OIDC issuer: clients, grants, codes, tokens, keys"],
   ["account", "people: sign-in, sessions, passkeys, personal access tokens"],
   ["member", "people in a Workspace: invitations, roles, suspension"],
+  ["team", "teams of a Workspace, and the roles that they add"],
+  ["approval", "rules of approval, who approved a plan, and whether it may be applied"],
   ["delivery", "values that the service hands to a module: endpoints, clients, generated secrets"],
   ["connection", "Connections: credentials, origins, use, rotation, OAuth helpers"],
   ["git-fetch", "which Git Connection a fetch may use, and the fetch of a lane"],

@@ -3,12 +3,14 @@
  * sequences and writes. Each with a test that drives it through its actor, and what it branches over.
  */
 export const drivenActors: Readonly<Record<string, readonly [test: string, why: string]>> = {
+  "actors/approval/PlanApproval.ts": ["actors/approval/WaysToApply", "reads the facts of ApprovalDecision"],
   "actors/capsule/CapsuleRelease.ts": ["actors/capsule/Release", "refusals in the order of a release, then its rows"],
   "actors/capsule/CapsulesLive.ts": ["actors/capsule/CapsuleGroups", "reads of one record, and pages"],
   "actors/capsule/ConfigurationPlan.ts": [
     "actors/capsule/InputAuthority",
     "asks VariablePatch and BlueprintPatch, then succeeds"
   ],
+  "actors/capsule/FollowedApply.ts": ["actors/approval/WaysToApply", "asks FollowedPlanDecision and Approvals"],
   "actors/capsule/LeftOverAdoption.ts": ["actors/capsule/LeftOverAdoption", "asks AdoptionProblems, then writes"],
   "actors/capsule/LifecycleCommands.ts": ["actors/capsule/AutoUpdate", "writes what CapsuleSettings decides"],
   "actors/capsule/PlanCommands.ts": ["actors/capsule/Reconcile", "which Run a command makes"],
@@ -80,6 +82,10 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   "actors/paging/RowPages.ts": ["actors/workspace/Workspaces", "the first page or a later one, by Cursors"],
   "actors/restore/RestoreReview.ts": ["src/operator/RestoreReview", "one decision for each record that waits"],
   "actors/revision-plan/RevisionPlanSteps.ts": ["actors/capsule/Authority", "takes the steps of CoordinatorSteps"],
+  "actors/run-commands/RunBehavior.ts": [
+    "actors/run-commands/RunDecisions",
+    "asks ReviewDecisions and Approvals, then moves the Run"
+  ],
   "actors/run-commands/RunsLive.ts": ["actors/run-commands/RunDecisions", "reads of one record, and pages"],
   "actors/run-group/GroupMembers.ts": [
     "actors/run-group/Waves",

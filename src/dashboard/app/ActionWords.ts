@@ -5,6 +5,9 @@ const en: Record<string, string> & { readonly openRun: string } = {
   "account.password_remove": "removed a password, with a setup link.",
   "account.upstream.link": "linked an account of another identity provider.",
   "account.upstream.unlink": "unlinked an account of another identity provider.",
+  "approval_rule.create": "added a rule of approval.",
+  "approval_rule.remove": "removed a rule of approval.",
+  "approval_rule.update": "changed a rule of approval.",
   "backup.create": "made a backup.",
   "capsule.auto_update_deferred":
     "postponed the plan of a followed update: the queue was full. It is made as soon as there is room.",
@@ -88,6 +91,9 @@ const en: Record<string, string> & { readonly openRun: string } = {
   "token.revoke": "revoked an API token.",
   "workspace.automation.pause": "paused all automation.",
   "workspace.automation.resume": "resumed automation.",
+  "team.create": "created a team.",
+  "team.remove": "removed a team.",
+  "team.update": "changed a team.",
   "workspace.create": "created the workspace.",
   "workspace.update": "changed the workspace."
 }
@@ -99,6 +105,9 @@ const ja: typeof en = {
   "account.password_remove": "がセットアップリンクでパスワードを削除しました。",
   "account.upstream.link": "が外部 ID プロバイダーのアカウントを連携しました。",
   "account.upstream.unlink": "が外部 ID プロバイダーのアカウントの連携を解除しました。",
+  "approval_rule.create": "が承認ルールを追加しました。",
+  "approval_rule.remove": "が承認ルールを削除しました。",
+  "approval_rule.update": "が承認ルールを変更しました。",
   "backup.create": "がバックアップを作成しました。",
   "capsule.auto_update_deferred":
     "が追従する更新のプランを見合わせました。待機列が上限に達したためで、空きしだい作成されます。",
@@ -183,6 +192,9 @@ const ja: typeof en = {
   "token.revoke": "が API トークンを取り消しました。",
   "workspace.automation.pause": "がすべての自動処理を一時停止しました。",
   "workspace.automation.resume": "が自動処理を再開しました。",
+  "team.create": "がチームを作成しました。",
+  "team.remove": "がチームを削除しました。",
+  "team.update": "がチームを変更しました。",
   "workspace.create": "がワークスペースを作成しました。",
   "workspace.update": "がワークスペースを変更しました。"
 }

@@ -9,6 +9,8 @@ const ja = {
   apply_killed: "適用中のツールが強制終了されました。",
   apply_timed_out: "適用が制限時間を超えました。",
   blocked_missing_connection: "プロバイダーが必要とする接続がないか、使用できません。",
+  approval_lapsed:
+    "待っている間に承認の条件が満たされなくなったため、何も適用していません。プランを作り直してください。",
   build_failed: "ソースのビルドが失敗しました。",
   build_missing: "このプランのビルド結果が残っていません。プランを作り直してください。",
   cancelled: "実行は取り消されました。",

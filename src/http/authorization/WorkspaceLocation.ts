@@ -5,6 +5,7 @@ import { OperatorConfigs, type OperatorConfigsShape } from "../../../actors/conf
 import { readyMadePlaces } from "../../../actors/configuration/PublicInstallConfig.ts"
 import { ReadMemory } from "../../../actors/database/ReadMemory.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
+import { effectiveRole } from "../../../actors/team/PresentRights.ts"
 import type { WorkspaceLocator } from "../../../schema/api/Access.ts"
 import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"
@@ -41,22 +42,27 @@ const LocatedRow = Schema.Struct({
   workspaceId: Schema.NullOr(WorkspaceId),
   role: Schema.NullOr(Role),
   status: Schema.NullOr(MemberStatus),
-  archivedAt: Schema.NullOr(Schema.String)
+  archivedAt: Schema.NullOr(Schema.String),
+  /** The highest role that teams add for the Capsule, as its place in `grantedRoles`. */
+  granted: Schema.optionalKey(Schema.NullOr(Schema.Int))
 })
 
 const decodeRows = Schema.decodeUnknownEffect(Schema.Array(LocatedRow))
+
+/** What a team may grant, lowest first. */
+const grantedRoles: ReadonlyArray<Role> = ["viewer", "member", "admin"]
 
 /** The Workspaces of the records found; `undefined` when there were none. */
 const located = (rows: ReadonlyArray<typeof LocatedRow.Type>): ReadonlyArray<LocatedWorkspace> | undefined =>
   rows.length === 0
     ? undefined
-    : rows.flatMap(({ archivedAt, role, status, workspaceId }) =>
+    : rows.flatMap(({ archivedAt, granted, role, status, workspaceId }) =>
         workspaceId === null
           ? []
           : [
               {
                 workspaceId,
-                role: role ?? undefined,
+                role: effectiveRole(role ?? undefined, granted == null ? [] : grantedRoles.slice(granted, granted + 1)),
                 memberStatus: status ?? undefined,
                 archived: archivedAt !== null
               }
@@ -77,12 +83,31 @@ const joinedMembership = (sql: SqlClient.SqlClient, column: string, subject: str
 const joinedWorkspace = (sql: SqlClient.SqlClient, column: string, subject: string) =>
   sql`LEFT JOIN workspaces w ON w.id = ${sql(column)} ${joinedMembership(sql, column, subject)}`
 
+/** Records that belong to one Capsule, and the column that says to which. */
+const capsuleColumns: Partial<Record<RecordLocator, string>> = {
+  "path.capsuleId": "r.id",
+  "path.runId": "r.capsule_id"
+}
+
+const grantedBy = (sql: SqlClient.SqlClient, locator: RecordLocator, subject: string) => {
+  const column = capsuleColumns[locator]
+  return column === undefined
+    ? sql.literal("NULL")
+    : sql`(SELECT MAX(CASE g.role WHEN 'admin' THEN 2 WHEN 'member' THEN 1 ELSE 0 END) FROM team_members tm
+        JOIN teams t ON t.id = tm.team_id JOIN team_grants g ON g.team_id = tm.team_id
+        JOIN capsules c ON c.id = ${sql.literal(column)}
+        WHERE tm.subject = ${subject} AND t.workspace_id = r.workspace_id
+          AND (g.project_id IS NULL OR g.project_id = c.project_id)
+          AND (g.environment IS NULL OR g.environment = c.environment))`
+}
+
 // Runs for every request: look-ups by a unique key take SQLite a fifth of the time of a join.
 const selectByRecord = (sql: SqlClient.SqlClient, locator: RecordLocator, id: string, subject: string) => {
   const membership = sql`FROM memberships m WHERE m.workspace_id = r.workspace_id AND m.subject = ${subject}`
   return sql`SELECT r.workspace_id AS "workspaceId", (SELECT m.role ${membership}) AS role,
       (SELECT m.status ${membership}) AS status,
-      (SELECT w.archived_at FROM workspaces w WHERE w.id = r.workspace_id) AS "archivedAt"
+      (SELECT w.archived_at FROM workspaces w WHERE w.id = r.workspace_id) AS "archivedAt",
+      ${grantedBy(sql, locator, subject)} AS granted
     FROM ${sql(owningTables[locator].table)} r WHERE r.id = ${id}`
 }
 

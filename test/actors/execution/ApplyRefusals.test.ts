@@ -22,6 +22,8 @@ interface Case {
   readonly around?: Partial<Surroundings>
   readonly plan?: Partial<RunRow>
   readonly operator?: Partial<OperatorConfigsShape>
+  /** A rule of approval, and an approval by the owner, both from before the apply was claimed. */
+  readonly rule?: { readonly approvers: number; readonly planAuthorCounts: 0 | 1 }
 }
 
 const refusals: ReadonlyArray<Case> = [
@@ -48,6 +50,17 @@ const refusals: ReadonlyArray<Case> = [
   },
   { why: "a plan without a lease", code: "plan_not_usable", plan: { used_by_run_id: null } },
   { why: "an unapproved plan", code: "plan_not_usable", plan: { approved_at: null } },
+  {
+    why: "an approval too few for the rules of this moment",
+    code: "approval_lapsed",
+    rule: { approvers: 2, planAuthorCounts: 1 }
+  },
+  {
+    why: "an approval that has lapsed",
+    code: "approval_lapsed",
+    plan: { created_by: world.ada },
+    rule: { approvers: 1, planAuthorCounts: 0 }
+  },
   { why: "a superseded plan", code: "plan_not_usable", plan: { status: "superseded" } },
   { why: "a plan whose file is gone", code: "plan_not_usable", around: { planIsSaved: false } },
   { why: "a plan without a digest", code: "plan_not_usable", plan: { plan_digest: null } },
@@ -65,7 +78,7 @@ const refusals: ReadonlyArray<Case> = [
 ]
 
 /** Executes the apply of an applicable plan, changed as the case says; returns the Run and the started processes. */
-const executed = Effect.fnUntraced(function* ({ around, operator = {}, plan }: Partial<Case>) {
+const executed = Effect.fnUntraced(function* ({ around, operator = {}, plan, rule }: Partial<Case>) {
   const started: Array<string> = []
   const run = yield* Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -80,6 +93,10 @@ const executed = Effect.fnUntraced(function* ({ around, operator = {}, plan }: P
       execution_authority_epoch: 1,
       base_state_generation: 0
     })} WHERE id = ${applyRunId}`
+    if (rule !== undefined) {
+      yield* sql`INSERT INTO approval_rules ${sql.insert({ id: world.ruleId, workspace_id: world.workspaceA, approvers: rule.approvers, role: "admin", plan_author_counts: rule.planAuthorCounts, commit_author_counts: 1, automation_counts: 0, created_at: at, updated_at: at })}`
+      yield* sql`INSERT INTO run_approvals ${sql.insert({ run_id: planRunId, approver: world.ada, created_at: at })}`
+    }
     const execution = yield* makeApplyExecution
     const row = (yield* ledger.find(applyRunId)) ?? (yield* Effect.die("no Run"))
     const [before] = yield* sql`SELECT * FROM capsules WHERE id = ${world.capsuleId}`
@@ -115,5 +132,7 @@ for (const refusal of refusals) {
 it.live("an apply with the tool and the plan of its review starts the tool", () =>
   Effect.gen(function* () {
     expect((yield* executed({})).started).toEqual([applyRunId])
+    const enough = { approvers: 1, planAuthorCounts: 1 } as const
+    expect((yield* executed({ rule: enough })).started).toEqual([applyRunId])
   })
 )

@@ -15,6 +15,13 @@ const waiting: Plan = {
   expires_at: "2026-01-02T00:00:00.001Z"
 }
 
+test("an approved plan whose approvals have lapsed takes another one, until it expires", () => {
+  const approved = { ...waiting, status: "succeeded", approved_at: at } as const
+  expect(approvalRefusal(approved, digest, at)?.code).toBe("failed_precondition")
+  expect(approvalRefusal(approved, digest, at, true)).toBeUndefined()
+  expect(approvalRefusal({ ...approved, expires_at: at }, digest, at, true)?.code).toBe("failed_precondition")
+})
+
 test("a waiting plan is approved, with or without its digest", () => {
   expect(approvalRefusal(waiting, digest, at)).toBeUndefined()
   expect(approvalRefusal(waiting, undefined, at)).toBeUndefined()

@@ -1,5 +1,6 @@
 import { Effect, Layer, Redacted } from "effect"
 import { ApplySettlement } from "../../../actors/execution/ApplySettlement.ts"
+import { Approvals } from "../../../actors/approval/Approvals.ts"
 import { CapsuleLedger } from "../../../actors/authority/CapsuleLedger.ts"
 import { InstallConfigCompilation } from "../../../actors/configuration/InstallConfigCompilation.ts"
 import { InstallConfigStore, type StoredConfig } from "../../../actors/configuration/InstallConfigStore.ts"
@@ -39,7 +40,12 @@ import type { ConnectionRow } from "../../../actors/connection/ConnectionRow.ts"
 import type { SnapshotRow, ReportRow } from "../../../actors/source/SourceRow.ts"
 
 /** Runs and Capsules in a real database that holds all their state. */
-export const ledgers = Layer.mergeAll(RunLedger.layer, RunPreparations.layer, CapsuleLedger.layer).pipe(
+export const ledgers = Layer.mergeAll(
+  Approvals.layer,
+  RunLedger.layer,
+  RunPreparations.layer,
+  CapsuleLedger.layer
+).pipe(
   Layer.provideMerge(RunLifecycle.layer),
   Layer.provideMerge(RunJournal.layer),
   Layer.provideMerge(Layer.effectDiscard(seed)),
@@ -141,7 +147,8 @@ export const snapshot: SnapshotRow = {
   manifest_document: null,
   warnings: "[]",
   created_by_run_id: world.runId,
-  created_at: at
+  created_at: at,
+  authors: null
 }
 
 const reportOf = ({ module, requirements }: Surroundings): ReportRow => {

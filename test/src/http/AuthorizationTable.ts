@@ -47,6 +47,14 @@ POST   /api/v1/workspaces/:workspaceId/ownership                                
 GET    /api/v1/workspaces/:workspaceId/invitations                                           401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/workspaces/:workspaceId/invitations                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/workspaces/:workspaceId/invitations/:invitationId/revoke                      401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | ok
+GET    /api/v1/workspaces/:workspaceId/teams                                                 401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/workspaces/:workspaceId/teams                                                 401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+PATCH  /api/v1/workspaces/:workspaceId/teams/:teamId                                         401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+DELETE /api/v1/workspaces/:workspaceId/teams/:teamId                                         401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/workspaces/:workspaceId/approval-rules                                        401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/workspaces/:workspaceId/approval-rules                                        401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+PATCH  /api/v1/workspaces/:workspaceId/approval-rules/:ruleId                                401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+DELETE /api/v1/workspaces/:workspaceId/approval-rules/:ruleId                                401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/invitations/inspect                                                           ok   ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   ok   ok   ok   ok   | ok
 POST   /api/v1/invitations/accept                                                            401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
 POST   /api/v1/invitations/decline                                                           ok   ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   ok   ok   ok   ok   | ok
@@ -131,6 +139,7 @@ GET    /api/v1/runs/:runId                                                      
 GET    /api/v1/runs/:runId/logs                                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/runs/:runId/events                                                            401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/runs/:runId/cost                                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/runs/:runId/approvals                                                         401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/runs/:runId/approve                                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/runs/:runId/apply                                                             401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/runs/:runId/cancel                                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409

@@ -1,14 +1,17 @@
 import { Clock, Context, Effect, Layer, Option, type Redacted } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
+import { ApprovalRules } from "../../../../actors/approval/ApprovalRules.ts"
 import { Sessions } from "../../../../actors/account/Sessions.ts"
 import { SetupLinks } from "../../../../actors/account/SetupLinks.ts"
 import { Interfaces } from "../../../../actors/interface/Interfaces.ts"
+import { Teams } from "../../../../actors/team/Teams.ts"
 import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
 import { authenticatorLayer } from "../../../../src/accounts/AuthenticatorLayer.ts"
 import { authRoutes } from "../../../../src/accounts/AuthRoutes.ts"
 import { passkeyRoutes } from "../../../../src/accounts/PasskeyRoutes.ts"
 import { upstreamRoutes } from "../../../../src/accounts/upstream/UpstreamRoutes.ts"
 import { KnownDevices } from "../../../../src/accounts/KnownDevices.ts"
+import { approvalHandlers, teamHandlers } from "../../../../src/http/handlers/ApprovalHandlers.ts"
 import { invitationHandlers } from "../../../../src/http/handlers/InvitationHandlers.ts"
 import { tokenHandlers } from "../../../../src/http/handlers/TokenHandlers.ts"
 import { workspaceHandlers } from "../../../../src/http/handlers/WorkspaceHandlers.ts"
@@ -31,10 +34,13 @@ const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer, AuthorityChanges.l
 )
 
 // Accounts and everything below them are real; the other actors, which these routes do not use, are not.
-const accounts = Layer.mergeAll(authenticatorLayer, AttemptLimits.layer).pipe(Layer.provideMerge(testAccounts))
+const accounts = Layer.mergeAll(authenticatorLayer, AttemptLimits.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Teams.layer, ApprovalRules.layer)),
+  Layer.provideMerge(testAccounts)
+)
 
 const routes = Layer.mergeAll(apiRoutes, authRoutes, passkeyRoutes, upstreamRoutes, perimeter).pipe(
-  Layer.provide([tokenHandlers, workspaceHandlers, invitationHandlers]),
+  Layer.provide([tokenHandlers, workspaceHandlers, invitationHandlers, teamHandlers, approvalHandlers]),
   Layer.provide(apiMiddleware),
   Layer.provide(HttpServer.layerServices)
 )

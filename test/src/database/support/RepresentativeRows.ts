@@ -17,6 +17,7 @@ const plan = id("run", "a")
 const apply = id("run", "b")
 const group_id = id("rgrp", "a")
 const grant_id = id("grt", "a")
+const team_id = id("team", "a")
 
 const capsule = {
   workspace_id,
@@ -525,6 +526,25 @@ export const representativeRows: ReadonlyArray<readonly [table: string, values: 
       ...times
     }
   ],
+  ["teams", { id: team_id, workspace_id, name: "sre", ...times }],
+  ["team_members", { team_id, subject }],
+  ["team_grants", { team_id, position: 0, environment: "production", role: "admin" }],
+  [
+    "approval_rules",
+    {
+      id: id("apr", "a"),
+      workspace_id,
+      environment: "production",
+      approvers: 2,
+      role: "admin",
+      team_id,
+      plan_author_counts: 0,
+      commit_author_counts: 1,
+      automation_counts: 0,
+      ...times
+    }
+  ],
+  ["run_approvals", { run_id: plan, approver: "service", created_at: at }],
   ["connection_holds", { run_id: plan, connection_id, version: 1 }],
   ["former_connection_values", { connection_id, version: 1, sealed_values: "sealed" }],
   ["former_connection_tokens", { connection_id, token_generation: 1, sealed_tokens: "sealed" }]

@@ -52,6 +52,17 @@ export const fakeInvitations = HttpApiBuilder.group(SvcApi, "invitations", (hand
   })
 ).pipe(Layer.provide(apiMiddleware))
 
+/** The routes of teams and rules of approval, without actors. */
+const fakeTeams = HttpApiBuilder.group(SvcApi, "teams", (handlers) =>
+  handlers.handleAll({ list: refuse, create: refuse, update: refuse, remove: refuse })
+).pipe(Layer.provide(apiMiddleware))
+
+const fakeApprovals = HttpApiBuilder.group(SvcApi, "approvals", (handlers) =>
+  handlers.handleAll({ rules: refuse, createRule: refuse, updateRule: refuse, removeRule: refuse, ofRun: refuse })
+).pipe(Layer.provide(apiMiddleware))
+
+export const fakeTeamGroups = Layer.mergeAll(fakeTeams, fakeApprovals)
+
 /** The groups that the composition adds, behind the same middleware. */
 export const remainingGroups = Layer.mergeAll(
   HttpApiBuilder.group(SvcApi, "accountTokens", (handlers) =>
@@ -65,5 +76,6 @@ export const remainingGroups = Layer.mergeAll(
     })
   ),
   fakeWorkspaces,
-  fakeInvitations
+  fakeInvitations,
+  fakeTeamGroups
 ).pipe(Layer.provide(apiMiddleware))

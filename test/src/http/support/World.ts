@@ -8,7 +8,9 @@ import {
   DependencyId,
   InstallConfigId,
   InstallPlanId,
+  ApprovalRuleId,
   InvitationId,
+  TeamId,
   LeftOverStateId,
   OutputShareId,
   ProjectId,
@@ -48,7 +50,9 @@ export const world = {
   shareId: OutputShareId.make(id("oshare", "a")),
   dependencyId: DependencyId.make(id("dep", "a")),
   leftOverStateId: LeftOverStateId.make(id("lo", "a")),
-  invitationId: InvitationId.make(id("inv", "a"))
+  invitationId: InvitationId.make(id("inv", "a")),
+  teamId: TeamId.make(id("team", "a")),
+  ruleId: ApprovalRuleId.make(id("apr", "a"))
 }
 
 const session = (subject: string): Principal => ({

@@ -68,6 +68,19 @@ const groups = Effect.gen(function* () {
   const scope = "openid groups"
   const all = yield* claimsOf({ scope }, cookie)
   yield* mustBe(shape(all.said.groups), shape([`${first.handle}:owner`, `${second.handle}:viewer`]), "all groups")
+  const sql = yield* SqlClient.SqlClient
+  const team = {
+    id: `team_${end.padEnd(24, "x")}`,
+    workspace_id: first.id,
+    name: "sre",
+    created_at: at,
+    updated_at: at
+  }
+  yield* sql`INSERT INTO teams ${sql.insert(team)}`
+  yield* sql`INSERT INTO team_members ${sql.insert({ team_id: team.id, subject })}`
+  const teamed = [`${first.handle}:owner`, `${first.handle}:team:sre`, `${second.handle}:viewer`]
+  yield* mustBe(shape((yield* claimsOf({ scope }, cookie)).said.groups), shape(teamed), "groups with a team")
+  yield* sql`DELETE FROM team_members WHERE team_id = ${team.id}`
   const bound = yield* claimsOf({ scope, workspace_id: second.id }, cookie)
   yield* mustBe(shape(bound.said.groups), shape([`${second.handle}:viewer`]), "groups in one Workspace")
   yield* mustBe(

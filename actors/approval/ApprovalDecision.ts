@@ -1,0 +1,95 @@
+import type { ApprovalProblem, ApprovalRule, ApprovalState, Approver } from "../../schema/records/Approval.ts"
+import type { Subject, TeamId } from "../../schema/records/Ids.ts"
+import { type Role, roleAtLeast, type SubjectKind } from "../../schema/records/Workspace.ts"
+
+/** A rule that fits the Capsule. */
+export type BindingRule = Pick<
+  ApprovalRule,
+  "id" | "approvers" | "role" | "teamId" | "planAuthorCounts" | "commitAuthorCounts" | "automationCounts"
+>
+
+/** Somebody's approval, with the rights that they have at this moment. */
+export interface GivenApproval {
+  readonly approver: Approver
+  readonly kind: SubjectKind
+  /** The role for this Capsule; none without an active membership. The service has none either. */
+  readonly role: Role | undefined
+  readonly teamIds: ReadonlySet<TeamId>
+}
+
+/** What a decision about a plan rests on. */
+export interface ApprovalFacts {
+  readonly rules: ReadonlyArray<BindingRule>
+  readonly approvals: ReadonlyArray<GivenApproval>
+  readonly planAuthor: Approver
+  /** The members of the Workspace who wrote the commit; `unknown` where nobody has read who wrote it. */
+  readonly commitAuthors: ReadonlySet<Subject> | "unknown"
+}
+
+/** How one rule stands. */
+export interface RuleTally {
+  readonly rule: BindingRule
+  readonly approvedBy: ReadonlyArray<Approver>
+  readonly missing: number
+}
+
+export interface ApprovalDecision {
+  readonly state: ApprovalState
+  readonly tallies: ReadonlyArray<RuleTally>
+  /** Approvals that count for no rule, each with the reason of the first. */
+  readonly lapsed: ReadonlyMap<Approver, ApprovalProblem>
+}
+
+/** Why an approval does not count towards a rule; `undefined` when it does. */
+export const approvalProblem = (
+  rule: BindingRule,
+  { approver, kind, role, teamIds }: GivenApproval,
+  { commitAuthors, planAuthor }: Pick<ApprovalFacts, "commitAuthors" | "planAuthor">
+): ApprovalProblem | undefined => {
+  if (kind === "automation" && !rule.automationCounts) return "automation"
+  // The service acts for a Capsule whose auto-update somebody allowed; it is a member of nothing.
+  if (approver !== "service") {
+    if (role === undefined) return "no_member"
+    if (!roleAtLeast(role, rule.role)) return "role"
+  }
+  if (rule.teamId !== undefined && !teamIds.has(rule.teamId)) return "team"
+  if (!rule.planAuthorCounts && approver === planAuthor) return "plan_author"
+  if (rule.commitAuthorCounts || approver === "service") return undefined
+  if (commitAuthors === "unknown") return "commit_author_unknown"
+  return commitAuthors.has(approver) ? "commit_author" : undefined
+}
+
+/** The first reason why an approval counts for none of the rules; `undefined` when it counts for one, or none binds. */
+export const uselessBecause = (
+  rules: ReadonlyArray<BindingRule>,
+  approval: GivenApproval,
+  authors: Pick<ApprovalFacts, "commitAuthors" | "planAuthor">
+): ApprovalProblem | undefined => {
+  const problems = rules.map((rule) => approvalProblem(rule, approval, authors))
+  return problems.includes(undefined) ? undefined : problems[0]
+}
+
+/**
+ * Whether a plan may be applied: every rule that fits its Capsule has enough approvals that count at this moment. Without a rule
+ * any approval is enough.
+ */
+export const decideApproval = (facts: ApprovalFacts): ApprovalDecision => {
+  const approvals = [...new Map(facts.approvals.map((approval) => [approval.approver, approval])).values()]
+  if (facts.rules.length === 0) {
+    return { state: approvals.length > 0 ? "approved" : "waiting", tallies: [], lapsed: new Map() }
+  }
+  const tallies = facts.rules.map((rule): RuleTally => {
+    const approvedBy = approvals.flatMap((approval) =>
+      approvalProblem(rule, approval, facts) === undefined ? [approval.approver] : []
+    )
+    return { rule, approvedBy, missing: Math.max(0, rule.approvers - approvedBy.length) }
+  })
+  const lapsed = new Map(
+    approvals.flatMap((approval): ReadonlyArray<readonly [Approver, ApprovalProblem]> => {
+      const problem = uselessBecause(facts.rules, approval, facts)
+      return problem === undefined ? [] : [[approval.approver, problem]]
+    })
+  )
+  const isMet = tallies.every(({ missing }) => missing === 0)
+  return { state: isMet ? "approved" : lapsed.size > 0 ? "lapsed" : "waiting", tallies, lapsed }
+}

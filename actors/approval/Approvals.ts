@@ -1,0 +1,88 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
+import type { Approver } from "../../schema/records/Approval.ts"
+import { now } from "../Identity.ts"
+import { decideApproval, uselessBecause } from "./ApprovalDecision.ts"
+import { RunApprovalRow } from "./ApprovalRows.ts"
+import { problemWords, waitingWords } from "./ApprovalWords.ts"
+import { approvalBy, type ApprovedPlan, type PlanApproval, planApproval } from "./PlanApproval.ts"
+
+/** An approval to be given. */
+export interface ApprovalToGive {
+  readonly approver: Approver
+  readonly comment?: string | undefined
+}
+
+/** What an approval led to. `isNew`: the approver had not approved the plan before. */
+export interface GivenResult {
+  readonly isNew: boolean
+  readonly isApproved: boolean
+  /** Why the plan still waits; absent once it is approved. */
+  readonly waiting: string | undefined
+}
+
+/**
+ * Who approved which plan, and whether that is enough; the only writer of `run_approvals`. Every method works in the caller's
+ * transaction, on the rules and rights of that moment.
+ */
+export class Approvals extends Context.Service<
+  Approvals,
+  {
+    readonly of: (plan: ApprovedPlan) => Effect.Effect<PlanApproval>
+    /**
+     * Records an approval. Repeated by the same approver it changes nothing. Fails with `permission_denied` when it would count for
+     * no rule that is open.
+     */
+    readonly give: (plan: ApprovedPlan, approval: ApprovalToGive) => Effect.Effect<GivenResult, ApiError>
+    /** Why the plan may not be applied by the rules; `undefined` when they are met, or there are none. */
+    readonly obstacle: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
+    /** The same as a refusal. */
+    readonly require: (plan: ApprovedPlan) => Effect.Effect<void, ApiError>
+  }
+>()("svc/actors/approval/Approvals") {
+  static readonly layer = Layer.effect(
+    Approvals,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const withSql = Effect.provideService(SqlClient.SqlClient, sql)
+      const of = (plan: ApprovedPlan) => withSql(planApproval(plan))
+
+      const give = Effect.fn("Approvals.give")(function* (
+        plan: ApprovedPlan,
+        { approver, comment }: ApprovalToGive
+      ): Effect.fn.Return<GivenResult, ApiError> {
+        const { decision, facts, given, place, teamNames } = yield* of(plan)
+        const isNew = given.every((earlier) => earlier.approver !== approver)
+        if (!isNew) {
+          return { isNew, isApproved: decision.state === "approved", waiting: waitingWords(decision, teamNames) }
+        }
+        const own = yield* withSql(approvalBy(place, approver))
+        const open = decision.tallies.flatMap(({ missing, rule }) => (missing > 0 ? [rule] : []))
+        const problem = uselessBecause(open, own, facts)
+        if (problem !== undefined) {
+          return yield* new ApiError({
+            code: "permission_denied",
+            message: `This approval would not count: ${problemWords[problem]}.`
+          })
+        }
+        const row = { run_id: plan.id, approver, comment: comment ?? null, created_at: yield* now }
+        yield* Effect.orDie(sql`INSERT INTO run_approvals ${RunApprovalRow.values(sql, row)}`)
+        const decided = decideApproval({ ...facts, approvals: [...facts.approvals, own] })
+        return { isNew, isApproved: decided.state === "approved", waiting: waitingWords(decided, teamNames) }
+      })
+
+      const obstacle = Effect.fn("Approvals.obstacle")(function* (plan: ApprovedPlan) {
+        const { decision, rules, teamNames } = yield* of(plan)
+        return rules.length === 0 ? undefined : waitingWords(decision, teamNames)
+      })
+
+      const require = Effect.fn("Approvals.require")(function* (plan: ApprovedPlan) {
+        const reason = yield* obstacle(plan)
+        if (reason !== undefined) return yield* failedPrecondition(`Not applied. ${reason}`)
+      })
+
+      return Approvals.of({ of, give, obstacle, require })
+    })
+  )
+}

@@ -1,0 +1,108 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Approver } from "../../schema/records/Approval.ts"
+import type { Subject, TeamId } from "../../schema/records/Ids.ts"
+import { Subject as SubjectId } from "../../schema/records/Ids.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
+import { rowShape } from "../database/Table.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { AuthorsJson, SnapshotRow } from "../source/SourceRow.ts"
+import { type CapsulePlace, type PresentRights, presentRights } from "../team/PresentRights.ts"
+import { TeamRow } from "../team/TeamRows.ts"
+import { type ApprovalFacts, type BindingRule, decideApproval, type GivenApproval } from "./ApprovalDecision.ts"
+import { ApprovalRuleRow, RunApprovalRow } from "./ApprovalRows.ts"
+
+/** A plan whose approval is decided. */
+export type ApprovedPlan = Pick<RunRow, "id" | "capsule_id" | "source_snapshot_id" | "created_by">
+
+export const toBindingRule = (row: ApprovalRuleRow): BindingRule => ({
+  id: row.id,
+  approvers: row.approvers,
+  role: row.role,
+  ...(row.team_id === null ? {} : { teamId: row.team_id }),
+  planAuthorCounts: row.plan_author_counts === 1,
+  commitAuthorCounts: row.commit_author_counts === 1,
+  automationCounts: row.automation_counts === 1
+})
+
+const Person = rowShape({ subject: SubjectId })
+
+/** The accounts that have one of the addresses, as their own or as the one that an upstream provider verified. */
+const authorsOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
+  const sql = yield* SqlClient.SqlClient
+  const [snapshot] = yield* SnapshotRow.some(
+    sql,
+    "authors"
+  )`SELECT authors FROM source_snapshots WHERE id = ${plan.source_snapshot_id}`
+  if (snapshot === undefined || snapshot.authors === null) return "unknown" as const
+  const addresses = AuthorsJson.read(snapshot.authors)
+  if (addresses.length === 0) return "unknown" as const
+  const people = yield* Person.rows(sql)`SELECT subject FROM users WHERE ${sql.in("email", addresses)}
+    UNION SELECT subject FROM upstream_identities WHERE ${sql.in("verified_email", addresses)}`
+  return new Set<Subject>(people.map(({ subject }) => subject))
+})
+
+const serviceApproval: GivenApproval = { approver: "service", kind: "automation", role: undefined, teamIds: new Set() }
+
+/** The approval of this approver, given now, with the rights that they have now. */
+export const approvalBy = Effect.fn("approvalBy")(function* (
+  place: CapsulePlace | undefined,
+  approver: Approver
+): Effect.fn.Return<GivenApproval, never, SqlClient.SqlClient> {
+  if (approver === "service") return serviceApproval
+  const rights = place === undefined ? new Map<Subject, PresentRights>() : yield* presentRights(place, [approver])
+  return { approver, ...(rights.get(approver) ?? { kind: "person", role: undefined, teamIds: new Set<TeamId>() }) }
+})
+
+/** The place of a plan's Capsule. A plan without one can be approved, and never applied. */
+const placeOf = Effect.fnUntraced(function* (plan: Pick<RunRow, "capsule_id">) {
+  const sql = yield* SqlClient.SqlClient
+  const [capsule] = yield* CapsuleRow.some(sql, "workspace_id", "project_id", "environment")`SELECT workspace_id,
+    project_id, environment FROM capsules WHERE id = ${plan.capsule_id}`
+  if (capsule === undefined) return undefined
+  const { environment, project_id, workspace_id } = capsule
+  return { workspaceId: workspace_id, projectId: project_id, environment } satisfies CapsulePlace
+}, Effect.orDie)
+
+const rulesOf = Effect.fnUntraced(function* (place: CapsulePlace | undefined) {
+  if (place === undefined) return []
+  const { environment, projectId, workspaceId } = place
+  const sql = yield* SqlClient.SqlClient
+  return yield* ApprovalRuleRow.rows(sql)`SELECT * FROM approval_rules WHERE workspace_id = ${workspaceId}
+    AND (project_id IS NULL OR project_id = ${projectId}) AND (environment IS NULL OR environment = ${environment})
+    ORDER BY created_at, id`
+})
+
+/**
+ * What is decided about a plan at this moment, in the caller's transaction: the rules that fit its Capsule, and its approvals with
+ * the present rights of those who gave them. Everything that approves or applies asks here.
+ */
+export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedPlan) {
+  const sql = yield* SqlClient.SqlClient
+  const place = yield* placeOf(plan)
+  const rules = yield* rulesOf(place)
+  const given = yield* RunApprovalRow.rows(sql)`SELECT * FROM run_approvals WHERE run_id = ${plan.id}
+    ORDER BY created_at, approver`
+  const isAuthorAsked = rules.some(({ commit_author_counts }) => commit_author_counts === 0)
+  const approvals: Array<GivenApproval> = []
+  for (const { approver } of given) approvals.push(yield* approvalBy(place, approver))
+  const teams =
+    place === undefined || rules.length === 0
+      ? []
+      : yield* TeamRow.some(sql, "id", "name")`SELECT id, name FROM teams WHERE workspace_id = ${place.workspaceId}`
+  const facts: ApprovalFacts = {
+    rules: rules.map(toBindingRule),
+    approvals,
+    planAuthor: plan.created_by === null ? "service" : SubjectId.make(plan.created_by),
+    commitAuthors: isAuthorAsked ? yield* authorsOf(plan) : new Set<Subject>()
+  }
+  return {
+    place,
+    rules,
+    given,
+    facts,
+    decision: decideApproval(facts),
+    teamNames: new Map<TeamId, string>(teams.map(({ id, name }) => [id, name]))
+  }
+}, Effect.orDie)
+export type PlanApproval = Effect.Success<ReturnType<typeof planApproval>>

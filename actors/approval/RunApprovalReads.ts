@@ -1,0 +1,61 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
+import { RunApprovals } from "../../schema/records/Approval.ts"
+import type { RunId, Subject } from "../../schema/records/Ids.ts"
+import { isPlan } from "../../schema/records/RunLifecycle.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
+import { RunRow } from "../run/RunRow.ts"
+import { uselessBecause } from "./ApprovalDecision.ts"
+import { toApprovalRule } from "./ApprovalRules.ts"
+import { waitingWords } from "./ApprovalWords.ts"
+import { approvalBy, type PlanApproval, planApproval } from "./PlanApproval.ts"
+
+const decode = storedRecord(RunApprovals)
+
+/** What one more approval by this person would be worth. */
+const ownStanding = Effect.fnUntraced(function* ({ decision, facts, given, place }: PlanApproval, subject: Subject) {
+  if (given.some(({ approver }) => approver === subject)) return { status: "given" as const }
+  if (decision.state === "approved") return { status: "not_needed" as const }
+  const open = decision.tallies.flatMap(({ missing, rule }) => (missing > 0 ? [rule] : []))
+  const problem = uselessBecause(open, yield* approvalBy(place, subject), facts)
+  return problem === undefined ? { status: "counts" as const } : { status: "does_not_count" as const, problem }
+})
+
+/** Who approved a plan, who is missing, and why it waits, as `subject` sees it. */
+export const readRunApprovals = Effect.fn("readRunApprovals")(function* (id: RunId, subject: Subject) {
+  const read = yield* ReadSql
+  const [run] = yield* Effect.orDie(RunRow.rows(read)`SELECT * FROM runs WHERE id = ${id}`)
+  if (run === undefined) return yield* notFound("Run")
+  if (!isPlan(run.type)) return yield* failedPrecondition("Only a plan or destroy plan is approved.")
+  const standing = yield* planApproval(run).pipe(Effect.provideService(SqlClient.SqlClient, read))
+  const { decision, facts, given, rules, teamNames } = standing
+  const tallies = new Map(decision.tallies.map((tally) => [tally.rule.id, tally]))
+  return decode({
+    runId: id,
+    state: decision.state,
+    message: waitingWords(decision, teamNames) ?? "The plan has the approvals that it needs.",
+    approvals: given.map(({ approver, comment, created_at }) => {
+      const problem = decision.lapsed.get(approver)
+      return {
+        approver,
+        kind: facts.approvals.find((approval) => approval.approver === approver)?.kind ?? "person",
+        ...(comment === null ? {} : { comment }),
+        createdAt: created_at,
+        ...(problem === undefined ? {} : { problem })
+      }
+    }),
+    rules: rules.map((row) => {
+      const tally = tallies.get(row.id)
+      const teamName = row.team_id === null ? undefined : teamNames.get(row.team_id)
+      return {
+        rule: toApprovalRule(row),
+        ...(teamName === undefined ? {} : { teamName }),
+        approvedBy: tally?.approvedBy ?? [],
+        missing: tally?.missing ?? 0
+      }
+    }),
+    own: yield* ownStanding(standing, subject).pipe(Effect.provideService(SqlClient.SqlClient, read))
+  })
+})

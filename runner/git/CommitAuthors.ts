@@ -1,0 +1,18 @@
+const headerLine = /^(?:author|committer) [^\n]*?<([^<>\n]*)> \d+ [+-]\d{4}$/
+const trailerLine = /^co-authored-by:[^\n]*<([^<>\n]*)>\s*$/i
+
+/**
+ * The addresses in lower case, each once, that a commit object names as its author, committer or co-authors. Whoever writes a
+ * commit chooses them, so they say only whom to leave out, never whom to trust.
+ */
+export const commitAuthors = (bytes: Uint8Array): ReadonlyArray<string> => {
+  const text = Buffer.from(bytes).toString("utf8")
+  const end = text.indexOf("\n\n")
+  const [header, message] = end === -1 ? [text, ""] : [text.slice(0, end), text.slice(end + 2)]
+  const found = [
+    ...header.split("\n").map((line) => headerLine.exec(line)?.[1]),
+    ...message.split("\n").map((line) => trailerLine.exec(line)?.[1])
+  ]
+  const addresses = found.flatMap((address) => (address === undefined ? [] : [address.trim().toLowerCase()]))
+  return [...new Set(addresses)].filter((address) => address !== "")
+}

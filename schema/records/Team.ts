@@ -1,0 +1,35 @@
+import { Schema } from "effect"
+import { ProjectId, Subject, TeamId, WorkspaceId } from "./Ids.ts"
+import { EnvironmentName, Timestamp } from "./Primitives.ts"
+import { Role } from "./Workspace.ts"
+
+/**
+ * A role that the members of a team have for the Capsules of a Project and environment; each of them means every one when it is
+ * absent. It only adds to the role that a member has in the Workspace.
+ */
+export const TeamGrant = Schema.Struct({
+  projectId: Schema.optionalKey(ProjectId),
+  environment: Schema.optionalKey(EnvironmentName),
+  role: Role.check(
+    Schema.makeFilter((role) => role !== "owner", { expected: "viewer, member or admin: owners own the Workspace" })
+  )
+}).annotate({ identifier: "TeamGrant" })
+export type TeamGrant = typeof TeamGrant.Type
+
+export const TeamName = Schema.String.check(
+  Schema.isPattern(/^[a-z0-9][a-z0-9-]{0,38}$/, {
+    description: "1 to 39 of a-z, 0-9 and -, starting with a letter or digit"
+  })
+)
+
+/** Members of a Workspace under one name. A team makes nobody a member of the Workspace. */
+export const Team = Schema.Struct({
+  id: TeamId,
+  workspaceId: WorkspaceId,
+  name: TeamName,
+  members: Schema.Array(Subject),
+  grants: Schema.Array(TeamGrant),
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotate({ identifier: "Team" })
+export type Team = typeof Team.Type

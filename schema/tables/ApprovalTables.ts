@@ -1,0 +1,61 @@
+/**
+ * Teams of a Workspace, rules of approval, and who approved which plan. `NULL` for Project or environment means every one.
+ * `approver` is a subject, or `service` where the service approved for a Capsule that follows its lane.
+ */
+export const approvalTables: ReadonlyArray<string> = [
+  `CREATE TABLE teams (
+    id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    name TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    UNIQUE (workspace_id, name)
+  )`,
+  `CREATE TABLE team_members (
+    team_id TEXT NOT NULL REFERENCES teams (id),
+    subject TEXT NOT NULL REFERENCES users (subject),
+    PRIMARY KEY (team_id, subject)
+  )`,
+  `CREATE INDEX team_members_by_subject ON team_members (subject)`,
+  `CREATE TABLE team_grants (
+    team_id TEXT NOT NULL REFERENCES teams (id),
+    position INTEGER NOT NULL,
+    project_id TEXT REFERENCES projects (id),
+    environment TEXT,
+    role TEXT NOT NULL,
+    PRIMARY KEY (team_id, position)
+  )`,
+  `CREATE TABLE approval_rules (
+    id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    project_id TEXT REFERENCES projects (id),
+    environment TEXT,
+    approvers INTEGER NOT NULL,
+    role TEXT NOT NULL,
+    team_id TEXT REFERENCES teams (id),
+    plan_author_counts INTEGER NOT NULL,
+    commit_author_counts INTEGER NOT NULL,
+    automation_counts INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+  )`,
+  `CREATE INDEX approval_rules_by_workspace ON approval_rules (workspace_id, created_at, id)`,
+  `CREATE TABLE run_approvals (
+    run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    approver TEXT NOT NULL,
+    comment TEXT,
+    created_at TEXT NOT NULL,
+    PRIMARY KEY (run_id, approver)
+  )`,
+  // Somebody who comes back is in the teams that an owner puts them in, not in the previous ones.
+  `CREATE TRIGGER team_members_leave AFTER UPDATE OF status ON memberships WHEN NEW.status = 'suspended' BEGIN
+    DELETE FROM team_members WHERE subject = NEW.subject
+      AND team_id IN (SELECT id FROM teams WHERE workspace_id = NEW.workspace_id);
+  END`,
+  // Plans that were approved before may be waiting for their apply.
+  `INSERT INTO run_approvals (run_id, approver, comment, created_at)
+    SELECT id, COALESCE(approved_by, 'service'), approval_comment, approved_at FROM runs
+    WHERE approved_at IS NOT NULL AND status = 'succeeded' AND type IN ('plan', 'destroy_plan')`,
+  // Addresses of those who wrote the commit; NULL where an earlier release did not read them.
+  `ALTER TABLE source_snapshots ADD COLUMN authors TEXT`
+]

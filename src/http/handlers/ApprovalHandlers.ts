@@ -1,0 +1,77 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { ApprovalRules } from "../../../actors/approval/ApprovalRules.ts"
+import { readRunApprovals } from "../../../actors/approval/RunApprovalReads.ts"
+import { ReadSql } from "../../../actors/database/ReadSql.ts"
+import { Teams } from "../../../actors/team/Teams.ts"
+import { Caller } from "../../../schema/api/Middleware.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { ApprovalRuleId, RunId, Subject, TeamId } from "../../../schema/records/Ids.ts"
+import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
+
+const ownerScope = Effect.gen(function* () {
+  const { subject } = yield* Caller
+  return { workspaceId: yield* authorisedWorkspace, subject }
+})
+
+const ruleOf = (params: { readonly ruleId: string }) => pathId(ApprovalRuleId, params.ruleId, "Rule of approval")
+const teamOf = (params: { readonly teamId: string }) => pathId(TeamId, params.teamId, "Team")
+
+/** Rules of approval, and how a plan stands by them. */
+export const approvalHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "approvals",
+  Effect.fn(function* (handlers) {
+    const rules = yield* ApprovalRules
+    const read = yield* ReadSql
+    return storedAnswers("approvals", handlers).handleAll({
+      rules: Effect.fnUntraced(function* ({ query }) {
+        const page = yield* rules.list(yield* authorisedWorkspace, pageRequest(query))
+        return { approvalRules: page.items, ...cursorOf(page) }
+      }),
+      createRule: Effect.fnUntraced(function* ({ payload }) {
+        return { approvalRule: yield* rules.create(yield* commandContext, yield* ownerScope, payload) }
+      }),
+      updateRule: Effect.fnUntraced(function* ({ params, payload }) {
+        const id = yield* ruleOf(params)
+        return { approvalRule: yield* rules.update(yield* commandContext, yield* ownerScope, id, payload) }
+      }),
+      removeRule: Effect.fnUntraced(function* ({ params }) {
+        yield* rules.remove(yield* commandContext, yield* ownerScope, yield* ruleOf(params))
+      }),
+      ofRun: Effect.fnUntraced(function* ({ params }) {
+        const { subject } = yield* Caller
+        const id = yield* pathId(RunId, params.runId, "Run")
+        return {
+          approvals: yield* readRunApprovals(id, Subject.make(subject)).pipe(Effect.provideService(ReadSql, read))
+        }
+      })
+    })
+  })
+)
+
+/** Teams of a Workspace. */
+export const teamHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "teams",
+  Effect.fn(function* (handlers) {
+    const teams = yield* Teams
+    return storedAnswers("teams", handlers).handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const page = yield* teams.list(yield* authorisedWorkspace, pageRequest(query))
+        return { teams: page.items, ...cursorOf(page) }
+      }),
+      create: Effect.fnUntraced(function* ({ payload }) {
+        return { team: yield* teams.create(yield* commandContext, yield* ownerScope, payload) }
+      }),
+      update: Effect.fnUntraced(function* ({ params, payload }) {
+        const id = yield* teamOf(params)
+        return { team: yield* teams.update(yield* commandContext, yield* ownerScope, id, payload) }
+      }),
+      remove: Effect.fnUntraced(function* ({ params }) {
+        yield* teams.remove(yield* commandContext, yield* ownerScope, yield* teamOf(params))
+      })
+    })
+  })
+)

@@ -1,0 +1,208 @@
+import { describe, expect, test } from "bun:test"
+import {
+  type ApprovalFacts,
+  approvalProblem,
+  type BindingRule,
+  decideApproval,
+  type GivenApproval,
+  uselessBecause
+} from "../../../actors/approval/ApprovalDecision.ts"
+import { waitingWords } from "../../../actors/approval/ApprovalWords.ts"
+import type { ApprovalProblem, Approver } from "../../../schema/records/Approval.ts"
+import { ApprovalRuleId, Subject, TeamId } from "../../../schema/records/Ids.ts"
+import type { Role, SubjectKind } from "../../../schema/records/Workspace.ts"
+
+const letters = (letter: string) => letter.repeat(24)
+const subject = (letter: string) => Subject.make(`usr_${letters(letter)}`)
+const sre = TeamId.make(`team_${letters("s")}`)
+const ruleId = (letter: string) => ApprovalRuleId.make(`apr_${letters(letter)}`)
+
+const rule = (changes: Partial<BindingRule> = {}): BindingRule => ({
+  id: ruleId("a"),
+  approvers: 1,
+  role: "admin",
+  planAuthorCounts: true,
+  commitAuthorCounts: true,
+  automationCounts: false,
+  ...changes
+})
+
+/** The people of the model, by what a rule can ask of them. */
+interface Someone {
+  readonly approver: Approver
+  readonly kind: SubjectKind
+  readonly role: Role | undefined
+  readonly inTeam: boolean
+}
+
+const plans = subject("p")
+const commits = subject("c")
+const people: ReadonlyArray<Someone> = [
+  { approver: plans, kind: "person", role: "admin", inTeam: true },
+  { approver: commits, kind: "person", role: "owner", inTeam: false },
+  { approver: subject("a"), kind: "person", role: "admin", inTeam: false },
+  { approver: subject("o"), kind: "person", role: "owner", inTeam: true },
+  { approver: subject("m"), kind: "person", role: "member", inTeam: true },
+  { approver: subject("g"), kind: "person", role: undefined, inTeam: true },
+  { approver: subject("b"), kind: "automation", role: "admin", inTeam: true },
+  { approver: "service", kind: "automation", role: undefined, inTeam: false }
+]
+
+const given = ({ approver, inTeam, kind, role }: Someone): GivenApproval => ({
+  approver,
+  kind,
+  role,
+  teamIds: new Set(inTeam ? [sre] : [])
+})
+
+const facts = (
+  rules: ReadonlyArray<BindingRule>,
+  approvals: ReadonlyArray<GivenApproval>,
+  changes: Partial<ApprovalFacts> = {}
+): ApprovalFacts => ({ rules, approvals, planAuthor: plans, commitAuthors: new Set([commits]), ...changes })
+
+/** The same written the other way round: who is excluded by each sentence of the documentation, by set operations alone. */
+const modelApproves = (rules: ReadonlyArray<BindingRule>, approvers: ReadonlyArray<Someone>): boolean => {
+  if (rules.length === 0) return approvers.length > 0
+  return rules.every((each) => {
+    const ranks = ["viewer", "member", "admin", "owner"]
+    const left = new Set(approvers)
+    for (const one of approvers) {
+      const excluded = [
+        one.approver !== "service" && ranks.indexOf(one.role ?? "nobody") < ranks.indexOf(each.role),
+        each.teamId !== undefined && !one.inTeam,
+        !each.planAuthorCounts && one.approver === plans,
+        !each.commitAuthorCounts && one.approver === commits,
+        !each.automationCounts && one.kind === "automation"
+      ]
+      if (excluded.some(Boolean)) left.delete(one)
+    }
+    return left.size >= each.approvers
+  })
+}
+
+/** Every combination of what a rule can say: 3 x 2 x 2 x 2 x 2 x 2 = 96. */
+const combinations: ReadonlyArray<BindingRule> = [1, 2, 3].flatMap((approvers) =>
+  (["admin", "owner"] as const).flatMap((role) =>
+    [undefined, sre].flatMap((teamId) =>
+      [true, false].flatMap((planAuthorCounts) =>
+        [true, false].flatMap((commitAuthorCounts) =>
+          [true, false].map((automationCounts) =>
+            rule({
+              approvers,
+              role,
+              ...(teamId === undefined ? {} : { teamId }),
+              planAuthorCounts,
+              commitAuthorCounts,
+              automationCounts
+            })
+          )
+        )
+      )
+    )
+  )
+)
+
+/** Every set of the people above. */
+const sets = Array.from({ length: 2 ** people.length }, (_, bits) =>
+  people.filter((_one, at) => (bits >> at) % 2 === 1)
+)
+
+describe("a decision about an approval agrees with the model", () => {
+  test("for each of 96 rules and each set of approvers", () => {
+    expect(combinations).toHaveLength(96)
+    const wrong = combinations.flatMap((each) =>
+      sets.flatMap((approvers) => {
+        const { state } = decideApproval(facts([each], approvers.map(given)))
+        return (state === "approved") === modelApproves([each], approvers) ? [] : [{ each, approvers }]
+      })
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test("for pairs of rules, which both have to be met", () => {
+    const other = combinations.map((each) => ({ ...each, id: ruleId("b") }))
+    const some = sets.filter((approvers) => approvers.length <= 4)
+    const wrong = combinations.flatMap((each, at) => {
+      const pair = [each, other[(at * 37 + 11) % other.length] ?? each]
+      return some.flatMap((approvers) => {
+        const { state } = decideApproval(facts(pair, approvers.map(given)))
+        return (state === "approved") === modelApproves(pair, approvers) ? [] : [{ pair, approvers }]
+      })
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test("an approval more never takes an approval away, and what is missing is what the rule lacks", () => {
+    for (const each of combinations) {
+      for (const approvers of sets) {
+        const { state, tallies } = decideApproval(facts([each], approvers.map(given)))
+        const [tally] = tallies
+        expect(tally?.missing).toBe(Math.max(0, each.approvers - (tally?.approvedBy.length ?? 0)))
+        if (state !== "approved") continue
+        expect(decideApproval(facts([each], people.map(given))).state).toBe("approved")
+      }
+    }
+  })
+})
+
+test("without a rule the first approval is enough, whoever gave it", () => {
+  expect(decideApproval(facts([], [])).state).toBe("waiting")
+  for (const one of people) expect(decideApproval(facts([], [given(one)])).state).toBe("approved")
+})
+
+test("somebody who approves twice counts once", () => {
+  const owner = { approver: subject("o"), kind: "person", role: "owner", teamIds: new Set<TeamId>() } as const
+  expect(decideApproval(facts([rule({ approvers: 2 })], [owner, owner])).state).toBe("waiting")
+})
+
+const rightsLost: ReadonlyArray<readonly [string, Partial<GivenApproval>, ApprovalProblem]> = [
+  ["left the Workspace", { role: undefined }, "no_member"],
+  ["was lowered to member", { role: "member" }, "role"],
+  ["left the team", { teamIds: new Set() }, "team"]
+]
+
+for (const [why, lost, problem] of rightsLost) {
+  test(`an approval lapses when its approver ${why}`, () => {
+    const approval: GivenApproval = {
+      approver: subject("o"),
+      kind: "person",
+      role: "admin",
+      teamIds: new Set([sre])
+    }
+    const binding = [rule({ teamId: sre })]
+    expect(decideApproval(facts(binding, [approval])).state).toBe("approved")
+    const decision = decideApproval(facts(binding, [{ ...approval, ...lost }]))
+    expect(decision.state).toBe("lapsed")
+    expect([...decision.lapsed.values()]).toEqual([problem])
+    expect(waitingWords(decision, new Map([[sre, "sre"]]))).toContain(
+      "1 more approval by admins and owners of the team sre"
+    )
+  })
+}
+
+test("nobody counts while it is unknown who wrote the commit, where its authors do not count", () => {
+  const strict = rule({ commitAuthorCounts: false })
+  const owner = given(people[3] ?? { approver: "service", kind: "automation", role: undefined, inTeam: false })
+  expect(approvalProblem(strict, owner, { planAuthor: plans, commitAuthors: "unknown" })).toBe("commit_author_unknown")
+  expect(approvalProblem(rule(), owner, { planAuthor: plans, commitAuthors: "unknown" })).toBeUndefined()
+})
+
+test("the service's own plan is not approved by the service where the author of a plan does not count", () => {
+  const service: GivenApproval = { approver: "service", kind: "automation", role: undefined, teamIds: new Set() }
+  const own = { planAuthor: "service" as const }
+  const named = rule({ automationCounts: true })
+  expect(decideApproval(facts([named], [service], own)).state).toBe("approved")
+  expect(decideApproval(facts([{ ...named, planAuthorCounts: false }], [service], own)).state).toBe("lapsed")
+  expect(decideApproval(facts([rule()], [service], own)).state).toBe("lapsed")
+})
+
+test("an approval that counts for one of several rules is worth something", () => {
+  const [, , admin] = people.map(given)
+  if (admin === undefined) throw new Error("no admin")
+  const both = [rule({ role: "owner" }), rule({ id: ruleId("b"), approvers: 2 })]
+  const authors = { planAuthor: plans, commitAuthors: new Set<Subject>() }
+  expect(uselessBecause(both, admin, authors)).toBeUndefined()
+  expect(uselessBecause([rule({ role: "owner" })], admin, authors)).toBe("role")
+  expect(uselessBecause([], admin, authors)).toBeUndefined()
+})

@@ -1,0 +1,114 @@
+import type { Mutant } from "./Mutant.ts"
+
+const decision = "actors/approval/ApprovalDecision.ts"
+const decided = "test/actors/approval/ApprovalDecision.test.ts"
+const ways = "test/actors/approval/WaysToApply.test.ts"
+
+/** What an apply needs: each sentence of a rule, and each place that asks. */
+export const approvalMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "automation counts only where a rule names it",
+    file: decision,
+    text: `if (kind === "automation" && !rule.automationCounts) return "automation"`,
+    broken: `if (kind === "automation" && rule.approvers > 99) return "automation"`,
+    test: decided
+  },
+  {
+    name: "an approver without a membership",
+    file: decision,
+    text: `if (role === undefined) return "no_member"`,
+    broken: `if (role === undefined) return undefined`,
+    test: decided
+  },
+  {
+    name: "the role of an approver",
+    file: decision,
+    text: `if (!roleAtLeast(role, rule.role)) return "role"`,
+    broken: `if (!roleAtLeast(role, "viewer")) return "role"`,
+    test: decided
+  },
+  {
+    name: "the team of an approver",
+    file: decision,
+    text: `if (rule.teamId !== undefined && !teamIds.has(rule.teamId)) return "team"`,
+    broken: `if (rule.teamId !== undefined && teamIds.size > 99) return "team"`,
+    test: decided
+  },
+  {
+    name: "the author of a plan",
+    file: decision,
+    text: `if (!rule.planAuthorCounts && approver === planAuthor) return "plan_author"`,
+    broken: `if (!rule.planAuthorCounts && approver === rule.id) return "plan_author"`,
+    test: decided
+  },
+  {
+    name: "an author of the commit",
+    file: decision,
+    text: `return commitAuthors.has(approver) ? "commit_author" : undefined`,
+    broken: `return commitAuthors.size > 99 ? "commit_author" : undefined`,
+    test: decided
+  },
+  {
+    name: "an unknown author of the commit",
+    file: decision,
+    text: `if (commitAuthors === "unknown") return "commit_author_unknown"`,
+    broken: `if (commitAuthors === "unknown") return undefined`,
+    test: decided
+  },
+  {
+    name: "every rule has to be met",
+    file: decision,
+    text: "tallies.every(({ missing }) => missing === 0)",
+    broken: "tallies.some(({ missing }) => missing === 0)",
+    test: decided
+  },
+  {
+    name: "nobody counts twice",
+    file: decision,
+    text: "[...new Map(facts.approvals.map((approval) => [approval.approver, approval])).values()]",
+    broken: "facts.approvals",
+    test: decided
+  },
+  {
+    name: "the admission of an apply asks for the approvals",
+    file: "actors/capsule/CapsuleRuns.ts",
+    text: "yield* approvals.require(plan)",
+    broken: "yield* approvals.of(plan)",
+    test: ways
+  },
+  {
+    name: "the claim of an apply asks for the approvals",
+    file: "actors/execution/ApplyPreparation.ts",
+    text: "if (unapproved !== undefined) {",
+    broken: `if (unapproved === "") {`,
+    test: "test/actors/execution/ApplyRefusals.test.ts"
+  },
+  {
+    name: "a followed plan needs the approvals",
+    file: "actors/capsule/FollowedApply.ts",
+    text: "if (Result.isFailure(given) || !given.success.isApproved) {",
+    broken: "if (Result.isFailure(given) && plan.approved_at !== null) {",
+    test: ways
+  },
+  {
+    name: "an approval too few does not approve",
+    file: "actors/run-commands/RunBehavior.ts",
+    text: `const completes = isApproved && row.status === "waiting_approval"`,
+    broken: `const completes = row.status === "waiting_approval"`,
+    test: ways
+  },
+  {
+    name: "only owners change rules and teams",
+    file: "actors/team/OwnerScope.ts",
+    text: `!== "owner") return yield* permissionDenied(refusal)`,
+    broken: `=== undefined) return yield* permissionDenied(refusal)`,
+    test: ways
+  },
+  {
+    name: "a team's role is that of its environment",
+    file: "src/http/authorization/WorkspaceLocation.ts",
+    text: "AND (g.environment IS NULL OR g.environment = c.environment))",
+    broken: ")",
+    test: "test/src/http/authorization/TeamRoles.test.ts"
+  }
+]
