@@ -9,10 +9,11 @@ import { serve } from "../operator/support/Server.ts"
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 const examples = `${root}/examples/monitoring`
-const hasPromtool = Bun.which("promtool") !== null
+const program = Bun.which("promtool")
+const hasPromtool = program !== null
 
 const promtool = (args: ReadonlyArray<string>, input = "") => {
-  const { status, stderr, stdout } = spawnSync("promtool", args, { input, encoding: "utf8" })
+  const { status, stderr, stdout } = spawnSync(program ?? "", args, { input, encoding: "utf8" })
   return { status, said: `${stdout}${stderr}`.trim() }
 }
 
