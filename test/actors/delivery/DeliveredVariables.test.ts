@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import { Redacted, Result } from "effect"
-import { type DeliveredValues, deliveredVariables, secretShapes } from "../../../actors/delivery/DeliveredVariables.ts"
+import {
+  type DeliveredValues,
+  deliveredVariables,
+  introspectionShape,
+  secretShapes
+} from "../../../actors/delivery/DeliveredVariables.ts"
 import type { CompiledRequirement } from "../../../schema/manifest/CompiledInstall.ts"
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 import { declared } from "../support/DeclaredVariables.ts"
@@ -35,6 +40,17 @@ const delivered = (requires: ReadonlyArray<CompiledRequirement>, variables: Read
   })
 
 describe("deliveries", () => {
+  test.each([
+    ["the variable oidc_introspection_secret", variable("value", "oidc_introspection_secret"), true],
+    ["the binding OIDC_INTROSPECTION_SECRET", binding("value", "OIDC_INTROSPECTION_SECRET"), true],
+    ["another variable", variable("value", "OIDC_INTROSPECTION_SECRET"), false],
+    ["another binding", binding("value", "oidc_introspection_secret"), false],
+    ["a variable whose name begins alike", variable("value", "oidc_introspection_secret_2"), false]
+  ] as const)("of the generated secrets, the one for %s introspects: %p", (_, delivery, introspects) => {
+    const shapes = secretShapes([secret(variable("value", "key")), secret(delivery)])
+    expect(introspectionShape(shapes)).toEqual(introspects ? shapes[1] : undefined)
+  })
+
   test("a secret is delivered to its variable and is sensitive whatever the module declares", () => {
     expect(delivered([secret(variable("value", "key"))], [hosted("key")])).toEqual([
       { name: "key", sensitive: true, value: "aa" }
