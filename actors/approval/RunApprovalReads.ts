@@ -4,6 +4,7 @@ import { failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import { RunApprovals } from "../../schema/records/Approval.ts"
 import type { RunId, Subject } from "../../schema/records/Ids.ts"
 import { isPlan } from "../../schema/records/RunLifecycle.ts"
+import { roleAtLeast } from "../../schema/records/Workspace.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
 import { RunRow } from "../run/RunRow.ts"
@@ -18,8 +19,10 @@ const decode = storedRecord(RunApprovals)
 const ownStanding = Effect.fnUntraced(function* ({ decision, facts, given, place }: PlanApproval, subject: Subject) {
   if (given.some(({ approver }) => approver === subject)) return { status: "given" as const }
   if (decision.state === "approved") return { status: "not_needed" as const }
+  const own = yield* approvalBy(place, subject)
   const open = decision.tallies.flatMap(({ missing, rule }) => (missing > 0 ? [rule] : []))
-  const problem = uselessBecause(open, yield* approvalBy(place, subject), facts)
+  const mayApprove = own.role !== undefined && roleAtLeast(own.role, "admin")
+  const problem = mayApprove ? uselessBecause(open, own, facts) : "role"
   return problem === undefined ? { status: "counts" as const } : { status: "does_not_count" as const, problem }
 })
 

@@ -15,6 +15,18 @@ export const workspacesSetAutomation: Endpoint<"workspaces", "setAutomation"> =
   "POST /api/v1/workspaces/:workspaceId/automation"
 export const workspacesMembers: Endpoint<"workspaces", "members"> = "GET /api/v1/workspaces/:workspaceId/members"
 export const workspacesHandOver: Endpoint<"workspaces", "handOver"> = "POST /api/v1/workspaces/:workspaceId/ownership"
+export const teamsList: Endpoint<"teams", "list"> = "GET /api/v1/workspaces/:workspaceId/teams"
+export const teamsCreate: Endpoint<"teams", "create"> = "POST /api/v1/workspaces/:workspaceId/teams"
+export const teamsUpdate: Endpoint<"teams", "update"> = "PATCH /api/v1/workspaces/:workspaceId/teams/:teamId"
+export const teamsRemove: Endpoint<"teams", "remove"> = "DELETE /api/v1/workspaces/:workspaceId/teams/:teamId"
+export const approvalsRules: Endpoint<"approvals", "rules"> = "GET /api/v1/workspaces/:workspaceId/approval-rules"
+export const approvalsCreateRule: Endpoint<"approvals", "createRule"> =
+  "POST /api/v1/workspaces/:workspaceId/approval-rules"
+export const approvalsUpdateRule: Endpoint<"approvals", "updateRule"> =
+  "PATCH /api/v1/workspaces/:workspaceId/approval-rules/:ruleId"
+export const approvalsRemoveRule: Endpoint<"approvals", "removeRule"> =
+  "DELETE /api/v1/workspaces/:workspaceId/approval-rules/:ruleId"
+export const approvalsOfRun: Endpoint<"approvals", "ofRun"> = "GET /api/v1/runs/:runId/approvals"
 export const invitationsList: Endpoint<"invitations", "list"> = "GET /api/v1/workspaces/:workspaceId/invitations"
 export const invitationsCreate: Endpoint<"invitations", "create"> = "POST /api/v1/workspaces/:workspaceId/invitations"
 export const invitationsRevoke: Endpoint<"invitations", "revoke"> =

@@ -36,7 +36,7 @@ import {
 import { Fault } from "./Fault.ts"
 
 /** Lists of a Workspace refresh at this interval while visible; a Run's own page is pushed instead. */
-const listPaceMs = 15_000
+export const listPaceMs = 15_000
 
 type Cursor = string | undefined
 
@@ -44,7 +44,7 @@ type Cursor = string | undefined
 const firstCursor = (): Cursor => undefined
 
 /** Follows every page of a list that is shown whole: searching a part would mislead. */
-const everyPage = async <P extends { readonly nextCursor?: string }, A>(
+export const everyPage = async <P extends { readonly nextCursor?: string }, A>(
   read: (page: { readonly limit: string; readonly cursor: Cursor }) => Promise<P>,
   itemsOf: (page: P) => ReadonlyArray<A>
 ): Promise<ReadonlyArray<A>> => {

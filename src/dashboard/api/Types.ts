@@ -60,6 +60,11 @@ import type {
   Output as OutputSchema,
   StateVersion as StateVersionSchema
 } from "../../../schema/records/StateVersion.ts"
+import type { Team as TeamSchema } from "../../../schema/records/Team.ts"
+import type {
+  ApprovalRule as ApprovalRuleSchema,
+  RunApprovals as RunApprovalsSchema
+} from "../../../schema/records/Approval.ts"
 import type {
   Member as MemberSchema,
   Project as ProjectSchema,
@@ -70,6 +75,9 @@ export type AutoUpdateDecision = typeof AutoUpdateDecisionSchema.Encoded
 export type Workspace = typeof WorkspaceSchema.Encoded
 export type Role = Workspace["role"]
 export type Member = typeof MemberSchema.Encoded
+export type Team = typeof TeamSchema.Encoded
+export type ApprovalRule = typeof ApprovalRuleSchema.Encoded
+export type RunApprovals = typeof RunApprovalsSchema.Encoded
 export type Invitation = typeof InvitationSchema.Encoded
 export type InvitationPreview = typeof InvitationPreviewSchema.Encoded
 export type Project = typeof ProjectSchema.Encoded

@@ -12,6 +12,7 @@ import { leftOverWords } from "../../../src/dashboard/screens/left-over/LeftOver
 import { decisionWords } from "../../../src/dashboard/screens/run/DecisionWords.ts"
 import { updateWords } from "../../../src/dashboard/screens/update/Words.ts"
 import { sourceWords } from "../../../src/dashboard/screens/sources/Words.ts"
+import { approvalWords } from "../../../src/dashboard/screens/workspace/ApprovalWords.ts"
 import { memberWords } from "../../../src/dashboard/screens/workspace/MemberWords.ts"
 import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.ts"
 import { vocabulary } from "../../../src/dashboard/words/Vocabulary.ts"
@@ -69,6 +70,7 @@ export const unconfirmed = (page: Page) =>
 const capsule = `/w/acme/capsules/${storefrontId}`
 const account = { path: "/account", ready: ".row-static" }
 const settings = { path: "/w/acme/settings", ready: ".row-static" }
+const approvals = { path: "/w/acme/settings/approvals", ready: ".row-static" }
 const shares = { path: "/w/acme/settings/shares", ready: ".row-static" }
 const dependencies = { path: `${capsule}/dependencies`, ready: ".row-static" }
 const review = { path: `/w/acme/runs/${reviewRun}`, ready: ".decision" }
@@ -228,6 +230,34 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
   { source: "screens/account/Identities.tsx", ...account, open: button((to) => signInWords[to].unlink) },
   { source: "screens/workspace/InviteDialog.tsx", ...settings, open: button((to) => memberWords[to].invite) },
   { source: "screens/workspace/InviteDialog.tsx", ...settings, open: madeLink },
+  { source: "screens/workspace/RuleDialog.tsx", ...approvals, open: button((to) => approvalWords[to].newRule) },
+  {
+    source: "screens/workspace/RuleDialog.tsx",
+    ...approvals,
+    open: inPanel(
+      (to) => approvalWords[to].rules,
+      (to) => approvalWords[to].edit
+    )
+  },
+  { source: "screens/workspace/TeamDialog.tsx", ...approvals, open: button((to) => approvalWords[to].newTeam) },
+  {
+    source: "screens/workspace/TeamDialog.tsx",
+    ...approvals,
+    open: inPanel(
+      (to) => approvalWords[to].teams,
+      (to) => approvalWords[to].edit
+    )
+  },
+  {
+    source: "screens/workspace/Approvals.tsx",
+    ...approvals,
+    open: inPanel((to) => approvalWords[to].rules, remove)
+  },
+  {
+    source: "screens/workspace/Approvals.tsx",
+    ...approvals,
+    open: inPanel((to) => approvalWords[to].teams, remove)
+  },
   {
     source: "screens/workspace/Invitations.tsx",
     ...settings,

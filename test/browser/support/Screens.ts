@@ -81,6 +81,7 @@ export const screensByRoute: Readonly<
   "/w/$workspace/graph": [{ name: "graph", path: "/w/acme/graph", ready: ".node" }],
   "/w/$workspace/settings": [{ name: "workspace", path: "/w/acme/settings", ready: ".row-static" }],
   "/w/$workspace/settings/$tab": [
+    { name: "workspace-approvals", path: "/w/acme/settings/approvals", ready: ".row-static" },
     { name: "workspace-tokens", path: "/w/acme/settings/tokens", ready: ".row-static" },
     { name: "workspace-settings", path: "/w/acme/settings/settings", ready: ".facts" },
     { name: "workspace-shares", path: "/w/acme/settings/shares", ready: ".row-static" },

@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { newIdempotencyKey } from "../../api/Client.ts"
-import { runsApply, runsApprove } from "../../api/Endpoints.ts"
+import { approvalsOfRun, runsApply, runsApprove } from "../../api/Endpoints.ts"
 import { runQuery } from "../../api/Queries.ts"
 import type { ResourceChange, Run } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
@@ -12,9 +12,11 @@ import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
 import { AreaField, TextField } from "../../ui/Field.tsx"
 import { Facts } from "../../ui/Layout.tsx"
+import { toast } from "../../ui/Toast.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { shortCommit, shortDigest } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
+import { standingWords } from "./ApprovalStandingWords.ts"
 import { decisionWords } from "./DecisionWords.ts"
 import { ChangeSign } from "./ChangeRow.tsx"
 import { changeKind, isLoss, losses } from "./PlanDiff.ts"
@@ -26,6 +28,10 @@ interface ApproveDialogProps {
   /** What must be typed when something will be destroyed or replaced. */
   readonly name: string
   readonly environment: string | undefined
+  /** Whether all approvals are there, so that it is applied only. */
+  readonly approved: boolean
+  /** Whether a rule of approval binds the plan: then one approval may not be enough. */
+  readonly isRuled: boolean
   readonly onClose: () => void
 }
 
@@ -51,9 +57,10 @@ const Lost = ({ changes, count }: { readonly changes: ReadonlyArray<ResourceChan
   )
 }
 
-export const ApproveDialog = ({ run, name, environment, onClose }: ApproveDialogProps) => {
+export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClose }: ApproveDialogProps) => {
   const words = useWords(decisionWords)
   const facts = useWords(runWords)
+  const standing = useWords(standingWords)
   const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const navigate = useNavigate()
@@ -67,7 +74,7 @@ export const ApproveDialog = ({ run, name, environment, onClose }: ApproveDialog
   const confirmed = !dangerous || typed.trim() === name
   const approve = useMutation({
     mutationFn: async (thenApply: boolean) => {
-      if (run.approvedAt === undefined) {
+      if (!approved) {
         await call(runsApprove, {
           params: { runId: run.id },
           body: {
@@ -75,6 +82,13 @@ export const ApproveDialog = ({ run, name, environment, onClose }: ApproveDialog
             ...(comment.trim() === "" ? {} : { comment: comment.trim() })
           }
         })
+      }
+      if (isRuled && thenApply) {
+        const { approvals } = await call(approvalsOfRun, { params: { runId: run.id } })
+        if (approvals.state !== "approved") {
+          toast(standing.moreNeeded)
+          return undefined
+        }
       }
       return thenApply ? (await call(runsApply, { params: { runId: run.id }, idempotencyKey: key })).run : undefined
     },
@@ -130,7 +144,7 @@ export const ApproveDialog = ({ run, name, environment, onClose }: ApproveDialog
             onChange={(event) => setTyped(event.target.value)}
           />
         ) : null}
-        {run.approvedAt === undefined ? (
+        {!approved ? (
           <AreaField
             label={words.comment}
             helper={words.commentHelp}
@@ -144,13 +158,9 @@ export const ApproveDialog = ({ run, name, environment, onClose }: ApproveDialog
         {approve.error === null ? null : <FaultNotice error={approve.error} />}
         <div className="form-actions">
           <Button tone={dangerous ? "danger" : "primary"} type="submit" disabled={!confirmed} busy={approve.isPending}>
-            {run.approvedAt !== undefined
-              ? words.applyNow
-              : run.type === "destroy_plan"
-                ? words.approveAndDestroy
-                : words.approveAndApply}
+            {approved ? words.applyNow : run.type === "destroy_plan" ? words.approveAndDestroy : words.approveAndApply}
           </Button>
-          {run.approvedAt === undefined ? (
+          {!approved ? (
             <Button disabled={!confirmed || approve.isPending} onClick={() => approve.mutate(false)}>
               {words.approveOnly}
             </Button>

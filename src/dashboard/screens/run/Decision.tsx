@@ -1,6 +1,7 @@
-import { useInfiniteQuery } from "@tanstack/react-query"
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
+import { runApprovalsQuery } from "../../api/ApprovalQueries.ts"
 import { runsQuery } from "../../api/Queries.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
@@ -9,6 +10,7 @@ import { Button, LinkButton } from "../../ui/Button.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
+import { ApprovalStanding } from "./ApprovalStanding.tsx"
 import { ApproveDialog, losesOf } from "./ApproveDialog.tsx"
 import { CancelDialog } from "./CancelDialog.tsx"
 import { Confinement } from "./Confinement.tsx"
@@ -55,7 +57,11 @@ const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule
   const may = useMay()
   const [open, setOpen] = useState<"approve" | "discard" | undefined>(undefined)
   const lost = losesOf(run)
-  const approved = run.approvedAt !== undefined
+  const standing = useQuery(runApprovalsQuery(run.id)).data
+  // An approved plan may have lost an approval, or a rule may have been added since.
+  const approved = run.approvedAt !== undefined && (standing === undefined || standing.state === "approved")
+  const own = standing?.own.status
+  const canApprove = approved || standing === undefined || standing.rules.length === 0 || own === "counts"
   const empty = run.planSummary !== undefined && Object.values(run.planSummary).every((count) => count === 0)
   return (
     <div className={`decision${lost > 0 ? " decision-danger" : ""}`} data-testid="decision">
@@ -73,6 +79,7 @@ const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule
                   : words.reviewSafe}
           </p>
         </div>
+        {standing === undefined ? null : <ApprovalStanding standing={standing} />}
         <Comment run={run} />
         <Confinement run={run} />
         {run.expiresAt === undefined || approved ? null : (
@@ -81,9 +88,14 @@ const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule
           </p>
         )}
       </div>
-      {may("admin") ? (
+      {may("admin") || own === "counts" ? (
         <div className="decision-actions">
-          <Button tone={lost > 0 ? "danger" : "primary"} icon="check" onClick={() => setOpen("approve")}>
+          <Button
+            tone={lost > 0 ? "danger" : "primary"}
+            icon="check"
+            disabled={!canApprove}
+            onClick={() => setOpen("approve")}
+          >
             {approved ? words.applyNow : run.type === "destroy_plan" ? words.approveAndDestroy : words.approveAndApply}
           </Button>
           <Button onClick={() => setOpen("discard")}>{approved ? words.withdraw : words.discard}</Button>
@@ -101,6 +113,8 @@ const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule
           run={run}
           name={capsule?.name ?? run.id}
           environment={capsule?.environment}
+          approved={approved}
+          isRuled={(standing?.rules.length ?? 0) > 0}
           onClose={() => setOpen(undefined)}
         />
       ) : null}

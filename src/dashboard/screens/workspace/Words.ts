@@ -1,5 +1,12 @@
 const en = {
-  tabs: { members: "Members", tokens: "Tokens", shares: "Shared outputs", backups: "Backups", settings: "Settings" },
+  tabs: {
+    members: "Members",
+    approvals: "Approvals",
+    tokens: "Tokens",
+    shares: "Shared outputs",
+    backups: "Backups",
+    settings: "Settings"
+  },
   sharesAbout:
     "Outputs that cross from one workspace into another. The giving side offers them, the receiving side accepts, either ends it.",
   sharesNone: "Nothing is shared",
@@ -84,6 +91,7 @@ const en = {
 const ja: typeof en = {
   tabs: {
     members: "メンバー",
+    approvals: "承認",
     tokens: "トークン",
     shares: "出力の共有",
     backups: "バックアップ",

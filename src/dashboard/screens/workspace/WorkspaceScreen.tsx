@@ -6,13 +6,14 @@ import { Tabs } from "../../ui/Tabs.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { Tokens } from "../account/Tokens.tsx"
+import { Approvals } from "./Approvals.tsx"
 import { Backups } from "./Backups.tsx"
 import { Members } from "./Members.tsx"
 import { Settings } from "./Settings.tsx"
 import { Shares } from "./Shares.tsx"
 import { workspaceWords } from "./Words.ts"
 
-const tabs = ["members", "tokens", "shares", "backups", "settings"] as const
+const tabs = ["members", "approvals", "tokens", "shares", "backups", "settings"] as const
 
 export const WorkspaceScreen = () => {
   const words = useWords(workspaceWords)
@@ -33,6 +34,7 @@ export const WorkspaceScreen = () => {
         }))}
       />
       {tab === "members" ? <Members /> : null}
+      {tab === "approvals" ? <Approvals key={workspace.id} /> : null}
       {tab === "tokens" ? <Tokens workspaceId={workspace.id} /> : null}
       {tab === "shares" ? <Shares key={workspace.id} /> : null}
       {tab === "backups" ? <Backups key={workspace.id} /> : null}

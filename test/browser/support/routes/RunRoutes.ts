@@ -29,6 +29,7 @@ export const runRoute = (world: World, id: string, action: string | undefined, a
   const run = world.runs.find((each) => each.id === id)
   if (run === undefined) return missing
   if (action === undefined) return ok({ run })
+  if (action === "approvals") return ok({ approvals: world.approvals(run) })
   if (action === "approve") {
     const digest = textField(asked.body, "planDigest")
     if (digest !== undefined && digest !== run.planDigest)

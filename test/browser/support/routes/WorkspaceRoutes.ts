@@ -1,6 +1,7 @@
 import { activity } from "../records/Activity.ts"
 import { storefrontId } from "../records/Capsules.ts"
 import { invitations, me, members } from "../records/People.ts"
+import { approvalRules, teams } from "../records/Approvals.ts"
 import { failedRun, reviewRun } from "../records/Runs.ts"
 import { ago, commit, digest, newId } from "../records/Seeds.ts"
 import { workspaceId, workspaces } from "../records/Workspaces.ts"
@@ -90,6 +91,9 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
   if (rest === "capsules") return ok({ capsules: world.empty ? [] : world.capsules })
   if (rest === "runs") return runList(world, asked.query)
   if (rest === "members") return ok({ members })
+  if (rest === "teams") return ok(asked.method === "GET" ? { teams } : { team: teams[0] })
+  if (rest === "approval-rules")
+    return ok(asked.method === "GET" ? { approvalRules } : { approvalRule: approvalRules[0] })
   if (rest === "invitations")
     return asked.method === "GET"
       ? ok({ invitations })

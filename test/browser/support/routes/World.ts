@@ -4,9 +4,11 @@ import type {
   InstallConfig,
   LeftOverState,
   Run,
+  RunApprovals,
   Source,
   Workspace
 } from "../../../../src/dashboard/api/Types.ts"
+import { unruled } from "../records/Approvals.ts"
 import { backups, capsules, outputs } from "../records/Capsules.ts"
 import { connections } from "../records/Connections.ts"
 import { installConfig, report } from "../records/InstallConfigs.ts"
@@ -35,6 +37,7 @@ export interface World {
   automationPause: Workspace["automationPause"]
   decisions: ReadonlyArray<AutoUpdateDecision>
   leftOvers: Array<LeftOverState>
+  approvals: (run: Run) => RunApprovals
   empty: boolean
 }
 
@@ -55,6 +58,7 @@ export const newWorld = (): World => ({
   automationPause: undefined,
   decisions: [],
   leftOvers: [keptState({ workspaceId, capsuleId: "cap_0000000000000003", runId: failedRun })],
+  approvals: unruled,
   empty: false
 })
 

@@ -1,0 +1,41 @@
+import type { RunApprovals } from "../../api/Types.ts"
+import { useActorName } from "../../app/Actors.ts"
+import { Time } from "../../ui/Time.tsx"
+import { useWords } from "../../words/Words.ts"
+import { standingWords } from "./ApprovalStandingWords.ts"
+
+/** Who approved a plan, who is missing, and why it waits. Nothing where no rule asks for more than one approval by an admin. */
+export const ApprovalStanding = ({ standing }: { readonly standing: RunApprovals }) => {
+  const words = useWords(standingWords)
+  const actorName = useActorName()
+  if (standing.rules.length === 0) return null
+  const nameOf = (approver: string) => (approver === "service" ? "svc" : actorName(approver))
+  const { own } = standing
+  return (
+    <div className="stack" data-testid="approvals">
+      <ul>
+        {standing.rules.map(({ missing, rule, teamName }) => (
+          <li key={rule.id}>
+            {missing === 0
+              ? words.met(rule.approvers, words.roles[rule.role], teamName)
+              : words.missing(missing, words.roles[rule.role], teamName)}
+          </li>
+        ))}
+        {standing.approvals.map(({ approver, comment, createdAt, problem }) => (
+          <li key={approver}>
+            {words.approved(nameOf(approver))} <Time at={createdAt} />
+            {comment === undefined ? null : (
+              <>
+                {" "}
+                <q>{comment}</q>
+              </>
+            )}
+            {problem === undefined ? null : <strong> {words.notCounted(words.problems[problem])}</strong>}
+          </li>
+        ))}
+      </ul>
+      {own.status === "given" && standing.state !== "approved" ? <p className="muted">{words.given}</p> : null}
+      {own.problem === undefined ? null : <p className="muted">{words.yours(words.problems[own.problem])}</p>}
+    </div>
+  )
+}

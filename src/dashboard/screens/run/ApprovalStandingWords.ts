@@ -1,0 +1,50 @@
+const of = (role: string, team: string | undefined) => (team === undefined ? role : `${role}, team ${team}`)
+const ofJa = (role: string, team: string | undefined) => (team === undefined ? role : `チーム ${team} の${role}`)
+
+const en = {
+  roles: { admin: "admins and owners", owner: "owners" },
+  missing: (count: number, role: string, team: string | undefined) =>
+    count === 1
+      ? `1 more approval is needed: ${of(role, team)}.`
+      : `${count} more approvals are needed: ${of(role, team)}.`,
+  met: (count: number, role: string, team: string | undefined) =>
+    count === 1 ? `The approval is there: ${of(role, team)}.` : `All ${count} approvals are there: ${of(role, team)}.`,
+  approved: (name: string) => `${name} approved`,
+  notCounted: (reason: string) => `It does not count: ${reason}.`,
+  given: "You have approved this plan. It waits for others.",
+  yours: (reason: string) => `Your approval would not count: ${reason}.`,
+  moreNeeded: "Approved. The plan waits for further approvals and was not applied.",
+  problems: {
+    automation: "automation does not count here",
+    no_member: "no active member of the workspace",
+    role: "the role does not allow it",
+    team: "not in the team that has to approve",
+    plan_author: "started this plan",
+    commit_author: "wrote the commit",
+    commit_author_unknown: "it is not known who wrote the commit; sync the source and plan again"
+  }
+}
+
+const ja: typeof en = {
+  roles: { admin: "管理者またはオーナー", owner: "オーナー" },
+  missing: (count: number, role: string, team: string | undefined) =>
+    `${ofJa(role, team)}の承認が、あと ${count} 件必要です。`,
+  met: (count: number, role: string, team: string | undefined) =>
+    `${ofJa(role, team)}の承認 ${count} 件がそろっています。`,
+  approved: (name: string) => `${name} が承認`,
+  notCounted: (reason: string) => `この承認は数えられません: ${reason}。`,
+  given: "あなたは承認済みです。ほかの人の承認を待っています。",
+  yours: (reason: string) => `あなたの承認は数えられません: ${reason}。`,
+  moreNeeded: "承認しました。ほかの承認を待っているため、まだ適用していません。",
+  problems: {
+    automation: "ここでは自動処理の承認は数えません",
+    no_member: "ワークスペースの有効なメンバーではありません",
+    role: "ロールが足りません",
+    team: "承認を求められているチームのメンバーではありません",
+    plan_author: "このプランを開始した人です",
+    commit_author: "コミットの作成者です",
+    commit_author_unknown: "コミットの作成者が不明です。ソースを同期してプランを作り直してください"
+  }
+}
+
+export const standingWords = { en, ja }

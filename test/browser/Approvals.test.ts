@@ -1,0 +1,91 @@
+import { describe, expect, test } from "bun:test"
+import { lapsed } from "./support/records/Approvals.ts"
+import { reviewRun } from "./support/records/Runs.ts"
+import { newWorld } from "./support/routes/World.ts"
+import { browserSuite, darkJapanese } from "./support/Suite.ts"
+
+const suite = browserSuite()
+const review = `/w/acme/runs/${reviewRun}`
+
+describe("rules of approval", () => {
+  test("the review says who approved, who is missing, and why it waits, and offers no approval that would not count", async () => {
+    const world = newWorld()
+    world.approvals = lapsed
+    const { faults, go, page } = await suite.visit(undefined, world)
+    await go(review, "[data-testid=approvals]")
+    const standing = page.getByTestId("approvals")
+    await standing.getByText("2 more approvals are needed: admins and owners, team sre.").waitFor()
+    await standing.getByText("It does not count: the role does not allow it.").waitFor()
+    await standing.getByText("fine by me").waitFor()
+    await standing.getByText("Your approval would not count: started this plan.").waitFor()
+    expect(await page.getByTestId("decision").getByRole("button").first().isDisabled()).toBe(true)
+    expect(faults).toEqual([])
+  })
+
+  test("the same in Japanese", async () => {
+    const world = newWorld()
+    world.approvals = lapsed
+    const { faults, go, page } = await suite.visit(darkJapanese, world)
+    await go(review, "[data-testid=approvals]")
+    await page
+      .getByTestId("approvals")
+      .getByText("チーム sre の管理者またはオーナーの承認が、あと 2 件必要です。")
+      .waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test("an approval of two does not apply, and says so", async () => {
+    const world = newWorld()
+    world.approvals = (run) => ({ ...lapsed(run), approvals: [], state: "waiting", own: { status: "counts" } })
+    const { go, page } = await suite.visit(undefined, world)
+    const asked: Array<string> = []
+    page.on("request", (request) => {
+      if (request.method() !== "GET") asked.push(new URL(request.url()).pathname)
+    })
+    await go(review, "[data-testid=approvals]")
+    await page.getByTestId("decision").getByRole("button").first().click()
+    const dialog = page.getByRole("dialog")
+    const typed = dialog.getByLabel(/^Type .* to confirm/)
+    if ((await typed.count()) > 0) await typed.fill("storefront")
+    await dialog.locator("button[type=submit]").click()
+    await page.getByText("Approved. The plan waits for further approvals and was not applied.").waitFor()
+    expect(asked.filter((path) => path.startsWith("/api/"))).toEqual([`/api/v1/runs/${reviewRun}/approve`])
+  })
+
+  test("a rule and a team are added by keyboard", async () => {
+    const { faults, go, page } = await suite.visit()
+    const sent: Array<string> = []
+    page.on("request", (request) => {
+      if (request.method() === "POST") sent.push(request.postData() ?? "")
+    })
+    await go("/w/acme/settings/approvals", ".row-static")
+    await page.getByRole("button", { name: "Add rule" }).focus()
+    await page.keyboard.press("Enter")
+    await page
+      .getByRole("dialog")
+      .getByLabel(/^Environment/)
+      .focus()
+    await page.keyboard.type("production")
+    await page.keyboard.press("Enter")
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    await page.getByRole("button", { name: "Create team" }).focus()
+    await page.keyboard.press("Enter")
+    await page.getByRole("dialog").getByLabel(/^Name/).focus()
+    await page.keyboard.type("dba")
+    await page.keyboard.press("Enter")
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    expect(sent.filter((body) => body.startsWith("{")).map((body) => JSON.parse(body))).toEqual([
+      {
+        environment: "production",
+        approvers: 1,
+        role: "admin",
+        teamId: null,
+        planAuthorCounts: false,
+        commitAuthorCounts: true,
+        automationCounts: false
+      },
+      { name: "dba", members: [], grants: [] }
+    ])
+    expect(faults).toEqual([])
+  })
+})
