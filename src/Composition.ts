@@ -3,6 +3,7 @@ import * as Actors from "../actors/Runtime.ts"
 import { face, listener } from "./composition/Face.ts"
 import { identity } from "./composition/Identity.ts"
 import { machineWith, type RunnerServices } from "./composition/Machine.ts"
+import { mailDelivery, mailSettings } from "./composition/Mail.ts"
 import { operatorPolicy } from "./composition/OperatorPolicy.ts"
 import { outsideSpans } from "./composition/OutsideSpans.ts"
 import { readinessSignal } from "./composition/ReadinessSignal.ts"
@@ -39,12 +40,17 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
   const operator =
     settings.operatorListen === undefined ? OperatorListener.none : OperatorListener.layer(settings.operatorListen)
   const observed = settings.operatorListen !== undefined || settings.otlpUrl !== undefined
-  return Layer.mergeAll(readinessSignal, operatorServer, observed ? runMetrics : Layer.empty).pipe(
+  return Layer.mergeAll(
+    readinessSignal,
+    operatorServer,
+    mailDelivery(settings),
+    observed ? runMetrics : Layer.empty
+  ).pipe(
     Layer.provideMerge(face(settings).pipe(Layer.provide(isolationNotice))),
     Layer.provideMerge(Actors.layer),
     Layer.provideMerge(identity(settings)),
     Layer.provideMerge(parts.runner),
-    Layer.provideMerge(storageOver(settings, parts.database)),
+    Layer.provideMerge(storageOver(settings, parts.database).pipe(Layer.provide(mailSettings(settings)))),
     Layer.provideMerge(operator),
     Layer.provideMerge(parts.http),
     Layer.provide(operatorPolicy(settings)),

@@ -4,7 +4,10 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { newId, now } from "../Identity.ts"
+import { Mails } from "../mail/Mails.ts"
+import type { AccountChange } from "../mail/MailTexts.ts"
 import { AccountNoticeRow, NoticeKind } from "./ProfileRows.ts"
+import { verifiedAddress } from "./VerifiedAddress.ts"
 
 /** A change of the account, as its owner sees it. */
 export const AccountNotice = Schema.Struct({
@@ -15,6 +18,17 @@ export const AccountNotice = Schema.Struct({
   createdAt: Timestamp
 })
 export type AccountNotice = typeof AccountNotice.Type
+
+/** How a mail calls the change: it names neither passkeys nor providers. */
+const mailedChanges: Readonly<Record<NoticeKind, AccountChange>> = {
+  address: "address",
+  password: "password",
+  password_removed: "password",
+  passkey_added: "passkey",
+  passkey_removed: "passkey",
+  identity_linked: "upstream",
+  identity_unlinked: "upstream"
+}
 
 /** Whether there is something that the person has not seen yet. */
 export const hasUnseenNotices = (sql: SqlClient.SqlClient, subject: string) =>
@@ -30,7 +44,7 @@ export const hasUnseenNotices = (sql: SqlClient.SqlClient, subject: string) =>
 export class AccountNotices extends Context.Service<
   AccountNotices,
   {
-    /** In the transaction of the change. Every notice begins here, so a letter about it leaves from here as well. */
+    /** In the transaction of the change. Where the server sends mails, an address that was verified gets one. */
     readonly write: (subject: string, kind: NoticeKind, detail?: string) => Effect.Effect<void>
     /** What the person has not seen yet, newest first. */
     readonly unseen: (subject: string) => Effect.Effect<ReadonlyArray<AccountNotice>>
@@ -44,12 +58,27 @@ export class AccountNotices extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const read = yield* ReadSql
       const random = yield* SecureRandom.SecureRandom
+      const mails = yield* Mails
 
       const findUnseen = SqlSchema.findAll({
         Request: Schema.String,
         Result: AccountNotice,
         execute: (subject) => read`SELECT id, kind, detail, created_at AS "createdAt" FROM account_notices
           WHERE subject = ${subject} AND seen_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 50`
+      })
+
+      /** To the previous address when the address changed: whoever changed it may read the new one. */
+      const mail = Effect.fnUntraced(function* (subject: string, kind: NoticeKind, detail: string | undefined) {
+        if (mails.baseUrl === undefined) return
+        const address =
+          kind === "address" ? detail : yield* Effect.provideService(verifiedAddress(subject), SqlClient.SqlClient, sql)
+        if (address === undefined) return
+        yield* mails.queue(address, {
+          kind: "notice",
+          change: mailedChanges[kind],
+          at: yield* now,
+          accountPage: `${mails.baseUrl}/account`
+        })
       })
 
       return AccountNotices.of({
@@ -63,6 +92,7 @@ export class AccountNotices extends Context.Service<
               created_at: yield* now,
               seen_at: null
             })}`
+            yield* mail(subject, kind, detail)
           },
           Effect.orDie,
           Effect.provideService(SecureRandom.SecureRandom, random)

@@ -1,5 +1,5 @@
 import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server"
-import { Context, Effect, Layer, type Redacted } from "effect"
+import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { RelyingParty } from "./NewPasskeys.ts"
@@ -8,6 +8,7 @@ import { Passkeys } from "./Passkeys.ts"
 import { PasswordSignIn } from "./PasswordSignIn.ts"
 import { Sessions } from "./Sessions.ts"
 import { UpstreamIdentities, type UpstreamIdentity } from "./UpstreamIdentities.ts"
+import { refusedFor, type UpstreamRefused } from "./UpstreamRefusal.ts"
 import { type OfferedWays, offeredWaysIn } from "./WaysIn.ts"
 
 /** The session whose person confirms that it is still them. */
@@ -46,14 +47,14 @@ export class Confirmations extends Context.Service<
       answer: PasskeyAssertion
     ) => Effect.Effect<void, ApiError>
     /**
-     * The caller verified that the person of the identity has just signed in at the provider. Fails with `permission_denied` when
-     * the identity belongs to nobody active, and with `unauthenticated` when the session is not theirs.
+     * The caller verified that the person of the identity has just signed in at the provider. Fails with `not_yours` when the
+     * identity belongs to nobody active, and with `unauthenticated` when the session is not theirs.
      */
     readonly byUpstream: (
       sessionId: string,
       identity: UpstreamIdentity,
       requestId: string | undefined
-    ) => Effect.Effect<void, ApiError>
+    ) => Effect.Effect<void, ApiError | UpstreamRefused>
   }
 >()("svc/account/Confirmations") {
   static readonly layer = Layer.effect(
@@ -84,7 +85,9 @@ export class Confirmations extends Context.Service<
           yield* sessions.confirm(subject, sessionId, "passkey", requestId)
         }),
         byUpstream: Effect.fn("Confirmations.byUpstream")(function* (sessionId, identity, requestId) {
-          yield* sessions.confirm(yield* identities.ownerOf(identity), sessionId, "upstream", requestId)
+          const owner = yield* identities.ownerOf(identity)
+          if (Option.isNone(owner)) return yield* refusedFor("not_yours")
+          yield* sessions.confirm(owner.value, sessionId, "upstream", requestId)
         })
       })
     })

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
-import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
+import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { Subject } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { Audit } from "../audit/Audit.ts"
@@ -9,7 +9,7 @@ import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { AccountNotices } from "./AccountNotices.ts"
-import { type OpenSession, Sessions } from "./Sessions.ts"
+import { refusedFor, type UpstreamRefused } from "./UpstreamRefusal.ts"
 import { Users } from "./Users.ts"
 import { type OfferedWays, requireWayIn } from "./WaysIn.ts"
 import { UpstreamIdentityRow } from "./UpstreamRow.ts"
@@ -20,14 +20,16 @@ export interface UpstreamIdentity {
   readonly subject: string
   /** Only an address that the provider reports as verified. */
   readonly verifiedEmail?: string | undefined
+  /** What the provider calls the person's address, verified or not; never a reason to recognise anybody. */
+  readonly claimedEmail?: string | undefined
+  readonly displayName?: string | undefined
+  /** Absent unless the provider sent a list of names. */
+  readonly groups?: ReadonlyArray<string> | undefined
 }
 
-export interface UpstreamArrival {
+export interface UpstreamLink {
   /** The signed-in person who links the identity to their account. */
-  readonly linkSubject?: string | undefined
-  readonly userAgent?: string | undefined
-  /** The browser's previous session; it ends. */
-  readonly replaces?: Redacted.Redacted | undefined
+  readonly linkSubject?: Subject | undefined
   readonly requestId?: string | undefined
 }
 
@@ -56,30 +58,30 @@ const idOf = ({ issuer, upstreamSubject }: { readonly issuer: string; readonly u
 
 const Linked = Schema.Struct({ subject: Subject, status: Schema.String })
 
-const unknown = () =>
-  new ApiError({
-    code: "permission_denied",
-    message:
-      "No active account here belongs to this identity. Ask the operator for an account with the same e-mail address, or sign in another way and link it."
-  })
-
 /**
- * Identities of people at the upstream provider, identified by issuer and subject. This never creates an account: an identity
- * belongs to the account it was linked to, at first to the one with its verified address.
+ * Identities of people at the upstream provider, identified by issuer and subject. An identity belongs to the account it was
+ * linked to, at first to the one with its verified address, where that address was verified here too.
  */
 export class UpstreamIdentities extends Context.Service<
   UpstreamIdentities,
   {
     /**
-     * Signs in the person the identity belongs to. Fails with `permission_denied` when that is nobody active, and with
-     * `failed_precondition` when an identity to be linked belongs to another account, or the account has another one.
+     * Whose account it is, in the caller's transaction, linked first where somebody links it or its verified address belongs to
+     * an account; `none` when it is nobody's. Fails when the account is locked, or the identity or the account is linked to
+     * another.
      */
-    readonly signIn: (
+    readonly resolve: (
       identity: UpstreamIdentity,
-      arrival: UpstreamArrival
-    ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
-    /** Whose active account the identity is linked to. Fails with `permission_denied` when it is nobody's. */
-    readonly ownerOf: (identity: UpstreamIdentity) => Effect.Effect<Subject, ApiError>
+      link: UpstreamLink
+    ) => Effect.Effect<Option.Option<Subject>, UpstreamRefused>
+    /** Links it to the account, in the caller's transaction. Fails when the account has another identity of the provider. */
+    readonly link: (
+      identity: UpstreamIdentity,
+      subject: Subject,
+      requestId?: string
+    ) => Effect.Effect<void, UpstreamRefused>
+    /** Whose active account the identity is linked to; `none` when it is nobody's. */
+    readonly ownerOf: (identity: UpstreamIdentity) => Effect.Effect<Option.Option<Subject>>
     /** The identities that are linked to the account, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<LinkedIdentity>>
     /**
@@ -100,7 +102,6 @@ export class UpstreamIdentities extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
       const users = yield* Users
-      const sessions = yield* Sessions
       const notices = yield* AccountNotices
 
       const findLinked = SqlSchema.findAll({
@@ -125,65 +126,70 @@ export class UpstreamIdentities extends Context.Service<
           ? Effect.succeed(null)
           : Effect.orElseSucceed(users.parseEmail(verifiedEmail), () => null)
 
-      const link = Effect.fnUntraced(function* (identity: UpstreamIdentity, subject: string, requestId?: string) {
-        const at = yield* now
-        const taken = yield* sql`INSERT INTO upstream_identities ${UpstreamIdentityRow.values(sql, {
-          issuer: identity.issuer,
-          upstream_subject: identity.subject,
-          subject,
-          verified_email: yield* addressOf(identity),
-          created_at: at,
-          last_used_at: at
-        })} ON CONFLICT DO NOTHING RETURNING subject`
-        if (taken.length === 0) {
-          return yield* failedPrecondition("The account is linked to another identity of this provider already.")
-        }
-        yield* audit.append({
-          workspaceId: null,
-          actor: { kind: "user", subject },
-          action: "account.upstream.link",
-          target: { kind: "user", id: subject },
-          data: { issuer: identity.issuer },
-          requestId
-        })
-        yield* notices.write(subject, "identity_linked", identity.issuer)
-        return subject
-      })
+      const link = Effect.fn("UpstreamIdentities.link")(
+        function* (identity: UpstreamIdentity, subject: Subject, requestId?: string) {
+          const at = yield* now
+          const taken = yield* sql`INSERT INTO upstream_identities ${UpstreamIdentityRow.values(sql, {
+            issuer: identity.issuer,
+            upstream_subject: identity.subject,
+            subject,
+            verified_email: yield* addressOf(identity),
+            created_at: at,
+            last_used_at: at
+          })} ON CONFLICT DO NOTHING RETURNING subject`
+          if (taken.length === 0) return yield* refusedFor("other_identity")
+          yield* audit.append({
+            workspaceId: null,
+            actor: { kind: "user", subject },
+            action: "account.upstream.link",
+            target: { kind: "user", id: subject },
+            data: { issuer: identity.issuer },
+            requestId
+          })
+        },
+        Effect.catchTag("SqlError", Effect.die)
+      )
 
-      const ownerByAddress = Effect.fnUntraced(function* (email: string | undefined) {
-        const user = email === undefined ? Option.none() : yield* users.findByEmail(email)
+      const ownerByAddress = Effect.fnUntraced(function* ({ verifiedEmail }: UpstreamIdentity) {
+        const user = verifiedEmail === undefined ? Option.none() : yield* users.findByEmail(verifiedEmail)
         // Whoever typed an address nobody verified must not be handed the identity of its owner.
-        return Option.isSome(user) && user.value.status === "active" && user.value.emailProof !== null
-          ? user.value.subject
-          : yield* unknown()
+        return Option.filter(user, ({ emailProof, status }) => status === "active" && emailProof !== null)
       })
 
-      const ownerOf = Effect.fnUntraced(function* (identity: UpstreamIdentity, arrival: UpstreamArrival) {
-        const [linked] = yield* Effect.orDie(findLinked(identity))
-        if (linked === undefined) {
-          const owner = arrival.linkSubject ?? (yield* ownerByAddress(identity.verifiedEmail))
-          return yield* link(identity, owner, arrival.requestId)
-        }
-        if (linked.status !== "active") return yield* unknown()
-        if (arrival.linkSubject !== undefined && arrival.linkSubject !== linked.subject) {
-          return yield* failedPrecondition("This identity belongs to another account here.")
-        }
+      const noteUse = Effect.fnUntraced(function* (identity: UpstreamIdentity) {
         const present = { verified_email: yield* addressOf(identity), last_used_at: yield* now }
         yield* sql`UPDATE upstream_identities SET ${UpstreamIdentityRow.changes(sql, present)}
           WHERE issuer = ${identity.issuer} AND upstream_subject = ${identity.subject}`
-        return linked.subject
+      }, Effect.orDie)
+
+      const resolve = Effect.fn("UpstreamIdentities.resolve")(function* (
+        identity: UpstreamIdentity,
+        { linkSubject, requestId }: UpstreamLink
+      ) {
+        const [linked] = yield* Effect.orDie(findLinked(identity))
+        if (linked === undefined) {
+          const owner =
+            linkSubject === undefined
+              ? Option.map(yield* ownerByAddress(identity), ({ subject }) => subject)
+              : Option.some(linkSubject)
+          if (Option.isSome(owner)) {
+            yield* link(identity, owner.value, requestId)
+            yield* notices.write(owner.value, "identity_linked", identity.issuer)
+          }
+          return owner
+        }
+        if (linked.status !== "active") return yield* refusedFor("locked")
+        if (linkSubject !== undefined && linkSubject !== linked.subject) return yield* refusedFor("other_account")
+        yield* noteUse(identity)
+        return Option.some(linked.subject)
       })
 
       return UpstreamIdentities.of({
-        signIn: Effect.fn("UpstreamIdentities.signIn")(function* (identity, arrival) {
-          const { replaces, requestId, userAgent } = arrival
-          const subject = yield* ownerOf(identity, arrival)
-          const opened = yield* sessions.open({ subject, method: "upstream", userAgent, replaces, requestId })
-          return { ...opened, subject }
-        }, transaction(sql)),
+        resolve,
+        link,
         ownerOf: Effect.fn("UpstreamIdentities.ownerOf")(function* (identity) {
           const [linked] = yield* Effect.orDie(findLinked(identity))
-          return linked?.status === "active" ? linked.subject : yield* unknown()
+          return linked?.status === "active" ? Option.some(linked.subject) : Option.none()
         }),
         list: Effect.fn("UpstreamIdentities.list")(function* (subject) {
           const rows = yield* Effect.orDie(findOwn(subject))

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
-import { Subject } from "../../schema/records/Ids.ts"
+import { InvitationId, Subject } from "../../schema/records/Ids.ts"
+import { AddressProof } from "../../schema/records/Invitation.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
@@ -20,6 +21,8 @@ export const UpstreamSignInRow = table("upstream_sign_ins", {
   link_subject: Schema.NullOr(Subject),
   return_path: Schema.String,
   expires_at: Timestamp,
-  confirm_session: Schema.NullOr(Schema.String)
+  confirm_session: Schema.NullOr(Schema.String),
+  invitation_id: Schema.NullOr(InvitationId),
+  invitation_proof: Schema.NullOr(AddressProof)
 })
 export type UpstreamSignInRow = RowOf<typeof UpstreamSignInRow.columns>

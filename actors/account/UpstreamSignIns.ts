@@ -2,8 +2,9 @@ import { createHmac } from "node:crypto"
 import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { AddressProof } from "../../schema/records/Invitation.ts"
 import { retention } from "../../schema/records/Retention.ts"
-import { Subject } from "../../schema/records/Ids.ts"
+import { InvitationId, Subject } from "../../schema/records/Ids.ts"
 import { now } from "../Identity.ts"
 import { isWellFormed, mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { UpstreamSignInRow } from "./UpstreamRow.ts"
@@ -26,6 +27,8 @@ export interface StartedSignIn extends UpstreamProof {
 const SignInRow = Schema.Struct({
   linkSubject: Schema.NullOr(Subject),
   confirmSession: Schema.NullOr(Schema.String),
+  invitationId: Schema.NullOr(InvitationId),
+  invitationProof: Schema.NullOr(AddressProof),
   returnPath: Schema.String
 })
 
@@ -34,6 +37,10 @@ export interface ReturnedSignIn extends UpstreamProof {
   readonly linkSubject: Subject | null
   /** The session whose person is to confirm that it is still them; absent when somebody signs in. */
   readonly confirmSession: string | null
+  /** The invitation with which somebody without an account gets one. */
+  readonly invitationId: InvitationId | null
+  /** What the invitation's link proved about its address. */
+  readonly invitationProof: AddressProof | null
   readonly returnPath: string
 }
 
@@ -57,6 +64,7 @@ export class UpstreamSignIns extends Context.Service<
     readonly begin: (options: {
       readonly linkSubject?: string | undefined
       readonly confirmSession?: string | undefined
+      readonly invitation?: { readonly id: InvitationId; readonly proof: AddressProof | null } | undefined
       readonly returnPath: string
     }) => Effect.Effect<StartedSignIn>
     /** Consumes the sign-in; `none` when it is unknown, used or expired. */
@@ -74,12 +82,13 @@ export class UpstreamSignIns extends Context.Service<
         Result: SignInRow,
         execute: ({ at, hash }) => sql`DELETE FROM upstream_sign_ins
           WHERE secret_hash = ${hash} AND expires_at > ${at}
-          RETURNING link_subject AS "linkSubject", confirm_session AS "confirmSession", return_path AS "returnPath"`
+          RETURNING link_subject AS "linkSubject", confirm_session AS "confirmSession", invitation_id AS "invitationId",
+            invitation_proof AS "invitationProof", return_path AS "returnPath"`
       })
 
       return UpstreamSignIns.of({
         begin: Effect.fn("UpstreamSignIns.begin")(
-          function* ({ confirmSession, linkSubject, returnPath }) {
+          function* ({ confirmSession, invitation, linkSubject, returnPath }) {
             const secret = yield* mintSecret("upstreamSignIn")
             const at = yield* DateTime.now
             yield* sql`DELETE FROM upstream_sign_ins WHERE expires_at <= ${DateTime.formatIso(at)}`
@@ -87,6 +96,8 @@ export class UpstreamSignIns extends Context.Service<
               secret_hash: secretHash(secret),
               link_subject: linkSubject ?? null,
               confirm_session: confirmSession ?? null,
+              invitation_id: invitation?.id ?? null,
+              invitation_proof: invitation?.proof ?? null,
               return_path: returnPath,
               expires_at: DateTime.formatIso(DateTime.addDuration(at, validFor))
             })}`

@@ -2,9 +2,11 @@ import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
-import type { Invitation } from "../../schema/records/Invitation.ts"
+import type { InvitationId } from "../../schema/records/Ids.ts"
+import type { AddressProof, Invitation } from "../../schema/records/Invitation.ts"
 import { MemberStatus } from "../../schema/records/Workspace.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { Users } from "../account/Users.ts"
 import { verifiedAddress } from "../account/VerifiedAddress.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
@@ -21,7 +23,7 @@ import {
   refusedInvitation,
   roleHeld
 } from "./InvitationRights.ts"
-import { InvitationRow, invitationStatus, isOpen, toInvitation } from "./InvitationRow.ts"
+import { InvitationRow, invitationStatus, isOpen, openedWith, toInvitation } from "./InvitationRow.ts"
 import { presentMember, unconfirmedMember } from "./PresentMember.ts"
 
 const Former = rowShape({ status: MemberStatus, left_at: Schema.NullOr(Timestamp), updated_at: Timestamp })
@@ -43,8 +45,18 @@ export class InvitationAcceptance extends Context.Service<
       subject: string,
       secret: Redacted.Redacted
     ) => Effect.Effect<Invitation, ApiError>
+    /** The pending invitation of a link, not used up. Fails with `not_found`. */
+    readonly pending: (secret: Redacted.Redacted) => Effect.Effect<InvitationRow, ApiError>
     /** A pending invitation with which an account may be created, not used up. Fails with `not_found` or `permission_denied`. */
     readonly forSignUp: (secret: Redacted.Redacted) => Effect.Effect<InvitationRow, ApiError>
+    /**
+     * The same for a sign-in through the upstream provider, which proved `verifiedEmail`. Fails with `not_found`, and with
+     * `permission_denied` for an invitation of another address or of an existing account.
+     */
+    readonly forProvider: (
+      invitation: { readonly id: InvitationId; readonly proof: AddressProof | null },
+      verifiedEmail: string | undefined
+    ) => Effect.Effect<InvitationRow, ApiError>
     /** The same as `accept` for an account that was created with the link, in the caller's transaction. */
     readonly admit: (
       context: CommandContext,
@@ -62,18 +74,21 @@ export class InvitationAcceptance extends Context.Service<
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const audit = yield* Audit
+  const users = yield* Users
   const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
 
   const find = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
+    const hash = secretHash(secret)
     const [row] = yield* Effect.orDie(
-      InvitationRow.rows(sql)`SELECT * FROM invitations WHERE secret_hash = ${secretHash(secret)}`
+      InvitationRow.rows(sql)`SELECT * FROM invitations WHERE secret_hash = ${hash} OR mailed_hash = ${hash}`
     )
-    return row === undefined ? yield* refusedInvitation() : row
+    return row === undefined ? yield* refusedInvitation() : openedWith(row, hash)
   })
 
   /** An address counts only when it was shown to be the person's: otherwise anybody could take any address. */
   const requireAddressee = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     if (isOpen(row)) return
+    if (row.proof === "mail" && row.email !== null) yield* users.proveAddress(subject, row.email, "mail")
     const fits = row.email === null ? subject === row.subject : (yield* verifiedAddress(subject)) === row.email
     if (fits) return
     return yield* permissionDenied(
@@ -142,8 +157,14 @@ const make = Effect.gen(function* () {
     Effect.provideContext(services)
   )
 
+  const pending = Effect.fn("InvitationAcceptance.pending")(function* (secret: Redacted.Redacted) {
+    const row = yield* find(secret)
+    return invitationStatus(row, yield* now) === "pending" ? row : yield* refusedInvitation()
+  })
+
   return InvitationAcceptance.of({
     admit,
+    pending,
     accept: Effect.fn("InvitationAcceptance.accept")(function* (context, subject, secret) {
       const row = yield* find(secret)
       if (row.status === "accepted" && row.accepted_by === subject) return toInvitation(row, yield* now)
@@ -151,9 +172,16 @@ const make = Effect.gen(function* () {
       if (row.workspace_id === null) return yield* failedPrecondition("You have an account on this server already.")
       return yield* admit(context, subject, row)
     }, transaction(sql)),
+    forProvider: Effect.fn("InvitationAcceptance.forProvider")(function* ({ id, proof }, verifiedEmail) {
+      const [found] = yield* Effect.orDie(InvitationRow.rows(sql)`SELECT * FROM invitations WHERE id = ${id}`)
+      const row = found && { ...found, proof: found.proof ?? proof }
+      if (row === undefined || invitationStatus(row, yield* now) !== "pending") return yield* refusedInvitation()
+      const isVerified = row.email !== null && row.email === verifiedEmail
+      if (isVerified || row.proof !== null || isOpen(row)) return row
+      return yield* permissionDenied("The sign-in provider did not verify the address that this invitation is for.")
+    }),
     forSignUp: Effect.fn("InvitationAcceptance.forSignUp")(function* (secret) {
-      const row = yield* find(secret)
-      if (invitationStatus(row, yield* now) !== "pending") return yield* refusedInvitation()
+      const row = yield* pending(secret)
       if (isOpen(row) || row.proof !== null) return row
       return yield* permissionDenied(
         "No account can be created with this invitation: its address was not verified. Sign in to an account that has it, or ask for a link without an address."

@@ -20,9 +20,15 @@ export const InvitationRow = table("invitations", {
   accepted_by: Schema.NullOr(Subject),
   created_at: Timestamp,
   expires_at: Timestamp,
-  ended_at: Schema.NullOr(Timestamp)
+  ended_at: Schema.NullOr(Timestamp),
+  /** Of the link that was only mailed. */
+  mailed_hash: Schema.NullOr(Schema.String)
 })
 export type InvitationRow = RowOf<typeof InvitationRow.columns>
+
+/** With what having this link proves about the address: only its owner reads a mail. */
+export const openedWith = (row: InvitationRow, hash: string): InvitationRow =>
+  row.mailed_hash === hash ? { ...row, proof: row.proof ?? "mail" } : row
 
 /** What an invitation is worth at this time. */
 export const invitationStatus = (row: InvitationRow, at: Timestamp): InvitationStatus =>

@@ -1,4 +1,4 @@
-import { Context, DateTime, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
@@ -14,11 +14,12 @@ import { presentUntil } from "../database/ReadHorizon.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { rowShape } from "../database/Table.ts"
 import { transaction } from "../database/Transaction.ts"
+import { Mails } from "../mail/Mails.ts"
 import { derivedId, newId, now } from "../Identity.ts"
 import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
-import { InvitationRow, isOpen, toInvitation, toInvitedMember } from "./InvitationRow.ts"
+import { InvitationRow, isOpen, openedWith, toInvitation, toInvitedMember } from "./InvitationRow.ts"
 import { type Inviter, invitationRefusal, refusedInvitation, roleHeld } from "./InvitationRights.ts"
 import { refuseMember } from "./PresentMember.ts"
 
@@ -43,7 +44,15 @@ export interface IssuedInvitation {
   readonly member?: Member | undefined
   /** Belongs in the fragment of the link, which browsers do not send. */
   readonly secret: Redacted.Redacted
+  /** Whether a mail with a link of its own is on its way. */
+  readonly mailed: boolean
 }
+
+/** Where an invitation is answered. The secret is in the fragment, which browsers do not send. */
+export const invitationLink = (baseUrl: string, secret: Redacted.Redacted) =>
+  `${baseUrl}/join#${Redacted.value(secret)}`
+
+const NamesRow = rowShape({ workspace: Schema.NullOr(Schema.String), inviter: Schema.NullOr(Schema.String) })
 
 const PreviewRow = rowShape({
   handle: Schema.NullOr(Schema.String),
@@ -97,6 +106,7 @@ const make = Effect.gen(function* () {
   const read = yield* ReadSql
   const audit = yield* Audit
   const users = yield* Users
+  const mails = yield* Mails
   const cursors = yield* Cursors
   const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
 
@@ -162,6 +172,28 @@ const make = Effect.gen(function* () {
   const proofOf = (scope: InvitationScope, email: string | null): AddressProof | null =>
     scope.acting === "operator" && email !== null ? "operator" : null
 
+  /**
+   * Mails an invitation of an address, with a second link: nobody but the reader of the mail has it, so it proves the address.
+   * Returns its digest, `undefined` when nothing is mailed.
+   */
+  const mail = Effect.fnUntraced(function* (row: InvitationRow) {
+    const { baseUrl } = mails
+    if (row.email === null || baseUrl === undefined) return undefined
+    const secret = yield* mintSecret("invitation")
+    const [about] = yield* Effect.orDie(NamesRow.rows(sql)`SELECT
+        (SELECT display_name FROM workspaces WHERE id = ${row.workspace_id}) AS workspace,
+        (SELECT COALESCE(display_name, email) FROM users WHERE subject = ${row.invited_by}) AS inviter`)
+    const queued = yield* mails.queue(row.email, {
+      kind: "invitation",
+      link: invitationLink(baseUrl, secret),
+      expiresAt: row.expires_at,
+      workspace: about?.workspace ?? undefined,
+      role: row.role ?? undefined,
+      inviter: about?.inviter ?? undefined
+    })
+    return queued ? secretHash(secret) : undefined
+  })
+
   const create = Effect.fn("Invitations.create")(
     function* (context: CommandContext, scope: InvitationScope, request: NewInvitation) {
       const { email, subject } = yield* addressee(request)
@@ -184,16 +216,19 @@ const make = Effect.gen(function* () {
         accepted_by: null,
         created_at: createdAt,
         expires_at: expiresAt,
-        ended_at: null
+        ended_at: null,
+        mailed_hash: null
       }
       yield* endEarlier(row)
       yield* purge
-      yield* sql`INSERT INTO invitations ${InvitationRow.values(sql, row)}`
+      const mailed = yield* mail(row)
+      yield* sql`INSERT INTO invitations ${InvitationRow.values(sql, { ...row, mailed_hash: mailed ?? null })}`
       yield* note(context, row, "invitation.create")
       const issued: IssuedInvitation = {
         invitation: toInvitation(row, createdAt),
         member: role === null || isOpen(row) ? undefined : toInvitedMember(row, role),
-        secret
+        secret,
+        mailed: mailed !== undefined
       }
       return issued
     },
@@ -202,9 +237,10 @@ const make = Effect.gen(function* () {
   )
 
   const findPending = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
+    const hash = secretHash(secret)
     const [row] = yield* InvitationRow.rows(sql)`SELECT * FROM invitations
-      WHERE secret_hash = ${secretHash(secret)} AND status = 'pending' AND expires_at > ${yield* now}`
-    return row === undefined ? yield* refusedInvitation() : row
+      WHERE (secret_hash = ${hash} OR mailed_hash = ${hash}) AND status = 'pending' AND expires_at > ${yield* now}`
+    return row === undefined ? yield* refusedInvitation() : openedWith(row, hash)
   })
 
   const end = Effect.fnUntraced(function* (

@@ -33,12 +33,17 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
         role: Role,
         expiresAt: Schema.optionalKey(GivenTime)
       }),
-      success: Schema.Struct({ invitation: Invitation, link: Schema.String }).pipe(created)
+      success: Schema.Struct({
+        invitation: Invitation,
+        link: Schema.String,
+        /** Whether a mail is on its way as well; its link also proves the address. */
+        mailed: Schema.optionalKey(Schema.Literal(true))
+      }).pipe(created)
     }).annotateMerge(
       described(
         accessOf("POST /api/v1/workspaces/:workspaceId/invitations"),
         "Invite somebody",
-        "Answers a link that works once and is shown this once: its secret is stored as a digest, and stands in the fragment, which browsers do not send. Without `email` whoever has the link may accept, and `role` is `member` at most; with `email` only an account for which that address was verified may. The answer is the same whether or not an account has the address. Ends after 7 days, or at `expiresAt` (at most 30 days). An earlier pending invitation of the same address ends."
+        "Answers a link that works once and is shown this once: its secret is stored as a digest, and stands in the fragment, which browsers do not send. Without `email` whoever has the link may accept, and `role` is `member` at most; with `email` only an account for which that address was verified may. Where the server sends mails, an invitation with `email` is mailed as well (`mailed`): the link of the mail proves the address, so it creates an account too. The answer is the same whether or not an account has the address. Ends after 7 days, or at `expiresAt` (at most 30 days). An earlier pending invitation of the same address ends."
       )
     )
   )

@@ -70,6 +70,16 @@ export const retention = {
     "authorizations of a Connection begun at a provider",
     "a person may have to enter a second factor there"
   ),
+  unsentMail: period(
+    Duration.hours(24),
+    "mails that the mail server does not take",
+    "later the link in it has mostly ended"
+  ),
+  endedMail: period(
+    Duration.hours(24),
+    "what is kept of a mail that was sent or given up: address and kind, never its text",
+    "nobody gets too many of a kind"
+  ),
   setupTicket: period(Duration.minutes(10), "setup tickets of a hand-off", "the client asks at once"),
   endedSetupTicket: period(
     Duration.hours(24),

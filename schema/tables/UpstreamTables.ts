@@ -21,3 +21,19 @@ export const upstreamTables: ReadonlyArray<string> = [
 export const upstreamAddressColumns: ReadonlyArray<string> = [
   `ALTER TABLE upstream_identities ADD COLUMN verified_email TEXT`
 ]
+
+/**
+ * `invitation_id` is the invitation that a new account accepts, `invitation_proof` what its link proves about the address. `provisioned_memberships` holds the memberships that follow
+ * sign-in rules; `role` is `NULL` once the rules ended one.
+ */
+export const provisioningTables: ReadonlyArray<string> = [
+  `ALTER TABLE upstream_sign_ins ADD COLUMN invitation_id TEXT`,
+  `ALTER TABLE upstream_sign_ins ADD COLUMN invitation_proof TEXT`,
+  `CREATE TABLE provisioned_memberships (
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    subject TEXT NOT NULL REFERENCES users (subject),
+    role TEXT,
+    updated_at TEXT NOT NULL,
+    PRIMARY KEY (workspace_id, subject)
+  )`
+]

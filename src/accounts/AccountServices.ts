@@ -18,11 +18,13 @@ import { UpstreamIdentities } from "../../actors/account/UpstreamIdentities.ts"
 import { UpstreamSignIns } from "../../actors/account/UpstreamSignIns.ts"
 import { Users } from "../../actors/account/Users.ts"
 import { Grants } from "../../actors/identity/Grants.ts"
+import { Mails } from "../../actors/mail/Mails.ts"
 import { InvitationAcceptance } from "../../actors/member/InvitationAcceptance.ts"
 import { Invitations } from "../../actors/member/Invitations.ts"
 import { InvitedSignUp } from "../../actors/member/InvitedSignUp.ts"
 import { AutomationMembers } from "../../actors/member/AutomationMembers.ts"
 import { Members } from "../../actors/member/Members.ts"
+import { UpstreamArrivals } from "../../actors/member/UpstreamArrivals.ts"
 import { Memberships } from "../../actors/workspace/Memberships.ts"
 import { Projects } from "../../actors/workspace/Projects.ts"
 import { Workspaces } from "../../actors/workspace/Workspaces.ts"
@@ -31,11 +33,11 @@ const signIns = Layer.mergeAll(AddressChanges.layer, Confirmations.layer, SetupL
   Layer.provideMerge(Layer.mergeAll(PasswordSignIn.layer, Passkeys.layer, UpstreamIdentities.layer))
 )
 
-const invitations = Layer.mergeAll(Invitations.layer, InvitedSignUp.layer).pipe(
-  Layer.provideMerge(InvitationAcceptance.layer)
+const invitations = Layer.mergeAll(Invitations.layer, InvitedSignUp.layer, UpstreamArrivals.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(InvitationAcceptance.layer, signIns))
 )
 
-const people = Layer.mergeAll(signIns, invitations, Members.layer, AutomationMembers.layer).pipe(
+const people = Layer.mergeAll(invitations, Members.layer, AutomationMembers.layer).pipe(
   Layer.provide(NewPasskeys.layer),
   Layer.provideMerge(Layer.mergeAll(Users.layer, Sessions.layer, Passwords.layer)),
   Layer.provideMerge(AccountNotices.layer),
@@ -48,4 +50,4 @@ const authority = Accounts.layer.pipe(
 )
 
 /** People, their credentials, and the Workspaces they share: everything behind the account and Workspace routes. */
-export const accountServices = authority.pipe(Layer.provideMerge(people))
+export const accountServices = authority.pipe(Layer.provideMerge(people), Layer.provideMerge(Mails.layer))

@@ -17,8 +17,8 @@ import { ownPath } from "./OwnPath.ts"
 import { countAttempt, enterByPassword, enterBySetup, requirePasswords } from "./PasswordEntrance.ts"
 import { requireSameOrigin } from "./SessionCookie.ts"
 import { withSignIn } from "./SignedIn.ts"
+import { plainMessage, signInRefusalPage } from "./SignInRefusalPage.ts"
 import { signedInPage } from "./SignedInPage.ts"
-import { upstreamRefusalPage } from "./upstream/UpstreamPage.ts"
 
 const maxFormBytes = 16_384
 const formType = /^application\/x-www-form-urlencoded(?:\s*;|$)/i
@@ -83,9 +83,9 @@ const setup = Effect.gen(function* () {
 })
 
 const onPage = Effect.fnUntraced(function* ({ message, status }: ApiError) {
-  return upstreamRefusalPage(yield* language, {
+  return signInRefusalPage(yield* language, {
     status,
-    message,
+    body: plainMessage(message),
     requestId: yield* currentRequestId
   })
 })

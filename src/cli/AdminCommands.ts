@@ -115,7 +115,11 @@ const createToken = Command.make(
 ).pipe(Command.withDescription("Create a personal access token and print its secret once"))
 
 const printLink = (json: boolean, address: string, link: IssuedLink) =>
-  print(json, { setupLink: address, expiresAt: link.expiresAt }, `${address}\nUsable once, until ${link.expiresAt}.`)
+  print(
+    json,
+    { setupLink: address, expiresAt: link.expiresAt, ...(link.mailed === true ? { mailed: true } : {}) },
+    `${address}\nUsable once, until ${link.expiresAt}.${link.mailed === true ? " It is mailed as well." : ""}`
+  )
 
 const originFlags = { listen: settingFlags.listen, baseUrl: settingFlags.baseUrl }
 
@@ -131,12 +135,22 @@ const setupLink = Command.make(
 
 const resetPassword = Command.make(
   "reset-password",
-  { ...dataFlags, ...originFlags, email: emailFlag, passwordStdin: passwordFlag, json: jsonFlag },
-  Effect.fn("resetPassword")(function* ({ config, email, json, passwordStdin, ...flags }) {
+  {
+    ...dataFlags,
+    ...originFlags,
+    email: emailFlag,
+    passwordStdin: passwordFlag,
+    mail: Flag.Boolean("mail").pipe(
+      Flag.withDescription("Mail the link to that address as well; needs a mail server"),
+      Flag.withDefault(false)
+    ),
+    json: jsonFlag
+  },
+  Effect.fn("resetPassword")(function* ({ config, email, json, mail, passwordStdin, ...flags }) {
     const settings = yield* settingsOf(flags, config)
     const given = passwordStdin ? Option.some(yield* readPassword(true)) : Option.none()
     if (Option.isNone(given)) {
-      const link = yield* withAccounts(settings, (accounts) => accounts.resetLink(email))
+      const link = yield* withAccounts(settings, (accounts) => accounts.resetLink({ email, mail }))
       return yield* printLink(json, linkOf(settings, link, Option.isSome(flags.baseUrl)), link)
     }
     yield* withAccounts(settings, (accounts) => accounts.setPassword({ email, password: given.value }))
@@ -180,8 +194,8 @@ const invite = Command.make(
     const address = linkOf(settings, link, Option.isSome(flags.baseUrl), "join")
     yield* print(
       json,
-      { invitationLink: address, expiresAt: link.expiresAt },
-      `${address}\nUsable once, until ${link.expiresAt}.`
+      { invitationLink: address, expiresAt: link.expiresAt, ...(link.mailed === true ? { mailed: true } : {}) },
+      `${address}\nUsable once, until ${link.expiresAt}.${link.mailed === true ? " It is mailed as well." : ""}`
     )
   })
 ).pipe(Command.withDescription("Print a one-time link with which somebody creates an account or joins a Workspace"))

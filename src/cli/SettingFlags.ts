@@ -1,6 +1,7 @@
 import { Effect, Option, Record } from "effect"
 import { Flag } from "effect/cli"
-import { type SettingDefinition, settingDefinitions } from "../settings/SettingDefinitions.ts"
+import type { SettingDefinition } from "../settings/SettingDefinition.ts"
+import { settingDefinitions } from "../settings/SettingDefinitions.ts"
 import { type GivenFlags, loadSettings } from "../settings/Settings.ts"
 
 const describe = (definition: SettingDefinition) => {

@@ -2,6 +2,7 @@ import { Clock, Context, Effect, FileSystem, Layer } from "effect"
 import { InstallPolicy } from "../../actors/configuration/InstallPolicy.ts"
 import { OperatorConfigs } from "../../actors/configuration/OperatorConfigs.ts"
 import { EndpointPolicy } from "../../actors/delivery/EndpointPolicy.ts"
+import { ProvisioningRules, rulesContradiction } from "../../actors/member/ProvisioningRules.ts"
 import { Prices } from "../../actors/run/PriceTable.ts"
 import { defaultOperatorPolicy } from "../../schema/manifest/OperatorPolicy.ts"
 import type { Settings } from "../settings/Settings.ts"
@@ -20,7 +21,7 @@ export interface PolicyReload {
   readonly changed: ReadonlyArray<string>
 }
 
-const parts = ["repositoryInstallUx", "profiles", "baseConfigs", "endpoints", "prices"] as const
+const parts = ["repositoryInstallUx", "profiles", "baseConfigs", "endpoints", "prices", "signIn"] as const
 
 const changedParts = (before: OperatorPolicyFile, after: OperatorPolicyFile): ReadonlyArray<string> =>
   parts.filter((part) => JSON.stringify(before[part]) !== JSON.stringify(after[part]))
@@ -47,13 +48,19 @@ export const operatorPolicy = (settings: Settings) =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { policyFile } = settings
-      const start = policyFile === undefined ? none : yield* readOperatorPolicy(policyFile)
+      const readFile = Effect.fnUntraced(function* (file: string) {
+        const read = yield* readOperatorPolicy(file)
+        const contradiction = rulesContradiction(read.policy.signIn?.rules ?? [], settings.upstreamOidcTrust)
+        if (contradiction === undefined) return read
+        return yield* new SettingsRefused({ message: `The policy file ${file} is not valid. ${contradiction}` })
+      })
+      const start = policyFile === undefined ? none : yield* readFile(policyFile)
       const at = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
       const inForce = { ...start, loadedAt: yield* at }
 
       const reload = Effect.gen(function* () {
         if (policyFile === undefined) return undefined
-        const read = yield* readOperatorPolicy(policyFile)
+        const read = yield* readFile(policyFile)
         if (JSON.stringify(read.policy.oauthHelpers) !== JSON.stringify(inForce.policy.oauthHelpers)) {
           return yield* new SettingsRefused({
             message:
@@ -95,6 +102,11 @@ export const operatorPolicy = (settings: Settings) =>
           }
         }),
         yield* oauthHelpers(start.policy.oauthHelpers ?? [], settings.gitAllowOrigins),
+        Layer.succeed(ProvisioningRules, {
+          get rules() {
+            return inForce.policy.signIn?.rules
+          }
+        }),
         Layer.succeed(Prices, {
           get table() {
             return inForce.policy.prices

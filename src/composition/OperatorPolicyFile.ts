@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import { Effect, FileSystem, Result, Schema, SchemaIssue } from "effect"
 import { OAuthHelperDeclarations } from "../../actors/connection/OAuthHelperDeclaration.ts"
+import { ruleFaults, SignInRules } from "../../actors/member/ProvisioningRules.ts"
 import { EndpointAssignment } from "../../actors/delivery/EndpointPolicy.ts"
 import { PriceTable } from "../../actors/run/PriceTable.ts"
 import { decodeJson } from "../../schema/json/JsonDocument.ts"
@@ -14,7 +15,8 @@ import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
 /**
  * The operator's policy file: ceilings over manifests, execution profiles, base configurations of modules, the addresses that
- * Capsules are given, the prices of resources, and the ways to make Connections. Absent parts have defaults.
+ * Capsules are given, the prices of resources, the ways to make Connections, and who gets an account by the upstream sign-in.
+ * Absent parts have defaults.
  */
 export const OperatorPolicyFile = Schema.Struct({
   repositoryInstallUx: Schema.optionalKey(
@@ -31,7 +33,8 @@ export const OperatorPolicyFile = Schema.Struct({
   baseConfigs: Schema.optionalKey(Schema.Array(OperatorBaseConfig).check(Schema.isMaxLength(500))),
   endpoints: Schema.optionalKey(Schema.Array(EndpointAssignment)),
   prices: Schema.optionalKey(PriceTable),
-  oauthHelpers: Schema.optionalKey(OAuthHelperDeclarations)
+  oauthHelpers: Schema.optionalKey(OAuthHelperDeclarations),
+  signIn: Schema.optionalKey(SignInRules)
 })
 export type OperatorPolicyFile = typeof OperatorPolicyFile.Type
 
@@ -111,6 +114,9 @@ const profileFaults = ({ profiles = {} }: OperatorPolicyFile): ReadonlyArray<Pol
       ]
     : []
 
+const signInFaults = ({ signIn }: OperatorPolicyFile): ReadonlyArray<PolicyFault> =>
+  ruleFaults(signIn?.rules ?? []).map(({ message, path }) => ({ path: `/signIn/rules${path}`, message }))
+
 /** What is wrong with a policy file as a whole; nothing when it may be applied. Never repeats its values. */
 export const judgePolicy = Effect.fn("judgePolicy")(function* (bytes: Uint8Array) {
   const json = decodeJson(bytes, policyFileLimits)
@@ -123,7 +129,7 @@ export const judgePolicy = Effect.fn("judgePolicy")(function* (bytes: Uint8Array
     }))
     return { faults, policy: undefined }
   }
-  const faults = [...profileFaults(decoded.success), ...baseFaults(decoded.success)]
+  const faults = [...profileFaults(decoded.success), ...baseFaults(decoded.success), ...signInFaults(decoded.success)]
   return { faults, policy: faults.length === 0 ? decoded.success : undefined }
 })
 

@@ -8,6 +8,7 @@ import { accountServices } from "../accounts/AccountServices.ts"
 import * as Database from "../database/Database.ts"
 import { DataFolder } from "../database/DataFolder.ts"
 import { ExpectedInstallation } from "../database/FirstStart.ts"
+import { offlineMailSettings } from "./Mail.ts"
 import { masterKeySource, type Settings } from "../settings/Settings.ts"
 
 export const vaultSettings = (settings: Settings) =>
@@ -38,4 +39,5 @@ export const storageOver = <A, E, R>(settings: Settings, database: Layer.Layer<D
   )
 
 /** The same over the embedded database of the data folder. */
-export const storage = (settings: Settings) => storageOver(settings, Database.layer)
+export const storage = (settings: Settings) =>
+  storageOver(settings, Database.layer).pipe(Layer.provide(offlineMailSettings(settings)))

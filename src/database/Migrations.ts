@@ -29,6 +29,7 @@ import { installationTables } from "../../schema/tables/InstallationTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { invitationTables } from "../../schema/tables/InvitationTables.ts"
 import { leftOverTables } from "../../schema/tables/LeftOverTables.ts"
+import { mailTables } from "../../schema/tables/MailTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { profileTables } from "../../schema/tables/ProfileTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
@@ -51,7 +52,7 @@ import {
   sourceTables
 } from "../../schema/tables/SourceTables.ts"
 import { staleTables } from "../../schema/tables/StaleTables.ts"
-import { upstreamAddressColumns, upstreamTables } from "../../schema/tables/UpstreamTables.ts"
+import { provisioningTables, upstreamAddressColumns, upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
 import { waveTables } from "../../schema/tables/WaveTables.ts"
 import { automationColumns, workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
@@ -107,6 +108,7 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0034_profile": profileTables,
   "0035_approvals": approvalTables,
   "0036_automation_members": automationMemberColumns,
+  "0037_upstream": [...provisioningTables, ...mailTables],
   "0038_capsule_clients": capsuleClientColumns
 }
 

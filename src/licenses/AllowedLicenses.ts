@@ -11,6 +11,7 @@ const permissive: ReadonlySet<string> = new Set([
   "IJG",
   "ISC",
   "MIT",
+  "MIT-0",
   "OpenSSL",
   "Unicode-3.0",
   "Unicode-TOU",

@@ -1,15 +1,16 @@
-import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { AccessTokens, type CreatedAccessToken, type NewAccessToken } from "../../actors/account/AccessTokens.ts"
 import { AddressChanges } from "../../actors/account/AddressChanges.ts"
 import { Passwords } from "../../actors/account/Passwords.ts"
-import { SetupLinks } from "../../actors/account/SetupLinks.ts"
+import { type SetupLink, SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { Users } from "../../actors/account/Users.ts"
 import { Audit } from "../../actors/audit/Audit.ts"
 import type { CommandContext } from "../../actors/Command.ts"
 import { transaction } from "../../actors/database/Transaction.ts"
 import { newId } from "../../actors/Identity.ts"
+import { Mails } from "../../actors/mail/Mails.ts"
 import { Invitations } from "../../actors/member/Invitations.ts"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
@@ -39,6 +40,14 @@ export interface IssuedLink {
   readonly expiresAt: string
   /** Public origin of the server that issued it, where one did. */
   readonly origin?: string | undefined
+  /** Whether a mail to the person is on its way. */
+  readonly mailed?: boolean | undefined
+}
+
+export interface ResetRequest {
+  readonly email: string
+  /** Mails the link to that address as well. */
+  readonly mail?: boolean | undefined
 }
 
 /**
@@ -55,8 +64,8 @@ export class AccountCommands extends Context.Service<
     readonly createToken: (request: TokenRequest) => Effect.Effect<CreatedAccessToken, ApiError>
     /** A link for the first account. Fails with `failed_precondition` when there is an account. */
     readonly setupLink: Effect.Effect<IssuedLink, ApiError>
-    /** A link to a new password. Fails with `not_found`. */
-    readonly resetLink: (email: string) => Effect.Effect<IssuedLink, ApiError>
+    /** A link to a new password. Fails with `not_found`, and with `failed_precondition` when it cannot be mailed. */
+    readonly resetLink: (request: ResetRequest) => Effect.Effect<IssuedLink, ApiError>
     /**
      * A link with which somebody creates an account, or joins the Workspace. The operator vouches for an address that they name.
      * Fails with `failed_precondition` while there is no account, and as `Invitations.create` does.
@@ -83,6 +92,7 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
   const addresses = yield* AddressChanges
   const tokens = yield* AccessTokens
   const invitations = yield* Invitations
+  const mails = yield* Mails
   const audit = yield* Audit
   const random = yield* SecureRandom.SecureRandom
 
@@ -111,6 +121,18 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
     const found = yield* users.findByEmail(email)
     if (Option.isSome(found)) return found.value
     return yield* new ApiError({ code: "not_found", message: `No account has the address ${email}.` })
+  })
+
+  const mailReset = Effect.fnUntraced(function* (to: string, { expiresAt, secret }: SetupLink) {
+    const { baseUrl } = mails
+    const queued =
+      baseUrl !== undefined &&
+      (yield* mails.queue(to, { kind: "reset_link", link: `${baseUrl}/setup#${Redacted.value(secret)}`, expiresAt }))
+    if (!queued) {
+      return yield* failedPrecondition(
+        "The link cannot be mailed: no mail server is set (SVC_SMTP_URL, and SVC_BASE_URL where no server is running), or the address got too many mails within an hour. Repeat it without --mail."
+      )
+    }
   })
 
   return AccountCommands.of({
@@ -151,17 +173,18 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
         )
       })
     ),
-    resetLink: Effect.fn("AccountCommands.resetLink")(function* (email) {
-      const { subject } = yield* findUser(email)
-      return yield* recorded("admin reset-password", () =>
-        Effect.map(
-          links.issueReset(subject),
-          (link) =>
-            [
-              { ...link, origin },
-              { kind: "user", id: subject }
-            ] as const
-        )
+    resetLink: Effect.fn("AccountCommands.resetLink")(function* ({ email, mail = false }) {
+      const user = yield* findUser(email)
+      return yield* recorded(
+        "admin reset-password",
+        Effect.fnUntraced(function* () {
+          const link = yield* links.issueReset(user.subject)
+          if (mail) yield* mailReset(user.email, link)
+          return [
+            { ...link, origin, mailed: mail },
+            { kind: "user", id: user.subject }
+          ] as const
+        })
       )
     }),
     invite: Effect.fn("AccountCommands.invite")(function* ({ workspaceId, ...request }) {
@@ -171,13 +194,13 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
           if (!(yield* users.exist)) {
             return yield* failedPrecondition("There is no account yet. Use `svc admin setup-link` for the first one.")
           }
-          const { invitation, secret } = yield* invitations.create(
+          const { invitation, mailed, secret } = yield* invitations.create(
             context,
             { workspaceId, acting: "operator" },
             request
           )
           return [
-            { secret, expiresAt: invitation.expiresAt, origin },
+            { secret, expiresAt: invitation.expiresAt, origin, mailed },
             { kind: "invitation", id: invitation.id }
           ] as const
         })

@@ -69,7 +69,7 @@ export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<
           createUser: (account) => reached(client.CreateUser(account)),
           createToken: (request) => reached(client.CreateToken(request)),
           setupLink: reached(client.SetupLink()),
-          resetLink: (email) => reached(client.ResetLink({ email })),
+          resetLink: (request) => reached(client.ResetLink(request)),
           addressLink: (request) => reached(client.AddressLink(request)),
           invite: (request) => reached(client.Invite(request)),
           setPassword: (account) => reached(client.SetPassword(account))

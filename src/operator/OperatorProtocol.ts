@@ -17,7 +17,8 @@ const credentials = { email: Schema.String, password: Secret }
 const Link = Schema.Struct({
   secret: Secret,
   expiresAt: Schema.String,
-  origin: Schema.optionalKey(Schema.UndefinedOr(Schema.String))
+  origin: Schema.optionalKey(Schema.UndefinedOr(Schema.String)),
+  mailed: Schema.optionalKey(Schema.UndefinedOr(Schema.Boolean))
 })
 
 /** The operator's commands to the server that has the data folder, over its socket. */
@@ -39,7 +40,11 @@ export const OperatorProtocol = RpcGroup.make(
     error: ApiError
   }),
   Rpc.make("SetupLink", { success: Link, error: ApiError }),
-  Rpc.make("ResetLink", { payload: { email: Schema.String }, success: Link, error: ApiError }),
+  Rpc.make("ResetLink", {
+    payload: { email: Schema.String, mail: Schema.optionalKey(Schema.UndefinedOr(Schema.Boolean)) },
+    success: Link,
+    error: ApiError
+  }),
   Rpc.make("AddressLink", {
     payload: { email: Schema.String, to: Schema.String },
     success: Link,

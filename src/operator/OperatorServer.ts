@@ -67,7 +67,7 @@ const handlers = OperatorProtocol.toLayer(
       CreateUser: accounts.createUser,
       CreateToken: accounts.createToken,
       SetupLink: () => accounts.setupLink,
-      ResetLink: ({ email }) => accounts.resetLink(email),
+      ResetLink: accounts.resetLink,
       AddressLink: accounts.addressLink,
       Invite: accounts.invite,
       SetPassword: accounts.setPassword,

@@ -1,16 +1,7 @@
 import { metadataRanges } from "../../runner/sandbox/network/NetworkSettings.ts"
-
-/** One setting: a flag of `svc serve`, an environment variable and a key of the settings file. */
-export interface SettingDefinition {
-  readonly env: string
-  /** Absent for values that must not appear in a process list. */
-  readonly flag?: string
-  readonly metavar: string
-  readonly description: string
-  readonly default?: string
-}
-
-const define = <const K extends string>(definitions: Readonly<Record<K, SettingDefinition>>) => definitions
+import { define } from "./SettingDefinition.ts"
+import { mailServerSettings } from "./MailServerSettings.ts"
+import { signInSettings } from "./SignInSettings.ts"
 
 /** Every setting, in the order in which help lists them. */
 export const settingDefinitions = define({
@@ -62,36 +53,8 @@ export const settingDefinitions = define({
     default: "svc",
     description: "Display name in the discovery document"
   },
-  passwordSignIn: {
-    env: "SVC_PASSWORD_SIGN_IN",
-    flag: "password-sign-in",
-    metavar: "on|off",
-    default: "on",
-    description: "Whether people sign in with a password; off needs an upstream provider"
-  },
-  upstreamOidcIssuer: {
-    env: "SVC_UPSTREAM_OIDC_ISSUER",
-    flag: "upstream-oidc-issuer",
-    metavar: "url",
-    description: "OpenID provider that people may sign in with; https, or http on loopback"
-  },
-  upstreamOidcClientId: {
-    env: "SVC_UPSTREAM_OIDC_CLIENT_ID",
-    flag: "upstream-oidc-client-id",
-    metavar: "id",
-    description: "Client id at the upstream provider; its redirect URI is <base url>/auth/upstream/callback"
-  },
-  upstreamOidcClientSecret: {
-    env: "SVC_UPSTREAM_OIDC_CLIENT_SECRET",
-    metavar: "secret",
-    description: "Client secret at the upstream provider. Environment or file only, never a flag"
-  },
-  upstreamOidcName: {
-    env: "SVC_UPSTREAM_OIDC_NAME",
-    flag: "upstream-oidc-name",
-    metavar: "text",
-    description: "What the sign-in page calls the upstream provider; the host of its address when absent"
-  },
+  ...signInSettings,
+  ...mailServerSettings,
   oidcClientsFile: {
     env: "SVC_OIDC_CLIENTS_FILE",
     flag: "oidc-clients-file",

@@ -1,9 +1,13 @@
 import { Config, Effect, Option, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { ByteSize } from "../../schema/records/ByteSize.ts"
+import { EmailAddress } from "../../actors/account/EmailAddress.ts"
+import { MailLanguage } from "../../actors/mail/MailTexts.ts"
+import { UpstreamTrust } from "../../actors/member/ProvisioningRules.ts"
 import { displayText } from "../../schema/records/Primitives.ts"
 import { parseAddressRange } from "../http/ClientAddress.ts"
 import { formatListenAddress, isLoopbackHost, isPrivateInTransit, ListenAddress } from "../http/ListenAddress.ts"
-import { type SettingDefinition, type SettingName, settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
+import type { SettingDefinition } from "./SettingDefinition.ts"
+import { type SettingName, settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
 import { readSettingsFile } from "./SettingsFile.ts"
 import { SettingsRefused } from "./SettingsRefused.ts"
 
@@ -25,6 +29,26 @@ const IssuerUrl = Schema.String.check(
       return isPrivateInTransit(url)
     },
     { expected: "an https URL without query and fragment (http on loopback only)" }
+  )
+)
+
+const SmtpUrl = Schema.String.check(
+  Schema.makeFilter(
+    (text: string) => {
+      const url = URL.canParse(text) ? new URL(text) : undefined
+      if (url === undefined || !["smtp:", "smtps:"].includes(url.protocol) || url.hostname === "") return false
+      return url.username === "" && url.password === "" && url.search === "" && /^\/?$/.test(url.pathname)
+    },
+    { expected: "smtps://host:port, or smtp://host:port, without user, password and path" }
+  )
+)
+
+const Scopes = Schema.String.check(
+  Schema.makeFilter(
+    (text: string) => text.split(" ").includes("openid") && /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/.test(text),
+    {
+      expected: "scopes separated by single spaces, openid among them"
+    }
   )
 )
 
@@ -83,6 +107,16 @@ const settingFields = {
   upstreamOidcClientId: Schema.optionalKey(Text),
   upstreamOidcClientSecret: Schema.optionalKey(Secret),
   upstreamOidcName: Schema.optionalKey(displayText(40)),
+  upstreamOidcTrust: UpstreamTrust,
+  upstreamOidcScopes: Scopes,
+  upstreamOidcGroupsClaim: displayText(200),
+  smtpUrl: Schema.optionalKey(SmtpUrl),
+  smtpFrom: Schema.optionalKey(EmailAddress),
+  smtpUser: Schema.optionalKey(Text),
+  smtpPassword: Schema.optionalKey(Secret),
+  smtpPasswordFile: Schema.optionalKey(Text),
+  smtpCaFile: Schema.optionalKey(Text),
+  mailLanguage: MailLanguage,
   oidcClientsFile: Schema.optionalKey(Text),
   oidcRefreshGrace: WholeNumber(0, 30),
   oidcClientId: Schema.optionalKey(Text),
@@ -151,6 +185,38 @@ const transportContradiction = (settings: Settings): string | undefined =>
     ? `SVC_LISTEN is ${formatListenAddress(settings.listen)}, which is beyond loopback, and no https SVC_BASE_URL says that a proxy with TLS stands in front. Set SVC_BASE_URL to the https origin that people use, listen on loopback, or set SVC_PLAIN_HTTP=anywhere to serve passwords and sessions unencrypted.`
     : undefined
 
+// Anybody may have an identity at these, so their subjects are nobody's employees.
+const sharedIssuers = [
+  /^https:\/\/login\.microsoftonline\.com\/(?:common|organizations|consumers|9188040d-6c67-4c5b-b112-36a304b66dad)(?:\/|$)/i,
+  /^https:\/\/accounts\.google\.com(?:\/|$)/i,
+  /^https:\/\/(?:gitlab\.com|appleid\.apple\.com)(?:\/|$)/i
+]
+
+/** Why the upstream provider cannot be trusted in the way that is set, if so. */
+const trustContradiction = ({ upstreamOidcIssuer, upstreamOidcTrust }: Settings): string | undefined =>
+  upstreamOidcTrust === "single_tenant" &&
+  upstreamOidcIssuer !== undefined &&
+  sharedIssuers.some((shared) => shared.test(upstreamOidcIssuer))
+    ? "SVC_UPSTREAM_OIDC_TRUST=single_tenant says that the provider serves one organisation alone, but SVC_UPSTREAM_OIDC_ISSUER signs in people of everywhere. Name the issuer of your own tenant, or set email_verified."
+    : undefined
+
+/** What is missing of the mail server's settings, if something is. */
+const mailContradiction = (settings: Settings): string | undefined => {
+  const { smtpCaFile, smtpFrom, smtpPassword, smtpPasswordFile, smtpUrl, smtpUser } = settings
+  const others = [smtpFrom, smtpUser, smtpPassword, smtpPasswordFile, smtpCaFile]
+  if (smtpUrl === undefined) {
+    return others.every((part) => part === undefined)
+      ? undefined
+      : "The mail server has settings, but SVC_SMTP_URL does not say where it is."
+  }
+  if (smtpFrom === undefined) return "SVC_SMTP_URL needs SVC_SMTP_FROM, the address that mails come from."
+  const passwords = [smtpPassword, smtpPasswordFile].filter((part) => part !== undefined).length
+  if (passwords > 1) return "Give one of SVC_SMTP_PASSWORD and SVC_SMTP_PASSWORD_FILE."
+  return (smtpUser === undefined) === (passwords === 0)
+    ? undefined
+    : "SVC_SMTP_USER and its password (SVC_SMTP_PASSWORD or SVC_SMTP_PASSWORD_FILE) are needed together."
+}
+
 /** Why nobody could sign in under these settings, if so. */
 const signInContradiction = (settings: Settings): string | undefined => {
   const { passwordSignIn, upstreamOidcClientId, upstreamOidcClientSecret, upstreamOidcIssuer } = settings
@@ -180,7 +246,11 @@ export const loadSettings = Effect.fn("loadSettings")(
       if (value !== undefined) settled[name] = value
     }
     const settings = yield* decodeSettings(settled)
-    const contradiction = signInContradiction(settings) ?? transportContradiction(settings)
+    const contradiction =
+      signInContradiction(settings) ??
+      trustContradiction(settings) ??
+      mailContradiction(settings) ??
+      transportContradiction(settings)
     return contradiction === undefined ? settings : yield* new SettingsRefused({ message: contradiction })
   },
   Effect.catchTags({
@@ -204,7 +274,30 @@ export const upstreamProvider = (settings: Settings) => {
   } = settings
   return issuer === undefined || clientId === undefined || clientSecret === undefined
     ? undefined
-    : { issuer, clientId, clientSecret, name: name ?? new URL(issuer).host }
+    : {
+        issuer,
+        clientId,
+        clientSecret,
+        name: name ?? new URL(issuer).host,
+        trust: settings.upstreamOidcTrust,
+        scopes: settings.upstreamOidcScopes,
+        groupsClaim: settings.upstreamOidcGroupsClaim
+      }
+}
+
+/** The mail server, when one is set. */
+export const mailServer = (settings: Settings) => {
+  const { name, smtpCaFile, smtpFrom, smtpPassword, smtpPasswordFile, smtpUrl, smtpUser } = settings
+  return smtpUrl === undefined || smtpFrom === undefined
+    ? undefined
+    : {
+        url: smtpUrl,
+        from: { name, address: smtpFrom },
+        user: smtpUser,
+        password: smtpPassword,
+        passwordFile: smtpPasswordFile,
+        caFile: smtpCaFile
+      }
 }
 
 /** The source of the vault's master key. */

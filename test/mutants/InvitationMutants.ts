@@ -51,8 +51,8 @@ export const invitationMutants: ReadonlyArray<Mutant> = [
   {
     name: "a claimed address links no upstream identity",
     file: "actors/account/UpstreamIdentities.ts",
-    text: ` && user.value.emailProof !== null`,
-    broken: "",
+    text: ` && emailProof !== null)`,
+    broken: ")",
     test: "test/src/accounts/UpstreamRoutes.test.ts"
   },
   {

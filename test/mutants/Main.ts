@@ -12,7 +12,7 @@ class GuardUntested extends Schema.TaggedError<GuardUntested>()("GuardUntested",
   override readonly [Runtime.errorExitCode] = 1
 }
 
-const copied = ["schema", "runner", "actors", "src", "test", "package.json", "tsconfig.json", "bunfig.toml"]
+const copied = ["schema", "runner", "actors", "src", "examples", "test", "package.json", "tsconfig.json", "bunfig.toml"]
 const root = process.cwd()
 const isShort = process.argv.includes("--short")
 const word = process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? ""

@@ -11,6 +11,7 @@ import type { Mutant } from "./Mutant.ts"
 import { redactionMutants } from "./RedactionMutants.ts"
 import { runMutants } from "./RunMutants.ts"
 import { toolchainMutants } from "./ToolchainMutants.ts"
+import { upstreamMutants } from "./UpstreamMutants.ts"
 
 /** `npm run test:mutants` breaks them one by one; `Mutants.test.ts` keeps the lists in step with the code. */
 export const mutants: ReadonlyArray<Mutant> = [
@@ -25,7 +26,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...invitationMutants,
   ...identityMutants,
   ...accountMutants,
-  ...approvalMutants
+  ...approvalMutants,
+  ...upstreamMutants
 ]
 
 /** The short form breaks the first guard of each list. */
@@ -41,5 +43,6 @@ export const shortMutants: ReadonlyArray<Mutant> = [
   invitationMutants,
   identityMutants,
   accountMutants,
-  approvalMutants
+  approvalMutants,
+  upstreamMutants
 ].flatMap((list) => list.slice(0, 1))

@@ -27,6 +27,7 @@ export const actorFolders: ReadonlyArray<readonly [name: string, purpose: string
   ["staleness", "why a Capsule is stale, and which commits concern it"],
   ["interface", "Interfaces of Capsules and their bindings"],
   ["identity", "the OIDC issuer: clients, grants, codes, tokens, keys"],
+  ["mail", "mails to people: their texts, the queue, and the way to the mail server"],
   ["account", "people: sign-in, sessions, passkeys, personal access tokens"],
   ["member", "people in a Workspace: invitations, roles, suspension"],
   ["team", "teams of a Workspace, and the roles that they add"],

@@ -1,22 +1,38 @@
-import { html, page } from "../oidc/Page.ts"
+import type { UpstreamRefused } from "../../../actors/account/UpstreamRefusal.ts"
+import type { ApiError, ErrorCode } from "../../../schema/errors/ApiError.ts"
+import { html } from "../oidc/Page.ts"
 import type { Language } from "../oidc/PageWords.ts"
+import { plainMessage, signInRefusalPage } from "../SignInRefusalPage.ts"
+import { type PageReason, refusalStatus, refusalWords } from "./UpstreamWords.ts"
 
-const words = {
-  en: { title: "You are not signed in", back: "Back to sign-in", request: "Request" },
-  ja: { title: "サインインできませんでした", back: "サインインに戻る", request: "リクエスト" }
-} as const satisfies Readonly<Record<Language, unknown>>
+const unnamed = { en: "The sign-in provider", ja: "サインインプロバイダー" } as const
 
-/** Explains to the person at the browser why the provider's answer did not sign them in. */
+const reasonsOfErrors: Partial<Record<ErrorCode, PageReason>> = {
+  rate_limited: "too_many",
+  csrf_failed: "foreign_page",
+  unauthenticated: "signed_out"
+}
+
+const statusOf = (refusal: ApiError | UpstreamRefused) =>
+  refusal._tag === "ApiError" ? refusal.status : refusalStatus[refusal.reason]
+
+/** Tells the person at the browser what happened to their sign-in, and what they can do. */
 export const upstreamRefusalPage = (
   language: Language,
-  refusal: { readonly status: number; readonly message: string; readonly requestId: string }
+  refusal: ApiError | UpstreamRefused,
+  { providerName, requestId }: { readonly providerName: string | undefined; readonly requestId: string }
 ) => {
-  const { back, request, title } = words[language]
-  return page({
-    language,
-    title,
-    status: refusal.status,
-    body: html`<h1>${title}</h1><p lang="en" role="alert">${refusal.message}</p><p><a href="/sign-in">${back}</a></p>
-<dl class="quiet"><dt>${request}</dt><dd>${refusal.requestId}</dd></dl>`
+  const reason = refusal._tag === "ApiError" ? reasonsOfErrors[refusal.code] : refusal.reason
+  if (reason === undefined) {
+    return signInRefusalPage(language, { status: statusOf(refusal), body: plainMessage(refusal.message), requestId })
+  }
+  const { next, what } = refusalWords[language][reason]
+  const name = providerName ?? unnamed[language]
+  return signInRefusalPage(language, {
+    status: statusOf(refusal),
+    body: html`<p role="alert">${what(name)}</p><p>${next(name)}</p>`,
+    // The page of an invitation remembers it in this tab, without it being in an address.
+    back: reason.startsWith("invitation_") ? "join" : "signIn",
+    requestId
   })
 }

@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -7,14 +7,16 @@ import {
   calculatePKCECodeChallenge,
   type Configuration,
   discovery,
-  enableNonRepudiationChecks,
   fetchUserInfo
 } from "openid-client"
 import type { UpstreamIdentity } from "../../../actors/account/UpstreamIdentities.ts"
+import { refusedFor, type UpstreamRefused } from "../../../actors/account/UpstreamRefusal.ts"
 import type { UpstreamProof } from "../../../actors/account/UpstreamSignIns.ts"
+import type { UpstreamTrust } from "../../../actors/member/ProvisioningRules.ts"
 import { secretAuthentication } from "../../../runner/oauth/ClientAuthentication.ts"
-import { ApiError } from "../../../schema/errors/ApiError.ts"
 import { retention } from "../../../schema/records/Retention.ts"
+import { completedBy, type ProfileClaims, profileClaims } from "./UpstreamClaims.ts"
+import { publishedKeys } from "./UpstreamKeys.ts"
 
 /** The provider that people may sign in with, with this installation as its client. */
 export interface UpstreamSettings {
@@ -23,69 +25,62 @@ export interface UpstreamSettings {
   readonly clientSecret: Redacted.Redacted
   /** Its name for people. */
   readonly name: string
+  /** How its identities are recognised. */
+  readonly trust: UpstreamTrust
+  /** What is asked for, `openid` among it. */
+  readonly scopes: string
+  /** The claim that lists a person's groups. */
+  readonly groupsClaim: string
 }
 
 const requestTimeoutSeconds = 10
-// Unknown signing keys are fetched automatically; a provider's endpoints hardly ever move.
+// A provider's endpoints hardly ever move.
 const metadataGoodFor = Duration.hours(1)
+// Where the metadata names none; "none" and keys that the client shares are never accepted.
+const usualAlgorithms = ["RS256"]
+const isAsymmetric = (algorithm: string): boolean => /^(?:RS|PS|ES)\d{3}$|^Ed(?:DSA|25519)$/.test(algorithm)
 
-const unavailable = new ApiError({
-  code: "verification_unavailable",
-  message: "The sign-in provider does not answer as it should just now. Try again, or sign in another way."
-})
+interface Known {
+  readonly configuration: Configuration
+  readonly verifySignature: ReturnType<typeof publishedKeys>
+}
 
-const refused = new ApiError({
-  code: "unauthenticated",
-  message: "The sign-in provider's answer does not hold. Start the sign-in again."
-})
-
-const denied = new ApiError({
-  code: "permission_denied",
-  message: "The sign-in provider did not let you in, or the sign-in was cancelled there."
-})
-
-const notConfigured = new ApiError({
-  code: "capability_not_available",
-  message: "Sign-in with another provider is not set up on this server. `auth` in the discovery document says what is."
-})
-
-const notFresh = new ApiError({
-  code: "permission_denied",
-  message:
-    "The sign-in provider did not say that you have just signed in there. Try again, or confirm that it is you in another way."
-})
+const logged = (about: string, cause: unknown) =>
+  // What the libraries say names claims and codes, never a token.
+  Effect.logWarning(about, cause instanceof Error ? cause.message : "")
 
 // What the provider reports may be as old as a confirmation may be.
 const freshSeconds = Duration.toSeconds(retention.confirmation.after)
 
 const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings) =>
-  Effect.tryPromise(() =>
-    discovery(new URL(issuer), clientId, undefined, secretAuthentication(clientSecret), {
-      timeout: requestTimeoutSeconds,
-      // The ID token's signature is verified although it came over TLS. The settings allow plain http on loopback only.
-      execute: [enableNonRepudiationChecks, ...(issuer.startsWith("http:") ? [allowInsecureRequests] : [])]
-    })
-  ).pipe(
-    Effect.catch(({ cause }) =>
-      Effect.andThen(Effect.logWarning("The upstream sign-in provider cannot be discovered", cause), unavailable)
+  Effect.gen(function* () {
+    const configuration = yield* Effect.tryPromise(() =>
+      discovery(new URL(issuer), clientId, undefined, secretAuthentication(clientSecret), {
+        timeout: requestTimeoutSeconds,
+        // The settings allow plain http on loopback only.
+        execute: issuer.startsWith("http:") ? [allowInsecureRequests] : []
+      })
+    )
+    const { id_token_signing_alg_values_supported: supported = usualAlgorithms, jwks_uri } =
+      configuration.serverMetadata()
+    if (jwks_uri === undefined) {
+      yield* Effect.logWarning("The metadata of the upstream sign-in provider names no jwks_uri")
+      return yield* refusedFor("unreachable")
+    }
+    const known: Known = { configuration, verifySignature: publishedKeys(jwks_uri, supported.filter(isAsymmetric)) }
+    return known
+  }).pipe(
+    Effect.catchTag("UnknownError", ({ cause }) =>
+      Effect.andThen(logged("The upstream sign-in provider cannot be discovered", cause), refusedFor("unreachable"))
     )
   )
 
-const VerifiedEmail = Schema.Struct({ email: Schema.String, email_verified: Schema.Literal(true) })
-const verifiedEmailOf = (claims: unknown): string | undefined =>
-  Schema.is(VerifiedEmail)(claims) ? claims.email : undefined
-
-/** Some providers put the address into UserInfo only; the library compares its subject. */
-const addressFromUserInfo = (configuration: Configuration, accessToken: string, subject: string) =>
-  configuration.serverMetadata().userinfo_endpoint === undefined
-    ? Effect.undefined
-    : Effect.tryPromise(() => fetchUserInfo(configuration, accessToken, subject)).pipe(
-        Effect.map(verifiedEmailOf),
-        Effect.orElseSucceed(() => undefined)
-      )
+/** Some providers put profiles into UserInfo only; the library compares its subject. */
+const userInfoOf = (configuration: Configuration, accessToken: string, subject: string) =>
+  Effect.tryPromise(() => fetchUserInfo(configuration, accessToken, subject))
 
 const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
-  configuration: Configuration,
+  { configuration, verifySignature }: Known,
   answer: URL,
   { codeVerifier, nonce, state }: UpstreamProof,
   fresh: boolean
@@ -101,25 +96,51 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
   ).pipe(
     Effect.catch(({ cause }) =>
       cause instanceof AuthorizationResponseError
-        ? denied
-        : // What the library says names claims and codes, never a token.
-          Effect.andThen(
-            Effect.logWarning("An upstream sign-in was refused", cause instanceof Error ? cause.message : ""),
-            fresh ? notFresh : refused
+        ? refusedFor("denied")
+        : Effect.andThen(
+            logged("An upstream sign-in was refused", cause),
+            refusedFor(fresh ? "not_fresh" : "invalid_answer")
           )
     )
   )
   const claims = tokens.claims()
-  if (claims === undefined) return yield* refused
-  const verifiedEmail =
-    verifiedEmailOf(claims) ?? (yield* addressFromUserInfo(configuration, tokens.access_token, claims.sub))
-  return { issuer: claims.iss, subject: claims.sub, verifiedEmail } satisfies UpstreamIdentity
+  if (claims === undefined || tokens.id_token === undefined) return yield* refusedFor("invalid_answer")
+  // The signature is verified although the token came over TLS.
+  yield* verifySignature(tokens.id_token).pipe(
+    Effect.catch(({ cause }) =>
+      Effect.andThen(logged("The signature of an upstream ID token was refused", cause), refusedFor("invalid_answer"))
+    )
+  )
+  return { claims, accessToken: tokens.access_token }
+})
+
+/** The claims of the ID token, completed from UserInfo where they are needed and it exists. */
+const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
+  { configuration }: Known,
+  settings: UpstreamSettings,
+  { accessToken, claims }: Effect.Success<ReturnType<typeof exchange>>,
+  needsGroups: boolean
+): Effect.fn.Return<ProfileClaims, UpstreamRefused> {
+  const token = profileClaims(claims, settings)
+  const lacksGroups = needsGroups && token.groups === undefined
+  const lacksAddress = settings.trust === "email_verified" && token.verifiedEmail === undefined
+  const isPublished = configuration.serverMetadata().userinfo_endpoint !== undefined
+  if (!isPublished || !(lacksGroups || lacksAddress)) return token
+  return yield* userInfoOf(configuration, accessToken, claims.sub).pipe(
+    Effect.map((found) => completedBy(token, profileClaims(found, settings))),
+    Effect.catch(({ cause }) =>
+      // Without an address somebody is not recognised; without groups they would lose roles that they have.
+      lacksGroups
+        ? Effect.andThen(logged("The upstream provider's UserInfo cannot be read", cause), refusedFor("unreachable"))
+        : Effect.succeed(token)
+    )
+  )
 })
 
 /**
  * The upstream OpenID provider, as its relying party: code flow with PKCE, nonce, state and issuer check (RFC 9207), the
- * ID token's signature verified against the published keys. Every method fails with `capability_not_available` when none
- * is configured.
+ * ID token's signature verified against the published keys. Every method fails with `not_configured` when none is
+ * configured.
  */
 export class UpstreamProvider extends Context.Service<
   UpstreamProvider,
@@ -128,28 +149,34 @@ export class UpstreamProvider extends Context.Service<
     readonly issuer: string | undefined
     /** Its name for people; `undefined` when none is configured. */
     readonly name: string | undefined
+    readonly trust: UpstreamTrust
     /**
      * Where the browser goes to sign in; with `fresh` the provider is to ask the person even if it remembers them. Fails with
-     * `verification_unavailable` when the provider cannot be reached.
+     * `unreachable`.
      */
     readonly authorizationUrl: (
       proof: UpstreamProof,
       redirectUri: string,
       fresh: boolean
-    ) => Effect.Effect<string, ApiError>
+    ) => Effect.Effect<string, UpstreamRefused>
     /**
-     * The identity proved by the answer at the redirect URI. Fails with `unauthenticated` for an invalid answer,
-     * `permission_denied` when the provider refused, or with `fresh` did not vouch for a sign-in of the last five minutes,
-     * `verification_unavailable` when it cannot be reached.
+     * The identity proved by the answer at the redirect URI. Fails with `invalid_answer`, `denied` when the provider refused,
+     * `not_fresh` when it was to vouch for a sign-in of the last five minutes and does not, and `unreachable`. Groups are read
+     * where something depends on them.
      */
-    readonly identity: (answer: URL, proof: UpstreamProof, fresh: boolean) => Effect.Effect<UpstreamIdentity, ApiError>
+    readonly identity: (
+      answer: URL,
+      proof: UpstreamProof,
+      needs: { readonly groups: boolean; readonly fresh: boolean }
+    ) => Effect.Effect<UpstreamIdentity, UpstreamRefused>
   }
 >()("svc/accounts/upstream/UpstreamProvider") {
   static readonly none = Layer.succeed(UpstreamProvider, {
     issuer: undefined,
     name: undefined,
-    authorizationUrl: () => Effect.fail(notConfigured),
-    identity: () => Effect.fail(notConfigured)
+    trust: "email_verified",
+    authorizationUrl: () => Effect.fail(refusedFor("not_configured")),
+    identity: () => Effect.fail(refusedFor("not_configured"))
   })
 
   static readonly layer = (settings: UpstreamSettings) =>
@@ -158,19 +185,20 @@ export class UpstreamProvider extends Context.Service<
       Effect.gen(function* () {
         const [cached, forget] = yield* Effect.cachedInvalidateWithTTL(configure(settings), metadataGoodFor)
         // The next sign-in retries a provider that was away for a moment.
-        const configuration = Effect.tapError(cached, () => forget)
+        const provider = Effect.tapError(cached, () => forget)
         return UpstreamProvider.of({
           issuer: settings.issuer,
           name: settings.name,
+          trust: settings.trust,
           authorizationUrl: Effect.fn("UpstreamProvider.authorizationUrl")(function* (proof, redirectUri, fresh) {
-            const known = yield* configuration
+            const { configuration } = yield* provider
             const challenge = yield* Effect.promise(() =>
               calculatePKCECodeChallenge(Redacted.value(proof.codeVerifier))
             )
-            return buildAuthorizationUrl(known, {
+            return buildAuthorizationUrl(configuration, {
               redirect_uri: redirectUri,
               response_type: "code",
-              scope: "openid email profile",
+              scope: settings.scopes,
               state: proof.state,
               nonce: proof.nonce,
               code_challenge: challenge,
@@ -178,8 +206,11 @@ export class UpstreamProvider extends Context.Service<
               ...(fresh ? { prompt: "login", max_age: String(freshSeconds) } : {})
             }).href
           }),
-          identity: Effect.fn("UpstreamProvider.identity")(function* (answer, proof, fresh) {
-            return yield* exchange(yield* configuration, answer, proof, fresh)
+          identity: Effect.fn("UpstreamProvider.identity")(function* (answer, proof, needs) {
+            const known = yield* provider
+            const proven = yield* exchange(known, answer, proof, needs.fresh)
+            const profile = yield* profileOf(known, settings, proven, needs.groups)
+            return { issuer: proven.claims.iss, subject: proven.claims.sub, ...profile }
           })
         })
       })

@@ -3,17 +3,22 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Confirmations } from "../../../actors/account/Confirmations.ts"
 import type { Sessions } from "../../../actors/account/Sessions.ts"
 import { LinkedIdentity, UpstreamIdentities } from "../../../actors/account/UpstreamIdentities.ts"
-import { UpstreamSignIns } from "../../../actors/account/UpstreamSignIns.ts"
-import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
+import { refusedFor, type UpstreamRefused } from "../../../actors/account/UpstreamRefusal.ts"
+import { type StartedSignIn, UpstreamSignIns } from "../../../actors/account/UpstreamSignIns.ts"
+import { InvitationAcceptance } from "../../../actors/member/InvitationAcceptance.ts"
+import { ProvisioningRules } from "../../../actors/member/ProvisioningRules.ts"
+import { UpstreamArrivals } from "../../../actors/member/UpstreamArrivals.ts"
+import { ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
 import { currentRequestId } from "../../http/Exchange.ts"
 import { HttpSettings } from "../../http/HttpSettings.ts"
-import type { AttemptLimits } from "../AttemptLimits.ts"
+import { AttemptLimits } from "../AttemptLimits.ts"
+import { authBody, SecretText } from "../AuthBody.ts"
 import type { KnownDevices } from "../KnownDevices.ts"
 import { seeOther } from "../oidc/AuthorizationResponse.ts"
 import { pageLanguage } from "../oidc/PageWords.ts"
 import { ownPath } from "../OwnPath.ts"
 import { countAttempt } from "../PasswordEntrance.ts"
-import { presentedSession } from "../SessionCookie.ts"
+import { presentedSession, refuseCrossSite } from "../SessionCookie.ts"
 import { commandOf, signedIn, signedInAndConfirmed, signedInToChange, userAgent, withSignIn } from "../SignedIn.ts"
 import { offeredWays } from "../SignInOffer.ts"
 import { uncached } from "../Uncached.ts"
@@ -22,6 +27,7 @@ import { UpstreamProvider } from "./UpstreamProvider.ts"
 
 const callbackPath = "/auth/upstream/callback"
 const startPath = "/auth/upstream/start"
+const invitationPath = "/auth/upstream/invitation"
 const cookieLifetime = Duration.minutes(10)
 
 // The provider's answer comes from another site by a top-level navigation, which carries lax cookies but no strict ones.
@@ -30,6 +36,15 @@ const cookieOf = (baseUrl: string) => {
   const options = { path: "/", httpOnly: true, sameSite: "lax", secure } as const
   return { name: secure ? "__Host-svc_upstream" : "svc_upstream", options }
 }
+
+const upstreamOff = new ApiError({
+  code: "capability_not_available",
+  message: "Sign-in with another provider is not set up on this server. `auth` in the discovery document says what is."
+})
+const upstreamAway = new ApiError({
+  code: "verification_unavailable",
+  message: "The sign-in provider does not answer as it should just now. Try again, or create the account another way."
+})
 
 const single = (query: Readonly<Record<string, string | ReadonlyArray<string>>>, name: string) => {
   const value = query[name]
@@ -42,6 +57,24 @@ const single = (query: Readonly<Record<string, string | ReadonlyArray<string>>>,
 const linkingSubject = Effect.map(signedInAndConfirmed, ({ subject }) => subject)
 const confirmingSession = Effect.map(signedInToChange, ({ credentialId }) => credentialId)
 
+const addressAtProvider = Effect.fnUntraced(function* (started: StartedSignIn, fresh: boolean) {
+  const { baseUrl } = yield* HttpSettings
+  const provider = yield* UpstreamProvider
+  return yield* provider.authorizationUrl(started, `${baseUrl}${callbackPath}`, fresh)
+})
+
+/** Ties the sign-in to this browser. */
+const withProof = Effect.fnUntraced(function* (
+  response: HttpServerResponse.HttpServerResponse,
+  { secret }: StartedSignIn
+) {
+  const { name, options } = cookieOf((yield* HttpSettings).baseUrl)
+  return HttpServerResponse.setCookieUnsafe(response, name, Redacted.value(secret), {
+    ...options,
+    maxAge: cookieLifetime
+  })
+})
+
 const start = Effect.gen(function* () {
   yield* countAttempt
   const { baseUrl } = yield* HttpSettings
@@ -49,21 +82,31 @@ const start = Effect.gen(function* () {
   const returnPath = ownPath(yield* single(query, "return"), baseUrl)
   const linkSubject = (yield* single(query, "link")) === "true" ? yield* linkingSubject : undefined
   const signIns = yield* UpstreamSignIns
-  const provider = yield* UpstreamProvider
   const confirmSession = (yield* single(query, "confirm")) === "true" ? yield* confirmingSession : undefined
   const started = yield* signIns.begin({ linkSubject, confirmSession, returnPath })
-  const fresh = confirmSession !== undefined
-  const location = yield* provider.authorizationUrl(started, `${baseUrl}${callbackPath}`, fresh)
-  const { name, options } = cookieOf(baseUrl)
-  return HttpServerResponse.setCookieUnsafe(seeOther(location), name, Redacted.value(started.secret), {
-    ...options,
-    maxAge: cookieLifetime
-  })
+  return yield* withProof(seeOther(yield* addressAtProvider(started, confirmSession !== undefined)), started)
 })
 
-const notBegun = invalidRequest(
-  "This browser began no sign-in that is still open: they last ten minutes and serve once. Start again."
-)
+const secretBody = authBody(Schema.Struct({ secret: SecretText }), "{secret}")
+const encodeLocation = HttpServerResponse.schemaJson(Schema.Struct({ location: Schema.String }))
+
+/** The secret of an invitation stays out of addresses, so a page posts it, and leads the browser on by itself. */
+const startInvited = Effect.gen(function* () {
+  yield* refuseCrossSite
+  yield* countAttempt
+  const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+  const limits = yield* AttemptLimits
+  yield* limits.consume("invitation", { address: Option.getOrUndefined(remoteAddress) })
+  const acceptance = yield* InvitationAcceptance
+  const { secret } = yield* secretBody
+  const { id, proof } = yield* acceptance.pending(secret)
+  const signIns = yield* UpstreamSignIns
+  const started = yield* signIns.begin({ invitation: { id, proof }, returnPath: "/join" })
+  const location = yield* Effect.catchTag(addressAtProvider(started, false), "UpstreamRefused", ({ reason }) =>
+    Effect.fail(reason === "not_configured" ? upstreamOff : upstreamAway)
+  )
+  return yield* withProof(yield* Effect.orDie(encodeLocation({ location })), started)
+})
 
 const callback = Effect.gen(function* () {
   const { baseUrl } = yield* HttpSettings
@@ -72,28 +115,32 @@ const callback = Effect.gen(function* () {
   const signIns = yield* UpstreamSignIns
   const open = presented === undefined ? Option.none() : yield* signIns.finish(Redacted.make(presented))
   // A sign-in that began here was counted at its start.
-  if (Option.isNone(open)) return yield* Effect.andThen(countAttempt, notBegun)
+  if (Option.isNone(open)) return yield* Effect.andThen(countAttempt, refusedFor("not_begun"))
   const provider = yield* UpstreamProvider
   const { search } = new URL(request.originalUrl, baseUrl)
   // Our address comes from configuration, whatever Host the request names.
-  const { confirmSession, returnPath } = open.value
-  const back = seeOther(`${baseUrl}${returnPath}`)
+  const { confirmSession, invitationId, invitationProof, linkSubject, returnPath } = open.value
+  const fresh = confirmSession !== null
+  const isByGroup = (yield* ProvisioningRules).rules?.some(({ groups }) => groups !== undefined) === true
   const answer = new URL(`${baseUrl}${callbackPath}${search}`)
-  const identity = yield* provider.identity(answer, open.value, confirmSession !== null)
+  const identity = yield* provider.identity(answer, open.value, { groups: isByGroup && !fresh, fresh })
   if (confirmSession !== null) {
     const confirmations = yield* Confirmations
     yield* confirmations.byUpstream(confirmSession, identity, yield* currentRequestId)
-    return back
+    return seeOther(`${baseUrl}${returnPath}`)
   }
-  const identities = yield* UpstreamIdentities
+  const arrivals = yield* UpstreamArrivals
   const before = yield* presentedSession
-  const opened = yield* identities.signIn(identity, {
-    linkSubject: open.value.linkSubject ?? undefined,
+  const opened = yield* arrivals.enter(identity, {
+    trust: provider.trust,
+    linkSubject: linkSubject ?? undefined,
+    invitation: invitationId === null ? undefined : { id: invitationId, proof: invitationProof },
     userAgent: yield* userAgent,
     replaces: before?.secret,
     requestId: yield* currentRequestId
   })
-  return yield* withSignIn(back, opened)
+  // An accepted invitation cannot be opened again.
+  return yield* withSignIn(seeOther(`${baseUrl}${opened.joined ? "/" : returnPath}`), opened)
 })
 
 const withoutProof = Effect.fnUntraced(function* (response: HttpServerResponse.HttpServerResponse) {
@@ -102,13 +149,14 @@ const withoutProof = Effect.fnUntraced(function* (response: HttpServerResponse.H
 })
 
 /** People come here, not programs: a refusal is a page. */
-const onPage = Effect.fnUntraced(function* ({ message, status }: ApiError) {
+const onPage = Effect.fnUntraced(function* (refusal: ApiError | UpstreamRefused) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
-  return upstreamRefusalPage(pageLanguage(undefined, headers["accept-language"]), {
-    status,
-    message,
-    requestId: yield* currentRequestId
-  })
+  const requestId = yield* currentRequestId
+  const { name: providerName } = yield* UpstreamProvider
+  if (refusal._tag === "UpstreamRefused") {
+    yield* Effect.logInfo(`An upstream sign-in ended without a session: ${refusal.reason}, request ${requestId}`)
+  }
+  return upstreamRefusalPage(pageLanguage(undefined, headers["accept-language"]), refusal, { providerName, requestId })
 })
 
 const encodeIdentities = HttpServerResponse.schemaJson(Schema.Struct({ identities: Schema.Array(LinkedIdentity) }))
@@ -131,6 +179,7 @@ const unlink = Effect.gen(function* () {
 export const upstreamRouteTable = [
   ["GET", startPath],
   ["GET", callbackPath],
+  ["POST", invitationPath],
   ["GET", "/auth/upstream/identities"],
   ["DELETE", "/auth/upstream/identities/:identityId"]
 ] as const
@@ -142,8 +191,10 @@ export const upstreamRoutes = HttpRouter.use(
       | AttemptLimits
       | Confirmations
       | HttpSettings
+      | InvitationAcceptance
       | KnownDevices
       | Sessions
+      | UpstreamArrivals
       | UpstreamIdentities
       | UpstreamProvider
       | UpstreamSignIns
@@ -155,6 +206,7 @@ export const upstreamRoutes = HttpRouter.use(
       callback.pipe(Effect.catch(onPage), Effect.flatMap(withoutProof), Effect.provideContext(services))
     )
     const asJson = uncached(services)
+    yield* router.add("POST", invitationPath, asJson(startInvited))
     yield* router.add("GET", "/auth/upstream/identities", asJson(list))
     yield* router.add("DELETE", "/auth/upstream/identities/:identityId", asJson(unlink))
   })

@@ -20,6 +20,7 @@ import {
 } from "./DataFindings.ts"
 import { failedLook, type Finding, formatFindings, isHealthy } from "./DoctorReport.ts"
 import { installationFinding, missingDatabaseFinding, restoreFinding, sealedFinding } from "./InstallationFindings.ts"
+import { mailFindings } from "./MailFindings.ts"
 import {
   clockFinding,
   diskFinding,
@@ -39,9 +40,17 @@ const machineFindings = (settings: Settings, folder: string) =>
     isolationFindings(settings).pipe(Effect.catchCause((cause) => Effect.succeed([failedLook("sandbox", cause)]))),
     settingsFinding,
     Effect.succeed(transportFinding(settings)),
-    Effect.succeed(queueFinding(settings))
+    Effect.succeed(queueFinding(settings)),
+    mailFindings(settings)
   ]).pipe(
-    Effect.map(([tool, isolation, ...rest]) => [tool, ...isolation, ...rest]),
+    Effect.map(([tool, isolation, set, transport, queue, mail]) => [
+      tool,
+      ...isolation,
+      set,
+      transport,
+      queue,
+      ...mail
+    ]),
     Effect.provide(layerLook(folder))
   )
 

@@ -10,6 +10,7 @@ export interface Finding {
     | "settings"
     | "transport"
     | "queue"
+    | "mail"
     | "folder"
     | "disk"
     | "server"

@@ -10,6 +10,7 @@ import { Time } from "../ui/Time.tsx"
 import { useWords } from "../words/Words.ts"
 import { Frame } from "./Frame.tsx"
 import { forgetInvitation, invitationSecret } from "./InvitationSecret.ts"
+import { JoinByProvider } from "./JoinByProvider.tsx"
 import { JoinSignUp } from "./JoinSignUp.tsx"
 import { joinWords } from "./JoinWords.ts"
 
@@ -94,6 +95,7 @@ const Answer = ({ secret, invitation, visitor, onDeclined }: AnswerProps) => {
           ) : (
             <p className="entrance-note">{words.onlySignIn}</p>
           )}
+          <JoinByProvider secret={secret} onRefused={setError} />
           <div className="entrance-ways">
             <Button tone={invitation.signUp ? "plain" : "primary"} onClick={signIn}>
               {words.haveAccount}

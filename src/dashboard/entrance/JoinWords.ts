@@ -20,8 +20,9 @@ const en = {
   haveAccount: "I have an account: sign in",
   create: "Create account and join",
   createByPasskey: "Create account with a passkey",
+  byProvider: (name: string) => `Continue with ${name}`,
   onlySignIn:
-    "This invitation is for an account whose address was verified. Sign in to it; if you have none, ask for a link without an address.",
+    "This invitation is for an account whose address was verified. Sign in to it, or with a provider that verified it; if you can do neither, ask for a link without an address.",
   declined: "You declined. The link no longer works.",
   refusedTitle: "This invitation cannot be used",
   refused:
@@ -51,8 +52,9 @@ const ja: typeof en = {
   haveAccount: "アカウントを持っている: サインイン",
   create: "アカウントを作成して参加",
   createByPasskey: "パスキーでアカウントを作成",
+  byProvider: (name: string) => `${name} で続行`,
   onlySignIn:
-    "この招待は、アドレスが確認済みのアカウント宛てです。そのアカウントでサインインしてください。アカウントがない場合は、アドレスを指定しないリンクを依頼してください。",
+    "この招待は、アドレスが確認済みのアカウント宛てです。そのアカウントか、アドレスを確認したプロバイダーでサインインしてください。どちらもない場合は、アドレスを指定しないリンクを依頼してください。",
   declined: "辞退しました。このリンクはもう使えません。",
   refusedTitle: "この招待は使用できません",
   refused: "リンクが不完全か、使用済み、取り消し済み、または期限切れです。招待した人に新しいリンクを依頼してください。",

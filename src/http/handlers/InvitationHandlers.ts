@@ -2,7 +2,7 @@ import { Effect, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { InvitationAcceptance } from "../../../actors/member/InvitationAcceptance.ts"
-import { Invitations } from "../../../actors/member/Invitations.ts"
+import { invitationLink, Invitations } from "../../../actors/member/Invitations.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { InvitationId } from "../../../schema/records/Ids.ts"
@@ -10,10 +10,6 @@ import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
-
-/** Where an invitation is answered. The secret is in the fragment, which browsers do not send. */
-export const invitationLink = (baseUrl: string, secret: Redacted.Redacted) =>
-  `${baseUrl}/join#${Redacted.value(secret)}`
 
 const invitationScope = Effect.gen(function* () {
   const { subject } = yield* Caller
@@ -43,7 +39,11 @@ export const invitationHandlers = HttpApiBuilder.group(
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
         const issued = yield* invitations.create(yield* commandContext, yield* invitationScope, payload)
-        return { invitation: issued.invitation, link: invitationLink(baseUrl, issued.secret) }
+        return {
+          invitation: issued.invitation,
+          link: invitationLink(baseUrl, issued.secret),
+          ...(issued.mailed ? { mailed: true } : {})
+        }
       }),
       revoke: Effect.fnUntraced(function* ({ params }) {
         const id = yield* pathId(InvitationId, params.invitationId, "Invitation")

@@ -6,7 +6,7 @@ import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Interfaces } from "../../../actors/interface/Interfaces.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { AutomationMembers } from "../../../actors/member/AutomationMembers.ts"
-import { Invitations } from "../../../actors/member/Invitations.ts"
+import { invitationLink, Invitations } from "../../../actors/member/Invitations.ts"
 import { Members } from "../../../actors/member/Members.ts"
 import { Projects } from "../../../actors/workspace/Projects.ts"
 import { readWorkspaceGraph } from "../../../actors/workspace/WorkspaceGraph.ts"
@@ -17,7 +17,6 @@ import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.t
 import { ProjectId } from "../../../schema/records/Ids.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
-import { invitationLink } from "./InvitationHandlers.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
 const largestPage = 100

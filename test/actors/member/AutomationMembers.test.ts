@@ -7,7 +7,7 @@ import { Passwords } from "../../../actors/account/Passwords.ts"
 import { Sessions } from "../../../actors/account/Sessions.ts"
 import { SetupLinks } from "../../../actors/account/SetupLinks.ts"
 import { TokenAuthority } from "../../../actors/account/TokenAuthority.ts"
-import { UpstreamIdentities } from "../../../actors/account/UpstreamIdentities.ts"
+import { UpstreamArrivals } from "../../../actors/member/UpstreamArrivals.ts"
 import { Users } from "../../../actors/account/Users.ts"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { serviceContext } from "../../../actors/Command.ts"
@@ -150,7 +150,8 @@ it.effect("no way to sign in leads to an automation, not even one that stands in
     expect(yield* code(byPassword)).toBe("unauthenticated")
     yield* users.proveAddress(subject, "deploy@example.com", "operator")
     const identity = { issuer: "https://id.example.com", subject: "x", verifiedEmail: "deploy@example.com" }
-    expect(yield* code(Effect.flatMap(UpstreamIdentities, (of) => of.signIn(identity, {})))).toBe("permission_denied")
+    const arrived = Effect.flatMap(UpstreamArrivals, ({ enter }) => enter(identity, { trust: "email_verified" }))
+    expect((yield* Effect.flip(arrived)).reason).toBe("unknown_identity")
     const planted = yield* sessions.open({ subject, method: "passkey" })
     expect(yield* code(sessions.authenticate(planted.secret))).toBe("unauthenticated")
 

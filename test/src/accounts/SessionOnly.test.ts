@@ -32,7 +32,8 @@ const open: ReadonlySet<string> = new Set([
   "POST /auth/passkeys/sign-in-options",
   "POST /auth/passkeys/sign-in",
   "GET /auth/upstream/start",
-  "GET /auth/upstream/callback"
+  "GET /auth/upstream/callback",
+  "POST /auth/upstream/invitation"
 ])
 
 const guarded = [...authRouteTable, ...passkeyRouteTable, ...upstreamRouteTable]

@@ -31,7 +31,8 @@ describe("the policy file", () => {
         profiles: { strict: profile },
         baseConfigs: [{ origin, profile: "strict", variables: { region: "eu-1" } }],
         endpoints: [endpoint],
-        prices
+        prices,
+        signIn: { rules: [{ groups: ["staff"], workspaces: [{ workspaceId: "ws_4f7k2m9q3x8r5t1v", role: "viewer" }] }] }
       }
       expect(JSON.parse(JSON.stringify((yield* reading(JSON.stringify(policy))).policy))).toEqual(policy)
       expect((yield* reading("{}")).policy).toEqual({})
@@ -51,6 +52,10 @@ describe("the policy file", () => {
         JSON.stringify({ prices: { ...prices, items: [{ type: "demo_server", monthly: -1 }] } }),
         '{"endpoints": [], "endpoints": []}',
         ...[
+          { signIn: { rules: [{ workspaces: [] }] } },
+          { signIn: { rules: [{ emailDomains: ["Acme.example"] }] } },
+          { signIn: { rules: [{ groups: ["staff"], workspaces: [{ workspaceId: "acme", role: "viewer" }] }] } },
+          { signIn: { rules: [{ groups: [] }] } },
           { profiles: { "opentofu-default": {} } },
           { profiles: { strict: { isolation: "process" } } },
           { profiles: { strict: { network: "host" } } },

@@ -1,14 +1,12 @@
 import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Effect, FileSystem, Option, Redacted } from "effect"
-import {
-  type SettingDefinition,
-  settingDefinitions,
-  settingsFileEnv
-} from "../../../src/settings/SettingDefinitions.ts"
+import type { SettingDefinition } from "../../../src/settings/SettingDefinition.ts"
+import { settingDefinitions, settingsFileEnv } from "../../../src/settings/SettingDefinitions.ts"
 import {
   isPlainBeyondLoopback,
   loadSettings,
+  mailServer,
   masterKeySource,
   upstreamProvider
 } from "../../../src/settings/Settings.ts"
@@ -41,6 +39,10 @@ describe("settings", () => {
         plainHttp: "loopback",
         trustedProxies: [],
         passwordSignIn: "on",
+        upstreamOidcTrust: "email_verified",
+        upstreamOidcScopes: "openid email profile",
+        upstreamOidcGroupsClaim: "groups",
+        mailLanguage: "en",
         oidcRefreshGrace: 0,
         gitAllowOrigins: [],
         gitNative: "auto",
@@ -94,6 +96,28 @@ describe("settings", () => {
     })
   )
 
+  it.effect("name a mail server as a whole, without a password in its address", () =>
+    Effect.gen(function* () {
+      const mail = { SVC_SMTP_URL: "smtps://mail.example.com:465", SVC_SMTP_FROM: "svc@example.com" }
+      expect(mailServer(yield* load({}))).toBeUndefined()
+      expect(mailServer(yield* load({}, mail))?.from).toEqual({ name: "svc", address: "svc@example.com" })
+      const login = { ...mail, SVC_SMTP_USER: "svc" }
+      const { password } = mailServer(yield* load({}, { ...login, SVC_SMTP_PASSWORD: "s3cret" })) ?? {}
+      expect(String(password)).not.toContain("s3cret")
+      expect(yield* refusal({}, { SVC_SMTP_FROM: "svc@example.com" })).toContain("SVC_SMTP_URL")
+      expect(yield* refusal({}, { SVC_SMTP_URL: mail.SVC_SMTP_URL })).toContain("SVC_SMTP_FROM")
+      expect(yield* refusal({}, login)).toContain("SVC_SMTP_PASSWORD")
+      expect(yield* refusal({}, { ...mail, SVC_SMTP_PASSWORD: "s3cret" })).toContain("SVC_SMTP_USER")
+      const both = { ...login, SVC_SMTP_PASSWORD: "s3cret", SVC_SMTP_PASSWORD_FILE: "/run/password" }
+      expect(yield* refusal({}, both)).toContain("Give one of")
+      for (const url of ["smtp://u:s3cret@mail.example.com", "https://mail.example.com", "smtp://mail.example.com/x"]) {
+        const refused = yield* refusal({}, { ...mail, SVC_SMTP_URL: url })
+        expect(refused).toContain("SVC_SMTP_URL")
+        expect(refused).not.toContain("s3cret")
+      }
+    })
+  )
+
   it.effect("leave a sign-in method, and accept an upstream provider only as a whole", () =>
     Effect.gen(function* () {
       const upstream = {
@@ -106,6 +130,22 @@ describe("settings", () => {
       const provider = (environment: Readonly<Record<string, string>>) =>
         Effect.map(load({}, environment), (settings) => upstreamProvider(settings)?.name)
       expect(yield* provider(upstream)).toBe("login.example.com")
+      const tenant = { ...upstream, SVC_UPSTREAM_OIDC_TRUST: "single_tenant" }
+      expect(yield* provider(tenant)).toBe("login.example.com")
+      for (const shared of [
+        "https://accounts.google.com",
+        "https://login.microsoftonline.com/common/v2.0",
+        "https://login.microsoftonline.com/organizations/v2.0"
+      ]) {
+        expect(yield* refusal({}, { ...tenant, SVC_UPSTREAM_OIDC_ISSUER: shared })).toContain("people of everywhere")
+      }
+      const ownTenant = "https://login.microsoftonline.com/5a7c1c0e-0000-4000-8000-000000000001/v2.0"
+      expect(yield* provider({ ...tenant, SVC_UPSTREAM_OIDC_ISSUER: ownTenant })).toBe("login.microsoftonline.com")
+      for (const scopes of ["email profile", "openid  email", " openid"]) {
+        expect(yield* refusal({}, { ...upstream, SVC_UPSTREAM_OIDC_SCOPES: scopes })).toContain(
+          "SVC_UPSTREAM_OIDC_SCOPES"
+        )
+      }
       expect(yield* provider({ ...upstream, SVC_UPSTREAM_OIDC_NAME: "Acme ID" })).toBe("Acme ID")
       expect(yield* refusal({}, { ...upstream, SVC_UPSTREAM_OIDC_NAME: "x".repeat(41) })).toContain(
         "SVC_UPSTREAM_OIDC_NAME"

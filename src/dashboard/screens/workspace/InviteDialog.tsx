@@ -49,7 +49,13 @@ export const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
     return (
       <SecretOnce
         title={words.linkReady}
-        text={email.trim() === "" ? words.linkForAnybody : words.linkFor(email.trim())}
+        text={
+          email.trim() === ""
+            ? words.linkForAnybody
+            : invite.data.mailed === true
+              ? words.mailedTo(email.trim())
+              : words.linkFor(email.trim())
+        }
         secret={invite.data.link}
         done={terms.close}
         onClose={onClose}

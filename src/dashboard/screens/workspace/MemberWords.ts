@@ -9,6 +9,8 @@ const en = {
   makeLink: "Make a link",
   linkReady: "The link is ready",
   linkForAnybody: "Send it yourself. Whoever opens it first can join. It works once and is shown only now.",
+  mailedTo: (email: string) =>
+    `A mail with a link of its own is on its way to ${email}. You can also send this one; it is shown only now.`,
   linkFor: (email: string) => `Send it to ${email} yourself. It works once and is shown only now.`,
   invitations: "Invitations",
   invitationsAbout: "Nobody is a member before they accept.",
@@ -45,6 +47,8 @@ const ja: typeof en = {
   linkReady: "リンクを作成しました",
   linkForAnybody:
     "このリンクをご自身で送ってください。最初に開いた人が参加できます。使えるのは 1 回だけで、表示されるのは今だけです。",
+  mailedTo: (email: string) =>
+    `${email} に専用リンク付きのメールを送信します。このリンクを自分で送ることもできます。表示されるのは今回だけです。`,
   linkFor: (email: string) =>
     `このリンクをご自身で ${email} に送ってください。使えるのは 1 回だけで、表示されるのは今だけです。`,
   invitations: "招待",

@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http"
 import { Effect } from "effect"
 import { CompactSign, exportJWK, generateKeyPair, type JWK } from "jose"
-import ReferenceProvider from "oidc-provider"
+import { demoProvider } from "../../../../examples/upstream/Provider.ts"
 import { loopback } from "../../../support/LoopbackServer.ts"
 
 export const upstreamSecret = "the-secret-of-this-installation-upstream"
@@ -13,7 +13,6 @@ const signingKey = (kid: string) =>
     return {
       kid,
       privateKey,
-      private: { ...(await exportJWK(privateKey)), ...common },
       public: { ...(await exportJWK(publicKey)), ...common }
     }
   })
@@ -23,18 +22,7 @@ type SigningKey = Effect.Success<ReturnType<typeof signingKey>>
 export const referenceProvider = Effect.fn("referenceProvider")(function* (redirectUri: string) {
   let handle: RequestListener = (_, response) => response.end()
   const issuer = yield* loopback((request, response) => handle(request, response))
-  const key = yield* signingKey("first")
-  const provider = new ReferenceProvider(issuer, {
-    clients: [{ client_id: "svc", client_secret: upstreamSecret, redirect_uris: [redirectUri] }],
-    jwks: { keys: [key.private] },
-    cookies: { keys: ["only-for-this-test"] },
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
-    pkce: { required: () => true },
-    findAccount: (_: unknown, sub: string) => ({
-      accountId: sub,
-      claims: () => ({ sub, email: `${sub}@example.com`, email_verified: true })
-    })
-  })
+  const provider = yield* Effect.promise(() => demoProvider(issuer, { secret: upstreamSecret, redirectUri }))
   handle = provider.callback()
   return { issuer }
 })
@@ -84,6 +72,8 @@ export interface TokenPlan {
   /** Signs with an unpublished key. */
   readonly foreignKey?: boolean
   readonly unsigned?: boolean
+  /** Published at UserInfo, beside the subject; without it UserInfo answers 500. */
+  readonly userInfo?: Readonly<Record<string, unknown>>
 }
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
@@ -96,12 +86,18 @@ export const pliantProvider = Effect.gen(function* () {
     down: boolean
     nonce: string
     forms: Array<string>
+    /** How often the keys were fetched. */
+    keysFetched: number
+    /** Whether the metadata names a UserInfo endpoint. */
+    publishesUserInfo: boolean
   } = {
     keys: [yield* signingKey("first")],
     plan: {},
     down: false,
     nonce: "",
-    forms: []
+    forms: [],
+    keysFetched: 0,
+    publishesUserInfo: false
   }
   const foreign = yield* signingKey("first")
   let issuer = ""
@@ -140,6 +136,7 @@ export const pliantProvider = Effect.gen(function* () {
         authorization_endpoint: `${issuer}/auth`,
         token_endpoint: `${issuer}/token`,
         jwks_uri: `${issuer}/jwks`,
+        ...(state.publishesUserInfo ? { userinfo_endpoint: `${issuer}/userinfo` } : {}),
         response_types_supported: ["code"],
         subject_types_supported: ["public"],
         id_token_signing_alg_values_supported: ["RS256"],
@@ -147,7 +144,16 @@ export const pliantProvider = Effect.gen(function* () {
         authorization_response_iss_parameter_supported: true
       })
     }
-    if (request.url === "/jwks") return json({ keys: state.keys.map((key): JWK => key.public) })
+    if (request.url === "/jwks") {
+      state.keysFetched++
+      return json({ keys: state.keys.map((key): JWK => key.public) })
+    }
+    if (request.url === "/userinfo") {
+      const { claims, userInfo } = state.plan
+      if (userInfo !== undefined) return json({ sub: claims?.["sub"] ?? "ann-upstream", ...userInfo })
+      response.statusCode = 500
+      return response.end()
+    }
     let form = ""
     request.on("data", (chunk) => (form += String(chunk)))
     request.on("end", () => {
@@ -156,5 +162,5 @@ export const pliantProvider = Effect.gen(function* () {
     })
   }
   issuer = yield* loopback(listener)
-  return { issuer, state, newKey: signingKey("second") }
+  return { issuer, state, newKey: signingKey("second"), renamedKey: signingKey("second") }
 })

@@ -495,6 +495,32 @@ export const representativeRows: ReadonlyArray<readonly [table: string, values: 
       last_used_at: at
     }
   ],
+  [
+    "upstream_sign_ins",
+    {
+      secret_hash: "u1",
+      link_subject: subject,
+      return_path: "/",
+      expires_at: at,
+      invitation_id: "inv_a",
+      invitation_proof: "mail"
+    }
+  ],
+  [
+    "mails",
+    {
+      id: "mail_a",
+      recipient: "a@example.com",
+      kind: "notice",
+      attempts: 1,
+      next_at: at,
+      expires_at: at,
+      created_at: at,
+      ended_at: at,
+      outcome: "sent"
+    }
+  ],
+  ["provisioned_memberships", { workspace_id, subject, role: "member", updated_at: at }],
   ["deferred_syncs", { source_id, ref: "refs/heads/main", path: ".", trigger_kind: "webhook", since: at }],
   ["run_turns", { turn: 7, slot_pool: "runs", workspace_id, subject }],
   [

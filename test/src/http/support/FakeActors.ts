@@ -5,7 +5,9 @@ import { AccountNotices } from "../../../../actors/account/AccountNotices.ts"
 import { AddressChanges } from "../../../../actors/account/AddressChanges.ts"
 import { Confirmations } from "../../../../actors/account/Confirmations.ts"
 import { Sessions } from "../../../../actors/account/Sessions.ts"
+import { InvitationAcceptance } from "../../../../actors/member/InvitationAcceptance.ts"
 import { InvitedSignUp } from "../../../../actors/member/InvitedSignUp.ts"
+import { UpstreamArrivals } from "../../../../actors/member/UpstreamArrivals.ts"
 import { SetupLinks } from "../../../../actors/account/SetupLinks.ts"
 import { UpstreamIdentities } from "../../../../actors/account/UpstreamIdentities.ts"
 import { UpstreamSignIns } from "../../../../actors/account/UpstreamSignIns.ts"
@@ -149,6 +151,8 @@ const people = Layer.mergeAll(
   Layer.mock(AddressChanges)({}),
   Layer.mock(SetupLinks)({}),
   Layer.mock(InvitedSignUp)({}),
+  Layer.mock(UpstreamArrivals)({}),
+  Layer.mock(InvitationAcceptance)({}),
   Layer.mock(PasswordSignIn)({}),
   Layer.mock(Passkeys)({}),
   Layer.mock(UpstreamIdentities)({}),

@@ -1,0 +1,32 @@
+import { Schema } from "effect"
+
+/** Why nobody was signed in through the upstream provider; the page for the person explains each. */
+export const UpstreamReason = Schema.Literals([
+  "not_configured",
+  "unreachable",
+  "invalid_answer",
+  "denied",
+  "not_begun",
+  "not_fresh",
+  "not_yours",
+  "not_set_up",
+  "unknown_identity",
+  "unverified_address",
+  "unproven_account",
+  "locked",
+  "other_account",
+  "other_identity",
+  "no_address",
+  "address_taken",
+  "invitation_ended",
+  "invitation_for_another",
+  "invitation_lapsed"
+])
+export type UpstreamReason = typeof UpstreamReason.Type
+
+/** An expected refusal of an upstream sign-in. It names nobody, so it may be logged. */
+export class UpstreamRefused extends Schema.TaggedError<UpstreamRefused>()("UpstreamRefused", {
+  reason: UpstreamReason
+}) {}
+
+export const refusedFor = (reason: UpstreamReason) => new UpstreamRefused({ reason })

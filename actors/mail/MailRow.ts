@@ -1,0 +1,19 @@
+import { Schema } from "effect"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../database/Table.ts"
+
+/** Mails that wait to be sent, and for a day those that ended. */
+export const MailRow = table("mails", {
+  id: Schema.String,
+  recipient: Schema.String,
+  kind: Schema.Literals(["invitation", "reset_link", "notice"]),
+  /** Subject and text, sealed: they hold links. `null` once it ended. */
+  content: Schema.NullOr(Schema.String),
+  attempts: Schema.Int,
+  next_at: Timestamp,
+  expires_at: Timestamp,
+  created_at: Timestamp,
+  ended_at: Schema.NullOr(Timestamp),
+  outcome: Schema.NullOr(Schema.Literals(["sent", "refused", "expired"]))
+})
+export type MailRow = RowOf<typeof MailRow.columns>

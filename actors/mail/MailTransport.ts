@@ -1,0 +1,27 @@
+import { Context, type Effect, Schema } from "effect"
+
+export interface OutgoingMail {
+  /** Stays the same for every attempt, so that a mail program can tell a repetition. */
+  readonly id: string
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+/** The mail server did not take a mail. Neither field holds an address, a text or a credential. */
+export class MailNotSent extends Schema.TaggedError<MailNotSent>()("MailNotSent", {
+  /** Whether it would refuse the same mail again. */
+  permanent: Schema.Boolean,
+  /** E.g. `ECONNECTION` or `RCPT TO 550`. */
+  code: Schema.String
+}) {}
+
+/** The way to the mail server. */
+export class MailTransport extends Context.Service<
+  MailTransport,
+  {
+    readonly send: (mail: OutgoingMail) => Effect.Effect<void, MailNotSent>
+    /** Connects, verifies TLS and signs in, without sending anything. */
+    readonly verify: Effect.Effect<void, MailNotSent>
+  }
+>()("svc/mail/MailTransport") {}

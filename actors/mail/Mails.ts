@@ -1,0 +1,89 @@
+import { Context, DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { retention } from "../../schema/records/Retention.ts"
+import { rowShape } from "../database/Table.ts"
+import { newId } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+import { MailRow } from "./MailRow.ts"
+import { MailSettings } from "./MailSettings.ts"
+import { type MailContent, mailText } from "./MailTexts.ts"
+
+/** Subject and text as they are sealed. */
+export const SealedMail = Schema.fromJsonString(Schema.Struct({ subject: Schema.String, text: Schema.String }))
+
+/** The place of a sealed mail. */
+export const mailPlace = (id: string) => ({ table: "mails", column: "content", workspaceId: null, rowId: id }) as const
+
+// Whoever may invite must not be able to flood an address; a kind of its own leaves room for notices.
+const mostInAnHour = 10
+
+const Recent = rowShape({ mails: Schema.Int })
+
+/** Mails to people, queued in the transaction of what they are about and sent in the background. */
+export class Mails extends Context.Service<
+  Mails,
+  {
+    /** Where links in mails lead; `undefined` where no mail is sent. */
+    readonly baseUrl: string | undefined
+    /**
+     * Queues a mail in the caller's transaction. `false` where no mail is sent, or when the address got too many of the kind
+     * within an hour: whatever it is about still happens.
+     */
+    readonly queue: (to: string, mail: MailContent) => Effect.Effect<boolean>
+  }
+>()("svc/mail/Mails") {
+  static readonly layer = Layer.effect(
+    Mails,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const random = yield* SecureRandom.SecureRandom
+      const { origin } = yield* MailSettings
+
+      const isTooMany = Effect.fnUntraced(function* (to: string, kind: MailContent["kind"], since: string) {
+        const [recent] = yield* Recent.rows(sql)`SELECT COUNT(*) AS mails FROM mails
+          WHERE recipient = ${to} AND kind = ${kind} AND created_at > ${since}`
+        return (recent?.mails ?? 0) >= mostInAnHour
+      })
+
+      return Mails.of({
+        baseUrl: origin?.baseUrl,
+        queue: Effect.fn("Mails.queue")(
+          function* (to, mail) {
+            if (origin === undefined) return false
+            const at = yield* DateTime.now
+            if (yield* isTooMany(to, mail.kind, DateTime.formatIso(DateTime.subtractDuration(at, "1 hour")))) {
+              yield* Effect.logWarning(
+                `A mail (${mail.kind}) is not sent: its address got ${mostInAnHour} within an hour.`
+              )
+              return false
+            }
+            const id = yield* newId(Schema.String, "mail")
+            const createdAt = DateTime.formatIso(at)
+            const latest = DateTime.formatIso(DateTime.addDuration(at, retention.unsentMail.after))
+            const content = yield* Schema.encodeEffect(SealedMail)(mailText(origin.language, origin.name, mail))
+            yield* sql`INSERT INTO mails ${MailRow.values(sql, {
+              id,
+              recipient: to,
+              kind: mail.kind,
+              content: yield* vault.seal(mailPlace(id), Redacted.make(content)),
+              attempts: 0,
+              next_at: createdAt,
+              expires_at: mail.kind !== "notice" && mail.expiresAt < latest ? mail.expiresAt : latest,
+              created_at: createdAt,
+              ended_at: null,
+              outcome: null
+            })}`
+            return true
+          },
+          Effect.orDie,
+          Effect.provideService(SecureRandom.SecureRandom, random)
+        )
+      })
+    })
+  )
+}
+
+/** How often due mails are looked for. */
+export const deliveryInterval = Duration.seconds(5)

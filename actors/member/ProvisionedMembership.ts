@@ -1,0 +1,15 @@
+import { Schema } from "effect"
+import { Subject, WorkspaceId } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { Role } from "../../schema/records/Workspace.ts"
+import { type RowOf, table } from "../database/Table.ts"
+
+/** Memberships that follow the rules of the upstream sign-in. Those that people gave have no row here. */
+export const ProvisionedMembership = table("provisioned_memberships", {
+  workspace_id: WorkspaceId,
+  subject: Subject,
+  /** `null` once the rules ended the membership; only they bring it back then. */
+  role: Schema.NullOr(Role),
+  updated_at: Timestamp
+})
+export type ProvisionedMembership = RowOf<typeof ProvisionedMembership.columns>

@@ -1,0 +1,158 @@
+import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+import type { InvitationId, Subject } from "../../schema/records/Ids.ts"
+import type { AddressProof } from "../../schema/records/Invitation.ts"
+import { type OpenSession, Sessions } from "../account/Sessions.ts"
+import { UpstreamIdentities, type UpstreamIdentity } from "../account/UpstreamIdentities.ts"
+import { refusedFor, type UpstreamReason, type UpstreamRefused } from "../account/UpstreamRefusal.ts"
+import { Users } from "../account/Users.ts"
+import type { Audit } from "../audit/Audit.ts"
+import type { CommandContext } from "../Command.ts"
+import { transaction } from "../database/Transaction.ts"
+import { InvitationAcceptance } from "./InvitationAcceptance.ts"
+import type { InvitationRow } from "./InvitationRow.ts"
+import { isAdmitted, provision } from "./Provisioning.ts"
+import type { ProvenClaims } from "./ProvisioningDecision.ts"
+import { ProvisioningRules, type UpstreamTrust } from "./ProvisioningRules.ts"
+
+/** An invitation, and what having its link proves about its address. */
+export interface OpenedInvitation {
+  readonly id: InvitationId
+  readonly proof: AddressProof | null
+}
+
+export interface UpstreamArrival {
+  readonly trust: UpstreamTrust
+  /** The signed-in person who links the identity to their account. */
+  readonly linkSubject?: Subject | undefined
+  /** The invitation that somebody without an account accepts by this. */
+  readonly invitation?: OpenedInvitation | undefined
+  readonly userAgent?: string | undefined
+  /** The browser's previous session; it ends. */
+  readonly replaces?: Redacted.Redacted | undefined
+  readonly requestId?: string | undefined
+}
+
+type Arrived = OpenSession & {
+  readonly subject: string
+  /** Whether the invitation of the arrival made the account, and was accepted by that. */
+  readonly joined: boolean
+}
+
+const reasons: Readonly<Record<string, UpstreamReason>> = {
+  not_found: "invitation_ended",
+  permission_denied: "invitation_for_another",
+  failed_precondition: "invitation_lapsed"
+}
+
+/** Refusals of an invitation, as the page explains them. */
+const byInvitation = <A, R>(attempt: Effect.Effect<A, ApiError, R>) =>
+  Effect.catch(attempt, (error) => {
+    const reason = reasons[error.code]
+    return reason === undefined ? Effect.die(error) : Effect.fail(refusedFor(reason))
+  })
+
+/**
+ * People who come back from the upstream provider. Whom an identity belongs to, what rules and invitations add, and the session
+ * are one transaction.
+ */
+export class UpstreamArrivals extends Context.Service<
+  UpstreamArrivals,
+  {
+    /**
+     * Signs in the person the identity belongs to. Somebody without an account gets one by an invitation or by a rule; the
+     * person's memberships then follow the rules in force.
+     */
+    readonly enter: (identity: UpstreamIdentity, arrival: UpstreamArrival) => Effect.Effect<Arrived, UpstreamRefused>
+  }
+>()("svc/member/UpstreamArrivals") {
+  static readonly layer = Layer.effect(
+    UpstreamArrivals,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const users = yield* Users
+  const sessions = yield* Sessions
+  const identities = yield* UpstreamIdentities
+  const acceptance = yield* InvitationAcceptance
+  const inForce = yield* ProvisioningRules
+  const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom | Audit>()
+
+  /** Says no more of an account than that the address, which the provider proved, is not enough to open it. */
+  const whyNobody = Effect.fnUntraced(function* ({ verifiedEmail }: UpstreamIdentity, trust: UpstreamTrust) {
+    if (verifiedEmail === undefined) return trust === "single_tenant" ? "unknown_identity" : "unverified_address"
+    const user = yield* users.findByEmail(verifiedEmail)
+    if (Option.isNone(user)) return "unknown_identity"
+    return user.value.status === "active" ? "unproven_account" : "locked"
+  })
+
+  const createAccount = Effect.fnUntraced(function* (
+    identity: UpstreamIdentity,
+    invitation: InvitationRow | undefined,
+    requestId: string | undefined
+  ) {
+    const { claimedEmail, displayName, verifiedEmail } = identity
+    const vouched = invitation?.proof ?? undefined
+    const email = vouched === undefined ? (verifiedEmail ?? claimedEmail) : (invitation?.email ?? undefined)
+    if (email === undefined) return yield* refusedFor("no_address")
+    const named = requestId === undefined ? {} : { requestId }
+    const service: CommandContext = { actor: { kind: "service" }, actorKey: "upstream", ...named }
+    const { subject } = yield* users
+      .create(service, { email, emailProof: vouched, displayName, isOperator: false })
+      .pipe(
+        Effect.catch(({ code }) => {
+          if (code === "invalid_request") return Effect.fail(refusedFor("no_address"))
+          return email === verifiedEmail
+            ? Effect.flatMap(whyNobody(identity, "email_verified"), (reason) => Effect.fail(refusedFor(reason)))
+            : Effect.fail(refusedFor("address_taken"))
+        })
+      )
+    yield* identities.link(identity, subject, requestId)
+    return subject
+  })
+
+  const join = Effect.fnUntraced(function* (
+    identity: UpstreamIdentity,
+    invitation: OpenedInvitation,
+    requestId?: string
+  ) {
+    const proven = Option.getOrUndefined(yield* Effect.option(users.parseEmail(identity.verifiedEmail ?? "")))
+    const row = yield* byInvitation(acceptance.forProvider(invitation, proven))
+    const subject = yield* createAccount(identity, row, requestId)
+    const context = { actor: { kind: "user", subject }, actorKey: subject } as const
+    yield* byInvitation(acceptance.admit(requestId === undefined ? context : { ...context, requestId }, subject, row))
+    return subject
+  })
+
+  const enter = Effect.fn("UpstreamArrivals.enter")(
+    function* (identity: UpstreamIdentity, arrival: UpstreamArrival) {
+      const { invitation, linkSubject, replaces, requestId, trust, userAgent } = arrival
+      const { rules } = inForce
+      const email = Option.getOrUndefined(yield* Effect.option(users.parseEmail(identity.verifiedEmail ?? "")))
+      const claims: ProvenClaims = { trust, groups: identity.groups, verifiedEmail: email }
+      const known = yield* identities.resolve(identity, { linkSubject, requestId })
+      const joined = Option.isNone(known) && invitation !== undefined
+      const newcomer = Effect.gen(function* () {
+        // The first account operates the installation, and is made by the operator's link.
+        if (!(yield* users.exist)) return yield* refusedFor("not_set_up")
+        if (invitation !== undefined) return yield* join(identity, invitation, requestId)
+        return rules !== undefined && isAdmitted(rules, claims)
+          ? yield* createAccount(identity, undefined, requestId)
+          : yield* refusedFor(yield* whyNobody(identity, trust))
+      })
+      const subject = Option.isSome(known) ? known.value : yield* newcomer
+      if (rules !== undefined) yield* provision(subject, rules, claims, requestId)
+      const opened = yield* sessions.open({ subject, method: "upstream", userAgent, replaces, requestId })
+      return { ...opened, subject, joined }
+    },
+    transaction(sql),
+    Effect.provideContext(services)
+  )
+
+  return UpstreamArrivals.of({ enter })
+})

@@ -1,0 +1,22 @@
+/**
+ * Mails that wait to be sent. `content` is sealed, and `NULL` once the mail ended. `invitations.mailed_hash` is the digest of the
+ * second link, which only the mail holds: whoever opens it has the address.
+ */
+export const mailTables: ReadonlyArray<string> = [
+  `CREATE TABLE mails (
+    id TEXT PRIMARY KEY NOT NULL,
+    recipient TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    content TEXT,
+    attempts INTEGER NOT NULL,
+    next_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    ended_at TEXT,
+    outcome TEXT
+  )`,
+  `CREATE INDEX mails_due ON mails (next_at, id) WHERE ended_at IS NULL`,
+  `CREATE INDEX mails_by_recipient ON mails (recipient, kind, created_at)`,
+  `ALTER TABLE invitations ADD COLUMN mailed_hash TEXT`,
+  `CREATE UNIQUE INDEX invitations_by_mailed_hash ON invitations (mailed_hash)`
+]

@@ -1,0 +1,34 @@
+import { Option, Schema } from "effect"
+import type { UpstreamIdentity } from "../../../actors/account/UpstreamIdentities.ts"
+import type { UpstreamTrust } from "../../../actors/member/ProvisioningRules.ts"
+import { displayText } from "../../../schema/records/Primitives.ts"
+
+const Named = Schema.Struct({ name: displayText(80) })
+const Addressed = Schema.Struct({ email: Schema.String.check(Schema.isMaxLength(254)) })
+const Verified = Schema.Struct({ email: Schema.String, email_verified: Schema.Literal(true) })
+const GroupNames = Schema.Array(Schema.String.check(Schema.isMaxLength(256))).check(Schema.isMaxLength(2000))
+
+const decode = <A, I>(schema: Schema.Codec<A, I>, value: unknown) =>
+  Option.getOrUndefined(Schema.decodeUnknownOption(schema)(value))
+
+/** What an ID token or UserInfo says of a person. Each part is absent unless it has the shape that it should. */
+export type ProfileClaims = Pick<UpstreamIdentity, "claimedEmail" | "displayName" | "groups" | "verifiedEmail">
+
+/** An address of a provider that verifies none recognises nobody, so it is never taken as verified. */
+export const profileClaims = (
+  claims: Readonly<Record<string, unknown>>,
+  { groupsClaim, trust }: { readonly groupsClaim: string; readonly trust: UpstreamTrust }
+): ProfileClaims => ({
+  verifiedEmail: trust === "single_tenant" ? undefined : decode(Verified, claims)?.email,
+  claimedEmail: decode(Addressed, claims)?.email,
+  displayName: decode(Named, claims)?.name,
+  groups: decode(GroupNames, Object.hasOwn(claims, groupsClaim) ? claims[groupsClaim] : undefined)
+})
+
+/** What UserInfo adds to the ID token, which wins where both say something. */
+export const completedBy = (token: ProfileClaims, userInfo: ProfileClaims): ProfileClaims => ({
+  verifiedEmail: token.verifiedEmail ?? userInfo.verifiedEmail,
+  claimedEmail: token.claimedEmail ?? userInfo.claimedEmail,
+  displayName: token.displayName ?? userInfo.displayName,
+  groups: token.groups ?? userInfo.groups
+})

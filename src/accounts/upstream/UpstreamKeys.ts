@@ -1,0 +1,30 @@
+import { Effect } from "effect"
+import { compactVerify, createRemoteJWKSet, errors } from "jose"
+
+const requestTimeoutMillis = 10_000
+
+/** Whether keys that were fetched again could make a difference. */
+const mayHaveRotated = (cause: unknown): boolean =>
+  cause instanceof errors.JWKSNoMatchingKey || cause instanceof errors.JWSSignatureVerificationFailed
+
+/**
+ * Verifies signatures by the keys that a provider publishes at `address`. Keys are remembered; a signature that none of them
+ * made has them fetched once more, since a provider may change its keys from one moment to the next. The failure is the last
+ * verification's.
+ */
+export const publishedKeys = (address: string, algorithms: ReadonlyArray<string>) => {
+  const keys = createRemoteJWKSet(new URL(address), {
+    timeoutDuration: requestTimeoutMillis,
+    // Only the second attempt below fetches them again, so that no answer causes more than one request.
+    cooldownDuration: Number.POSITIVE_INFINITY
+  })
+  const verify = (token: string) => Effect.tryPromise(() => compactVerify(token, keys, { algorithms: [...algorithms] }))
+  const fetchAgain = Effect.tryPromise(() => keys.reload())
+  return Effect.fn("publishedKeys.verify")(function* (token: string) {
+    yield* Effect.catchIf(
+      verify(token),
+      ({ cause }) => mayHaveRotated(cause),
+      () => Effect.andThen(fetchAgain, verify(token))
+    )
+  })
+}

@@ -1,0 +1,30 @@
+import { Effect, Layer } from "effect"
+import { MailDelivery } from "../../actors/mail/MailDelivery.ts"
+import { MailSettings } from "../../actors/mail/MailSettings.ts"
+import { HttpListener } from "../http/HttpListener.ts"
+import { smtpTransport } from "../mail/SmtpTransport.ts"
+import { mailServer, type Settings } from "../settings/Settings.ts"
+
+const originOf = (settings: Settings, baseUrl: string | undefined) => ({
+  origin:
+    baseUrl === undefined || mailServer(settings) === undefined
+      ? undefined
+      : { baseUrl, name: settings.name, language: settings.mailLanguage }
+})
+
+/** What mails of the server say about it. */
+export const mailSettings = (settings: Settings) =>
+  Layer.effect(
+    MailSettings,
+    Effect.map(HttpListener, ({ url }) => originOf(settings, settings.baseUrl ?? url))
+  )
+
+/** The same for a command without a server, whose links need a configured address. */
+export const offlineMailSettings = (settings: Settings) =>
+  Layer.succeed(MailSettings, originOf(settings, settings.baseUrl))
+
+/** Sends queued mails in the background, where the settings name a mail server. */
+export const mailDelivery = (settings: Settings) => {
+  const server = mailServer(settings)
+  return server === undefined ? Layer.empty : MailDelivery.layer.pipe(Layer.provide(smtpTransport(server)))
+}

@@ -1,0 +1,111 @@
+import { Effect, FileSystem, Layer, Redacted, Schema } from "effect"
+import { createTransport } from "nodemailer"
+import { MailNotSent, MailTransport } from "../../actors/mail/MailTransport.ts"
+import { isLoopbackHost } from "../http/ListenAddress.ts"
+import { SettingsRefused } from "../settings/SettingsRefused.ts"
+
+/** The mail server of the operator's settings. */
+export interface SmtpSettings {
+  /** `smtps://host:465`, or `smtp://host:587` with STARTTLS. */
+  readonly url: string
+  readonly from: { readonly name: string; readonly address: string }
+  readonly user?: string | undefined
+  readonly password?: Redacted.Redacted | undefined
+  readonly passwordFile?: string | undefined
+  /** Certificates, in PEM, that vouch for the server instead of the usual ones. */
+  readonly caFile?: string | undefined
+}
+
+const timeoutMillis = 20_000
+
+const Refusal = Schema.Struct({
+  code: Schema.optionalKey(Schema.String),
+  command: Schema.optionalKey(Schema.String),
+  responseCode: Schema.optionalKey(Schema.Finite)
+})
+
+// A refused sign-in or a full server is the operator's to mend; these are about the mail itself.
+const aboutTheMail: ReadonlySet<string> = new Set(["MAIL FROM", "RCPT TO", "DATA"])
+
+/** What the server answers may quote the address, so only codes are kept. */
+const notSent = (cause: unknown): MailNotSent => {
+  if (!Schema.is(Refusal)(cause)) return new MailNotSent({ permanent: false, code: "failed" })
+  const { code, command = "", responseCode } = cause
+  const permanent = responseCode !== undefined && responseCode >= 500 && aboutTheMail.has(command)
+  const said = responseCode === undefined ? (code ?? "failed") : `${command} ${responseCode}`.trim()
+  return new MailNotSent({ permanent, code: said })
+}
+
+const readText = Effect.fnUntraced(function* (file: string, setting: string) {
+  const files = yield* FileSystem.FileSystem
+  const text = yield* Effect.mapError(
+    files.readFileString(file),
+    () => new SettingsRefused({ message: `The file that ${setting} names cannot be read.` })
+  )
+  return text
+})
+
+const secretOf = Effect.fnUntraced(function* ({ password, passwordFile }: SmtpSettings) {
+  if (passwordFile === undefined) return password
+  const text = yield* readText(passwordFile, "SVC_SMTP_PASSWORD_FILE")
+  return Redacted.make(text.replace(/\r?\n$/, ""))
+})
+
+/**
+ * Mails by SMTP. TLS is required and verified; a server on this machine may do without, unless a certificate is set for it.
+ * Fails with `SettingsRefused` when a file cannot be read.
+ */
+export const smtpTransport = (settings: SmtpSettings) =>
+  Layer.effect(
+    MailTransport,
+    Effect.gen(function* () {
+      const { caFile, from, user } = settings
+      const url = new URL(settings.url)
+      const host = url.hostname.replace(/^\[|\]$/g, "")
+      const secure = url.protocol === "smtps:"
+      const inClear = !secure && isLoopbackHost(host) && caFile === undefined
+      const ca = caFile === undefined ? undefined : yield* readText(caFile, "SVC_SMTP_CA_FILE")
+      const secret = yield* secretOf(settings)
+      const mailer = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          createTransport({
+            host,
+            port: Number(url.port) || (secure ? 465 : 587),
+            secure,
+            requireTLS: !secure && !inClear,
+            ignoreTLS: inClear,
+            tls: { minVersion: "TLSv1.2", rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) },
+            ...(user === undefined || secret === undefined ? {} : { auth: { user, pass: Redacted.value(secret) } }),
+            connectionTimeout: timeoutMillis,
+            greetingTimeout: timeoutMillis,
+            socketTimeout: timeoutMillis,
+            disableFileAccess: true,
+            disableUrlAccess: true
+          })
+        ),
+        (transport) => Effect.sync(() => transport.close())
+      )
+      const attempt = <A>(work: () => Promise<A>) =>
+        Effect.asVoid(Effect.tryPromise({ try: work, catch: notSent })).pipe(
+          Effect.timeoutOrElse({
+            duration: timeoutMillis * 3,
+            orElse: () => Effect.fail(new MailNotSent({ permanent: false, code: "ETIMEDOUT" }))
+          })
+        )
+      return MailTransport.of({
+        send: Effect.fn("SmtpTransport.send")(({ id, subject, text, to }) =>
+          attempt(() =>
+            mailer.sendMail({
+              from,
+              to: { name: "", address: to },
+              subject,
+              text,
+              messageId: `<${id}@${from.address.slice(from.address.lastIndexOf("@") + 1)}>`,
+              headers: { "auto-submitted": "auto-generated" }
+            })
+          )
+        ),
+        verify: attempt(() => mailer.verify()).pipe(Effect.withSpan("SmtpTransport.verify"))
+      })
+    })
+  )

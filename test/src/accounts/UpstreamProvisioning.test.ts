@@ -1,0 +1,210 @@
+import { describe, expect } from "bun:test"
+import { Effect, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { Users } from "../../../actors/account/Users.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import type { ProvisioningRule } from "../../../actors/member/ProvisioningRules.ts"
+import { Members } from "../../../actors/member/Members.ts"
+import { Memberships } from "../../../actors/workspace/Memberships.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { as, joinWorkspace, newPerson, newWorkspace } from "../../support/Accounts.ts"
+import { it } from "../../support/Effect.ts"
+import { face, installation, origin, policy, signIn, verifiedPerson } from "./support/UpstreamInstallation.ts"
+import { pliantProvider } from "./support/UpstreamIssuer.ts"
+
+/** Puts rules into force for the Scope. */
+const rules = (inForce: ReadonlyArray<ProvisioningRule>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => void (policy.rules = inForce)),
+    () => Effect.sync(() => void (policy.rules = undefined))
+  )
+
+const roleIn = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subject: string) {
+  return Option.getOrUndefined(yield* (yield* Memberships).role(subject, workspaceId))
+})
+
+const subjectOf = Effect.fnUntraced(function* (email: string) {
+  return Option.getOrThrow(yield* (yield* Users).findByEmail(email)).subject
+})
+
+const world = Effect.gen(function* () {
+  const olga = yield* newPerson("olga")
+  const { id } = yield* newWorkspace(olga.subject, { handle: "acme" })
+  const provider = yield* pliantProvider
+  return { olga: olga.subject, workspaceId: id, provider, here: yield* installation(provider.issuer) }
+})
+
+describe("an identity without an account", () => {
+  it.live("gets none while no rule is in force, and by one that holds with the role it names", () =>
+    Effect.gen(function* () {
+      const { here, provider, workspaceId } = yield* world
+      const sql = yield* SqlClient.SqlClient
+      const refused = yield* signIn(here, provider)
+      expect([refused.status, yield* here.whoAmI]).toEqual([403, undefined])
+      yield* rules([{ emailDomains: ["example.com"], workspaces: [{ workspaceId, role: "member" }] }])
+      const plan = { claims: { name: "Ann Example" } }
+      expect((yield* signIn(here, provider, plan)).location).toBe(`${origin}/w/acme`)
+      const subject = yield* subjectOf("ann@example.com")
+      expect(yield* here.whoAmI).toBe(subject)
+      expect(yield* roleIn(workspaceId, subject)).toBe("member")
+      const [user] = yield* sql`SELECT display_name, email_proof, is_operator FROM users WHERE subject = ${subject}`
+      // The provider's word on the address is kept with the identity.
+      expect(user).toEqual({ display_name: "Ann Example", email_proof: null, is_operator: 0 })
+      const events = yield* sql`SELECT action, actor_kind FROM audit_events
+        WHERE workspace_id = ${workspaceId} AND target_id = ${subject}`
+      expect(events).toEqual([{ action: "member.provision", actor_kind: "service" }])
+      // Again: the same account, and nothing more to change.
+      expect((yield* signIn(here, provider, plan)).status).toBe(303)
+      expect(yield* here.whoAmI).toBe(subject)
+      expect(yield* sql`SELECT action FROM audit_events WHERE action = 'member.provision'`).toHaveLength(1)
+    }).pipe(Effect.provide(face))
+  )
+
+  it.live("gets none by a domain whose address the provider has not verified, nor where the address is another's", () =>
+    Effect.gen(function* () {
+      const { here, provider } = yield* world
+      yield* rules([{ emailDomains: ["example.com"] }])
+      for (const email_verified of [false, "true", undefined]) {
+        expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
+      }
+      // Somebody typed the address at a sign-up, and nobody verified it here.
+      const squatter = yield* newPerson("ann")
+      const refused = yield* signIn(here, provider)
+      expect([refused.status, yield* here.whoAmI]).toEqual([403, undefined])
+      expect(refused.body).toContain("nobody has shown here that the address is that account&#39;s")
+      yield* (yield* Users).setStatus(serviceContext, squatter.subject, "disabled")
+      expect((yield* signIn(here, provider)).body).toContain("is locked")
+    }).pipe(Effect.provide(face))
+  )
+
+  it.live("does not become the first account, which operates the installation", () =>
+    Effect.gen(function* () {
+      const provider = yield* pliantProvider
+      const here = yield* installation(provider.issuer)
+      yield* rules([{ emailDomains: ["example.com"] }])
+      expect((yield* signIn(here, provider)).status).toBe(409)
+      expect(yield* (yield* Users).exist).toBe(false)
+    }).pipe(Effect.provide(face))
+  )
+
+  it.live("is kept out as a whole where a part of it fails: no account is left behind", () =>
+    Effect.gen(function* () {
+      const { here, provider } = yield* world
+      const sql = yield* SqlClient.SqlClient
+      yield* rules([{ groups: ["platform"] }])
+      const claims = { groups: ["platform"], email: undefined, email_verified: undefined }
+      const refused = yield* signIn(here, provider, { claims })
+      expect(refused.status).toBe(403)
+      expect(refused.body).toContain("gave no e-mail address")
+      expect(yield* sql`SELECT 1 FROM users`).toHaveLength(1)
+    }).pipe(Effect.provide(face))
+  )
+})
+
+describe("a role that rules gave", () => {
+  it.live("follows the groups, ends without the claim, and comes back with it", () =>
+    Effect.gen(function* () {
+      const { here, provider, workspaceId } = yield* world
+      yield* rules([
+        { groups: ["staff"], workspaces: [{ workspaceId, role: "viewer" }] },
+        { groups: ["platform"], workspaces: [{ workspaceId, role: "admin" }] }
+      ])
+      const steps: ReadonlyArray<readonly [groups: unknown, role: string | undefined]> = [
+        [["staff"], "viewer"],
+        [["staff", "platform"], "admin"],
+        [["staff"], "viewer"],
+        [["platform"], "admin"],
+        [undefined, undefined],
+        [["platform"], "admin"],
+        // Neither a name alone nor an object is a list of names.
+        ["platform", undefined],
+        [["staff"], "viewer"],
+        [{ platform: true }, undefined]
+      ]
+      for (const [groups, role] of steps) {
+        expect((yield* signIn(here, provider, { claims: { groups } })).status).toBe(303)
+        expect([groups, yield* roleIn(workspaceId, yield* subjectOf("ann@example.com"))]).toEqual([groups, role])
+      }
+    }).pipe(Effect.provide(face))
+  )
+
+  it.live("never ends for the last owner, and ends once there is another", () =>
+    Effect.gen(function* () {
+      const { here, olga, provider, workspaceId } = yield* world
+      const members = yield* Members
+      yield* rules([{ groups: ["founders"], workspaces: [{ workspaceId, role: "owner" }] }])
+      yield* signIn(here, provider, { claims: { groups: ["founders"] } })
+      const ann = yield* subjectOf("ann@example.com")
+      yield* members.update(as(ann), { workspaceId, acting: { subject: ann } }, olga, { role: "admin" })
+      expect((yield* signIn(here, provider, { claims: { groups: [] } })).status).toBe(303)
+      expect(yield* roleIn(workspaceId, ann)).toBe("owner")
+      yield* members.update(as(ann), { workspaceId, acting: { subject: ann } }, olga, { role: "owner" })
+      expect((yield* signIn(here, provider, { claims: { groups: [] } })).status).toBe(303)
+      expect(yield* roleIn(workspaceId, ann)).toBeUndefined()
+    }).pipe(Effect.provide(face))
+  )
+
+  it.live("does not touch what people gave, and does not bring back who left or was suspended", () =>
+    Effect.gen(function* () {
+      const { here, olga, provider, workspaceId } = yield* world
+      const members = yield* Members
+      const ann = yield* verifiedPerson("ann")
+      yield* joinWorkspace(olga, workspaceId, ann.subject, "viewer")
+      yield* rules([{ groups: ["platform"], workspaces: [{ workspaceId, role: "admin" }] }])
+      yield* signIn(here, provider, { claims: { groups: ["platform"] } })
+      expect(yield* roleIn(workspaceId, ann.subject)).toBe("viewer")
+      yield* signIn(here, provider, { claims: { groups: [] } })
+      expect(yield* roleIn(workspaceId, ann.subject)).toBe("viewer")
+      const scope = { workspaceId, acting: { subject: ann.subject } }
+      yield* members.remove(as(ann.subject), scope, ann.subject)
+      yield* signIn(here, provider, { claims: { groups: ["platform"] } })
+      expect(yield* roleIn(workspaceId, ann.subject)).toBeUndefined()
+    }).pipe(Effect.provide(face))
+  )
+
+  it.live("is read from UserInfo where the ID token has no groups, and is not lost when that cannot be read", () =>
+    Effect.gen(function* () {
+      const { provider, workspaceId } = yield* world
+      provider.state.publishesUserInfo = true
+      const here = yield* installation(provider.issuer)
+      yield* rules([{ groups: ["platform"], workspaces: [{ workspaceId, role: "admin" }] }])
+      expect((yield* signIn(here, provider, { userInfo: { groups: ["platform"] } })).status).toBe(303)
+      const ann = yield* subjectOf("ann@example.com")
+      expect(yield* roleIn(workspaceId, ann)).toBe("admin")
+      expect((yield* signIn(here, provider)).status).toBe(503)
+      expect(yield* roleIn(workspaceId, ann)).toBe("admin")
+      // UserInfo of somebody else says nothing.
+      expect((yield* signIn(here, provider, { userInfo: { sub: "eve", groups: ["platform"] } })).status).toBe(503)
+    }).pipe(Effect.provide(face))
+  )
+})
+
+describe("a provider of a single tenant", () => {
+  it.live("recognises people by their subjects, never by an address", () =>
+    Effect.gen(function* () {
+      const { provider, workspaceId } = yield* world
+      const ann = yield* verifiedPerson("ann")
+      const here = yield* installation(provider.issuer, { trust: "single_tenant" })
+      // Not even an address that it calls verified.
+      for (const email_verified of [true, undefined]) {
+        expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
+        expect(yield* here.whoAmI).toBeUndefined()
+      }
+      yield* rules([{ everybody: true, workspaces: [{ workspaceId, role: "viewer" }] }])
+      const taken = yield* signIn(here, provider)
+      expect([taken.status, yield* here.whoAmI]).toEqual([409, undefined])
+      const claims = { sub: "eve-7", email: "eve@example.com", email_verified: undefined }
+      expect((yield* signIn(here, provider, { claims })).status).toBe(303)
+      const eve = yield* subjectOf("eve@example.com")
+      expect(yield* here.whoAmI).toBe(eve)
+      expect(yield* roleIn(workspaceId, eve)).toBe("viewer")
+      // Another address is still the same person; the same address is not.
+      expect((yield* signIn(here, provider, { claims: { ...claims, email: "ann@example.com" } })).status).toBe(303)
+      expect(yield* here.whoAmI).toBe(eve)
+      const elsewhere = yield* installation(provider.issuer, { trust: "single_tenant" })
+      expect((yield* signIn(elsewhere, provider, { claims: { ...claims, sub: "mallory" } })).status).toBe(409)
+      expect(yield* elsewhere.whoAmI).toBeUndefined()
+      expect(ann.subject).not.toBe(eve)
+    }).pipe(Effect.provide(face))
+  )
+})
