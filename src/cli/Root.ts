@@ -7,6 +7,7 @@ import { doctorCommand } from "./doctor/DoctorCommand.ts"
 import { licensesCommand } from "./LicensesCommand.ts"
 import { loginCommand, logoutCommand, tokenCommand } from "./login/LoginCommands.ts"
 import { policyCommand } from "./PolicyCommands.ts"
+import { pruneCommand } from "./PruneCommand.ts"
 import { scanCommand } from "./ScanCommand.ts"
 import { serveCommand } from "./ServeCommand.ts"
 import { versionCommand } from "./VersionCommand.ts"
@@ -23,6 +24,7 @@ export const svc = Command.make("svc").pipe(
     adminCommand,
     backupCommand,
     restoreCommand,
+    pruneCommand,
     scanCommand,
     policyCommand,
     manifestCommand,

@@ -34,6 +34,7 @@ import { profileTables } from "../../schema/tables/ProfileTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
 import { runLifecycleTables } from "../../schema/tables/RunLifecycleTables.ts"
 import {
+  logRemovalColumns,
   planConsumptionColumns,
   planSecretColumns,
   quietLookColumns,
@@ -107,7 +108,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0034_profile": profileTables,
   "0035_approvals": approvalTables,
   "0036_automation_members": automationMemberColumns,
-  "0038_capsule_clients": capsuleClientColumns
+  "0038_capsule_clients": capsuleClientColumns,
+  "0039_retention": logRemovalColumns
 }
 
 /** The database was written by a newer release than this one. */

@@ -9,6 +9,7 @@ import { identityMutants } from "./IdentityMutants.ts"
 import { invitationMutants } from "./InvitationMutants.ts"
 import type { Mutant } from "./Mutant.ts"
 import { redactionMutants } from "./RedactionMutants.ts"
+import { retentionMutants } from "./RetentionMutants.ts"
 import { runMutants } from "./RunMutants.ts"
 import { toolchainMutants } from "./ToolchainMutants.ts"
 
@@ -25,7 +26,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...invitationMutants,
   ...identityMutants,
   ...accountMutants,
-  ...approvalMutants
+  ...approvalMutants,
+  ...retentionMutants
 ]
 
 /** The short form breaks the first guard of each list. */
@@ -41,5 +43,6 @@ export const shortMutants: ReadonlyArray<Mutant> = [
   invitationMutants,
   identityMutants,
   accountMutants,
-  approvalMutants
+  approvalMutants,
+  retentionMutants
 ].flatMap((list) => list.slice(0, 1))
