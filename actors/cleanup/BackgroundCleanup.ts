@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { retention, type RetentionPeriod } from "../../schema/records/Retention.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { TokenRenewals } from "../connection/TokenRenewals.ts"
+import { releaseEmptyPages } from "../database/EmptyPages.ts"
 import { transaction } from "../database/Transaction.ts"
 import { cleanUpBuilds } from "../build/BuildCleanup.ts"
 import { DeferredFollows } from "../capsule/DeferredFollows.ts"
@@ -63,6 +64,7 @@ const turn = Effect.gen(function* () {
   yield* cleanUpBuilds
   // Last: after months it may be much, and nobody waits for it.
   yield* guarded("remove logs", logs.removeSome)
+  yield* guarded("release empty pages", releaseEmptyPages)
 })
 
 type Rhythm = <R>(turn: Effect.Effect<void, never, R>) => Effect.Effect<void, never, R>

@@ -2,6 +2,7 @@ import { Command } from "effect/cli"
 import { adminCommand } from "./AdminCommands.ts"
 import { backupCommand, restoreCommand } from "./BackupCommands.ts"
 import { linkCommand, manifestCommand, optionsCommand } from "./CheckCommands.ts"
+import { compactCommand } from "./CompactCommand.ts"
 import { demoCommand } from "./demo/DemoCommand.ts"
 import { doctorCommand } from "./doctor/DoctorCommand.ts"
 import { licensesCommand } from "./LicensesCommand.ts"
@@ -25,6 +26,7 @@ export const svc = Command.make("svc").pipe(
     backupCommand,
     restoreCommand,
     pruneCommand,
+    compactCommand,
     scanCommand,
     policyCommand,
     manifestCommand,

@@ -1,12 +1,15 @@
 import type { Mutant } from "./Mutant.ts"
 
 const decision = "test/actors/run/LogRetention.test.ts"
+const audit = "test/actors/audit/Audit.test.ts"
+const emptyPages = "test/actors/database/EmptyPages.test.ts"
+const emptyPagesFile = "actors/database/EmptyPages.ts"
 const removal = "test/actors/run/LogRemoval.test.ts"
 const decisionFile = "actors/run/LogRetention.ts"
 const candidatesFile = "actors/run/LogCandidates.ts"
 const removalFile = "actors/run/LogRemoval.ts"
 
-/** What keeps a record from being removed when its time is over. */
+/** What keeps a record from being removed when its time is over, and how the operation history is asked. */
 export const retentionMutants: ReadonlyArray<Mutant> = [
   {
     name: "retention: open plans",
@@ -56,6 +59,34 @@ export const retentionMutants: ReadonlyArray<Mutant> = [
     text: "if (gone.length === chunksAtOnce) return true",
     broken: "",
     test: removal
+  },
+  {
+    name: "empty pages: small steps",
+    file: emptyPagesFile,
+    text: "Math.min(pagesAtOnce, ",
+    broken: "Math.min(Infinity, ",
+    test: emptyPages
+  },
+  {
+    name: "empty pages: a file that was never converted",
+    file: "src/database/SqliteClient.ts",
+    text: "PRAGMA auto_vacuum=INCREMENTAL; VACUUM",
+    broken: "VACUUM",
+    test: emptyPages
+  },
+  {
+    name: "audit: the end of a window",
+    file: "actors/audit/Audit.ts",
+    text: "created_at < ${filter.until}",
+    broken: "created_at <= ${filter.until}",
+    test: audit
+  },
+  {
+    name: "audit: the person in the cursor",
+    file: "actors/audit/Audit.ts",
+    text: "filter.since, filter.actor, ",
+    broken: "filter.since, ",
+    test: audit
   },
   {
     name: "retention: no half logs",

@@ -2,6 +2,7 @@ import { Clock, Effect, Fiber, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../../../actors/audit/Audit.ts"
 import { serviceContext } from "../../../../actors/Command.ts"
+import { releaseEmptyPages } from "../../../../actors/database/EmptyPages.ts"
 import { rowShape } from "../../../../actors/database/Table.ts"
 import { LogRemoval } from "../../../../actors/run/LogRemoval.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../../support/Accounts.ts"
@@ -73,6 +74,7 @@ export const pruneBesideTraffic = (size: PruneSize) =>
     const traffic = yield* Effect.forkChild(Effect.forever(write))
     const begun = yield* Clock.currentTimeMillis
     const removed = yield* removal.removeAll
+    yield* releaseEmptyPages
     const millis = (yield* Clock.currentTimeMillis) - begun
     yield* Fiber.interrupt(traffic)
     const [writes] = yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM audit_events WHERE action = 'bench.write'`
