@@ -76,6 +76,7 @@ import { RunCancels } from "./run/RunCancels.ts"
 import { RunExecutor } from "./execution/RunExecutor.ts"
 import * as RunHandoverLive from "./run/RunHandoverLive.ts"
 import { RunJournal } from "./run/RunJournal.ts"
+import { LogRemoval } from "./run/LogRemoval.ts"
 import { RunLedger } from "./run/RunLedger.ts"
 import { RunLifecycle } from "./run/RunLifecycle.ts"
 import { RunLogs } from "./run/RunLogs.ts"
@@ -265,7 +266,7 @@ export const layer = Layer.mergeAll(
   RunStreamsLive.layer,
   work,
   BackgroundCleanup.layer.pipe(
-    Layer.provide(TokenRenewals.layer),
+    Layer.provide(Layer.mergeAll(TokenRenewals.layer, LogRemoval.layer)),
     Layer.provideMerge(Layer.mergeAll(SourceSchedule.layer, DeferredFollows.layer, DriftSchedule.layer))
   )
 ).pipe(

@@ -19,6 +19,7 @@ import { telemetry } from "./observability/Telemetry.ts"
 import type { Draining } from "./streams/Draining.ts"
 import type { WebSockets } from "./streams/WebSockets.ts"
 import type { Settings } from "./settings/Settings.ts"
+import { retentionSettings } from "./settings/RetentionPeriods.ts"
 import { version } from "./Version.ts"
 
 /** What a host provides instead of the service's own. */
@@ -54,6 +55,7 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
     Layer.provideMerge(operator),
     Layer.provideMerge(parts.http),
     Layer.provide(operatorPolicy(settings)),
+    Layer.provide(retentionSettings(settings)),
     Layer.provide(telemetry({ url: settings.otlpUrl, version })),
     outsideSpans
   )

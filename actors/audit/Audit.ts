@@ -29,8 +29,13 @@ export interface AuditEntry {
 export interface AuditFilter {
   readonly action?: string | undefined
   readonly capsuleId?: string | undefined
+  /** The subject of a person. */
+  readonly actor?: string | undefined
+  readonly runId?: string | undefined
   /** ISO 8601, inclusive. */
   readonly since?: string | undefined
+  /** ISO 8601, exclusive: the next `since` goes on from here without a gap or a repetition. */
+  readonly until?: string | undefined
 }
 
 const Row = Schema.Struct({
@@ -122,14 +127,17 @@ export class Audit extends Context.Service<
         const binding: CursorBinding = {
           route: "workspaces.activity",
           subject,
-          filter: [workspaceId, filter.action, filter.capsuleId, filter.since]
+          filter: [workspaceId, filter.action, filter.capsuleId, filter.since, filter.actor, filter.runId, filter.until]
         }
         const [at, id] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
         const conditions = [
           read`workspace_id = ${workspaceId}`,
           ...(filter.action === undefined ? [] : [read`action = ${filter.action}`]),
           ...(filter.capsuleId === undefined ? [] : [read`capsule_id = ${filter.capsuleId}`]),
+          ...(filter.actor === undefined ? [] : [read`actor_subject = ${filter.actor}`]),
+          ...(filter.runId === undefined ? [] : [read`run_id = ${filter.runId}`]),
           ...(filter.since === undefined ? [] : [read`created_at >= ${filter.since}`]),
+          ...(filter.until === undefined ? [] : [read`created_at < ${filter.until}`]),
           ...(at === undefined || id === undefined ? [] : [read`(created_at, id) < (${at}, ${id})`])
         ]
         const rows = yield* SqlSchema.findAll({

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { retention, type RetentionPeriod } from "../../schema/records/Retention.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { TokenRenewals } from "../connection/TokenRenewals.ts"
+import { releaseEmptyPages } from "../database/EmptyPages.ts"
 import { transaction } from "../database/Transaction.ts"
 import { cleanUpBuilds } from "../build/BuildCleanup.ts"
 import { DeferredFollows } from "../capsule/DeferredFollows.ts"
@@ -11,6 +12,7 @@ import { Receipts } from "../idempotency/Receipts.ts"
 import { now } from "../Identity.ts"
 import { RunGroups } from "../run-group/RunGroups.ts"
 import { SourceSchedule } from "../source-commands/SourceSchedule.ts"
+import { LogRemoval } from "../run/LogRemoval.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 
 /** How often the service cleans up. */
@@ -50,6 +52,7 @@ const turn = Effect.gen(function* () {
   const drift = yield* DriftSchedule
   const tokens = yield* TokenRenewals
   const groups = yield* RunGroups
+  const logs = yield* LogRemoval
   yield* guarded("expire plans", expirePlans)
   yield* guarded("sync due Sources", schedule.syncDue)
   yield* guarded("follow lanes", follows.followAll)
@@ -59,6 +62,9 @@ const turn = Effect.gen(function* () {
   yield* guarded("release replaced values", held.release)
   yield* guarded("revoke tokens", tokens.revokeEnded)
   yield* cleanUpBuilds
+  // Last: after months it may be much, and nobody waits for it.
+  yield* guarded("remove logs", logs.removeSome)
+  yield* guarded("release empty pages", releaseEmptyPages)
 })
 
 type Rhythm = <R>(turn: Effect.Effect<void, never, R>) => Effect.Effect<void, never, R>

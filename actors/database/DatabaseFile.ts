@@ -1,7 +1,12 @@
 import { Context, type Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** Operations on the file of the embedded database: backup, checkpoint, integrity. */
+export interface FilePages {
+  readonly total: number
+  readonly empty: number
+}
+
+/** Operations on the file of the embedded database: backup, checkpoint, space, integrity. */
 export class DatabaseFile extends Context.Service<
   DatabaseFile,
   {
@@ -12,6 +17,12 @@ export class DatabaseFile extends Context.Service<
      * when a reader prevented it: the values are removed by the next checkpoint.
      */
     readonly checkpoint: Effect.Effect<boolean, SqlError>
+    /** How many pages the file has, and how many of them hold nothing. */
+    readonly pages: Effect.Effect<FilePages, SqlError>
+    /** Gives at most this many empty pages back to the file system. Does nothing to a file that `rebuild` has never seen. */
+    readonly release: (pages: number) => Effect.Effect<void, SqlError>
+    /** Writes the file anew without empty pages, so that `release` works from now on. Needs the size of the file again meanwhile. */
+    readonly rebuild: Effect.Effect<void, SqlError>
     /** Problems found in the file, one per line; empty when it is sound. */
     readonly integrityCheck: Effect.Effect<ReadonlyArray<string>, SqlError>
   }

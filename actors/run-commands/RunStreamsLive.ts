@@ -60,7 +60,9 @@ export const layer = Layer.effect(
       // Chunks hold many lines, so a page is gathered from as few rows as it takes.
       while (items.length < limit && !exhausted) {
         const chunks = yield* RunLogChunkRow.some(sql, "entries")`SELECT entries FROM run_log_chunks
-          WHERE run_id = ${id} AND last_seq > ${from} ORDER BY first_seq LIMIT 8`
+          WHERE run_id = ${id} AND last_seq > ${from}
+          AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = ${id} AND r.log_removed_at IS NOT NULL)
+          ORDER BY first_seq LIMIT 8`
         exhausted = chunks.length < 8
         for (const chunk of chunks) {
           for (const entry of LogEntriesJson.read(chunk.entries)) {

@@ -16,6 +16,7 @@ import type { RunType } from "../../schema/records/Run.ts"
  * - `restoring.*`: the steps in which a backup becomes the database of a folder
  * - `left_over.adopting`, `.adopted`: inside the transaction of an adoption, just before its commit, and after it
  * - `connection.renewed`: the authorization server has given new tokens, and nothing of them is written
+ * - `log_removal.marked`, `.erased`: Runs are marked whose logs go, and a part of their lines is deleted
  * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept
  */
 export type KillPointName =
@@ -30,6 +31,8 @@ export type KillPointName =
   | "left_over.adopting"
   | "left_over.adopted"
   | "connection.renewed"
+  | "log_removal.marked"
+  | "log_removal.erased"
   | "recovery.begun"
   | "recovery.settled"
   | "recovery.cleaning"

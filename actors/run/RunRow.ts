@@ -84,6 +84,10 @@ export const RunRow = table(
     last_log_batch: Schema.Int,
     /** Set once the log is complete. */
     log_ended_at: Schema.NullOr(Timestamp),
+    /** Set when nobody reads the log any more, since it is older than logs are kept. */
+    log_removed_at: Schema.NullOr(Timestamp),
+    /** Lines of the removed log are still to be deleted. */
+    log_removing: Flag,
     spec: SpecJson,
     evidence: EvidenceJson,
     error_code: Schema.NullOr(Schema.String),
@@ -119,6 +123,7 @@ export const RunRow = table(
     "last_event_batch",
     "last_log_seq",
     "last_log_batch",
+    "log_removing",
     "quiet",
     "slot_pool",
     "capsule_wait"
@@ -207,6 +212,7 @@ export const toRun = (row: ListedRun, queue?: typeof QueuePlace.Encoded): Run =>
       startedAt: row.started_at,
       finishedAt: row.finished_at,
       expiresAt: row.expires_at,
+      logRemovedAt: row.log_removed_at,
       queue: row.status === "queued" ? queue : undefined,
       error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" }
     })

@@ -4,7 +4,7 @@ import { AuditEvent } from "../records/AuditEvent.ts"
 import { WorkspaceId } from "../records/Ids.ts"
 import { WorkspaceDriftChecks } from "../records/DriftChecks.ts"
 import { Interface, InterfaceMaterializationFailure } from "../records/Interface.ts"
-import { displayText, GivenTime } from "../records/Primitives.ts"
+import { AskedTime, displayText } from "../records/Primitives.ts"
 import { Member, MemberStatus, Project, Role, Workspace, WorkspaceHandle } from "../records/Workspace.ts"
 import { created, described } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
@@ -288,14 +288,17 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         ...pageQuery,
         action: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
         capsuleId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
-        since: Schema.optionalKey(GivenTime)
+        actor: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
+        runId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
+        since: Schema.optionalKey(AskedTime),
+        until: Schema.optionalKey(AskedTime)
       },
       success: Schema.Struct({ events: Schema.Array(AuditEvent), ...nextCursor })
     }).annotateMerge(
       described(
         accessOf("GET /api/v1/workspaces/:workspaceId/activity"),
         "Operation history, newest first",
-        "Append-only and value-free: who did what to which record, when. Filters: `action`, `capsuleId`, `since`."
+        "Append-only and value-free: who did what to which record, when. Filters: `action`, `capsuleId`, `actor` (a subject), `runId`, `since` (inclusive) and `until` (exclusive), in UTC with milliseconds or whole seconds."
       )
     )
   )

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { RepositoryFolder } from "../manifest/RelativePath.ts"
 
 /** ISO 8601 UTC with milliseconds, e.g. `2026-01-31T09:30:00.000Z`. */
@@ -19,6 +19,17 @@ export const GivenTime = Timestamp.check(
         : "is no day or time that exists"
     },
     { description: "a time that exists" }
+  )
+)
+
+/** A `GivenTime` of a filter, which may also be in whole seconds: `2026-01-31T09:30:00Z`. */
+export const AskedTime = Schema.String.pipe(
+  Schema.decodeTo(
+    GivenTime,
+    SchemaTransformation.transform({
+      decode: (text) => text.replace(/(T\d{2}:\d{2}:\d{2})Z$/, "$1.000Z"),
+      encode: (text) => text
+    })
   )
 )
 

@@ -10,7 +10,7 @@ export interface RetentionPeriod {
 const period = (after: Duration.Duration, what: string, why: string): RetentionPeriod => ({ after, what, why })
 
 /**
- * Every period after which something ends or is removed, except those that are settings (`svc serve --help`). Everything else
+ * Every period after which something ends or is removed, with the defaults of those that are settings (`svc serve --help`). Everything else
  * is kept: StateVersions, audit events, Runs, Outputs, and left-over states until they are adopted or discarded.
  */
 export const retention = {
@@ -28,6 +28,11 @@ export const retention = {
     Duration.hours(25),
     "sync Runs of webhooks and the schedule that found nothing",
     "a Run id that was answered stays readable for a day"
+  ),
+  runLog: period(
+    Duration.days(90),
+    "logs of ended Runs, unless `SVC_KEEP_LOGS` says otherwise; a log that is still needed stays",
+    "a quarter is when people look back; events, plans' summaries and states stay"
   ),
   webhookDelivery: period(
     Duration.hours(24),

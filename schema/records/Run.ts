@@ -241,7 +241,9 @@ export const Run = Schema.Struct({
   queuedAt: Timestamp,
   startedAt: Schema.optionalKey(Timestamp),
   finishedAt: Schema.optionalKey(Timestamp),
-  expiresAt: Schema.optionalKey(Timestamp)
+  expiresAt: Schema.optionalKey(Timestamp),
+  /** The log is older than the server keeps logs, and was removed. */
+  logRemovedAt: Schema.optionalKey(Timestamp)
 }).annotate({ identifier: "Run" })
 export type Run = typeof Run.Type
 

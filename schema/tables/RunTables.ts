@@ -129,6 +129,18 @@ export const quietLookColumns: ReadonlyArray<string> = [
 ]
 
 /**
+ * The log of an ended Run is removed in two steps, so that a process may die between any two of them: `log_removed_at` says that nobody
+ * reads it any more, and while `log_removing` is 1 there are still lines to delete.
+ */
+export const logRemovalColumns: ReadonlyArray<string> = [
+  `ALTER TABLE runs ADD COLUMN log_removed_at TEXT`,
+  `ALTER TABLE runs ADD COLUMN log_removing INTEGER NOT NULL DEFAULT 0`,
+  `CREATE INDEX runs_log_kept ON runs (log_ended_at, id)
+    WHERE log_removed_at IS NULL AND log_ended_at IS NOT NULL AND last_log_seq > 0`,
+  `CREATE INDEX runs_log_removing ON runs (id) WHERE log_removing = 1`
+]
+
+/**
  * The execution profile of a Run, by name and by digest; and for an apply, whether the tool itself succeeded (1) or not (0),
  * whatever came after. `NULL` before that is known, and in rows written before this column existed.
  */

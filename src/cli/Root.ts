@@ -2,11 +2,13 @@ import { Command } from "effect/cli"
 import { adminCommand } from "./AdminCommands.ts"
 import { backupCommand, restoreCommand } from "./BackupCommands.ts"
 import { linkCommand, manifestCommand, optionsCommand } from "./CheckCommands.ts"
+import { compactCommand } from "./CompactCommand.ts"
 import { demoCommand } from "./demo/DemoCommand.ts"
 import { doctorCommand } from "./doctor/DoctorCommand.ts"
 import { licensesCommand } from "./LicensesCommand.ts"
 import { loginCommand, logoutCommand, tokenCommand } from "./login/LoginCommands.ts"
 import { policyCommand } from "./PolicyCommands.ts"
+import { pruneCommand } from "./PruneCommand.ts"
 import { scanCommand } from "./ScanCommand.ts"
 import { serveCommand } from "./ServeCommand.ts"
 import { versionCommand } from "./VersionCommand.ts"
@@ -23,6 +25,8 @@ export const svc = Command.make("svc").pipe(
     adminCommand,
     backupCommand,
     restoreCommand,
+    pruneCommand,
+    compactCommand,
     scanCommand,
     policyCommand,
     manifestCommand,

@@ -2,7 +2,7 @@ import { Effect, Record, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { accountTables } from "../../schema/tables/AccountTables.ts"
 import { approvalTables } from "../../schema/tables/ApprovalTables.ts"
-import { auditTables } from "../../schema/tables/AuditTables.ts"
+import { auditFilterIndexes, auditTables } from "../../schema/tables/AuditTables.ts"
 import { authorityTables } from "../../schema/tables/AuthorityTables.ts"
 import { autoUpdateTables } from "../../schema/tables/AutoUpdateTables.ts"
 import { automationMemberColumns } from "../../schema/tables/AutomationTables.ts"
@@ -35,6 +35,7 @@ import { profileTables } from "../../schema/tables/ProfileTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
 import { runLifecycleTables } from "../../schema/tables/RunLifecycleTables.ts"
 import {
+  logRemovalColumns,
   planConsumptionColumns,
   planSecretColumns,
   quietLookColumns,
@@ -110,6 +111,9 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0036_automation_members": automationMemberColumns,
   "0037_upstream": [...provisioningTables, ...mailTables],
   "0038_capsule_clients": capsuleClientColumns
+  "0038_capsule_clients": capsuleClientColumns,
+  "0039_retention": logRemovalColumns,
+  "0040_audit_filters": auditFilterIndexes
 }
 
 /** The database was written by a newer release than this one. */

@@ -15,6 +15,9 @@ export class SqlClientUnsuitable extends Schema.TaggedError<SqlClientUnsuitable>
 const ForeignKeys = rowShape({ foreign_keys: Flag })
 const WalCheckpoint = rowShape({ busy: Flag, log: Schema.Int, checkpointed: Schema.Int })
 
+const PageCount = rowShape({ page_count: Schema.Int })
+const FreelistCount = rowShape({ freelist_count: Schema.Int })
+
 const requireSqlite = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const dialect = sql.onDialectOrElse({ sqlite: () => "sqlite", orElse: () => "another dialect" })
@@ -38,6 +41,16 @@ const databaseFile = Effect.map(SqlClient.SqlClient, (sql) =>
   DatabaseFile.of({
     backup: Effect.fn("DatabaseFile.backup")((file: string) => Effect.asVoid(sql`VACUUM INTO ${file}`)),
     checkpoint: Effect.map(WalCheckpoint.rows(sql)`PRAGMA wal_checkpoint(TRUNCATE)`, ([row]) => row?.busy === 0),
+    pages: Effect.gen(function* () {
+      const [total] = yield* PageCount.rows(sql)`PRAGMA page_count`
+      const [empty] = yield* FreelistCount.rows(sql)`PRAGMA freelist_count`
+      return { total: total?.page_count ?? 0, empty: empty?.freelist_count ?? 0 }
+    }),
+    release: (pages: number) => Effect.asVoid(sql`PRAGMA incremental_vacuum(${sql.literal(String(pages))})`),
+    rebuild: Effect.gen(function* () {
+      yield* sql`PRAGMA auto_vacuum=INCREMENTAL`
+      yield* sql`VACUUM`
+    }),
     integrityCheck: Effect.gen(function* () {
       const findings = yield* IntegrityFinding.rows(sql)`PRAGMA integrity_check`
       const dangling = yield* DanglingRow.rows(sql)`PRAGMA foreign_key_check`

@@ -26,7 +26,13 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
         // The files beside it (-wal, -shm) inherit its mode.
         if (!options.readOnly) createPrivateFile(filename)
         const database = new DatabaseSync(filename, { readOnly: options.readOnly, timeout: busyTimeoutMillis })
-        if (!options.readOnly) database.exec("PRAGMA journal_mode=WAL")
+        if (!options.readOnly) {
+          // Only a new file: on others it would write, and those of earlier releases are converted by `svc compact`.
+          if (database.prepare("PRAGMA page_count").get()?.["page_count"] === 0) {
+            database.exec("PRAGMA auto_vacuum=INCREMENTAL")
+          }
+          database.exec("PRAGMA journal_mode=WAL")
+        }
         // secure_delete overwrites what is deleted: private values must not remain in free pages.
         database.exec("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON")
         return database
@@ -60,6 +66,26 @@ const makeDatabaseFile = (database: DatabaseSync, writing: Semaphore.Semaphore) 
           }
         },
         catch: sqliteFailure("checkpoint")
+      })
+    ),
+    pages: Effect.try({
+      try: () => ({
+        total: Number(database.prepare("PRAGMA page_count").get()?.["page_count"]),
+        empty: Number(database.prepare("PRAGMA freelist_count").get()?.["freelist_count"])
+      }),
+      catch: sqliteFailure("measure")
+    }),
+    release: (pages) =>
+      writing.withPermit(
+        Effect.try({
+          try: () => database.exec(`PRAGMA incremental_vacuum(${pages})`),
+          catch: sqliteFailure("release space of")
+        })
+      ),
+    rebuild: writing.withPermit(
+      Effect.try({
+        try: () => database.exec("PRAGMA auto_vacuum=INCREMENTAL; VACUUM"),
+        catch: sqliteFailure("rebuild")
       })
     ),
     integrityCheck: writing.withPermit(

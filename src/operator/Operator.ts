@@ -4,6 +4,7 @@ import { storage } from "../composition/Storage.ts"
 import { DataFolderUnusable } from "../database/DataFolder.ts"
 import { lookAtDataFolder } from "../database/DataFolderLook.ts"
 import { lookAtInstance } from "../database/InstanceLock.ts"
+import { retentionSettings } from "../settings/RetentionPeriods.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { AccountCommands } from "./AccountCommands.ts"
 import { GrantCommands } from "./GrantCommands.ts"
@@ -11,6 +12,7 @@ import { KeyCommands } from "./KeyCommands.ts"
 import { LeftOverCommands } from "./LeftOverCommands.ts"
 import type { PolicyCommands } from "./PolicyCommands.ts"
 import { RestoreCommands } from "./RestoreCommands.ts"
+import { RetentionCommands } from "./RetentionCommands.ts"
 import { operatorClient } from "./OperatorClient.ts"
 import { OperatorSocketUnusable } from "./OperatorSocketPath.ts"
 
@@ -164,6 +166,29 @@ export class OperatorGrants extends Context.Service<OperatorGrants, Reached<Gran
           grant: (account) => reached(client.GrantOperator({ account })),
           revoke: (account) => reached(client.RevokeOperator({ account }))
         })
+      })
+    )
+}
+
+/** What is older than the server keeps it, in the same way. */
+export class OperatorRetention extends Context.Service<OperatorRetention, Reached<RetentionCommands["Service"]>>()(
+  "svc/operator/OperatorRetention"
+) {
+  static readonly layer = (settings: Settings) =>
+    Layer.effect(
+      OperatorRetention,
+      Effect.gen(function* () {
+        const server = yield* served(settings.dataDir)
+        if (server?.held !== true) {
+          yield* requireOwner(settings.dataDir)
+          const own = RetentionCommands.layer.pipe(
+            Layer.provide(retentionSettings(settings)),
+            Layer.provide(storage(settings))
+          )
+          return Context.get(yield* Layer.build(own), RetentionCommands)
+        }
+        const { client, reached } = yield* operatorClient(server.folder, server.holder)
+        return OperatorRetention.of({ survey: reached(client.SurveyRetention()), prune: reached(client.Prune()) })
       })
     )
 }

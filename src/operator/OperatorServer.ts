@@ -12,6 +12,7 @@ import { issueOperatorSecret, requireOperatorSecret } from "./OperatorAuthorizat
 import { LeftOverCommands } from "./LeftOverCommands.ts"
 import { PolicyCommands } from "./PolicyCommands.ts"
 import { RestoreCommands } from "./RestoreCommands.ts"
+import { RetentionCommands } from "./RetentionCommands.ts"
 import { OperatorProtocol } from "./OperatorProtocol.ts"
 import { OperatorSocketUnusable, operatorSocketPath } from "./OperatorSocketPath.ts"
 
@@ -62,6 +63,7 @@ const handlers = OperatorProtocol.toLayer(
     const restored = yield* RestoreCommands
     const policies = yield* PolicyCommands
     const leftOvers = yield* LeftOverCommands
+    const retained = yield* RetentionCommands
     const staleReasons = yield* StaleReasons
     return OperatorProtocol.of({
       CreateUser: accounts.createUser,
@@ -76,6 +78,8 @@ const handlers = OperatorProtocol.toLayer(
       DecideRestoreReview: (request) => restored.decide(request).pipe(Effect.tap(staleReasons.compareUnread)),
       ListLeftOverStates: () => leftOvers.list,
       DownloadLeftOverState: ({ id }) => leftOvers.download(id),
+      SurveyRetention: () => retained.survey,
+      Prune: () => retained.prune,
       ReloadPolicy: () => policies.reload,
       ListOperators: () => grants.list,
       GrantOperator: ({ account }) => grants.grant(account),
@@ -91,7 +95,8 @@ const commands = Layer.mergeAll(
   KeyCommands.layer,
   LeftOverCommands.layer,
   PolicyCommands.layer,
-  RestoreCommands.layer
+  RestoreCommands.layer,
+  RetentionCommands.layer
 )
 
 /**

@@ -1,3 +1,5 @@
+import { Duration } from "effect"
+import { retention } from "../../schema/records/Retention.ts"
 import { metadataRanges } from "../../runner/sandbox/network/NetworkSettings.ts"
 import { define } from "./SettingDefinition.ts"
 import { mailServerSettings } from "./MailServerSettings.ts"
@@ -261,6 +263,13 @@ export const settingDefinitions = define({
     metavar: "number",
     default: "1000",
     description: "Runs that one Workspace may have queued"
+  },
+  keepLogs: {
+    env: "SVC_KEEP_LOGS",
+    flag: "keep-logs",
+    metavar: "days",
+    default: String(Duration.toDays(retention.runLog.after)),
+    description: "Days that the logs of ended Runs are kept, at least 7; what is still needed stays longer"
   },
   operatorListen: {
     env: "SVC_OPERATOR_LISTEN",

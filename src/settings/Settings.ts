@@ -148,6 +148,7 @@ const settingFields = {
   buildConcurrency: WholeNumber(1, 256),
   workspaceBuildConcurrency: Schema.optionalKey(WholeNumber(1, 256)),
   workspaceQueue: WholeNumber(1, 1_000_000),
+  keepLogs: WholeNumber(7, 36_500),
   operatorListen: Schema.optionalKey(ListenAddress),
   drainDelay: WholeNumber(0, 300),
   otlpUrl: Schema.optionalKey(Text),

@@ -10,6 +10,7 @@ import { growth } from "./Growth.ts"
 import { logs } from "./Logs.ts"
 import { mainJob } from "./MainJob.ts"
 import { manifests } from "./Manifests.ts"
+import { pruning } from "./Pruning.ts"
 import { reads } from "./Reads.ts"
 import { manySecrets } from "./Secrets.ts"
 import { sideBySide } from "./SideBySide.ts"
@@ -35,6 +36,7 @@ const groups = (binary: string) => ({
   ...(tool === null ? {} : { secrets: manySecrets(binary, tool) }),
   tokenCheck,
   signInStorm,
+  pruning,
   manifests
 })
 

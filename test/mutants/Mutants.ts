@@ -9,6 +9,7 @@ import { identityMutants } from "./IdentityMutants.ts"
 import { invitationMutants } from "./InvitationMutants.ts"
 import type { Mutant } from "./Mutant.ts"
 import { redactionMutants } from "./RedactionMutants.ts"
+import { retentionMutants } from "./RetentionMutants.ts"
 import { runMutants } from "./RunMutants.ts"
 import { toolchainMutants } from "./ToolchainMutants.ts"
 import { upstreamMutants } from "./UpstreamMutants.ts"
@@ -28,6 +29,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...accountMutants,
   ...approvalMutants,
   ...upstreamMutants
+  ...retentionMutants
 ]
 
 /** The short form breaks the first guard of each list. */
@@ -45,4 +47,5 @@ export const shortMutants: ReadonlyArray<Mutant> = [
   accountMutants,
   approvalMutants,
   upstreamMutants
+  retentionMutants
 ].flatMap((list) => list.slice(0, 1))

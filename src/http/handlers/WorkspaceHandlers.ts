@@ -148,9 +148,10 @@ export const workspaceHandlers = HttpApiBuilder.group(
       }),
       activity: Effect.fnUntraced(function* ({ query }) {
         const { subject } = yield* Caller
-        const { action, capsuleId, since } = query
+        const { action, actor, capsuleId, runId, since, until } = query
         const id = yield* authorisedWorkspace
-        const page = yield* audit.list(id, subject, { action, capsuleId, since }, pageRequest(query))
+        const filter = { action, actor, capsuleId, runId, since, until }
+        const page = yield* audit.list(id, subject, filter, pageRequest(query))
         return { events: page.items, ...cursorOf(page) }
       }),
       materializationFailures: Effect.fnUntraced(function* ({ query }) {

@@ -1,10 +1,11 @@
-import { afterAll, expect } from "bun:test"
-import { Effect } from "effect"
+import { afterAll, expect, test } from "bun:test"
+import { Effect, Exit, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Audit } from "../../../actors/audit/Audit.ts"
+import { Audit, type AuditFilter } from "../../../actors/audit/Audit.ts"
 import { testFoundation } from "../../support/Actors.ts"
 import { suite } from "../../support/Effect.ts"
-import { namedCapsule, namedWorkspace } from "../../support/NamedIds.ts"
+import { namedCapsule, namedRun, namedWorkspace } from "../../support/NamedIds.ts"
+import { AskedTime } from "../../../schema/records/Primitives.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 
 const it = suite(testFoundation)
@@ -75,3 +76,43 @@ it.live("pages through a Workspace's own history, newest first, by filter", () =
     }
   })
 )
+
+it.live("filters by person, Run and time; a window ends where the next one begins", () =>
+  Effect.gen(function* () {
+    const audit = yield* Audit
+    const sql = yield* SqlClient.SqlClient
+    const at = (second: number) => `2026-05-01T00:00:0${second}.000Z`
+    for (let n = 0; n < 6; n++) {
+      yield* audit.append({
+        ...entry("d", `m${n}`),
+        actor: { kind: "user", subject: n % 2 === 0 ? "usr_even" : "usr_odd" },
+        runId: n < 2 ? namedRun(7) : undefined
+      })
+      yield* sql`UPDATE audit_events SET created_at = ${at(n)} WHERE target_id = ${`m${n}`}
+        AND workspace_id = ${workspace("d")}`
+    }
+    const found = (filter: AuditFilter) =>
+      Effect.map(audit.list(workspace("d"), "usr_1", filter, { limit: 50 }), ({ items }) =>
+        items.map((event) => event.target.id)
+      )
+    expect(yield* found({ actor: "usr_even" })).toEqual(["m4", "m2", "m0"])
+    expect(yield* found({ runId: namedRun(7) })).toEqual(["m1", "m0"])
+    expect(yield* found({ since: at(2), until: at(4) })).toEqual(["m3", "m2"])
+    expect(yield* found({ since: at(4), until: at(5) })).toEqual(["m4"])
+    expect(yield* found({ actor: "usr_odd", since: at(2), until: at(5) })).toEqual(["m3"])
+    const first = yield* audit.list(workspace("d"), "usr_1", {}, { limit: 2 })
+    for (const filter of [{ actor: "usr_even" }, { runId: namedRun(7) }, { until: at(5) }]) {
+      const page = { limit: 2, cursor: first.nextCursor }
+      expect((yield* Effect.flip(audit.list(workspace("d"), "usr_1", filter, page))).code).toBe("invalid_request")
+    }
+  })
+)
+
+test("a filter takes a time in whole seconds as the same moment with milliseconds, and nothing else", () => {
+  const decode = Schema.decodeUnknownExit(AskedTime)
+  expect(decode("2026-01-31T09:30:00Z")).toEqual(Exit.succeed("2026-01-31T09:30:00.000Z"))
+  expect(decode("2026-01-31T09:30:00.120Z")).toEqual(Exit.succeed("2026-01-31T09:30:00.120Z"))
+  for (const wrong of ["2026-02-30T00:00:00Z", "2026-01-31T09:30Z", "2026-01-31T09:30:00", "2026-01-31", "now"]) {
+    expect(Exit.isFailure(decode(wrong))).toBe(true)
+  }
+})

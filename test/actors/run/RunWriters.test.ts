@@ -30,13 +30,18 @@ const setClauses = files.flatMap(({ path, text }) =>
 describe("what belongs to a Run", () => {
   test("is written by its own modules", () => {
     expect(writers("runs")).toEqual([
+      "actors/run/LogRemoval.ts",
       "actors/run/RunLedger.ts",
       "actors/run/RunLifecycle.ts",
       "actors/run/RunLogs.ts",
       "actors/run/RunSequences.ts"
     ])
     expect(writers("run_events")).toEqual(["actors/run/RunJournal.ts", "actors/run/RunLedger.ts"])
-    expect(writers("run_log_chunks")).toEqual(["actors/run/RunLedger.ts", "actors/run/RunLogs.ts"])
+    expect(writers("run_log_chunks")).toEqual([
+      "actors/run/LogRemoval.ts",
+      "actors/run/RunLedger.ts",
+      "actors/run/RunLogs.ts"
+    ])
   })
 
   test("changes its status in one module", () => {

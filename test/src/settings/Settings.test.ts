@@ -61,6 +61,7 @@ describe("settings", () => {
         runConcurrency: 4,
         buildConcurrency: 3,
         workspaceQueue: 1000,
+        keepLogs: 90,
         drainDelay: 0,
         log: "info",
         logFormat: "pretty"

@@ -3,7 +3,7 @@ import { type KeyboardEvent, memo, type RefObject, useEffect, useRef, useState }
 import { Button, IconButton } from "../../ui/Button.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
-import { clockTime, integer } from "../../words/Format.ts"
+import { calendarDate, clockTime, integer } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { ansiPieces } from "./Ansi.ts"
 import { useFixedRows } from "./FixedRows.ts"
@@ -75,10 +75,11 @@ interface LogViewProps {
   readonly running: boolean
   /** Nothing is expected yet. */
   readonly queued: boolean
+  readonly removedAt: string | undefined
 }
 
 /** The live log: only what is visible is in the page. Following stops only when the reader scrolls up. */
-export const LogView = ({ runId, running, queued }: LogViewProps) => {
+export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => {
   const words = useWords(logWords)
   const language = useLanguage()
   const { buffer, version, state, retryNow } = useRunLog(runId)
@@ -183,7 +184,11 @@ export const LogView = ({ runId, running, queued }: LogViewProps) => {
               )
             })}
           </div>
-          {buffer.length === 0 ? <p className="log-empty">{words.logEmpty}</p> : null}
+          {buffer.length === 0 ? (
+            <p className="log-empty">
+              {removedAt === undefined ? words.logEmpty : words.logRemoved(calendarDate(language, removedAt))}
+            </p>
+          ) : null}
         </section>
         {follow || buffer.length === 0 ? null : (
           <div className="log-jump">

@@ -1,6 +1,7 @@
 const en = {
   log: "Log",
   logEmpty: "No output yet.",
+  logRemoved: (at: string) => `The log was removed on ${at}: it was older than this server keeps logs.`,
   logLines: (count: string) => `${count} lines`,
   follow: "Follow",
   followHelp: "Stay at the newest line",
@@ -19,6 +20,7 @@ const en = {
 const ja: typeof en = {
   log: "ログ",
   logEmpty: "まだ出力はありません。",
+  logRemoved: (at: string) => `ログは保存期間を過ぎたため、${at} に削除されました。`,
   logLines: (count: string) => `${count} 行`,
   follow: "追従",
   followHelp: "常に最新の行を表示",

@@ -142,7 +142,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
             />
           ) : null}
           <Suspense fallback={<LogPlace />}>
-            <LogView runId={run.id} running={busy} queued={run.status === "queued"} />
+            <LogView runId={run.id} running={busy} queued={run.status === "queued"} removedAt={run.logRemovedAt} />
           </Suspense>
         </div>
         <aside className="split-side" aria-label={words.facts}>

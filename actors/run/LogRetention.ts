@@ -1,0 +1,27 @@
+/** What decides whether the log of a Run may go. */
+export interface KeptLog {
+  /** When its last line was written; none while lines may follow. */
+  readonly endedAt: string | null
+  /** The Run is in a final status. */
+  readonly isOver: boolean
+  /** A plan that can still be approved or applied. */
+  readonly isPendingPlan: boolean
+  /** The apply that made the state that the Capsule has now, or its plan. */
+  readonly madeCurrentState: boolean
+  /** No later Run of its Capsule or Source explains how things are now. */
+  readonly isNewest: boolean
+  /** It left a state that nobody has adopted or discarded. */
+  readonly leftState: boolean
+}
+
+export type LogKeptReason = "open" | "young" | "pending_plan" | "current_state" | "newest" | "left_over_state"
+
+/** Why a log stays; `undefined` for one that may go. `before` is the moment after which every log stays. */
+export const logKeptReason = (log: KeptLog, before: string): LogKeptReason | undefined => {
+  if (log.endedAt === null || !log.isOver) return log.isPendingPlan ? "pending_plan" : "open"
+  if (log.endedAt >= before) return "young"
+  if (log.isPendingPlan) return "pending_plan"
+  if (log.leftState) return "left_over_state"
+  if (log.madeCurrentState) return "current_state"
+  return log.isNewest ? "newest" : undefined
+}

@@ -1,0 +1,30 @@
+import { Effect } from "effect"
+import { Command } from "effect/cli"
+import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
+import { storage } from "../composition/Storage.ts"
+import { jsonFlag, print } from "./Output.ts"
+import { dataFlags, settingsOf } from "./SettingFlags.ts"
+
+/** Converts a database of an earlier release, whose file never shrinks. */
+export const compactCommand = Command.make(
+  "compact",
+  { ...dataFlags, json: jsonFlag },
+  Effect.fn("compact")(function* ({ config, json, ...flags }) {
+    const settings = yield* settingsOf(flags, config)
+    const { after, before } = yield* Effect.gen(function* () {
+      const file = yield* DatabaseFile
+      const before = yield* file.pages
+      yield* file.rebuild
+      return { before, after: yield* file.pages }
+    }).pipe(Effect.provide(storage(settings)))
+    yield* print(
+      json,
+      { before, after },
+      `The database has ${after.total} pages instead of ${before.total}, and shrinks by itself from now on.`
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Write the database anew without empty pages; once, with the server stopped, needs its size on disk"
+  )
+)
