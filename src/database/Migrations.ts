@@ -110,7 +110,6 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0035_approvals": approvalTables,
   "0036_automation_members": automationMemberColumns,
   "0037_upstream": [...provisioningTables, ...mailTables],
-  "0038_capsule_clients": capsuleClientColumns
   "0038_capsule_clients": capsuleClientColumns,
   "0039_retention": logRemovalColumns,
   "0040_audit_filters": auditFilterIndexes

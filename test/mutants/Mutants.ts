@@ -28,7 +28,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...identityMutants,
   ...accountMutants,
   ...approvalMutants,
-  ...upstreamMutants
+  ...upstreamMutants,
   ...retentionMutants
 ]
 
@@ -46,6 +46,6 @@ export const shortMutants: ReadonlyArray<Mutant> = [
   identityMutants,
   accountMutants,
   approvalMutants,
-  upstreamMutants
+  upstreamMutants,
   retentionMutants
 ].flatMap((list) => list.slice(0, 1))
