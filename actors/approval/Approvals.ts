@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { Approver } from "../../schema/records/Approval.ts"
+import { ReadSql } from "../database/ReadSql.ts"
 import { now } from "../Identity.ts"
 import { decideApproval, uselessBecause } from "./ApprovalDecision.ts"
 import { RunApprovalRow } from "./ApprovalRows.ts"
@@ -37,6 +38,8 @@ export class Approvals extends Context.Service<
     readonly give: (plan: ApprovedPlan, approval: ApprovalToGive) => Effect.Effect<GivenResult, ApiError>
     /** Why the plan may not be applied by the rules; `undefined` when they are met, or there are none. */
     readonly obstacle: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
+    /** The same outside a transaction, for an apply that is about to start. It reads without a turn at the writer. */
+    readonly obstacleAtStart: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
     /** The same as a refusal. */
     readonly require: (plan: ApprovedPlan) => Effect.Effect<void, ApiError>
   }
@@ -45,6 +48,7 @@ export class Approvals extends Context.Service<
     Approvals,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const read = yield* ReadSql
       const withSql = Effect.provideService(SqlClient.SqlClient, sql)
       const of = (plan: ApprovedPlan) => withSql(planApproval(plan))
 
@@ -72,17 +76,21 @@ export class Approvals extends Context.Service<
         return { isNew, isApproved: decided.state === "approved", waiting: waitingWords(decided, teamNames) }
       })
 
-      const obstacle = Effect.fn("Approvals.obstacle")(function* (plan: ApprovedPlan) {
-        const { decision, rules, teamNames } = yield* of(plan)
-        return rules.length === 0 ? undefined : waitingWords(decision, teamNames)
-      })
+      const reasonOf = ({ decision, rules, teamNames }: PlanApproval) =>
+        rules.length === 0 ? undefined : waitingWords(decision, teamNames)
+
+      const obstacle = Effect.fn("Approvals.obstacle")((plan: ApprovedPlan) => Effect.map(of(plan), reasonOf))
+
+      const obstacleAtStart = Effect.fn("Approvals.obstacleAtStart")((plan: ApprovedPlan) =>
+        Effect.map(planApproval(plan), reasonOf).pipe(Effect.provideService(SqlClient.SqlClient, read))
+      )
 
       const require = Effect.fn("Approvals.require")(function* (plan: ApprovedPlan) {
         const reason = yield* obstacle(plan)
         if (reason !== undefined) return yield* failedPrecondition(`Not applied. ${reason}`)
       })
 
-      return Approvals.of({ of, give, obstacle, require })
+      return Approvals.of({ of, give, obstacle, obstacleAtStart, require })
     })
   )
 }

@@ -50,7 +50,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
       })
     ).pipe(Effect.mapError(refuse))
     // An approver may have lost the right, or a rule may have changed, while the Run was queued.
-    const unapproved = yield* approvals.obstacle(plan)
+    const unapproved = yield* approvals.obstacleAtStart(plan)
     if (unapproved !== undefined) {
       return yield* blocked("approval_lapsed", `Nothing was applied. ${unapproved} Plan again.`, evidence)
     }

@@ -187,17 +187,24 @@ const transportContradiction = (settings: Settings): string | undefined =>
     : undefined
 
 // Anybody may have an identity at these, so their subjects are nobody's employees.
-const sharedIssuers = [
-  /^https:\/\/login\.microsoftonline\.com\/(?:common|organizations|consumers|9188040d-6c67-4c5b-b112-36a304b66dad)(?:\/|$)/i,
-  /^https:\/\/accounts\.google\.com(?:\/|$)/i,
-  /^https:\/\/(?:gitlab\.com|appleid\.apple\.com)(?:\/|$)/i
-]
+const sharedHosts: ReadonlySet<string> = new Set(["accounts.google.com", "gitlab.com", "appleid.apple.com"])
+const entra = "login.microsoftonline.com"
+const sharedTenants: ReadonlySet<string> = new Set([
+  "common",
+  "organizations",
+  "consumers",
+  "9188040d-6c67-4c5b-b112-36a304b66dad"
+])
+
+const isShared = (issuer: string): boolean => {
+  const { hostname, pathname } = new URL(issuer)
+  const [, tenant = ""] = pathname.toLowerCase().split("/")
+  return sharedHosts.has(hostname) || (hostname === entra && sharedTenants.has(tenant))
+}
 
 /** Why the upstream provider cannot be trusted in the way that is set, if so. */
 const trustContradiction = ({ upstreamOidcIssuer, upstreamOidcTrust }: Settings): string | undefined =>
-  upstreamOidcTrust === "single_tenant" &&
-  upstreamOidcIssuer !== undefined &&
-  sharedIssuers.some((shared) => shared.test(upstreamOidcIssuer))
+  upstreamOidcTrust === "single_tenant" && upstreamOidcIssuer !== undefined && isShared(upstreamOidcIssuer)
     ? "SVC_UPSTREAM_OIDC_TRUST=single_tenant says that the provider serves one organisation alone, but SVC_UPSTREAM_OIDC_ISSUER signs in people of everywhere. Name the issuer of your own tenant, or set email_verified."
     : undefined
 
