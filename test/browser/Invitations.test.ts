@@ -1,6 +1,11 @@
 import { describe, expect } from "bun:test"
+import { writeFile } from "node:fs/promises"
+import type { RequestListener } from "node:http"
 import { Effect } from "effect"
+import { demoProvider } from "../../examples/upstream/Provider.ts"
 import { it } from "../support/Effect.ts"
+import { loopback } from "../support/LoopbackServer.ts"
+import { temporaryFolder } from "../support/TemporaryFolder.ts"
 import { startBrowser } from "./support/Browser.ts"
 import { password, personAt, setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
@@ -13,8 +18,8 @@ const noGit = "http://127.0.0.1:9"
 const patience = 20_000
 
 /** The real server, its owner in one browser context, and a second person in another. */
-const twoPeople = Effect.gen(function* () {
-  const { network, setupLink } = yield* realServer(noGit)
+const twoPeople = Effect.fnUntraced(function* (flags: ReadonlyArray<string> = []) {
+  const { network, setupLink } = yield* realServer(noGit, flags)
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
     Effect.promise(() => started.close())
   )
@@ -27,7 +32,7 @@ const twoPeople = Effect.gen(function* () {
     guest: { ...personAt(second.page, patience), ...second }
   }
 })
-type Owner = Effect.Success<typeof twoPeople>["owner"]
+type Owner = Effect.Success<ReturnType<typeof twoPeople>>["owner"]
 
 /** Makes a link for anybody, by keyboard alone from the button on. */
 const inviteByKeyboard = Effect.fnUntraced(function* ({ page, step }: Owner, origin: string) {
@@ -59,7 +64,7 @@ describe("an invitation, between two people", () => {
     "is made by keyboard, shows what one joins, makes an account and a member, and is left again",
     () =>
       Effect.gen(function* () {
-        const { guest, network, owner } = yield* twoPeople
+        const { guest, network, owner } = yield* twoPeople()
         const { handle, link } = yield* inviteByKeyboard(owner, network.origin)
         expect(new URL(link).pathname).toBe("/join")
         yield* owner.see("Anybody with the link")
@@ -98,7 +103,7 @@ describe("an invitation, between two people", () => {
     "is declined, or survives the way to the sign-in page without its secret in an address",
     () =>
       Effect.gen(function* () {
-        const { guest, network, owner } = yield* twoPeople
+        const { guest, network, owner } = yield* twoPeople()
         const words = joinWords.ja
         const first = yield* inviteByKeyboard(owner, network.origin)
         yield* guest.step(() => guest.page.goto(first.link))
@@ -118,6 +123,44 @@ describe("an invitation, between two people", () => {
         yield* guest.see(words.signedInAs("mina@acme.example"))
         yield* guest.press(words.accept)
         yield* guest.see("The person is a member of this Workspace already.")
+      }),
+    240_000
+  )
+
+  it.live(
+    "is accepted with a new account of the upstream provider, without its secret in an address",
+    () =>
+      Effect.gen(function* () {
+        const listener: { handle: RequestListener } = { handle: (_, response) => response.end() }
+        const issuer = yield* loopback((request, response) => listener.handle(request, response))
+        const folder = yield* temporaryFolder
+        const config = `${folder}/settings.json`
+        const upstream = {
+          upstreamOidcIssuer: issuer,
+          upstreamOidcClientId: "svc",
+          upstreamOidcClientSecret: "a-secret-of-forty-characters-for-the-test"
+        }
+        yield* Effect.promise(() => writeFile(config, JSON.stringify({ ...upstream, upstreamOidcName: "Acme ID" })))
+        const { guest, network, owner } = yield* twoPeople([`--config=${config}`])
+        const provider = yield* Effect.promise(() =>
+          demoProvider(issuer, {
+            secret: upstream.upstreamOidcClientSecret,
+            redirectUri: `${network.origin}/auth/upstream/callback`
+          })
+        )
+        listener.handle = provider.callback()
+        const { handle, link } = yield* inviteByKeyboard(owner, network.origin)
+        yield* guest.step(() => guest.page.goto(link))
+        yield* guest.step(() => guest.page.getByRole("button", { name: joinWords.ja.byProvider("Acme ID") }).focus())
+        yield* guest.step(() => guest.page.keyboard.press("Enter"))
+        yield* guest.step(() => guest.page.locator("input[name=login]").fill("ken"))
+        yield* guest.step(() => guest.page.locator("input[name=password]").fill("any"))
+        yield* guest.step(() => guest.page.keyboard.press("Enter"))
+        yield* guest.step(() => guest.page.locator("button[type=submit]").click())
+        yield* guest.step(() => guest.page.waitForURL(`${network.origin}/w/${handle}*`))
+        yield* owner.step(() => owner.page.reload())
+        const row = owner.page.locator(".row-static", { hasText: "ken@example.com" })
+        yield* owner.step(() => row.getByText("Active").waitFor())
       }),
     240_000
   )
