@@ -12,7 +12,6 @@ import {
   SourceId,
   SourceSnapshotId
 } from "../records/Ids.ts"
-import { EnvironmentName } from "../records/EnvironmentName.ts"
 import { InstallPlan, RevisionPlan } from "../records/InstallPlan.ts"
 import { displayText, EnvironmentName, RelativePath } from "../records/Primitives.ts"
 import { ProviderBinding } from "../records/Provider.ts"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { EnvironmentName } from "./EnvironmentName.ts"
+import { EnvironmentName } from "./Primitives.ts"
 import { ProjectId } from "./Ids.ts"
 
 /**

@@ -12,7 +12,13 @@ import { applicationWith } from "./TestApplication.ts"
 export const matrixApplicationWith = <A, E, R>(instead: Layer.Layer<A, E, R>) =>
   applicationWith(
     Layer.mergeAll(authenticatorLayer, unlimitedAttempts, instead),
-    Layer.mergeAll(fakeWorkspaces, fakeMembers, fakeInvitations, fakeTeamGroups, tokenHandlers.pipe(Layer.provide(apiMiddleware)))
+    Layer.mergeAll(
+      fakeWorkspaces,
+      fakeMembers,
+      fakeInvitations,
+      fakeTeamGroups,
+      tokenHandlers.pipe(Layer.provide(apiMiddleware))
+    )
   ).pipe(
     Layer.provideMerge(Principals.layer),
     Layer.provideMerge(matrixIssuer),
