@@ -3,6 +3,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { retention } from "../../schema/records/Retention.ts"
 import { ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { limitsOf } from "../../schema/records/TokenLimits.ts"
 import type { AccountToken, AccountTokenInventory } from "../../schema/records/AccountToken.ts"
 import { AccessTokenId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import { Audit } from "../audit/Audit.ts"
@@ -96,6 +97,16 @@ const make = Effect.gen(function* () {
       : yield* invalidRequest("expires_at: give a time in the future, at most 366 days from now.")
   })
 
+  /** A limit to a Project of another Workspace would admit nothing, and nobody would know why. */
+  const requireProjects = Effect.fnUntraced(function* ({ scopes, workspaceId }: NewAccessToken) {
+    const named = limitsOf(scopes)?.projectIds ?? []
+    if (named.length === 0) return
+    const found = yield* Effect.orDie(
+      sql`SELECT id FROM projects WHERE workspace_id = ${workspaceId ?? null} AND ${sql.in("id", named)}`
+    )
+    if (found.length < named.length) return yield* invalidRequest("scopes: the Workspace has no such Project.")
+  })
+
   const insert = Effect.fnUntraced(function* (
     subject: string,
     request: NewAccessToken,
@@ -130,9 +141,10 @@ const make = Effect.gen(function* () {
     if (request.workspaceId !== undefined && Option.isNone(yield* memberships.role(subject, request.workspaceId))) {
       return yield* new ApiError({
         code: "permission_denied",
-        message: "workspace_id: you are not an active member of this Workspace."
+        message: "workspace_id: the owner of the token is no active member of this Workspace."
       })
     }
+    yield* requireProjects(request)
     const expiresAt = yield* expiry(request.expiresAt)
     const owner = yield* Effect.orDie(sql`SELECT subject FROM users WHERE subject = ${subject} AND status = 'active'`)
     if (owner.length === 0) return yield* notFound("Account")

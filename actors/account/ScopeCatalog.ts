@@ -1,5 +1,6 @@
 import { Context } from "effect"
 import { invalidRequest, type ApiError } from "../../schema/errors/ApiError.ts"
+import { areLimits, isLimit } from "../../schema/records/TokenLimits.ts"
 import type { AccountTokenScopeCatalog } from "../../schema/records/AccountToken.ts"
 
 export type ScopeEntry = AccountTokenScopeCatalog["scopes"][number]
@@ -71,7 +72,13 @@ export const scopeRefusal = (
 ): ApiError | undefined => {
   if (scopes.length === 0) return invalidRequest("scopes: name at least one scope.")
   if (new Set(scopes).size !== scopes.length) return invalidRequest("scopes: each scope may be named once.")
-  for (const scope of scopes) {
+  const granted = scopes.filter((scope) => !isLimit(scope))
+  if (granted.length === 0) return invalidRequest("scopes: a limit alone grants nothing. Name read, or write, as well.")
+  if (!areLimits(scopes)) return invalidRequest("scopes: a limit is project:<id> or environment:<name>.")
+  if (granted.length < scopes.length && !bound) {
+    return invalidRequest("scopes: a limit needs a token bound to a Workspace; give workspace_id.")
+  }
+  for (const scope of granted) {
     const entry = catalog.find((known) => known.scope === scope)
     if (entry === undefined || !entry.selfService) {
       return invalidRequest("scopes: a scope is not in the catalogue of GET /api/v1/account/tokens/scopes.")

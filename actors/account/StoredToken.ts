@@ -1,5 +1,6 @@
 import { Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import { limitsOf } from "../../schema/records/TokenLimits.ts"
 import type { AccessTokenId } from "../../schema/records/Ids.ts"
 import { AccessTokenRow, accessTokenColumns } from "./AccessTokenRow.ts"
 import type { Principal } from "../credential/Principal.ts"
@@ -31,8 +32,9 @@ export interface UsableToken {
 }
 
 /** The token's authority: only if it is in one store, its account is open, and it is not revoked. */
-export const usableToken = (row: StoredToken): Option.Option<UsableToken> =>
-  row.elsewhere === 0 && row.user_status === "active" && row.revoked_at === null
+export const usableToken = (row: StoredToken): Option.Option<UsableToken> => {
+  const limits = limitsOf(row.scopes)
+  return row.elsewhere === 0 && row.user_status === "active" && row.revoked_at === null
     ? Option.some({
         tokenId: row.token_id,
         principal: {
@@ -40,9 +42,11 @@ export const usableToken = (row: StoredToken): Option.Option<UsableToken> =>
           credentialId: row.token_id,
           subject: row.subject,
           scopes: row.scopes,
-          ...(row.workspace_id === null ? {} : { boundWorkspaceId: row.workspace_id })
+          ...(row.workspace_id === null ? {} : { boundWorkspaceId: row.workspace_id }),
+          ...(limits === undefined ? {} : { limits })
         },
         expiresAt: row.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(row.expires_at),
         lastUsedAt: row.last_used_at === null ? 0 : Date.parse(row.last_used_at)
       })
     : Option.none()
+}

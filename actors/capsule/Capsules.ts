@@ -18,6 +18,7 @@ import type { ProviderBinding } from "../../schema/records/Provider.ts"
 import type { Run, RunGroup, SkippedCapsule } from "../../schema/records/Run.ts"
 import type { Output, StateVersion } from "../../schema/records/StateVersion.ts"
 import type { CapsuleDriftChecks } from "../../schema/records/DriftChecks.ts"
+import type { TokenLimits } from "../../schema/records/TokenLimits.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 
@@ -47,6 +48,12 @@ type GroupResult = {
   readonly runGroup: RunGroup
   readonly runs: ReadonlyArray<Run>
   readonly skipped: ReadonlyArray<SkippedCapsule>
+}
+
+/** Lists are narrowed to what was asked for, and to the limits of the token that asks. */
+export interface CapsuleFilter extends TokenLimits {
+  readonly projectId?: string | undefined
+  readonly status?: string | undefined
 }
 
 /** Client of the Capsule actor, with its reads. */
@@ -121,7 +128,7 @@ export class Capsules extends Context.Service<
     readonly read: (id: CapsuleId) => Effect.Effect<Capsule, ApiError>
     readonly list: (
       workspaceId: WorkspaceId,
-      filter: { readonly projectId?: string | undefined; readonly status?: string | undefined },
+      filter: CapsuleFilter,
       page: PageRequest
     ) => Effect.Effect<Page<Capsule>, ApiError>
     /** Capsules that need attention (failed, behind, drifted, of unknown safety), last changed first; at most 100. */

@@ -152,9 +152,17 @@ export const layer = Layer.effect(
           conditions: [
             sql`workspace_id = ${workspaceId}`,
             ...(filter.projectId === undefined ? [] : [sql`project_id = ${filter.projectId}`]),
-            ...(filter.status === undefined ? [] : [sql`status = ${filter.status}`])
+            ...(filter.status === undefined ? [] : [sql`status = ${filter.status}`]),
+            ...(filter.projectIds === undefined ? [] : [sql.in("project_id", filter.projectIds)]),
+            ...(filter.environments === undefined ? [] : [sql.in("environment", filter.environments)])
           ],
-          filter: [workspaceId, filter.projectId, filter.status]
+          filter: [
+            workspaceId,
+            filter.projectId,
+            filter.status,
+            filter.projectIds?.join(" "),
+            filter.environments?.join(" ")
+          ]
         }
         const rows = yield* pageOfRows(ListedCapsule, sql, cursors, list, page)
         return { ...rows, items: yield* guarded(rows.items) }

@@ -1,3 +1,4 @@
+import type { TokenLimits } from "../../schema/records/TokenLimits.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
 
 /** The owner of a credential, and what it may be used for. It implies nothing about any Workspace yet. */
@@ -11,6 +12,8 @@ export interface Principal {
   readonly boundWorkspaceId?: WorkspaceId | undefined
   /** When the person of a session last showed who they are, in milliseconds since 1970. */
   readonly confirmedAt?: number | undefined
+  /** Set when the credential is confined within its Workspace. */
+  readonly limits?: TokenLimits | undefined
   /** Set when this use extended the session: its cookie must last as long. */
   readonly renewed?: boolean | undefined
 }

@@ -1,10 +1,11 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import type { Departure } from "../../schema/records/Departure.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { type Member, type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
 import { endAutomationTokens, renameAutomation } from "../account/AutomationSubjects.ts"
-import { Audit } from "../audit/Audit.ts"
+import { Audit, type AuditData } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { presentUntil } from "../database/ReadHorizon.ts"
 import { ReadSql } from "../database/ReadSql.ts"
@@ -14,6 +15,7 @@ import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { MembershipRow } from "../workspace/MembershipRow.ts"
+import { departureData, departureOf } from "./Departures.ts"
 import { kindRefusal } from "./AutomationRules.ts"
 import { InvitationRow } from "./InvitationRow.ts"
 import { permissionDenied, roleHeld } from "./InvitationRights.ts"
@@ -68,6 +70,8 @@ export class Members extends Context.Service<
      * the tokens of an automation.
      */
     readonly remove: (context: CommandContext, scope: MemberScope, subject: string) => Effect.Effect<void, ApiError>
+    /** What the removal of a member would stop. Of others it needs the role admin (`permission_denied`). */
+    readonly departure: (scope: MemberScope, subject: string) => Effect.Effect<Departure, ApiError>
     /** Makes another active member owner and the acting owner an admin, in one transaction. */
     readonly handOver: (
       context: CommandContext,
@@ -117,7 +121,14 @@ const make = Effect.gen(function* () {
     }
   })
 
-  const note = (context: CommandContext, scope: MemberScope, action: string, subject: string, data: MemberChange) =>
+  const note = (
+    context: CommandContext,
+    scope: MemberScope,
+    action: string,
+    subject: string,
+    data: MemberChange,
+    stopped: AuditData = {}
+  ) =>
     audit.append({
       workspaceId: scope.workspaceId,
       actor: context.actor,
@@ -126,7 +137,8 @@ const make = Effect.gen(function* () {
       data: {
         ...(data.role === undefined ? {} : { role: data.role }),
         ...(data.status === undefined ? {} : { status: data.status }),
-        ...(data.displayName === undefined ? {} : { name: data.displayName })
+        ...(data.displayName === undefined ? {} : { name: data.displayName }),
+        ...stopped
       },
       requestId: context.requestId
     })
@@ -193,8 +205,10 @@ const make = Effect.gen(function* () {
     if (wasOwning && !staysOwning) yield* refuseLastOwner(scope.workspaceId, subject)
     if (role === present.role && status === present.status && displayName === undefined) return toMember(present)
     const leaves = isOwn(scope, present) && status === "suspended"
+    const goes = present.status === "active" && status !== "active"
+    const stopped = goes ? departureData(yield* ofDatabase(departureOf(scope.workspaceId, subject))) : {}
     const changed = yield* write(scope, subject, { role, status, left_at: leaves ? yield* now : present.leftAt })
-    yield* note(context, scope, leaves ? "member.leave" : action, subject, { role, status, displayName })
+    yield* note(context, scope, leaves ? "member.leave" : action, subject, { role, status, displayName }, stopped)
     return changed
   })
 
@@ -243,6 +257,11 @@ const make = Effect.gen(function* () {
       const present = yield* readRow(scope.workspaceId, subject)
       yield* change(context, scope, present, { status: "suspended" }, "member.remove")
       if (present.kind === "automation") yield* ofDatabase(endAutomationTokens(subject))
+    }, transaction(sql)),
+    departure: Effect.fn("Members.departure")(function* (scope, subject) {
+      if (scope.acting === "operator" || scope.acting.subject !== subject) yield* managingRole(scope)
+      const present = yield* readRow(scope.workspaceId, subject)
+      return yield* ofDatabase(departureOf(scope.workspaceId, present.subject))
     }, transaction(sql)),
     handOver: Effect.fn("Members.handOver")(function* (context, scope, to) {
       const { acting, workspaceId } = scope

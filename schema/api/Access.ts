@@ -28,6 +28,11 @@ export interface WorkspaceAccess {
   readonly session?: boolean
   readonly confirmed?: boolean
   readonly archived?: "open"
+  /**
+   * For tokens that are limited to Projects or environments. `open` where the answer itself keeps to the limits, `refused`
+   * where the body may name a record beyond them. Otherwise the located record decides, and what lies in no Project is refused.
+   */
+  readonly limited?: "open" | "refused"
 }
 
 /**

@@ -3,6 +3,7 @@ import { HttpApiMiddleware, HttpApiSchema } from "effect/http-api"
 import { ApiError, ErrorCode, ErrorEnvelope, errorStatuses } from "../errors/ApiError.ts"
 import type { AuditActor } from "../records/AuditEvent.ts"
 import type { WorkspaceId } from "../records/Ids.ts"
+import type { TokenLimits } from "../records/TokenLimits.ts"
 import type { Role } from "../records/Workspace.ts"
 
 const isErrorCode = Schema.is(ErrorCode)
@@ -39,6 +40,8 @@ export interface CallerShape {
   /** A credential bound to one Workspace may not touch another. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
   readonly scopes: ReadonlyArray<string> | "all"
+  /** A token may be confined within its Workspace; lists keep to it. */
+  readonly limits?: TokenLimits | undefined
   readonly workspaceId?: WorkspaceId | undefined
   readonly role?: Role | undefined
   readonly actor: AuditActor

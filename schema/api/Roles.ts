@@ -10,7 +10,7 @@ import {
   type WorkspaceLocator
 } from "./Access.ts"
 
-type Options = Pick<WorkspaceAccess, "session" | "archived" | "confirmed">
+type Options = Pick<WorkspaceAccess, "session" | "archived" | "confirmed" | "limited">
 
 const atLeast =
   (role: Role) =>
@@ -45,7 +45,7 @@ export const accessTable = {
   "GET /api/v1/views/workspaces.v1": ownerAccess,
   "GET /api/v1/workspaces": accountAccess,
   "POST /api/v1/workspaces": wholeAccountAccess,
-  "GET /api/v1/workspaces/:workspaceId": viewer("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId": viewer("path.workspaceId", { limited: "open" }),
   "PATCH /api/v1/workspaces/:workspaceId": owner("path.workspaceId", { archived: "open" }),
   "POST /api/v1/workspaces/:workspaceId/automation": admin("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/members": viewer("path.workspaceId"),
@@ -53,6 +53,13 @@ export const accessTable = {
   "PATCH /api/v1/workspaces/:workspaceId/members/:subject": admin("path.workspaceId"),
   // Everybody may leave; the command refuses whoever removes somebody else without being an admin.
   "DELETE /api/v1/workspaces/:workspaceId/members/:subject": viewer("path.workspaceId", { archived: "open" }),
+  // What a removal would stop: for owners and admins, and for whoever thinks of leaving.
+  "GET /api/v1/workspaces/:workspaceId/members/:subject/departure": viewer("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/members/:subject/tokens": viewer("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/members/:subject/tokens": admin("path.workspaceId", { confirmed: true }),
+  "POST /api/v1/workspaces/:workspaceId/members/:subject/tokens/:tokenId/revoke": admin("path.workspaceId", {
+    archived: "open"
+  }),
   "POST /api/v1/workspaces/:workspaceId/ownership": owner("path.workspaceId", { confirmed: true }),
   "GET /api/v1/workspaces/:workspaceId/invitations": viewer("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/invitations": admin("path.workspaceId"),
@@ -87,7 +94,7 @@ export const accessTable = {
   "POST /api/v1/workspaces/:workspaceId/drift-check": member("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/current-state-versions": viewer("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/runs": viewer("path.workspaceId"),
-  "GET /api/v1/workspaces/:workspaceId/capsules": viewer("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/capsules": viewer("path.workspaceId", { limited: "open" }),
 
   // Install plans
   "POST /api/v1/workspaces/:workspaceId/install-plans": member("path.workspaceId"),
@@ -113,7 +120,7 @@ export const accessTable = {
   "DELETE /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId": owner("path.capsuleId"),
   "GET /api/v1/capsules/:capsuleId/auto-update-decisions": viewer("path.capsuleId"),
   "GET /api/v1/capsules/:capsuleId/dependencies": viewer("path.capsuleId"),
-  "POST /api/v1/capsules/:capsuleId/dependencies": admin("path.capsuleId"),
+  "POST /api/v1/capsules/:capsuleId/dependencies": admin("path.capsuleId", { limited: "refused" }),
   "DELETE /api/v1/dependencies/:dependencyId": admin("path.dependencyId"),
   "GET /api/v1/capsules/:capsuleId/provider-bindings": viewer("path.capsuleId"),
   "PUT /api/v1/capsules/:capsuleId/provider-bindings": member("path.capsuleId"),

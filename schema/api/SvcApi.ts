@@ -10,6 +10,7 @@ import { DiscoveryApi } from "./DiscoveryApi.ts"
 import { InstallPlansApi, RevisionPlansApi } from "./InstallPlansApi.ts"
 import { InvitationsApi } from "./InvitationsApi.ts"
 import { LeftOverStatesApi } from "./LeftOverStatesApi.ts"
+import { MembersApi } from "./MembersApi.ts"
 import { Authorization, BodyLimits, Envelope } from "./Middleware.ts"
 import { RunsApi } from "./RunsApi.ts"
 import { SourcesApi } from "./SourcesApi.ts"
@@ -21,6 +22,7 @@ export class SvcApi extends HttpApi.make("svc")
   .add(DiscoveryApi)
   .add(AccountTokensApi)
   .add(WorkspacesApi)
+  .add(MembersApi)
   .add(InvitationsApi)
   .add(TeamsApi)
   .add(ApprovalsApi)

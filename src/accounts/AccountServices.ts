@@ -23,6 +23,7 @@ import { InvitationAcceptance } from "../../actors/member/InvitationAcceptance.t
 import { Invitations } from "../../actors/member/Invitations.ts"
 import { InvitedSignUp } from "../../actors/member/InvitedSignUp.ts"
 import { AutomationMembers } from "../../actors/member/AutomationMembers.ts"
+import { AutomationTokens } from "../../actors/member/AutomationTokens.ts"
 import { Members } from "../../actors/member/Members.ts"
 import { UpstreamArrivals } from "../../actors/member/UpstreamArrivals.ts"
 import { Memberships } from "../../actors/workspace/Memberships.ts"
@@ -50,4 +51,8 @@ const authority = Accounts.layer.pipe(
 )
 
 /** People, their credentials, and the Workspaces they share: everything behind the account and Workspace routes. */
-export const accountServices = authority.pipe(Layer.provideMerge(people), Layer.provideMerge(Mails.layer))
+export const accountServices = AutomationTokens.layer.pipe(
+  Layer.provideMerge(authority),
+  Layer.provideMerge(people),
+  Layer.provideMerge(Mails.layer)
+)

@@ -5,6 +5,7 @@ import { AttemptLimits } from "../accounts/AttemptLimits.ts"
 import { KnownDevices } from "../accounts/KnownDevices.ts"
 import { approvalHandlers, teamHandlers } from "../http/handlers/ApprovalHandlers.ts"
 import { invitationHandlers } from "../http/handlers/InvitationHandlers.ts"
+import { memberHandlers } from "../http/handlers/MemberHandlers.ts"
 import { tokenHandlers } from "../http/handlers/TokenHandlers.ts"
 import { UpstreamProvider } from "../accounts/upstream/UpstreamProvider.ts"
 import { workspaceHandlers } from "../http/handlers/WorkspaceHandlers.ts"
@@ -45,6 +46,7 @@ const mounted = Layer.effectDiscard(
 const accountGroups = Layer.mergeAll(
   tokenHandlers,
   workspaceHandlers,
+  memberHandlers,
   invitationHandlers,
   teamHandlers,
   approvalHandlers

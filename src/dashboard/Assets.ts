@@ -25,7 +25,7 @@ export interface AssetRequest {
 }
 
 export interface AssetResponse {
-  readonly status: 200 | 304
+  readonly status: 200 | 304 | 404
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array<ArrayBuffer>
 }
@@ -62,7 +62,7 @@ const appPaths: ReadonlyArray<RegExp> = [
   /^\/w\/[a-z0-9][a-z0-9-]{1,38}(?:\/[A-Za-z0-9_-]+){0,3}$/
 ]
 
-/** Whether the dashboard has a page at this path. The server answers others with its own 404. */
+/** Whether the dashboard has a page at this path. */
 export const isDashboardPage = (path: string): boolean => {
   const trimmed = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
   return entrancePaths.has(trimmed) || appPaths.some((pattern) => pattern.test(trimmed))
@@ -122,7 +122,27 @@ const matches = (header: string | undefined, etag: string): boolean =>
 export const assetFor = (assets: AssetSet, request: AssetRequest): AssetResponse | undefined => {
   const name = fileFor(request.path, languageOf(request.acceptLanguage))
   const asset = name === undefined ? undefined : assets.get(name)
-  if (asset === undefined) return undefined
+  return asset === undefined ? undefined : responseOf(asset, request)
+}
+
+// Programs call these: what is unknown there is answered as JSON, whoever asks.
+const programPaths = /^\/(?:api|assets|auth|hooks|oauth|schemas|\.well-known)(?:\/|$)/
+
+/**
+ * The page for a browser that loads an address at which there is nothing: the dashboard itself, with status 404, which says so.
+ * `undefined` for programs, and for addresses that belong to them.
+ */
+export const notFoundPageFor = (
+  assets: AssetSet,
+  request: Omit<AssetRequest, "ifNoneMatch"> & { readonly accept: string | undefined }
+): AssetResponse | undefined => {
+  const asset = assets.get(appPageFile(request.path))
+  const wantsPage = weightedList(request.accept).some(({ name, weight }) => name === "text/html" && weight > 0)
+  if (asset === undefined || !wantsPage || programPaths.test(request.path)) return undefined
+  return { ...responseOf(asset, { ...request, ifNoneMatch: undefined }), status: 404 }
+}
+
+const responseOf = (asset: Asset, request: AssetRequest): AssetResponse => {
   const accepted = weightedList(request.acceptEncoding)
   const coding =
     asset.br !== undefined && accepts(accepted, "br")

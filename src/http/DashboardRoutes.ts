@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { type AssetSet, assetFor } from "../dashboard/Assets.ts"
+import { type AssetSet, assetFor, notFoundPageFor } from "../dashboard/Assets.ts"
 import { currentRequestId } from "./Exchange.ts"
 import { unknownRouteResponse } from "./UnknownRoutes.ts"
 
@@ -17,13 +17,18 @@ export const dashboardRoutes = HttpRouter.use(
     const dashboard = yield* DashboardAssets
     const serve = Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
-      const found = assetFor(yield* dashboard.assets, {
+      const assets = yield* dashboard.assets
+      const asked = {
         path: pathOf(request.url),
+        accept: request.headers["accept"],
         acceptEncoding: request.headers["accept-encoding"],
         acceptLanguage: request.headers["accept-language"],
         ifNoneMatch: request.headers["if-none-match"]
-      })
-      if (found === undefined) return unknownRouteResponse(request.url, yield* currentRequestId)
+      }
+      const answer = unknownRouteResponse(request.url, yield* currentRequestId)
+      // A known path under another method is no unknown address.
+      const found = assetFor(assets, asked) ?? (answer.status === 404 ? notFoundPageFor(assets, asked) : undefined)
+      if (found === undefined) return answer
       return HttpServerResponse.uint8Array(found.body, {
         status: found.status,
         headers: found.headers,

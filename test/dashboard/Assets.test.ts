@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { Effect } from "effect"
-import { assetFor, contentSecurityPolicy, isDashboardPage } from "../../src/dashboard/Assets.ts"
+import { assetFor, contentSecurityPolicy, isDashboardPage, notFoundPageFor } from "../../src/dashboard/Assets.ts"
 import { buildDashboard } from "../../src/dashboard/Build.ts"
 import { it } from "../support/Effect.ts"
 
@@ -17,6 +17,37 @@ describe("the dashboard's files", () => {
       expect(page?.headers["cache-control"]).toBe("no-cache")
       expect(page?.headers["x-content-type-options"]).toBe("nosniff")
       expect(contentSecurityPolicy).not.toContain("unsafe")
+    })
+  )
+
+  it.live("a browser that loads an unknown address gets the dashboard, which says so, with status 404", () =>
+    Effect.gen(function* () {
+      const set = yield* assets
+      const accept = "text/html,application/xhtml+xml,*/*;q=0.8"
+      const page = assetFor(set, { path: "/w/acme/activity" })
+      for (const path of ["/nonsense", "/w/acme/a/b/c/d", "/w/NOT", "/capsules", "/runs/run_1/more"]) {
+        expect(assetFor(set, { path })).toBeUndefined()
+        const found = notFoundPageFor(set, { path, accept })
+        expect(found?.status).toBe(404)
+        expect(found?.headers["content-security-policy"]).toBe(contentSecurityPolicy)
+        expect(text(found?.body).length).toBeGreaterThan(0)
+      }
+      expect(text(notFoundPageFor(set, { path: "/nonsense", accept })?.body)).toBe(text(page?.body))
+      // Programs get JSON, and so does whoever asks at an address of theirs.
+      for (const other of [undefined, "*/*", "application/json", "text/html;q=0"]) {
+        expect(notFoundPageFor(set, { path: "/nonsense", accept: other })).toBeUndefined()
+      }
+      for (const path of [
+        "/api/v1/nonsense",
+        "/api",
+        "/auth/x",
+        "/oauth/x",
+        "/hooks/x",
+        "/.well-known/x",
+        "/assets/x.js"
+      ]) {
+        expect(notFoundPageFor(set, { path, accept })).toBeUndefined()
+      }
     })
   )
 

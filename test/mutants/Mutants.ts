@@ -1,6 +1,7 @@
 import { accessMutants } from "./AccessMutants.ts"
 import { accountMutants } from "./AccountMutants.ts"
 import { approvalMutants } from "./ApprovalMutants.ts"
+import { automationMutants } from "./AutomationMutants.ts"
 import { authorityMutants } from "./AuthorityMutants.ts"
 import { credentialMutants } from "./CredentialMutants.ts"
 import { decisionMutants } from "./DecisionMutants.ts"
@@ -29,7 +30,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...accountMutants,
   ...approvalMutants,
   ...upstreamMutants,
-  ...retentionMutants
+  ...retentionMutants,
+  ...automationMutants
 ]
 
 /** The short form breaks the first guard of each list. */
@@ -47,5 +49,6 @@ export const shortMutants: ReadonlyArray<Mutant> = [
   accountMutants,
   approvalMutants,
   upstreamMutants,
-  retentionMutants
+  retentionMutants,
+  automationMutants
 ].flatMap((list) => list.slice(0, 1))

@@ -38,6 +38,16 @@ export const workspacesUpdateMember: Endpoint<"workspaces", "updateMember"> =
   "PATCH /api/v1/workspaces/:workspaceId/members/:subject"
 export const workspacesRemoveMember: Endpoint<"workspaces", "removeMember"> =
   "DELETE /api/v1/workspaces/:workspaceId/members/:subject"
+export const workspacesAddMember: Endpoint<"workspaces", "addMember"> = "POST /api/v1/workspaces/:workspaceId/members"
+export const workspacesProjects: Endpoint<"workspaces", "projects"> = "GET /api/v1/workspaces/:workspaceId/projects"
+export const membersDeparture: Endpoint<"members", "departure"> =
+  "GET /api/v1/workspaces/:workspaceId/members/:subject/departure"
+export const membersTokens: Endpoint<"members", "tokens"> =
+  "GET /api/v1/workspaces/:workspaceId/members/:subject/tokens"
+export const membersCreateToken: Endpoint<"members", "createToken"> =
+  "POST /api/v1/workspaces/:workspaceId/members/:subject/tokens"
+export const membersRevokeToken: Endpoint<"members", "revokeToken"> =
+  "POST /api/v1/workspaces/:workspaceId/members/:subject/tokens/:tokenId/revoke"
 export const workspacesGraph: Endpoint<"workspaces", "graph"> = "GET /api/v1/workspaces/:workspaceId/graph"
 export const workspacesActivity: Endpoint<"workspaces", "activity"> = "GET /api/v1/workspaces/:workspaceId/activity"
 export const workspacesBackups: Endpoint<"workspaces", "backups"> = "GET /api/v1/workspaces/:workspaceId/backups"

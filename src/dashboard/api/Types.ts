@@ -9,6 +9,7 @@ import type { LinkedIdentity as LinkedIdentitySchema } from "../../../actors/acc
 import type { AutoUpdateDecision as AutoUpdateDecisionSchema } from "../../../schema/records/AutoUpdate.ts"
 import type { AttentionItem as AttentionItemSchema } from "../../../schema/api/DashboardApi.ts"
 import type { RunEvent as RunEventSchema, RunLogEntry } from "../../../schema/events/RunEvent.ts"
+import type { Departure as DepartureSchema } from "../../../schema/records/Departure.ts"
 import type { AccountToken, AccountTokenScopeCatalog } from "../../../schema/records/AccountToken.ts"
 import type { AuditEvent as AuditEventSchema } from "../../../schema/records/AuditEvent.ts"
 import type {
@@ -125,6 +126,7 @@ export type CredentialRecipe = typeof CredentialRecipeSchema.Encoded
 export type AuditEvent = typeof AuditEventSchema.Encoded
 export type InstallPlan = typeof InstallPlanSchema.Encoded
 export type RevisionPlan = typeof RevisionPlanSchema.Encoded
+export type Departure = typeof DepartureSchema.Encoded
 export type TokenRecord = typeof AccountToken.Encoded
 export type TokenScope = (typeof AccountTokenScopeCatalog.Encoded)["scopes"][number]
 export type AccountSession = typeof AccountSessionSchema.Encoded & { readonly current: boolean }

@@ -9,6 +9,8 @@ interface ConfirmDialogProps {
   readonly title: string
   /** What confirming does. */
   readonly children: ReactNode
+  /** What follows from it, in more than a sentence. */
+  readonly details?: ReactNode
   /** The label of the button, a verb. */
   readonly action: string
   readonly change: { readonly error: unknown; readonly isPending: boolean }
@@ -17,12 +19,13 @@ interface ConfirmDialogProps {
 }
 
 /** Asks before something irreversible, and shows there why it was refused. Mount it to open it. */
-export const ConfirmDialog = ({ title, children, action, change, onConfirm, onClose }: ConfirmDialogProps) => {
+export const ConfirmDialog = ({ title, children, details, action, change, onConfirm, onClose }: ConfirmDialogProps) => {
   const terms = useWords(vocabulary)
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="form">
         <p>{children}</p>
+        {details}
         {change.error === null ? null : <FaultNotice error={change.error} />}
         <div className="form-actions">
           <Button tone="danger" busy={change.isPending} onClick={onConfirm}>

@@ -3,11 +3,10 @@ import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { Principal } from "../../../actors/credential/Principal.ts"
 import { requireConfirmed } from "../../../actors/credential/RecentConfirmation.ts"
 import { archivedWorkspace } from "../../../actors/workspace/ArchivedWorkspace.ts"
-import type { AccessRule, WorkspaceLocator } from "../../../schema/api/Access.ts"
+import type { AccessRule, WorkspaceAccess, WorkspaceLocator } from "../../../schema/api/Access.ts"
 import type { CallerShape } from "../../../schema/api/Middleware.ts"
 import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
 import type { AuditActor } from "../../../schema/records/AuditEvent.ts"
-import type { Role } from "../../../schema/records/Workspace.ts"
 import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
 import { Exchange, type ExchangeShape, noteRenewal } from "../Exchange.ts"
 import { HttpSettings, sessionCookieName } from "../HttpSettings.ts"
@@ -16,6 +15,7 @@ import { Authenticator } from "./Authenticator.ts"
 import { type PresentedCredential, presentedCredential } from "./Credentials.ts"
 import { crossSiteRefusal } from "./CrossSite.ts"
 import { credentialRefusal, type GrantedWorkspace, grantedWorkspace, scopeRefusal } from "./Permission.ts"
+import { confinements } from "./TokenConfinement.ts"
 import { locateWorkspaces } from "./WorkspaceLocation.ts"
 
 const fieldOf = (value: unknown, name: string): unknown =>
@@ -77,22 +77,26 @@ export const admissions = Effect.gen(function* () {
   const authenticator = yield* Authenticator
   const limits = yield* AttemptLimits
   const locate = yield* locateWorkspaces
+  const confinement = yield* confinements
   const sessionCookie = sessionCookieName(baseUrl)
   const { origin } = new URL(baseUrl)
 
-  const grantingBy = (locator: WorkspaceLocator, role: Role, endpoint: string) => {
-    const value = locatorValue(locator, endpoint)
-    const located = locate(locator)
+  const grantingBy = (rule: WorkspaceAccess, endpoint: string) => {
+    const value = locatorValue(rule.locate, endpoint)
+    const located = locate(rule.locate)
+    const confine = confinement(rule)
     return (principal: Principal) =>
-      Effect.flatMap(value, (id) =>
-        Effect.flatMap(located(id, principal.subject), (places) =>
-          Effect.fromResult(grantedWorkspace(principal, role, places))
+      Effect.flatMap(value, (id) => {
+        const granted = Effect.flatMap(located(id, principal.subject), (places) =>
+          Effect.fromResult(grantedWorkspace(principal, rule.role, places))
         )
-      )
+        const { limits } = principal
+        return limits === undefined ? granted : Effect.tap(granted, () => confine(limits, id))
+      })
   }
 
   return (rule: AdmittedRule, endpoint: string) => {
-    const granting = rule.kind === "workspace" ? grantingBy(rule.locate, rule.role, endpoint) : undefined
+    const granting = rule.kind === "workspace" ? grantingBy(rule, endpoint) : undefined
 
     /** The last checks, once the Workspace is known. */
     const admitted = ({ exchange, presented, principal, request }: Authenticated, granted?: GrantedWorkspace) => {
@@ -104,6 +108,7 @@ export const admissions = Effect.gen(function* () {
         credentialId: principal.credentialId,
         boundWorkspaceId: principal.boundWorkspaceId,
         scopes: principal.scopes,
+        limits: principal.limits,
         workspaceId: granted?.workspaceId,
         role: granted?.role,
         actor: auditActor(principal),

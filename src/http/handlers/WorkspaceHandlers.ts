@@ -17,14 +17,10 @@ import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.t
 import { ProjectId } from "../../../schema/records/Ids.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
+import { memberScope } from "./MemberHandlers.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
 const largestPage = 100
-
-const memberScope = Effect.gen(function* () {
-  const { subject } = yield* Caller
-  return { workspaceId: yield* authorisedWorkspace, acting: { subject } }
-})
 
 /** 1..100 as in every list, but larger numbers count as 100 (specification, Workspaces and account views). */
 const surfaceLimit = (text: string | undefined): Effect.Effect<number, ApiError> => {
@@ -201,7 +197,9 @@ export const workspaceHandlers = HttpApiBuilder.group(
       }),
       capsules: Effect.fnUntraced(function* ({ query }) {
         const { projectId, status } = query
-        const page = yield* capsules.list(yield* authorisedWorkspace, { projectId, status }, pageRequest(query))
+        const { limits } = yield* Caller
+        const filter = { projectId, status, ...limits }
+        const page = yield* capsules.list(yield* authorisedWorkspace, filter, pageRequest(query))
         return { capsules: page.items, ...cursorOf(page) }
       })
     })

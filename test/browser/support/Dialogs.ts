@@ -12,6 +12,7 @@ import { leftOverWords } from "../../../src/dashboard/screens/left-over/LeftOver
 import { decisionWords } from "../../../src/dashboard/screens/run/DecisionWords.ts"
 import { updateWords } from "../../../src/dashboard/screens/update/Words.ts"
 import { sourceWords } from "../../../src/dashboard/screens/sources/Words.ts"
+import { automationWords } from "../../../src/dashboard/screens/workspace/AutomationWords.ts"
 import { approvalWords } from "../../../src/dashboard/screens/workspace/ApprovalWords.ts"
 import { memberWords } from "../../../src/dashboard/screens/workspace/MemberWords.ts"
 import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.ts"
@@ -50,6 +51,19 @@ const inPanel =
       .getByRole("button", { name: name(language), exact: true })
       .first()
       .click()
+
+/** In the dialog of an automation's tokens. */
+const newAutomationToken = async (page: Page, to: Language): Promise<void> => {
+  await page.getByRole("button", { name: automationWords[to].tokens, exact: true }).first().click()
+  await page.getByRole("button", { name: automationWords[to].newToken, exact: true }).click()
+}
+
+const madeAutomationToken = async (page: Page, to: Language): Promise<void> => {
+  await newAutomationToken(page, to)
+  await page.getByLabel(automationWords[to].tokenName).fill("ci")
+  await page.getByRole("button", { name: automationWords[to].make, exact: true }).click()
+  await page.locator(".secret-once").waitFor()
+}
 
 /** In the dialog that follows the form of an invitation. */
 const madeLink = async (page: Page, to: Language): Promise<void> => {
@@ -267,6 +281,18 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     )
   },
   { source: "screens/workspace/Members.tsx", ...settings, open: button(remove) },
+  {
+    source: "screens/workspace/AutomationDialog.tsx",
+    ...settings,
+    open: button((to) => automationWords[to].add)
+  },
+  {
+    source: "screens/workspace/AutomationTokens.tsx",
+    ...settings,
+    open: button((to) => automationWords[to].tokens)
+  },
+  { source: "screens/workspace/NewAutomationToken.tsx", ...settings, open: newAutomationToken },
+  { source: "screens/workspace/NewAutomationToken.tsx", ...settings, open: madeAutomationToken },
   { source: "screens/workspace/Members.tsx", ...settings, open: button((to) => memberWords[to].leave) },
   { source: "screens/workspace/Members.tsx", ...settings, open: button((to) => memberWords[to].handOver) },
   { source: "screens/workspace/NewShare.tsx", ...shares, open: button((to) => workspaceWords[to].shareAdd) },

@@ -27,7 +27,9 @@ tests.live("every route has exactly one row, and every row has a route", () =>
   })
 )
 
-type Declared = Omit<Extract<AccessRule, { kind: "workspace" }>, "locate"> | Exclude<AccessRule, { kind: "workspace" }>
+type Declared =
+  | Omit<Extract<AccessRule, { kind: "workspace" }>, "locate" | "limited">
+  | Exclude<AccessRule, { kind: "workspace" }>
 
 /** What a route has to declare for its answers to match the row. */
 const declarationOf = ({ cells, method, path }: AuthorizationRow): Declared => {
@@ -49,7 +51,8 @@ const declarationOf = ({ cells, method, path }: AuthorizationRow): Declared => {
 
 const withoutLocator = (rule: AccessRule): Declared => {
   if (rule.kind !== "workspace") return rule
-  const { locate: _, ...declared } = rule
+  // How limited tokens fare is walked in LimitedTokens.test.ts.
+  const { limited: _limited, locate: _, ...declared } = rule
   return declared
 }
 

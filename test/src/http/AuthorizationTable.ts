@@ -43,6 +43,10 @@ POST   /api/v1/workspaces/:workspaceId/automation                               
 POST   /api/v1/workspaces/:workspaceId/members                                               401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 PATCH  /api/v1/workspaces/:workspaceId/members/:subject                                      401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 DELETE /api/v1/workspaces/:workspaceId/members/:subject                                      401  ok   ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  ok   | ok
+GET    /api/v1/workspaces/:workspaceId/members/:subject/departure                            401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/workspaces/:workspaceId/members/:subject/tokens                               401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/workspaces/:workspaceId/members/:subject/tokens                               401  403  403  ok   ok   | 403  403  403  | ok   403  403  403  403  403  403  | 409
+POST   /api/v1/workspaces/:workspaceId/members/:subject/tokens/:tokenId/revoke               401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | ok
 POST   /api/v1/workspaces/:workspaceId/ownership                                             401  403  403  403  ok   | 403  403  403  | ok   403  403  403  403  403  403  | 409
 GET    /api/v1/workspaces/:workspaceId/invitations                                           401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/workspaces/:workspaceId/invitations                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
@@ -230,6 +234,7 @@ export const authorizationTable = parse(table)
  * than five minutes ago. Written by hand like the table.
  */
 export const confirmedRoutes: ReadonlySet<string> = new Set([
+  "POST /api/v1/workspaces/:workspaceId/members/:subject/tokens",
   "POST /api/v1/workspaces/:workspaceId/ownership",
   "POST /api/v1/sources/:sourceId/hook-secret"
 ])

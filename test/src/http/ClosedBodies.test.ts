@@ -45,7 +45,10 @@ describe("no body assigns what the service decides (J13)", () => {
       Effect.gen(function* () {
         const at = path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? "helper")
         const example = exampleBody(method, path)
-        const session = /^\/api\/v1\/(?:account\/tokens|invitations\/accept)|\/(?:ownership|hook-secret)$/.test(path)
+        const session =
+          /^\/api\/v1\/(?:account\/tokens|invitations\/accept)|\/(?:ownership|hook-secret|members\/:subject\/tokens)$/.test(
+            path
+          )
         for (const [field, value] of Object.entries(assigned)) {
           const body = { ...(typeof example === "object" && example !== null ? example : {}), [field]: value }
           const response = yield* send(at, {

@@ -13,6 +13,10 @@ import { Status } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
+import { AutomationDialog } from "./AutomationDialog.tsx"
+import { AutomationTokens } from "./AutomationTokens.tsx"
+import { automationWords } from "./AutomationWords.ts"
+import { DepartureNotice } from "./DepartureNotice.tsx"
 import { Invitations } from "./Invitations.tsx"
 import { InviteDialog } from "./InviteDialog.tsx"
 import { memberWords } from "./MemberWords.ts"
@@ -22,7 +26,7 @@ import { workspaceWords } from "./Words.ts"
 const roles: ReadonlyArray<Role> = ["viewer", "member", "admin", "owner"]
 const asRole = (value: string): Role => roles.find((role) => role === value) ?? "viewer"
 
-type Asked = "remove" | "leave" | "hand-over"
+type Asked = "remove" | "leave" | "hand-over" | "tokens"
 
 const Row = ({ member }: { readonly member: Member }) => {
   const words = useWords(workspaceWords)
@@ -31,10 +35,12 @@ const Row = ({ member }: { readonly member: Member }) => {
   const may = useMay()
   const { subject } = useBootstrap()
   const people = useWords(memberWords)
+  const automations = useWords(automationWords)
   const [asked, setAsked] = useState<Asked>()
   const close = () => setAsked(undefined)
   const isMe = member.subject === subject.id
   const isInvited = member.status === "invited"
+  const isAutomation = member.kind === "automation"
   const queryClient = useQueryClient()
   const params = { workspaceId: workspace.id, subject: member.subject }
   const update = useMembersChange((body: { readonly role?: Role; readonly status?: "active" }) =>
@@ -46,6 +52,7 @@ const Row = ({ member }: { readonly member: Member }) => {
       <span className="row-name row-stack">
         <span>
           <strong>{name}</strong> {isMe ? <span className="tag">{words.you}</span> : null}
+          {isAutomation ? <span className="tag">{automations.tag}</span> : null}
         </span>
         <span className="muted">
           {member.email === undefined || member.email === name ? "" : `${member.email} · `}
@@ -64,16 +71,23 @@ const Row = ({ member }: { readonly member: Member }) => {
             value={member.role}
             onChange={(event) => update.mutate({ role: asRole(event.target.value) })}
           >
-            {roles.map((role) => (
-              <option key={role} value={role}>
-                {terms.role[role]}
-              </option>
-            ))}
+            {roles
+              .filter((role) => !isAutomation || role !== "owner")
+              .map((role) => (
+                <option key={role} value={role}>
+                  {terms.role[role]}
+                </option>
+              ))}
           </select>
         ) : (
           <span className="tag">{terms.role[member.role]}</span>
         )}
-        {may("owner") && !isMe && member.status === "active" ? (
+        {isAutomation ? (
+          <Button small tone="quiet" onClick={() => setAsked("tokens")}>
+            {automations.tokens}
+          </Button>
+        ) : null}
+        {may("owner") && !isMe && !isAutomation && member.status === "active" ? (
           <Button small tone="quiet" onClick={() => setAsked("hand-over")}>
             {people.handOver}
           </Button>
@@ -96,11 +110,12 @@ const Row = ({ member }: { readonly member: Member }) => {
         <RemovalDialog
           title={isInvited ? people.withdrawTitle(name) : words.removeTitle(name)}
           action={isInvited ? people.withdraw : terms.remove}
+          details={isInvited ? undefined : <DepartureNotice subject={member.subject} />}
           remove={() => call(workspacesRemoveMember, { params })}
           list={membersQuery(workspace.id).queryKey}
           onClose={close}
         >
-          {isInvited ? people.withdrawText : words.removeText}
+          {isInvited ? people.withdrawText : isAutomation ? automations.removeText : words.removeText}
         </RemovalDialog>
       ) : null}
       {asked === "leave" ? (
@@ -109,12 +124,14 @@ const Row = ({ member }: { readonly member: Member }) => {
           action={people.leave}
           // The page belongs to the Workspace, so it cannot stay.
           remove={() => call(workspacesRemoveMember, { params }).then(() => window.location.assign("/"))}
+          details={<DepartureNotice subject={member.subject} />}
           list={membersQuery(workspace.id).queryKey}
           onClose={close}
         >
           {people.leaveText}
         </RemovalDialog>
       ) : null}
+      {asked === "tokens" ? <AutomationTokens member={member} name={name} onClose={close} /> : null}
       {asked === "hand-over" ? (
         <RemovalDialog
           title={people.handOverTitle(name)}
@@ -140,7 +157,9 @@ export const Members = () => {
   const workspace = useWorkspace()
   const may = useMay()
   const query = useQuery(membersQuery(workspace.id))
-  const [inviting, setInviting] = useState(false)
+  const [adding, setAdding] = useState<"person" | "automation">()
+  const close = () => setAdding(undefined)
+  const automations = useWords(automationWords)
   return (
     <div className="stack">
       <Panel
@@ -148,9 +167,14 @@ export const Members = () => {
         title={words.tabs.members}
         actions={
           may("admin") ? (
-            <Button small icon="plus" onClick={() => setInviting(true)}>
-              {people.invite}
-            </Button>
+            <>
+              <Button small icon="plus" onClick={() => setAdding("automation")}>
+                {automations.add}
+              </Button>
+              <Button small icon="plus" onClick={() => setAdding("person")}>
+                {people.invite}
+              </Button>
+            </>
           ) : null
         }
       >
@@ -165,7 +189,8 @@ export const Members = () => {
         </Loadable>
       </Panel>
       <Invitations />
-      {inviting ? <InviteDialog onClose={() => setInviting(false)} /> : null}
+      {adding === "person" ? <InviteDialog onClose={close} /> : null}
+      {adding === "automation" ? <AutomationDialog onClose={close} /> : null}
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import type { Invitation, Member } from "../../../../src/dashboard/api/Types.ts"
+import type { Departure, Invitation, Member, TokenRecord } from "../../../../src/dashboard/api/Types.ts"
 import { ago } from "./Seeds.ts"
 
 export const me = "usr_0000000000000001"
@@ -81,3 +81,41 @@ export const invitations: ReadonlyArray<Invitation> = [
     endedAt: ago(90_000)
   }
 ]
+
+export const automationTokens: ReadonlyArray<TokenRecord> = [
+  {
+    token_id: "pat_0000000000000009",
+    subject: "usr_0000000000000005",
+    name: "Pipeline of the storefront",
+    prefix: "svcp_8Kd2xT",
+    scopes: ["read", "write", "environment:production"],
+    workspace_id: "ws_0000000000000001",
+    created_at: ago(5_000),
+    expires_at: ago(-90_000),
+    revoked_at: null,
+    last_used_at: ago(12)
+  }
+]
+
+/** What stops with Aiko. */
+export const departure: Departure = {
+  subject: aiko,
+  tokens: [{ id: "pat_0000000000000010", name: "laptop", bound: false, lastUsedAt: ago(40) }],
+  connections: [
+    {
+      connectionId: "conn_0000000000000004",
+      displayName: "Deploy token",
+      use: "sync",
+      sourceId: "src_0000000000000001",
+      name: "infrastructure"
+    }
+  ],
+  keptTokens: [
+    {
+      id: "pat_0000000000000009",
+      name: "Pipeline of the storefront",
+      subject: "usr_0000000000000005",
+      automation: "Deploy from CI"
+    }
+  ]
+}

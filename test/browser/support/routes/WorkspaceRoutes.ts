@@ -1,7 +1,7 @@
 import { activity } from "../records/Activity.ts"
 import { storefrontId } from "../records/Capsules.ts"
-import { invitations, me, members } from "../records/People.ts"
 import { approvalRules, teams } from "../records/Approvals.ts"
+import { automationTokens, departure, invitations, me, members } from "../records/People.ts"
 import { failedRun, reviewRun } from "../records/Runs.ts"
 import { ago, commit, digest, newId } from "../records/Seeds.ts"
 import { workspaceId, workspaces } from "../records/Workspaces.ts"
@@ -94,6 +94,12 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
   if (rest === "teams") return ok(asked.method === "GET" ? { teams } : { team: teams[0] })
   if (rest === "approval-rules")
     return ok(asked.method === "GET" ? { approvalRules } : { approvalRule: approvalRules[0] })
+  if (rest.endsWith("/departure")) return ok({ departure })
+  if (rest.endsWith("/tokens")) {
+    return asked.method === "GET"
+      ? ok({ tokens: automationTokens })
+      : ok({ token: "svcp_shown-once", tokenRecord: automationTokens[0] }, 201)
+  }
   if (rest === "invitations")
     return asked.method === "GET"
       ? ok({ invitations })

@@ -13,6 +13,7 @@ import { upstreamRoutes } from "../../../../src/accounts/upstream/UpstreamRoutes
 import { KnownDevices } from "../../../../src/accounts/KnownDevices.ts"
 import { approvalHandlers, teamHandlers } from "../../../../src/http/handlers/ApprovalHandlers.ts"
 import { invitationHandlers } from "../../../../src/http/handlers/InvitationHandlers.ts"
+import { memberHandlers } from "../../../../src/http/handlers/MemberHandlers.ts"
 import { tokenHandlers } from "../../../../src/http/handlers/TokenHandlers.ts"
 import { workspaceHandlers } from "../../../../src/http/handlers/WorkspaceHandlers.ts"
 import { apiMiddleware, apiRoutes } from "../../../../src/http/ApiRoutes.ts"
@@ -40,7 +41,7 @@ const accounts = Layer.mergeAll(authenticatorLayer, AttemptLimits.layer).pipe(
 )
 
 const routes = Layer.mergeAll(apiRoutes, authRoutes, passkeyRoutes, upstreamRoutes, perimeter).pipe(
-  Layer.provide([tokenHandlers, workspaceHandlers, invitationHandlers, teamHandlers, approvalHandlers]),
+  Layer.provide([tokenHandlers, workspaceHandlers, memberHandlers, invitationHandlers, teamHandlers, approvalHandlers]),
   Layer.provide(apiMiddleware),
   Layer.provide(HttpServer.layerServices)
 )

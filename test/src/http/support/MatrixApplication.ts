@@ -5,14 +5,20 @@ import { tokenHandlers } from "../../../../src/http/handlers/TokenHandlers.ts"
 import { apiMiddleware } from "../../../../src/http/ApiRoutes.ts"
 import { testAccounts } from "../../../support/Accounts.ts"
 import { matrixIssuer, Principals } from "./Principals.ts"
-import { fakeInvitations, fakeTeamGroups, fakeWorkspaces } from "./RemainingGroups.ts"
+import { fakeInvitations, fakeMembers, fakeTeamGroups, fakeWorkspaces } from "./RemainingGroups.ts"
 import { applicationWith } from "./TestApplication.ts"
 
 /** `instead` replaces fakes. */
 export const matrixApplicationWith = <A, E, R>(instead: Layer.Layer<A, E, R>) =>
   applicationWith(
     Layer.mergeAll(authenticatorLayer, unlimitedAttempts, instead),
-    Layer.mergeAll(fakeWorkspaces, fakeInvitations, fakeTeamGroups, tokenHandlers.pipe(Layer.provide(apiMiddleware)))
+    Layer.mergeAll(
+      fakeWorkspaces,
+      fakeMembers,
+      fakeInvitations,
+      fakeTeamGroups,
+      tokenHandlers.pipe(Layer.provide(apiMiddleware))
+    )
   ).pipe(
     Layer.provideMerge(Principals.layer),
     Layer.provideMerge(matrixIssuer),

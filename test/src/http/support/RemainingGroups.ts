@@ -40,6 +40,11 @@ export const fakeWorkspaces = HttpApiBuilder.group(SvcApi, "workspaces", (handle
   })
 ).pipe(Layer.provide(apiMiddleware))
 
+/** The routes of single members, without actors. */
+export const fakeMembers = HttpApiBuilder.group(SvcApi, "members", (handlers) =>
+  handlers.handleAll({ departure: refuse, tokens: refuse, createToken: refuse, revokeToken: refuse })
+).pipe(Layer.provide(apiMiddleware))
+
 /** The routes of invitations, without actors. */
 export const fakeInvitations = HttpApiBuilder.group(SvcApi, "invitations", (handlers) =>
   handlers.handleAll({
@@ -76,6 +81,7 @@ export const remainingGroups = Layer.mergeAll(
     })
   ),
   fakeWorkspaces,
+  fakeMembers,
   fakeInvitations,
   fakeTeamGroups
 ).pipe(Layer.provide(apiMiddleware))

@@ -1,0 +1,42 @@
+import { Schema } from "effect"
+import { AccessTokenId, CapsuleId, ConnectionId, SourceId, Subject } from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+
+const StoppedToken = Schema.Struct({
+  id: AccessTokenId,
+  name: Schema.String,
+  /** Bound to this Workspace; any other goes on working elsewhere. */
+  bound: Schema.Boolean,
+  lastUsedAt: Schema.optionalKey(Timestamp)
+})
+
+const StoppedUse = Schema.Struct({
+  connectionId: ConnectionId,
+  displayName: Schema.String,
+  /** What happens without a person on this member's authority: automatic updates, drift checks, looks at a Source. */
+  use: Schema.Literals(["auto_update", "drift_check", "sync"]),
+  capsuleId: Schema.optionalKey(CapsuleId),
+  sourceId: Schema.optionalKey(SourceId),
+  name: Schema.String
+})
+export type StoppedUse = typeof StoppedUse.Type
+
+const KeptToken = Schema.Struct({
+  id: AccessTokenId,
+  name: Schema.String,
+  subject: Subject,
+  /** The automation that holds it. */
+  automation: Schema.String
+})
+
+/** What a member's removal, suspension or leaving stops in a Workspace. */
+export const Departure = Schema.Struct({
+  subject: Subject,
+  /** Their tokens that stop reaching the Workspace. */
+  tokens: Schema.Array(StoppedToken),
+  /** Connections that are no longer used on their authority, each with where. Another member can enable the use again. */
+  connections: Schema.Array(StoppedUse),
+  /** Tokens of automations that they made, and may have kept: these go on working until they are revoked. */
+  keptTokens: Schema.Array(KeptToken)
+}).annotate({ identifier: "Departure" })
+export type Departure = typeof Departure.Type

@@ -1,0 +1,52 @@
+import { Schema } from "effect"
+import { EnvironmentName } from "./Primitives.ts"
+import { ProjectId } from "./Ids.ts"
+
+/**
+ * What confines a personal access token within its Workspace. It is written as scopes, `project:<id>` and `environment:<name>`,
+ * because those are in every record of a token: whoever reads one sees that it is confined. An absent list confines nothing.
+ */
+export interface TokenLimits {
+  readonly projectIds?: ReadonlyArray<ProjectId>
+  readonly environments?: ReadonlyArray<string>
+}
+
+/** Where a record belongs: a Project, and an environment unless it holds several. */
+export interface LimitedPlace {
+  readonly projectId: string
+  readonly environment: string | null
+}
+
+const projectPrefix = "project:"
+const environmentPrefix = "environment:"
+
+const isProjectId = Schema.is(ProjectId)
+const isEnvironment = Schema.is(EnvironmentName)
+
+const after = (prefix: string, scopes: ReadonlyArray<string>) =>
+  scopes.filter((scope) => scope.startsWith(prefix)).map((scope) => scope.slice(prefix.length))
+
+/** Whether a scope confines instead of granting. */
+export const isLimit = (scope: string): boolean =>
+  scope.startsWith(projectPrefix) || scope.startsWith(environmentPrefix)
+
+/** The limits among the scopes; `undefined` where there are none. A limit that names nothing admits nothing. */
+export const limitsOf = (scopes: ReadonlyArray<string>): TokenLimits | undefined => {
+  const projects = after(projectPrefix, scopes)
+  const environments = after(environmentPrefix, scopes)
+  if (projects.length === 0 && environments.length === 0) return undefined
+  return {
+    ...(projects.length === 0 ? {} : { projectIds: projects.filter(isProjectId) }),
+    ...(environments.length === 0 ? {} : { environments: environments.filter(isEnvironment) })
+  }
+}
+
+/** Whether every limit is well-formed. */
+export const areLimits = (scopes: ReadonlyArray<string>): boolean =>
+  after(projectPrefix, scopes).every((id) => isProjectId(id)) &&
+  after(environmentPrefix, scopes).every((name) => isEnvironment(name))
+
+/** Whether a token with these limits reaches the place: the Project and the environment both have to be named. */
+export const withinLimits = ({ environments, projectIds }: TokenLimits, place: LimitedPlace): boolean =>
+  (projectIds === undefined || projectIds.some((id) => id === place.projectId)) &&
+  (environments === undefined || environments.some((name) => name === place.environment))

@@ -1,0 +1,47 @@
+import { Effect, Redacted } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { AutomationTokens } from "../../../actors/member/AutomationTokens.ts"
+import { Members } from "../../../actors/member/Members.ts"
+import { Caller } from "../../../schema/api/Middleware.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { AccessTokenId } from "../../../schema/records/Ids.ts"
+import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
+
+/** The Workspace, and the member who acts on its members. */
+export const memberScope = Effect.gen(function* () {
+  const { subject } = yield* Caller
+  return { workspaceId: yield* authorisedWorkspace, acting: { subject } }
+})
+
+/** Routes of single members. */
+export const memberHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "members",
+  Effect.fn(function* (handlers) {
+    const members = yield* Members
+    const tokens = yield* AutomationTokens
+    return storedAnswers("members", handlers).handleAll({
+      departure: Effect.fnUntraced(function* ({ params }) {
+        return { departure: yield* members.departure(yield* memberScope, params.subject) }
+      }),
+      tokens: Effect.fnUntraced(function* ({ params, query }) {
+        const page = yield* tokens.list(yield* memberScope, params.subject, pageRequest(query))
+        return { tokens: page.items, ...cursorOf(page) }
+      }),
+      createToken: Effect.fnUntraced(function* ({ params, payload }) {
+        const { secret, token } = yield* tokens.create(
+          yield* commandContext,
+          yield* memberScope,
+          params.subject,
+          payload
+        )
+        return { token: Redacted.value(secret), tokenRecord: token }
+      }),
+      revokeToken: Effect.fnUntraced(function* ({ params }) {
+        const id = yield* pathId(AccessTokenId, params.tokenId, "Token")
+        return { tokenRecord: yield* tokens.revoke(yield* commandContext, yield* memberScope, params.subject, id) }
+      })
+    })
+  })
+)

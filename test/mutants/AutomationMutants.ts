@@ -1,0 +1,79 @@
+import type { Mutant } from "./Mutant.ts"
+
+const members = "test/actors/member/AutomationMembers.test.ts"
+const routes = "test/src/accounts/AutomationRoutes.test.ts"
+const limits = "test/src/http/LimitedTokens.test.ts"
+
+/** Members that never sign in, and tokens that are limited. */
+export const automationMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "no session of an automation is accepted",
+    file: "actors/account/Sessions.ts",
+    text: " AND u.kind = 'person'",
+    broken: "",
+    test: members
+  },
+  {
+    name: "an automation never owns a Workspace",
+    file: "actors/member/AutomationRules.ts",
+    text: `wanted.role === "owner" ? noOwner() : undefined`,
+    broken: "undefined",
+    test: members
+  },
+  {
+    name: "only people leave",
+    file: "actors/member/Members.ts",
+    text: ` && kind === "person"`,
+    broken: "",
+    test: members
+  },
+  {
+    name: "the tokens of a removed automation end with it",
+    file: "actors/member/Members.ts",
+    text: `if (present.kind === "automation") yield* ofDatabase(endAutomationTokens(subject))`,
+    broken: "",
+    test: members
+  },
+  {
+    name: "a person's tokens are nobody else's",
+    file: "actors/member/AutomationTokens.ts",
+    text: `found?.kind === "automation" ? found.subject`,
+    broken: "found !== undefined ? found.subject",
+    test: routes
+  },
+  {
+    name: "the history says what stopped",
+    file: "actors/member/Members.ts",
+    text: `const goes = present.status === "active" && status !== "active"`,
+    broken: "const goes = false",
+    test: routes
+  },
+  {
+    name: "a limited token is held to its limits",
+    file: "src/http/authorization/TokenConfinement.ts",
+    text: "return found.every((place) => withinLimits(limits, place)) ? Effect.void : outside",
+    broken: "return Effect.void",
+    test: limits
+  },
+  {
+    name: "what lies in no Project is beyond every limit",
+    file: "src/http/authorization/TokenConfinement.ts",
+    text: "if (found.length === 0) return beyond",
+    broken: "if (found.length === 0) return Effect.void",
+    test: limits
+  },
+  {
+    name: "every Capsule of a record has to be within the limits",
+    file: "src/http/authorization/TokenConfinement.ts",
+    text: "found.every((place)",
+    broken: "found.some((place)",
+    test: limits
+  },
+  {
+    name: "a Dependency is not made beyond the limits by its body",
+    file: "schema/api/Roles.ts",
+    text: `admin("path.capsuleId", { limited: "refused" })`,
+    broken: `admin("path.capsuleId")`,
+    test: limits
+  }
+]
