@@ -72,7 +72,8 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = [
   ofRun("run_plans", "sealed_secrets"),
   ofRun("run_checkpoints", "state"),
   ofNobody("oidc_signing_keys", "private_jwk", "kid"),
-  ofNobody("passkeys", "public_key", "id")
+  ofNobody("passkeys", "public_key", "id"),
+  ofNobody("totp_factors", "secret", "subject")
 ]
 
 const Place = rowShape({
