@@ -19,6 +19,7 @@ import { UpstreamIdentities } from "../../actors/account/UpstreamIdentities.ts"
 import { UpstreamSignIns } from "../../actors/account/UpstreamSignIns.ts"
 import { Users } from "../../actors/account/Users.ts"
 import { Grants } from "../../actors/identity/Grants.ts"
+import { AccountRemoval } from "../../actors/member/AccountRemoval.ts"
 import { InvitationAcceptance } from "../../actors/member/InvitationAcceptance.ts"
 import { Invitations } from "../../actors/member/Invitations.ts"
 import { InvitedSignUp } from "../../actors/member/InvitedSignUp.ts"
@@ -36,7 +37,7 @@ const invitations = Layer.mergeAll(Invitations.layer, InvitedSignUp.layer).pipe(
   Layer.provideMerge(InvitationAcceptance.layer)
 )
 
-const people = Layer.mergeAll(signIns, invitations, Members.layer, AutomationMembers.layer).pipe(
+const people = Layer.mergeAll(signIns, invitations, AccountRemoval.layer, Members.layer, AutomationMembers.layer).pipe(
   Layer.provide(NewPasskeys.layer),
   Layer.provideMerge(Layer.mergeAll(Users.layer, Sessions.layer, Passwords.layer, SecondFactors.layer)),
   Layer.provideMerge(AccountNotices.layer),
