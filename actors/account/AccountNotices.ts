@@ -27,7 +27,11 @@ const mailedChanges: Readonly<Record<NoticeKind, AccountChange>> = {
   passkey_added: "passkey",
   passkey_removed: "passkey",
   identity_linked: "upstream",
-  identity_unlinked: "upstream"
+  identity_unlinked: "upstream",
+  second_factor_on: "factor",
+  second_factor_off: "factor",
+  recovery_codes: "factor",
+  recovery_code_used: "factor"
 }
 
 /** Whether there is something that the person has not seen yet. */

@@ -1,7 +1,8 @@
-import type { Page } from "playwright-core"
+import type { Page, Route } from "playwright-core"
 import { appWords } from "../../../src/dashboard/app/Words.ts"
 import { confirmIdentityWords } from "../../../src/dashboard/app/ConfirmIdentityWords.ts"
 import { accountWords } from "../../../src/dashboard/screens/account/Words.ts"
+import { factorWords } from "../../../src/dashboard/screens/account/FactorWords.ts"
 import { profileWords } from "../../../src/dashboard/screens/account/ProfileWords.ts"
 import { signInWords } from "../../../src/dashboard/screens/account/SignInWords.ts"
 import { reAdoptionWords } from "../../../src/dashboard/screens/capsule/ReAdoptionWords.ts"
@@ -72,14 +73,13 @@ const madeLink = async (page: Page, to: Language): Promise<void> => {
   await page.locator(".secret-once").waitFor()
 }
 
-/** The server wants to know that the person is still there. */
-export const unconfirmed = (page: Page) =>
-  page.route("**/ownership", (route) =>
-    route.fulfill({
-      status: 403,
-      json: { error: { code: "reauthentication_required", message: "Confirm first.", requestId: "req_test" } }
-    })
-  )
+const asked = "**/auth/confirmation"
+
+/** The person has not confirmed lately that it is them. */
+const unconfirmed = (route: Route) =>
+  route.fulfill({
+    json: { confirmed: false, password: true, code: true, passkeys: true, provider: { name: "Acme ID" } }
+  })
 
 const capsule = `/w/acme/capsules/${storefrontId}`
 const account = { path: "/account", ready: ".row-static" }
@@ -97,12 +97,12 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
   { source: "app/ShortcutHelp.tsx", ...home, open: (page) => page.keyboard.press("?") },
   {
     source: "app/ConfirmIdentity.tsx",
-    ...settings,
+    ...account,
     open: async (page, to) => {
-      await unconfirmed(page)
-      await page.getByRole("button", { name: memberWords[to].handOver, exact: true }).first().click()
-      await page.getByRole("dialog").getByRole("button", { name: memberWords[to].handOver, exact: true }).click()
-      await page.getByRole("dialog", { name: confirmIdentityWords[to].title }).locator("input").waitFor()
+      await page.route(asked, unconfirmed)
+      await page.getByRole("link", { name: signInWords[to].link }).click()
+      await page.getByRole("dialog", { name: confirmIdentityWords[to].title }).locator("input").first().waitFor()
+      await page.unroute(asked, unconfirmed)
     }
   },
   { source: "app/NewWorkspace.tsx", ...home, open: menuItem(".side-workspace", (to) => appWords[to].newWorkspace) },
@@ -236,6 +236,7 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
   { source: "screens/account/Passkeys.tsx", ...account, open: inPanel((to) => accountWords[to].passkeys, remove) },
   { source: "screens/account/NewToken.tsx", ...account, open: button((to) => accountWords[to].newToken) },
   { source: "screens/account/Tokens.tsx", ...account, open: button((to) => accountWords[to].revoke) },
+  { source: "screens/account/SecondFactor.tsx", ...account, open: button((to) => factorWords[to].setUp) },
   { source: "screens/account/Profile.tsx", ...account, open: button((to) => profileWords[to].changeName) },
   { source: "screens/account/Sessions.tsx", ...account, open: button((to) => profileWords[to].others) },
   { source: "screens/account/ChangePassword.tsx", ...account, open: button((to) => accountWords[to].changePassword) },
