@@ -5,7 +5,8 @@ import type { Timestamp } from "../schema/records/Primitives.ts"
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
-const base32 = (bytes: Uint8Array): string => {
+/** Five bits a character, without padding; bits that fill none are left out. */
+export const base32 = (bytes: Uint8Array): string => {
   let text = ""
   let bits = 0
   let value = 0

@@ -6,6 +6,7 @@ import type { RelyingParty } from "./NewPasskeys.ts"
 import type { PasskeyAssertion } from "./PasskeyResponse.ts"
 import { Passkeys } from "./Passkeys.ts"
 import { PasswordSignIn } from "./PasswordSignIn.ts"
+import { SecondFactors } from "./SecondFactors.ts"
 import { Sessions } from "./Sessions.ts"
 import { UpstreamIdentities, type UpstreamIdentity } from "./UpstreamIdentities.ts"
 import { refusedFor, type UpstreamRefused } from "./UpstreamRefusal.ts"
@@ -21,6 +22,8 @@ export interface ConfirmedSession {
 /** How a person can confirm that it is them. */
 export interface ConfirmationWays {
   readonly password: boolean
+  /** Whether the password needs the code of a second factor. */
+  readonly code: boolean
   readonly passkeys: boolean
   readonly upstream: boolean
 }
@@ -34,8 +37,12 @@ export class Confirmations extends Context.Service<
   {
     /** The ways that the person has and the installation offers now. */
     readonly ways: (subject: string, offered: OfferedWays) => Effect.Effect<ConfirmationWays>
-    /** Fails with `permission_denied` for a wrong password. */
-    readonly byPassword: (session: ConfirmedSession, password: Redacted.Redacted) => Effect.Effect<void, ApiError>
+    /** Fails with `permission_denied` for a wrong password, and as `SecondFactors.require` does for the code. */
+    readonly byPassword: (
+      session: ConfirmedSession,
+      password: Redacted.Redacted,
+      code: Redacted.Redacted | undefined
+    ) => Effect.Effect<void, ApiError>
     readonly passkeyOptions: (
       party: RelyingParty,
       subject: string
@@ -64,19 +71,29 @@ export class Confirmations extends Context.Service<
       const sessions = yield* Sessions
       const passwords = yield* PasswordSignIn
       const passkeys = yield* Passkeys
+      const factors = yield* SecondFactors
       const identities = yield* UpstreamIdentities
 
       return Confirmations.of({
         ways: Effect.fn("Confirmations.ways")(
           function* (subject, offered) {
             const kinds = new Set((yield* offeredWaysIn(subject, offered)).map(({ kind }) => kind))
-            return { password: kinds.has("password"), passkeys: kinds.has("passkey"), upstream: kinds.has("upstream") }
+            return {
+              password: kinds.has("password"),
+              code: (yield* factors.read(subject)).active,
+              passkeys: kinds.has("passkey"),
+              upstream: kinds.has("upstream")
+            }
           },
           Effect.orDie,
           Effect.provideService(SqlClient.SqlClient, sql)
         ),
-        byPassword: Effect.fn("Confirmations.byPassword")(function* ({ requestId, sessionId, subject }, password) {
-          yield* passwords.prove(subject, password)
+        byPassword: Effect.fn("Confirmations.byPassword")(function* (
+          { requestId, sessionId, subject },
+          password,
+          code
+        ) {
+          yield* passwords.prove(subject, password, code)
           yield* sessions.confirm(subject, sessionId, "password", requestId)
         }),
         passkeyOptions: passkeys.proofOptions,

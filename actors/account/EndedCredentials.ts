@@ -20,6 +20,8 @@ export const endCredentials = Effect.gen(function* () {
   yield* sql`DELETE FROM address_changes WHERE used_at IS NULL`
   // Somebody revoked since must not return; `svc admin operators` grants it again.
   yield* sql`UPDATE users SET is_operator = 0 WHERE is_operator = 1`
+  // One that was used since the backup would be good again.
+  yield* sql`DELETE FROM recovery_codes`
   yield* sql`DELETE FROM passkey_challenges`
   yield* sql`DELETE FROM upstream_sign_ins`
   const ended: EndedCredentials = { sessions: sessions.length, tokens: tokens.length, links: links.length }

@@ -5,12 +5,15 @@ import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { Passwords } from "./Passwords.ts"
+import { SecondFactors } from "./SecondFactors.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { Users } from "./Users.ts"
 
 export interface SignInRequest {
   readonly email: string
   readonly password: Redacted.Redacted
+  /** Of the second factor, where the person has one. */
+  readonly code?: Redacted.Redacted | undefined
   readonly userAgent?: string | undefined
   /** The browser's previous session; it ends. */
   readonly replaces?: Redacted.Redacted | undefined
@@ -25,13 +28,17 @@ export interface PasswordChange {
 
 const refused = () => new ApiError({ code: "unauthenticated", message: "The e-mail address or the password is wrong." })
 
-/** Sign-in by password. Unknown, locked and wrong look the same and take the same time. */
+/** Sign-in by password. Unknown, locked and wrong look the same and take the same time; a second factor is asked for after them. */
 export class PasswordSignIn extends Context.Service<
   PasswordSignIn,
   {
     readonly signIn: (request: SignInRequest) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
-    /** Fails with `permission_denied` unless it is the person's password. */
-    readonly prove: (subject: string, password: Redacted.Redacted) => Effect.Effect<void, ApiError>
+    /** Fails with `permission_denied` unless it is the person's password, and as `SecondFactors.require` does for the code. */
+    readonly prove: (
+      subject: string,
+      password: Redacted.Redacted,
+      code: Redacted.Redacted | undefined
+    ) => Effect.Effect<void, ApiError>
     /**
      * Gives the person another password, or their first. Every session ends; the answer is a new one. Fails with
      * `invalid_request` when the password is refused.
@@ -46,6 +53,7 @@ export class PasswordSignIn extends Context.Service<
       const users = yield* Users
       const passwords = yield* Passwords
       const sessions = yield* Sessions
+      const factors = yield* SecondFactors
 
       const findHash = SqlSchema.findAll({
         Request: Schema.String,
@@ -68,6 +76,7 @@ export class PasswordSignIn extends Context.Service<
           if (Option.isNone(user) || stored === undefined || !matches) return yield* refused()
           const { subject } = user.value
           if (passwords.isOutdated(stored.hash)) yield* Effect.ignore(rehash(subject, request.password, stored.hash))
+          yield* factors.require(subject, request.code)
           const opened = yield* sessions.open({
             subject,
             method: "password",
@@ -77,11 +86,12 @@ export class PasswordSignIn extends Context.Service<
           })
           return { ...opened, subject }
         }),
-        prove: Effect.fn("PasswordSignIn.prove")(function* (subject, password) {
+        prove: Effect.fn("PasswordSignIn.prove")(function* (subject, password, code) {
           const [stored] = yield* Effect.orDie(findHash(subject))
           if (!(yield* passwords.verify(password, stored?.hash))) {
             return yield* new ApiError({ code: "permission_denied", message: "The password is wrong." })
           }
+          yield* factors.require(subject, code)
         }),
         change: Effect.fn("PasswordSignIn.change")(function* (context, { next, subject, userAgent }) {
           const hash = yield* passwords.hash(next)

@@ -24,7 +24,11 @@ export const NoticeKind = Schema.Literals([
   "passkey_added",
   "passkey_removed",
   "identity_linked",
-  "identity_unlinked"
+  "identity_unlinked",
+  "second_factor_on",
+  "second_factor_off",
+  "recovery_codes",
+  "recovery_code_used"
 ])
 export type NoticeKind = typeof NoticeKind.Type
 

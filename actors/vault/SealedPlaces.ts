@@ -73,7 +73,8 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = [
   ofRun("run_checkpoints", "state"),
   ofNobody("oidc_signing_keys", "private_jwk", "kid"),
   ofNobody("passkeys", "public_key", "id"),
-  ofNobody("mails", "content", "id")
+  ofNobody("mails", "content", "id"),
+  ofNobody("totp_factors", "secret", "subject")
 ]
 
 const Place = rowShape({

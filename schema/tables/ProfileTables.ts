@@ -2,6 +2,7 @@
  * What a person does with their own account. `confirmed_at` is when the person of a session last showed who they are,
  * `confirm_session` the session that a sign-in at the upstream provider is to confirm. `proof` is what having the link of an
  * address proves; a notice is a change that the owner of the account should know of.
+ * The secret of a second factor is sealed; `last_step` is the time step of its last accepted code, and none is accepted twice.
  */
 export const profileTables: ReadonlyArray<string> = [
   `ALTER TABLE account_sessions ADD COLUMN confirmed_at TEXT`,
@@ -25,5 +26,22 @@ export const profileTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     seen_at TEXT
   )`,
-  `CREATE INDEX account_notices_by_subject ON account_notices (subject, created_at, id)`
+  `CREATE INDEX account_notices_by_subject ON account_notices (subject, created_at, id)`,
+  `CREATE TABLE totp_factors (
+    subject TEXT PRIMARY KEY NOT NULL REFERENCES users (subject),
+    secret TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    activated_at TEXT,
+    last_step INTEGER,
+    failures INTEGER NOT NULL,
+    failing_since TEXT
+  )`,
+  `CREATE TABLE recovery_codes (
+    id TEXT PRIMARY KEY NOT NULL,
+    subject TEXT NOT NULL REFERENCES users (subject),
+    code_hash TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    used_at TEXT
+  )`,
+  `CREATE INDEX recovery_codes_by_subject ON recovery_codes (subject, code_hash)`
 ]

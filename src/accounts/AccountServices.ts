@@ -10,6 +10,7 @@ import { NewPasskeys } from "../../actors/account/NewPasskeys.ts"
 import { Passkeys } from "../../actors/account/Passkeys.ts"
 import { Passwords } from "../../actors/account/Passwords.ts"
 import { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
+import { SecondFactors } from "../../actors/account/SecondFactors.ts"
 import { Sessions } from "../../actors/account/Sessions.ts"
 import { SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { TokenAuthority } from "../../actors/account/TokenAuthority.ts"
@@ -39,7 +40,7 @@ const invitations = Layer.mergeAll(Invitations.layer, InvitedSignUp.layer, Upstr
 
 const people = Layer.mergeAll(invitations, Members.layer, AutomationMembers.layer).pipe(
   Layer.provide(NewPasskeys.layer),
-  Layer.provideMerge(Layer.mergeAll(Users.layer, Sessions.layer, Passwords.layer)),
+  Layer.provideMerge(Layer.mergeAll(Users.layer, Sessions.layer, Passwords.layer, SecondFactors.layer)),
   Layer.provideMerge(AccountNotices.layer),
   Layer.provide(Grants.layer)
 )

@@ -12,6 +12,7 @@ import type { KnownDevices } from "./KnownDevices.ts"
 import { authBody, redemptionFields, SecretText } from "./AuthBody.ts"
 import { countAttempt, enterByPassword, enterBySetup, requirePasswords } from "./PasswordEntrance.ts"
 import { confirmationRoutes, confirmationRouteTable } from "./ConfirmationRoutes.ts"
+import { factorRoutes, factorRouteTable } from "./FactorRoutes.ts"
 import { invitationRoutes, invitationRouteTable } from "./InvitationRoutes.ts"
 import { plainFormRouteTable, plainForms } from "./PlainForms.ts"
 import { profileRoutes, profileRouteTable } from "./ProfileRoutes.ts"
@@ -31,7 +32,10 @@ const setupBody = authBody(
 
 const linkBody = authBody(Schema.Struct({ secret: SecretText }), "{secret}")
 
-const signInBody = authBody(Schema.Struct({ email: Schema.String, password: SecretText }), "{email, password}")
+const signInBody = authBody(
+  Schema.Struct({ email: Schema.String, password: SecretText, code: Schema.optionalKey(SecretText) }),
+  "{email, password, code?}"
+)
 
 const passwordBody = authBody(Schema.Struct({ newPassword: SecretText }), "{newPassword}")
 
@@ -164,6 +168,7 @@ export const authRouteTable = [
   ["GET", "/auth/sessions"],
   ["POST", "/auth/sessions/:sessionId/revoke"],
   ...confirmationRouteTable,
+  ...factorRouteTable,
   ...profileRouteTable,
   ...plainFormRouteTable,
   ...invitationRouteTable
@@ -190,4 +195,11 @@ const ownRoutes = HttpRouter.use(
 )
 
 /** Setup, sign-in, sign-out, sign-up by invitation, and the person's sessions. */
-export const authRoutes = Layer.mergeAll(ownRoutes, confirmationRoutes, profileRoutes, plainForms, invitationRoutes)
+export const authRoutes = Layer.mergeAll(
+  ownRoutes,
+  confirmationRoutes,
+  factorRoutes,
+  profileRoutes,
+  plainForms,
+  invitationRoutes
+)

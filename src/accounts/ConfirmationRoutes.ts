@@ -17,13 +17,17 @@ import { signedIn, signedInToChange } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
 import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
-const passwordBody = authBody(Schema.Struct({ password: SecretText }), "{password}")
+const passwordBody = authBody(
+  Schema.Struct({ password: SecretText, code: Schema.optionalKey(SecretText) }),
+  "{password, code?}"
+)
 const passkeyBody = authBody(Schema.Struct({ response: BrowserAnswer }), "{response}, as the browser gave it")
 
 const encodeConfirmation = HttpServerResponse.schemaJson(
   Schema.Struct({
     confirmed: Schema.Boolean,
     password: Schema.Boolean,
+    code: Schema.Boolean,
     passkeys: Schema.Boolean,
     provider: Schema.optionalKey(Schema.Struct({ name: Schema.String }))
   })
@@ -38,21 +42,21 @@ const done = HttpServerResponse.empty({ status: 204 })
 const read = Effect.gen(function* () {
   const principal = yield* signedIn
   const confirmations = yield* Confirmations
-  const { passkeys, password, upstream } = yield* confirmations.ways(principal.subject, yield* offeredWays)
+  const { code, passkeys, password, upstream } = yield* confirmations.ways(principal.subject, yield* offeredWays)
   const { name } = yield* UpstreamProvider
   const provider = upstream && name !== undefined ? { provider: { name } } : {}
   return yield* Effect.orDie(
-    encodeConfirmation({ confirmed: yield* isConfirmed(principal), password, passkeys, ...provider })
+    encodeConfirmation({ confirmed: yield* isConfirmed(principal), password, code, passkeys, ...provider })
   )
 })
 
 const byPassword = Effect.gen(function* () {
   const principal = yield* signedInToChange
   yield* requirePasswords
-  const { password } = yield* passwordBody
+  const { code, password } = yield* passwordBody
   yield* countPasswordGuess(principal.subject)
   const confirmations = yield* Confirmations
-  yield* confirmations.byPassword(yield* sessionOf(principal), password)
+  yield* confirmations.byPassword(yield* sessionOf(principal), password, code)
   return done
 })
 

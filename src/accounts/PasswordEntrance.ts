@@ -61,6 +61,7 @@ export const enterBySetup = Effect.fnUntraced(function* (
 export const enterByPassword = Effect.fnUntraced(function* (body: {
   readonly email: string
   readonly password: Redacted.Redacted
+  readonly code?: Redacted.Redacted
 }) {
   yield* countAttemptAt(body.email)
   const passwords = yield* PasswordSignIn

@@ -39,7 +39,9 @@ const form = <A, I>(schema: Schema.Codec<A, I>) =>
     )
   })
 
-const signInForm = form(Schema.Struct({ email: Schema.String, password: SecretText }))
+const signInForm = form(
+  Schema.Struct({ email: Schema.String, password: SecretText, code: Schema.optionalKey(SecretText) })
+)
 const setupForm = form(
   Schema.Struct({
     ...redemptionFields,

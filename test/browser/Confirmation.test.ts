@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { Page } from "playwright-core"
+import { newWorld } from "./support/routes/World.ts"
 import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
@@ -79,5 +80,56 @@ describe("a sensitive action", () => {
     await handOver(page)
     const link = page.getByRole("link", { name: "Confirm with login.acme.example" })
     expect(await link.getAttribute("href")).toBe("/auth/upstream/start?confirm=true&return=%2Fw%2Facme%2Fsettings")
+  })
+})
+
+describe("the second factor", () => {
+  test("is set up with the first code, shows the recovery codes once, and is turned off again", async () => {
+    const { page, faults, go } = await suite.visit()
+    await go("/account", ".row-static")
+    await page.getByRole("button", { name: "Set up", exact: true }).click()
+    const dialog = page.getByRole("dialog", { name: "Second factor" })
+    await dialog.getByText("JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP").waitFor()
+    await dialog.getByLabel("Code").fill("000000")
+    await page.keyboard.press("Enter")
+    await dialog.getByText("The code is wrong.").waitFor()
+    await dialog.getByLabel("Code").fill("123456")
+    await page.keyboard.press("Enter")
+    const codes = page.getByRole("dialog", { name: "Your recovery codes" })
+    await codes.getByText("aaaa-bbbb-cccc-ddd2").waitFor()
+    await codes.getByRole("button", { name: "I have kept them" }).click()
+    await page.getByText("10 recovery codes left").waitFor()
+    expect(await page.content()).not.toContain("aaaa-bbbb-cccc-ddd2")
+    await page.getByRole("button", { name: "Turn off", exact: true }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Turn off", exact: true }).click()
+    await page.getByRole("button", { name: "Set up", exact: true }).waitFor()
+    expect(faults.filter((fault) => !fault.includes("401"))).toEqual([])
+  })
+
+  test("is asked for at the sign-in, after the password", async () => {
+    const world = newWorld()
+    world.signedIn = false
+    const { page, go } = await suite.visit(undefined, world)
+    const given: Array<unknown> = []
+    await page.route("**/auth/sign-in", async (route) => {
+      const { code } = route.request().postDataJSON()
+      given.push(code)
+      if (code === "123456") return route.fulfill({ status: 200, json: {} })
+      const error = { code: "second_factor_required", message: "The code.", requestId: "req_test" }
+      return route.fulfill({ status: 401, json: { error } })
+    })
+    await go("/sign-in")
+    await page.getByLabel("E-mail address").fill("mina@acme.example")
+    await page.getByLabel("Password").fill("correct horse battery")
+    await page.keyboard.press("Enter")
+    await page.getByText("Now the code of your second factor.").waitFor()
+    const code = page.getByLabel("Code of your authenticator")
+    await code.fill("000000")
+    await page.keyboard.press("Enter")
+    await page.getByText("The code is not right").waitFor()
+    await code.fill("123456")
+    await page.keyboard.press("Enter")
+    await page.waitForURL((url) => url.pathname !== "/sign-in")
+    expect(given).toEqual([undefined, "000000", "123456"])
   })
 })

@@ -1,5 +1,6 @@
 import type { Mutant } from "./Mutant.ts"
 
+const factors = "test/src/accounts/FactorRoutes.test.ts"
 const profile = "test/src/accounts/ProfileRoutes.test.ts"
 const confirmations = "test/src/accounts/ConfirmationRoutes.test.ts"
 
@@ -60,5 +61,40 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     text: "AND created_at <= (SELECT",
     broken: "AND created_at <> (SELECT",
     test: profile
+  },
+  {
+    name: "second factor: asked for",
+    file: "actors/account/PasswordSignIn.ts",
+    text: "yield* factors.require(subject, request.code)",
+    broken: "",
+    test: factors
+  },
+  {
+    name: "second factor: a code serves once",
+    file: "actors/account/SecondFactors.ts",
+    text: "last_step: step, failures: 0",
+    broken: "failures: 0",
+    test: factors
+  },
+  {
+    name: "second factor: guessing ends",
+    file: "actors/account/SecondFactors.ts",
+    text: "if (wait > 0) return wait",
+    broken: "",
+    test: factors
+  },
+  {
+    name: "recovery code: single use",
+    file: "actors/account/RecoveryCodes.ts",
+    text: " AND used_at IS NULL RETURNING id",
+    broken: " RETURNING id",
+    test: factors
+  },
+  {
+    name: "recovery code: its person",
+    file: "actors/account/RecoveryCodes.ts",
+    text: "WHERE subject = ${subject} AND code_hash = ${digest(code)}",
+    broken: "WHERE subject <> ${subject + subject} AND code_hash = ${digest(code)}",
+    test: factors
   }
 ]

@@ -32,6 +32,12 @@ export const noticesQuery = queryOptions({
     get<{ notices: ReadonlyArray<AccountNotice> }>("/auth/notices", {}, signal).then(({ notices }) => notices)
 })
 
+export const secondFactorQuery = queryOptions({
+  queryKey: ["second-factor"],
+  queryFn: ({ signal }) =>
+    get<{ readonly active: boolean; readonly recoveryCodes: number }>("/auth/second-factor", {}, signal)
+})
+
 export const passkeysQuery = queryOptions({
   queryKey: ["passkeys"],
   queryFn: ({ signal }) =>

@@ -135,6 +135,8 @@ export type LinkedIdentity = typeof LinkedIdentitySchema.Encoded
 export interface Confirmation {
   readonly confirmed: boolean
   readonly password: boolean
+  /** Whether the password needs the code of a second factor. */
+  readonly code: boolean
   readonly passkeys: boolean
   readonly provider?: { readonly name: string }
 }

@@ -20,6 +20,7 @@ const here = (): string => `${window.location.pathname}${window.location.search}
 const Refusal = ({ error }: { readonly error: unknown }) => {
   const words = useWords(confirmIdentityWords)
   if (!(error instanceof Fault)) return <Notice tone="bad">{words.passkeyRefused}</Notice>
+  if (error.code === "second_factor_required") return <Notice tone="bad">{words.wrongCode}</Notice>
   return error.code === "permission_denied" ? (
     <Notice tone="bad">{words.wrongPassword}</Notice>
   ) : (
@@ -27,11 +28,18 @@ const Refusal = ({ error }: { readonly error: unknown }) => {
   )
 }
 
-const ByPassword = () => {
+const ByPassword = ({ asksCode }: { readonly asksCode: boolean }) => {
   const words = useWords(confirmIdentityWords)
   const [password, setPassword] = useState("")
+  const [code, setCode] = useState("")
   const confirm = useMutation({
-    mutationFn: () => post("/auth/confirmation/password", { password }),
+    // A wrong code is a 401 that must not look like an ended session.
+    mutationFn: () =>
+      post(
+        "/auth/confirmation/password",
+        { password, ...(asksCode ? { code: code.trim() } : {}) },
+        { keepOn401: true }
+      ),
     onSuccess: () => settleConfirmation(true)
   })
   return (
@@ -50,6 +58,15 @@ const ByPassword = () => {
         value={password}
         onChange={(event) => setPassword(event.target.value)}
       />
+      {asksCode ? (
+        <TextField
+          label={words.code}
+          autoComplete="one-time-code"
+          required
+          value={code}
+          onChange={(event) => setCode(event.target.value)}
+        />
+      ) : null}
       {confirm.error === null ? null : <Refusal error={confirm.error} />}
       <Button tone="primary" type="submit" busy={confirm.isPending}>
         {words.confirm}
@@ -113,7 +130,7 @@ const Ways = ({ ways }: { readonly ways: Confirmation }) => {
   return (
     <>
       <p>{words.text}</p>
-      {password ? <ByPassword /> : null}
+      {password ? <ByPassword asksCode={ways.code} /> : null}
       {password && (passkeys || provider !== undefined) ? <p className="entrance-or">{words.or}</p> : null}
       {passkeys ? <ByPasskey primary={!password} /> : null}
       {provider === undefined ? null : <ByProvider name={provider.name} />}

@@ -11,8 +11,19 @@ import { Frame } from "./Frame.tsx"
 import { upstreamStart, useSignInOffer } from "./SignInOffer.ts"
 import { entranceWords } from "./Words.ts"
 
-const Refusal = ({ error }: { readonly error: unknown }) => {
+/** The password is right, and the person has a second factor. */
+const isCodeWanted = (error: unknown): boolean => error instanceof Fault && error.code === "second_factor_required"
+
+interface RefusalProps {
+  readonly error: unknown
+  /** Whether a code was given already. */
+  readonly again: boolean
+}
+
+const Refusal = ({ error, again }: RefusalProps) => {
   const words = useWords(entranceWords)
+  if (isCodeWanted(error))
+    return <Notice tone={again ? "bad" : "info"}>{again ? words.codeFailed : words.codeWanted}</Notice>
   if (error instanceof Fault && error.status === 401) return <Notice tone="bad">{words.signInFailed}</Notice>
   if (error instanceof Fault && error.status === 429) return <Notice tone="bad">{words.tooMany}</Notice>
   if (error instanceof Fault && error.status === 0) return <Notice tone="bad">{words.unreachable}</Notice>
@@ -25,16 +36,19 @@ const wanted = (): string =>
 
 interface PasswordFormProps {
   readonly busy: boolean
+  readonly asksCode: boolean
   readonly onEnter: (attempt: Promise<unknown>) => void
 }
 
-const PasswordForm = ({ busy, onEnter }: PasswordFormProps) => {
+const PasswordForm = ({ busy, asksCode, onEnter }: PasswordFormProps) => {
   const words = useWords(entranceWords)
   const [email, setEmail] = useState("")
   const [password, setPassword] = useState("")
+  const [code, setCode] = useState("")
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    onEnter(request("POST", "/auth/sign-in", { body: { email: email.trim(), password }, keepOn401: true }))
+    const body = { email: email.trim(), password, ...(asksCode && code.trim() !== "" ? { code: code.trim() } : {}) }
+    onEnter(request("POST", "/auth/sign-in", { body, keepOn401: true }))
   }
   return (
     // Without a script the browser submits it itself.
@@ -57,6 +71,21 @@ const PasswordForm = ({ busy, onEnter }: PasswordFormProps) => {
         value={password}
         onChange={(event) => setPassword(event.target.value)}
       />
+      {asksCode ? (
+        <TextField
+          label={words.code}
+          helper={words.codeHelp}
+          name="code"
+          autoComplete="one-time-code"
+          required
+          value={code}
+          onChange={(event) => setCode(event.target.value)}
+        />
+      ) : (
+        <noscript>
+          <TextField label={words.code} helper={words.codeHelp} name="code" optional autoComplete="one-time-code" />
+        </noscript>
+      )}
       <Button tone="primary" type="submit" busy={busy}>
         {words.signIn}
       </Button>
@@ -69,6 +98,8 @@ export const SignIn = () => {
   const offer = useSignInOffer()
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
+  // Once the server has asked for a code, the form has a field for it.
+  const [asked, setAsked] = useState(0)
   const [capable] = useState(() => typeof window !== "undefined" && passkeysPossible(window.location.hostname))
   const { provider } = offer
   const possible = capable && offer.passkeys
@@ -79,6 +110,7 @@ export const SignIn = () => {
       () => window.location.replace(wanted()),
       (refused: unknown) => {
         setError(refused)
+        if (isCodeWanted(refused)) setAsked((count) => count + 1)
         setBusy(false)
       }
     )
@@ -86,8 +118,8 @@ export const SignIn = () => {
   const withPasskey = () => enter(import("./PasskeySignIn.ts").then(({ signInWithPasskey }) => signInWithPasskey()))
   return (
     <Frame title={words.signInTitle} about={words.signInAbout}>
-      {error === undefined ? null : <Refusal error={error} />}
-      {offer.password ? <PasswordForm busy={busy} onEnter={enter} /> : null}
+      {error === undefined ? null : <Refusal error={error} again={asked > 1} />}
+      {offer.password ? <PasswordForm busy={busy} asksCode={asked > 0} onEnter={enter} /> : null}
       {offer.password && (possible || provider !== undefined) ? <p className="entrance-or">{words.or}</p> : null}
       {possible || provider !== undefined ? (
         <div className="entrance-ways">

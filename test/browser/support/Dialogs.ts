@@ -2,6 +2,7 @@ import type { Page } from "playwright-core"
 import { appWords } from "../../../src/dashboard/app/Words.ts"
 import { confirmIdentityWords } from "../../../src/dashboard/app/ConfirmIdentityWords.ts"
 import { accountWords } from "../../../src/dashboard/screens/account/Words.ts"
+import { factorWords } from "../../../src/dashboard/screens/account/FactorWords.ts"
 import { profileWords } from "../../../src/dashboard/screens/account/ProfileWords.ts"
 import { signInWords } from "../../../src/dashboard/screens/account/SignInWords.ts"
 import { reAdoptionWords } from "../../../src/dashboard/screens/capsule/ReAdoptionWords.ts"
@@ -222,6 +223,7 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
   { source: "screens/account/Passkeys.tsx", ...account, open: inPanel((to) => accountWords[to].passkeys, remove) },
   { source: "screens/account/NewToken.tsx", ...account, open: button((to) => accountWords[to].newToken) },
   { source: "screens/account/Tokens.tsx", ...account, open: button((to) => accountWords[to].revoke) },
+  { source: "screens/account/SecondFactor.tsx", ...account, open: button((to) => factorWords[to].setUp) },
   { source: "screens/account/Profile.tsx", ...account, open: button((to) => profileWords[to].changeName) },
   { source: "screens/account/Sessions.tsx", ...account, open: button((to) => profileWords[to].others) },
   { source: "screens/account/ChangePassword.tsx", ...account, open: button((to) => accountWords[to].changePassword) },

@@ -44,6 +44,10 @@ const changed = { newPassword: "another good password" }
 const sensitive: ReadonlySet<string> = new Set([
   "POST /auth/password",
   "POST /auth/address",
+  "POST /auth/second-factor",
+  "DELETE /auth/second-factor",
+  "POST /auth/second-factor/activate",
+  "POST /auth/second-factor/recovery-codes",
   "POST /auth/passkeys",
   "POST /auth/passkeys/registration-options",
   "DELETE /auth/passkeys/:passkeyId",
@@ -76,9 +80,9 @@ it.effect("a password confirms for five minutes, in its own session", () =>
     const ann = yield* person("ann")
     const { secret } = yield* openSession(ann.subject)
     const elsewhere = { ...ann, headers: page(secret) }
-    expect(yield* read(ann)).toEqual({ confirmed: true, password: true, passkeys: false })
+    expect(yield* read(ann)).toEqual({ confirmed: true, password: true, code: false, passkeys: false })
     yield* TestClock.adjust("5 minutes")
-    expect(yield* read(ann)).toEqual({ confirmed: false, password: true, passkeys: false })
+    expect(yield* read(ann)).toEqual({ confirmed: false, password: true, code: false, passkeys: false })
     const wrong = yield* byPassword(ann, "not the password")
     expect(wrong).toMatchObject({ status: 403, json: { error: { code: "permission_denied" } } })
     expect(yield* read(ann)).toMatchObject({ confirmed: false })
@@ -114,7 +118,7 @@ it.effect("a passkey confirms for its own person, with a challenge made for that
     const ask = ({ headers }: Person) => call("/auth/confirmation/passkey-options", { body: {}, headers })
     const answer = ({ headers }: Person, response: unknown) =>
       call("/auth/confirmation/passkey", { body: { response }, headers })
-    expect(yield* read(ann)).toEqual({ confirmed: false, password: true, passkeys: true })
+    expect(yield* read(ann)).toEqual({ confirmed: false, password: true, code: false, passkeys: true })
     const asked = yield* ask(ann)
     expect(asked.json).toMatchObject({
       options: { allowCredentials: [{ id: device.id }], userVerification: "required" }

@@ -12,6 +12,7 @@ import { Identities } from "./Identities.tsx"
 import { Notices } from "./Notices.tsx"
 import { Passkeys } from "./Passkeys.tsx"
 import { Profile } from "./Profile.tsx"
+import { SecondFactor } from "./SecondFactor.tsx"
 import { Sessions } from "./Sessions.tsx"
 import { Tokens } from "./Tokens.tsx"
 import { accountWords } from "./Words.ts"
@@ -30,7 +31,12 @@ export const AccountScreen = () => {
       <Profile />
       <Passkeys />
       {capabilities.auth.oidc ? <Identities /> : null}
-      {capabilities.auth.password ? <ChangePassword /> : null}
+      {capabilities.auth.password ? (
+        <>
+          <ChangePassword />
+          <SecondFactor />
+        </>
+      ) : null}
       <Sessions />
       <Applications />
       <Tokens />

@@ -25,7 +25,11 @@ const en = {
     passkey_added: (detail: string) => `The passkey “${detail}” was added.`,
     passkey_removed: (detail: string) => `The passkey “${detail}” was removed.`,
     identity_linked: (detail: string) => `An identity at ${detail} was linked.`,
-    identity_unlinked: (detail: string) => `An identity at ${detail} was unlinked.`
+    identity_unlinked: (detail: string) => `An identity at ${detail} was unlinked.`,
+    second_factor_on: () => "The second factor was turned on.",
+    second_factor_off: () => "The second factor was turned off.",
+    recovery_codes: () => "New recovery codes were made.",
+    recovery_code_used: (detail: string) => `A recovery code was used. Codes left: ${detail}.`
   }
 }
 
@@ -58,7 +62,11 @@ const ja: typeof en = {
     passkey_added: (detail: string) => `パスキー「${detail}」が追加されました。`,
     passkey_removed: (detail: string) => `パスキー「${detail}」が削除されました。`,
     identity_linked: (detail: string) => `${detail} の ID がリンクされました。`,
-    identity_unlinked: (detail: string) => `${detail} の ID のリンクが解除されました。`
+    identity_unlinked: (detail: string) => `${detail} の ID のリンクが解除されました。`,
+    second_factor_on: () => "2 段階認証が有効になりました。",
+    second_factor_off: () => "2 段階認証が無効になりました。",
+    recovery_codes: () => "リカバリーコードが再発行されました。",
+    recovery_code_used: (detail: string) => `リカバリーコードが使用されました（残り ${detail} 個）。`
   }
 }
 

@@ -20,7 +20,7 @@ export const answer = (world: World, asked: Asked): Answer => {
   const { path } = asked
   if (path === "/api/v1/capabilities") return ok(discovery(asked.origin))
   if (path.startsWith("/auth/") || path.startsWith("/api/v1/invitations/")) {
-    return signInRoute(asked) ?? authRoute(world, path, asked)
+    return signInRoute(world, asked) ?? authRoute(world, path, asked)
   }
   if (!world.signedIn) return refuse(401, "unauthenticated", "Sign in first.")
   const parts = path.replace("/api/v1/", "").split("/")

@@ -1,5 +1,6 @@
 import { me } from "../records/People.ts"
 import { ago } from "../records/Seeds.ts"
+import type { World } from "./World.ts"
 import { type Answer, type Asked, ok, refuse, textField } from "./Answer.ts"
 
 const identities = [
@@ -18,7 +19,19 @@ const grants = [
 ]
 
 /** What may open the account or act for it, besides passwords and passkeys; nothing for other paths. */
-export const signInRoute = ({ body, path }: Asked): Answer | undefined => {
+const recoveryCodes = Array.from({ length: 10 }, (_, n) => `aaaa-bbbb-cccc-ddd${(n % 6) + 2}`)
+
+const secondFactor = (world: World, method: string): Answer => {
+  if (method === "GET") return ok({ active: world.secondFactor, recoveryCodes: world.secondFactor ? 10 : 0 })
+  if (method === "DELETE") {
+    world.secondFactor = false
+    return ok(undefined, 204)
+  }
+  const secret = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
+  return ok({ secret, uri: `otpauth://totp/svc:mina%40acme.example?secret=${secret}&issuer=svc` })
+}
+
+export const signInRoute = (world: World, { body, method, path }: Asked): Answer | undefined => {
   if (path === "/auth/upstream/identities") return ok({ identities })
   if (path === "/auth/offer") return ok({ password: true, passkeys: true, provider: { name: "login.acme.example" } })
   if (path === "/auth/notices") {
@@ -31,8 +44,21 @@ export const signInRoute = ({ body, path }: Asked): Answer | undefined => {
     return ok(undefined, 204)
   }
   if (path === "/auth/confirmation") {
-    return ok({ confirmed: true, password: true, passkeys: true, provider: { name: "login.acme.example" } })
+    return ok({
+      confirmed: true,
+      password: true,
+      code: false,
+      passkeys: true,
+      provider: { name: "login.acme.example" }
+    })
   }
+  if (path === "/auth/second-factor") return secondFactor(world, method)
+  if (path === "/auth/second-factor/activate") {
+    if (textField(body, "code") !== "123456") return refuse(401, "second_factor_required", "The code is wrong.")
+    world.secondFactor = true
+    return ok({ recoveryCodes })
+  }
+  if (path === "/auth/second-factor/recovery-codes") return ok({ recoveryCodes })
   if (path === "/auth/confirmation/password") {
     return textField(body, "password") === "correct horse battery"
       ? ok(undefined, 204)

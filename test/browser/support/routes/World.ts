@@ -22,6 +22,7 @@ import { keptState } from "./LeftOverRoutes.ts"
 /** The state of one development server. Tests change it directly. */
 export interface World {
   signedIn: boolean
+  secondFactor: boolean
   capsules: Array<Capsule>
   runs: Array<Run>
   sources: Array<Source>
@@ -43,6 +44,7 @@ export interface World {
 
 export const newWorld = (): World => ({
   signedIn: true,
+  secondFactor: false,
   capsules: [...capsules],
   runs: [...runs],
   sources: [...sources],

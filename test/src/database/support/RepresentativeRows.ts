@@ -86,6 +86,8 @@ export const representativeRows: ReadonlyArray<readonly [table: string, values: 
       expires_at: later
     }
   ],
+  ["totp_factors", { subject, secret: "sealed", created_at: at, failures: 0 }],
+  ["recovery_codes", { id: "rcv_1", subject, code_hash: "h", created_at: at }],
   ["account_notices", { id: "ntc_1", subject, kind: "password", created_at: at }],
   [
     "access_tokens",

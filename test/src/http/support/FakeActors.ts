@@ -4,6 +4,7 @@ import { PasswordSignIn } from "../../../../actors/account/PasswordSignIn.ts"
 import { AccountNotices } from "../../../../actors/account/AccountNotices.ts"
 import { AddressChanges } from "../../../../actors/account/AddressChanges.ts"
 import { Confirmations } from "../../../../actors/account/Confirmations.ts"
+import { SecondFactors } from "../../../../actors/account/SecondFactors.ts"
 import { Sessions } from "../../../../actors/account/Sessions.ts"
 import { InvitationAcceptance } from "../../../../actors/member/InvitationAcceptance.ts"
 import { InvitedSignUp } from "../../../../actors/member/InvitedSignUp.ts"
@@ -147,6 +148,7 @@ const people = Layer.mergeAll(
   }),
   Layer.mock(Sessions)({}),
   Layer.mock(Confirmations)({}),
+  Layer.mock(SecondFactors)({}),
   Layer.mock(AccountNotices)({}),
   Layer.mock(AddressChanges)({}),
   Layer.mock(SetupLinks)({}),

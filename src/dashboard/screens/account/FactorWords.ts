@@ -1,0 +1,51 @@
+const en = {
+  title: "Second factor",
+  about: "A code of an authenticator app, asked for after your password.",
+  off: "Off",
+  offText: "With it, a stolen password alone opens nothing.",
+  on: "On",
+  codesLeft: (count: number) => (count === 1 ? "1 recovery code left" : `${count} recovery codes left`),
+  setUp: "Set up",
+  setUpText:
+    "Add this key to your authenticator app, by hand or on this device by the link. Then enter the code that it shows.",
+  open: "Open in the app on this device",
+  code: "Code",
+  activate: "Turn on",
+  remove: "Turn off",
+  removeTitle: "Turn off the second factor?",
+  removeText: "Your password alone opens the account then. The recovery codes end.",
+  renew: "New recovery codes",
+  renewTitle: "Make new recovery codes?",
+  renewText: "The present ones stop working.",
+  codesTitle: "Your recovery codes",
+  codesText:
+    "Keep them where your authenticator is not. Each stands in once for a code when it is out of reach. They are not shown again.",
+  done: "I have kept them"
+}
+
+const ja: typeof en = {
+  title: "2 段階認証",
+  about: "パスワードの入力後に、認証アプリのコードを求めます。",
+  off: "無効",
+  offText: "有効にすると、パスワードが盗まれてもそれだけではサインインできません。",
+  on: "有効",
+  codesLeft: (count: number) => `リカバリーコード残り ${count} 個`,
+  setUp: "設定する",
+  setUpText:
+    "このキーを認証アプリに追加してください。手入力するか、この端末のアプリをリンクから開きます。その後、表示されたコードを入力してください。",
+  open: "この端末のアプリで開く",
+  code: "コード",
+  activate: "有効にする",
+  remove: "無効にする",
+  removeTitle: "2 段階認証を無効にしますか？",
+  removeText: "以後はパスワードだけでサインインできます。リカバリーコードは使えなくなります。",
+  renew: "リカバリーコードを再発行",
+  renewTitle: "リカバリーコードを再発行しますか？",
+  renewText: "現在のコードは使えなくなります。",
+  codesTitle: "リカバリーコード",
+  codesText:
+    "認証アプリとは別の場所に保管してください。アプリが使えないときに、それぞれ 1 回だけコードの代わりに使えます。再表示はできません。",
+  done: "保管しました"
+}
+
+export const factorWords = { en, ja }

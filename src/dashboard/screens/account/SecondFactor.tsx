@@ -1,0 +1,198 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { confirmationQuery, noticesQuery, secondFactorQuery } from "../../api/AccountQueries.ts"
+import { post, request } from "../../api/Client.ts"
+import { RemovalDialog } from "../../app/RemovalDialog.tsx"
+import { Button } from "../../ui/Button.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
+import { CopyText } from "../../ui/CopyText.tsx"
+import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { TextField } from "../../ui/Field.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { SecretOnce } from "../../ui/SecretOnce.tsx"
+import { Status } from "../../ui/Status.tsx"
+import { useWords } from "../../words/Words.ts"
+import { factorWords } from "./FactorWords.ts"
+
+interface Begun {
+  readonly secret: string
+  readonly uri: string
+}
+interface Codes {
+  readonly recoveryCodes: ReadonlyArray<string>
+}
+
+const useRefresh = () => {
+  const queryClient = useQueryClient()
+  return () =>
+    Promise.all(
+      [secondFactorQuery, confirmationQuery, noticesQuery].map(({ queryKey }) =>
+        queryClient.invalidateQueries({ queryKey })
+      )
+    )
+}
+
+const CodesOnce = ({ codes, onClose }: { readonly codes: Codes; readonly onClose: () => void }) => {
+  const words = useWords(factorWords)
+  return (
+    <SecretOnce
+      title={words.codesTitle}
+      text={words.codesText}
+      secret={codes.recoveryCodes.join("\n")}
+      done={words.done}
+      onClose={onClose}
+    />
+  )
+}
+
+const SetUp = ({ begun, onClose }: { readonly begun: Begun; readonly onClose: () => void }) => {
+  const words = useWords(factorWords)
+  const refresh = useRefresh()
+  const [code, setCode] = useState("")
+  const activate = useMutation({
+    // A wrong code is a 401 that must not look like an ended session.
+    mutationFn: () => post<Codes>("/auth/second-factor/activate", { code: code.trim() }, { keepOn401: true })
+  })
+  const finish = () => {
+    onClose()
+    // Not before: an active factor has no such dialog.
+    void refresh()
+  }
+  if (activate.data !== undefined) return <CodesOnce codes={activate.data} onClose={finish} />
+  return (
+    <FormDialog
+      title={words.title}
+      action={words.activate}
+      change={activate}
+      onSubmit={() => activate.mutate()}
+      onClose={onClose}
+    >
+      <p>{words.setUpText}</p>
+      <div className="secret-once">
+        <CopyText text={begun.secret} />
+      </div>
+      <p>
+        <a href={begun.uri}>{words.open}</a>
+      </p>
+      <TextField
+        label={words.code}
+        autoComplete="one-time-code"
+        inputMode="numeric"
+        required
+        value={code}
+        onChange={(event) => setCode(event.target.value)}
+      />
+    </FormDialog>
+  )
+}
+
+/** The key is made when the person asks for it, after they have confirmed that it is them. */
+const Begin = () => {
+  const words = useWords(factorWords)
+  const [open, setOpen] = useState(false)
+  const begin = useMutation({
+    mutationFn: () => post<Begun>("/auth/second-factor"),
+    onSuccess: () => setOpen(true)
+  })
+  return (
+    <>
+      {begin.error === null ? null : <FaultNotice error={begin.error} />}
+      <Button small busy={begin.isPending} onClick={() => begin.mutate()}>
+        {words.setUp}
+      </Button>
+      {open && begin.data !== undefined ? <SetUp begun={begin.data} onClose={() => setOpen(false)} /> : null}
+    </>
+  )
+}
+
+const Renew = () => {
+  const words = useWords(factorWords)
+  const refresh = useRefresh()
+  const [open, setOpen] = useState(false)
+  const renew = useMutation({
+    mutationFn: () => post<Codes>("/auth/second-factor/recovery-codes"),
+    onSuccess: refresh
+  })
+  const close = () => {
+    setOpen(false)
+    renew.reset()
+  }
+  return (
+    <>
+      <Button small onClick={() => setOpen(true)}>
+        {words.renew}
+      </Button>
+      {!open ? null : renew.data === undefined ? (
+        <ConfirmDialog
+          title={words.renewTitle}
+          action={words.renew}
+          change={renew}
+          onConfirm={() => renew.mutate()}
+          onClose={close}
+        >
+          {words.renewText}
+        </ConfirmDialog>
+      ) : (
+        <CodesOnce codes={renew.data} onClose={close} />
+      )}
+    </>
+  )
+}
+
+const Remove = () => {
+  const words = useWords(factorWords)
+  const refresh = useRefresh()
+  const [asking, setAsking] = useState(false)
+  return (
+    <>
+      <Button small onClick={() => setAsking(true)}>
+        {words.remove}
+      </Button>
+      {asking ? (
+        <RemovalDialog
+          title={words.removeTitle}
+          action={words.remove}
+          remove={() => request("DELETE", "/auth/second-factor").then(refresh)}
+          list={secondFactorQuery.queryKey}
+          onClose={() => setAsking(false)}
+        >
+          {words.removeText}
+        </RemovalDialog>
+      ) : null}
+    </>
+  )
+}
+
+/** The code that is asked for after the password. */
+export const SecondFactor = () => {
+  const words = useWords(factorWords)
+  const query = useQuery(secondFactorQuery)
+  const active = query.data?.active === true
+  return (
+    <Panel
+      title={words.title}
+      about={words.about}
+      actions={
+        active ? (
+          <>
+            <Renew />
+            <Remove />
+          </>
+        ) : null
+      }
+    >
+      <Loadable query={query}>
+        {(factor) => (
+          <>
+            <p>
+              <Status tone={factor.active ? "good" : "muted"}>{factor.active ? words.on : words.off}</Status>{" "}
+              <span className="muted">{factor.active ? words.codesLeft(factor.recoveryCodes) : words.offText}</span>
+            </p>
+            {factor.active ? null : <Begin />}
+          </>
+        )}
+      </Loadable>
+    </Panel>
+  )
+}
