@@ -23,7 +23,8 @@ export const User = Schema.Struct({
   displayName: Schema.NullOr(Schema.String),
   /** Operates the installation; says nothing about any Workspace. */
   isOperator: Schema.Boolean,
-  status: Schema.Literals(["active", "disabled"]),
+  /** `deleted` keeps the subject for the operation history, and nothing else of the person. */
+  status: Schema.Literals(["active", "disabled", "deleted"]),
   createdAt: Timestamp
 })
 export type User = typeof User.Type
@@ -82,11 +83,13 @@ export class Users extends Context.Service<
     ) => Effect.Effect<void, ApiError>
     /** Removes the password of a person who signs in by passkey from now on; the consequences are those of `setPassword`. */
     readonly removePassword: (context: CommandContext, subject: string) => Effect.Effect<void, ApiError>
+    /** Everybody who has an account, oldest first. */
+    readonly list: Effect.Effect<ReadonlyArray<User>>
     /** Locks an account out everywhere at once, or unlocks it. */
     readonly setStatus: (
       context: CommandContext,
       subject: string,
-      status: User["status"]
+      status: "active" | "disabled"
     ) => Effect.Effect<void, ApiError>
   }
 >()("svc/account/Users") {
@@ -109,6 +112,11 @@ export class Users extends Context.Service<
           Result: UserRow,
           execute: (subject) => client`SELECT ${columns} FROM users WHERE subject = ${subject} AND kind = 'person'`
         })
+      const findAll = SqlSchema.findAll({
+        Request: Schema.Void,
+        Result: UserRow,
+        execute: () => read`SELECT ${columns} FROM users WHERE status <> 'deleted' ORDER BY created_at, subject`
+      })
       const findByAddress = SqlSchema.findAll({
         Request: Schema.String,
         Result: UserRow,
@@ -228,6 +236,7 @@ export class Users extends Context.Service<
             })
           )
         }),
+        list: Effect.orDie(findAll(undefined)).pipe(Effect.withSpan("Users.list")),
         exist: Effect.map(sql`SELECT 1 AS one FROM users LIMIT 1`, (rows) => rows.length > 0).pipe(Effect.orDie),
         setPassword: Effect.fn("Users.setPassword")(function* (context, subject, hash) {
           yield* change(context, subject, "account.password", () =>

@@ -20,6 +20,7 @@ import { UpstreamSignIns } from "../../actors/account/UpstreamSignIns.ts"
 import { Users } from "../../actors/account/Users.ts"
 import { Grants } from "../../actors/identity/Grants.ts"
 import { Mails } from "../../actors/mail/Mails.ts"
+import { AccountRemoval } from "../../actors/member/AccountRemoval.ts"
 import { InvitationAcceptance } from "../../actors/member/InvitationAcceptance.ts"
 import { Invitations } from "../../actors/member/Invitations.ts"
 import { InvitedSignUp } from "../../actors/member/InvitedSignUp.ts"
@@ -38,7 +39,7 @@ const invitations = Layer.mergeAll(Invitations.layer, InvitedSignUp.layer, Upstr
   Layer.provideMerge(Layer.mergeAll(InvitationAcceptance.layer, signIns))
 )
 
-const people = Layer.mergeAll(invitations, Members.layer, AutomationMembers.layer).pipe(
+const people = Layer.mergeAll(invitations, AccountRemoval.layer, Members.layer, AutomationMembers.layer).pipe(
   Layer.provide(NewPasskeys.layer),
   Layer.provideMerge(Layer.mergeAll(Users.layer, Sessions.layer, Passwords.layer, SecondFactors.layer)),
   Layer.provideMerge(AccountNotices.layer),

@@ -11,6 +11,7 @@ import { operatorsCommand } from "./OperatorsCommand.ts"
 import { reloadCommand } from "./PolicyCommands.ts"
 import { restoreReviewCommand } from "./RestoreReviewCommand.ts"
 import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
+import { usersCommand } from "./UsersCommand.ts"
 
 const maxPasswordBytes = 1024
 
@@ -261,6 +262,7 @@ export const adminCommand = Command.make("admin").pipe(
   Command.withSubcommands([
     createUser,
     createToken,
+    usersCommand,
     setupLink,
     resetPassword,
     addressLink,

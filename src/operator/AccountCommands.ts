@@ -5,12 +5,13 @@ import { AccessTokens, type CreatedAccessToken, type NewAccessToken } from "../.
 import { AddressChanges } from "../../actors/account/AddressChanges.ts"
 import { Passwords } from "../../actors/account/Passwords.ts"
 import { type SetupLink, SetupLinks } from "../../actors/account/SetupLinks.ts"
-import { Users } from "../../actors/account/Users.ts"
+import { type User, Users } from "../../actors/account/Users.ts"
 import { Audit } from "../../actors/audit/Audit.ts"
 import type { CommandContext } from "../../actors/Command.ts"
 import { transaction } from "../../actors/database/Transaction.ts"
 import { newId } from "../../actors/Identity.ts"
 import { Mails } from "../../actors/mail/Mails.ts"
+import { AccountRemoval } from "../../actors/member/AccountRemoval.ts"
 import { Invitations } from "../../actors/member/Invitations.ts"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
@@ -76,6 +77,15 @@ export class AccountCommands extends Context.Service<
       readonly email: string
       readonly to: string
     }) => Effect.Effect<IssuedLink, ApiError>
+    /** Everybody who has an account, oldest first. */
+    readonly users: Effect.Effect<ReadonlyArray<User>>
+    /** Locks an account out everywhere at once, or unlocks it. Fails with `not_found`. */
+    readonly setUserStatus: (request: {
+      readonly email: string
+      readonly status: "active" | "disabled"
+    }) => Effect.Effect<void, ApiError>
+    /** Fails as `AccountRemoval.remove` does. */
+    readonly deleteUser: (email: string) => Effect.Effect<void, ApiError>
     /** Ends every session of the account. Fails with `not_found` and `invalid_request`. */
     readonly setPassword: (account: Credentials) => Effect.Effect<void, ApiError>
   }
@@ -88,6 +98,7 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
   const sql = yield* SqlClient.SqlClient
   const users = yield* Users
   const passwords = yield* Passwords
+  const removal = yield* AccountRemoval
   const links = yield* SetupLinks
   const addresses = yield* AddressChanges
   const tokens = yield* AccessTokens
@@ -220,6 +231,19 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
               { kind: "user", id: subject }
             ] as const
         )
+      )
+    }),
+    users: users.list,
+    setUserStatus: Effect.fn("AccountCommands.setUserStatus")(function* ({ email, status }) {
+      const { subject } = yield* findUser(email)
+      return yield* recorded(`admin users ${status === "active" ? "unlock" : "lock"}`, (context) =>
+        Effect.map(users.setStatus(context, subject, status), () => [undefined, { kind: "user", id: subject }] as const)
+      )
+    }),
+    deleteUser: Effect.fn("AccountCommands.deleteUser")(function* (email) {
+      const { subject } = yield* findUser(email)
+      return yield* recorded("admin users delete", (context) =>
+        Effect.map(removal.remove(context, subject), () => [undefined, { kind: "user", id: subject }] as const)
       )
     }),
     setPassword: Effect.fn("AccountCommands.setPassword")(function* ({ email, password }) {

@@ -73,6 +73,9 @@ export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<
           setupLink: reached(client.SetupLink()),
           resetLink: (request) => reached(client.ResetLink(request)),
           addressLink: (request) => reached(client.AddressLink(request)),
+          users: reached(client.ListUsers()),
+          setUserStatus: (request) => reached(client.SetUserStatus(request)),
+          deleteUser: (email) => reached(client.DeleteUser({ email })),
           invite: (request) => reached(client.Invite(request)),
           setPassword: (account) => reached(client.SetPassword(account))
         })

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { Rpc, RpcGroup } from "effect/rpc"
+import { User } from "../../actors/account/Users.ts"
 import { VaultLocked } from "../../actors/vault/VaultErrors.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { AccountToken } from "../../schema/records/AccountToken.ts"
@@ -51,6 +52,13 @@ export const OperatorProtocol = RpcGroup.make(
     success: Link,
     error: ApiError
   }),
+  Rpc.make("ListUsers", { success: Schema.Array(User) }),
+  Rpc.make("SetUserStatus", {
+    payload: { email: Schema.String, status: Schema.Literals(["active", "disabled"]) },
+    success: Schema.Void,
+    error: ApiError
+  }),
+  Rpc.make("DeleteUser", { payload: { email: Schema.String }, success: Schema.Void, error: ApiError }),
   Rpc.make("Invite", {
     payload: {
       email: Schema.optionalKey(Schema.UndefinedOr(Schema.String)),

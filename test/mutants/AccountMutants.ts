@@ -63,6 +63,13 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     test: profile
   },
   {
+    name: "the last owner is not deleted",
+    file: "actors/member/AccountRemoval.ts",
+    text: "if (alone.length > 0) {",
+    broken: "if (alone.length < 0) {",
+    test: "test/actors/member/AccountRemoval.test.ts"
+  },
+  {
     name: "second factor: asked for",
     file: "actors/account/PasswordSignIn.ts",
     text: "yield* factors.require(subject, request.code)",

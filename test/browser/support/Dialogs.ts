@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core"
+import type { Page, Route } from "playwright-core"
 import { appWords } from "../../../src/dashboard/app/Words.ts"
 import { confirmIdentityWords } from "../../../src/dashboard/app/ConfirmIdentityWords.ts"
 import { accountWords } from "../../../src/dashboard/screens/account/Words.ts"
@@ -59,14 +59,16 @@ const madeLink = async (page: Page, to: Language): Promise<void> => {
   await page.locator(".secret-once").waitFor()
 }
 
+const sensitive = "**/auth/second-factor"
+
 /** The server wants to know that the person is still there. */
-export const unconfirmed = (page: Page) =>
-  page.route("**/ownership", (route) =>
-    route.fulfill({
-      status: 403,
-      json: { error: { code: "reauthentication_required", message: "Confirm first.", requestId: "req_test" } }
-    })
-  )
+const unconfirmed = (route: Route) =>
+  route.request().method() === "GET"
+    ? route.fallback()
+    : route.fulfill({
+        status: 403,
+        json: { error: { code: "reauthentication_required", message: "Confirm first.", requestId: "req_test" } }
+      })
 
 const capsule = `/w/acme/capsules/${storefrontId}`
 const account = { path: "/account", ready: ".row-static" }
@@ -84,12 +86,12 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
   { source: "app/ShortcutHelp.tsx", ...home, open: (page) => page.keyboard.press("?") },
   {
     source: "app/ConfirmIdentity.tsx",
-    ...settings,
+    ...account,
     open: async (page, to) => {
-      await unconfirmed(page)
-      await page.getByRole("button", { name: memberWords[to].handOver, exact: true }).first().click()
-      await page.getByRole("dialog").getByRole("button", { name: memberWords[to].handOver, exact: true }).click()
+      await page.route(sensitive, unconfirmed)
+      await page.getByRole("button", { name: factorWords[to].setUp, exact: true }).click()
       await page.getByRole("dialog", { name: confirmIdentityWords[to].title }).locator("input").waitFor()
+      await page.unroute(sensitive, unconfirmed)
     }
   },
   { source: "app/NewWorkspace.tsx", ...home, open: menuItem(".side-workspace", (to) => appWords[to].newWorkspace) },

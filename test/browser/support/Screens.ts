@@ -44,8 +44,7 @@ export const screensByRoute: Readonly<
   ],
   "/account": [{ name: "account", path: "/account", ready: ".row-static" }],
   "/account/address": [
-    { name: "address", path: "/account/address#svce_secret", ready: ".form-actions .button-primary" },
-    { name: "address-no-link", path: "/account/address", ready: ".notice-warn" }
+    { name: "address", path: "/account/address#svce_secret", ready: ".form-actions .button-primary" }
   ],
   "/w/$workspace": [{ name: "home", path: "/w/acme", ready: ".attention-row" }],
   "/w/$workspace/capsules": [{ name: "capsules", path: "/w/acme/capsules", ready: ".long-row" }],

@@ -59,6 +59,24 @@ describe("the operator's commands beside a running server", () => {
       const keys = yield* admin(["rotate-keys"])
       expect(JSON.parse(keys.out)).toMatchObject({ resumed: false, signingKeys: { rotated: false } })
 
+      const ada = ["--email", "ada@example.com"]
+      const moved = yield* admin(["address-link", ...ada, "--to", "ada@new.example"])
+      expect(JSON.parse(moved.out).addressLink).toStartWith(`${url}/account/address#svce_`)
+      const states = Effect.map(admin(["users", "list"]), ({ out }) =>
+        JSON.parse(out).users.map(({ email, status }: { email: string; status: string }) => [email, status])
+      )
+      expect((yield* admin(["users", "lock", ...ada])).code).toBe(0)
+      expect(yield* states).toEqual([["ada@example.com", "disabled"]])
+      expect((yield* signIn(other))._tag).toBe("Failure")
+      expect((yield* admin(["users", "unlock", ...ada])).code).toBe(0)
+      expect((yield* signIn(other))._tag).toBe("Success")
+      // Without --yes it says what would happen, and does nothing.
+      const asked = yield* admin(["users", "delete", ...ada])
+      expect([asked.code, asked.error]).toEqual([1, expect.stringContaining("--yes")])
+      expect((yield* states).length).toBe(1)
+      expect((yield* admin(["users", "delete", ...ada, "--yes"])).code).toBe(0)
+      expect(yield* states).toEqual([])
+
       const events = yield* audit
       const commands = events.filter(({ action }) => action === "operator.command")
       expect(commands.map(({ data }) => JSON.parse(data).command)).toEqual([
@@ -67,7 +85,11 @@ describe("the operator's commands beside a running server", () => {
         "admin reset-password",
         "admin reset-password",
         "admin create-token",
-        "admin rotate-keys"
+        "admin rotate-keys",
+        "admin address-link",
+        "admin users lock",
+        "admin users unlock",
+        "admin users delete"
       ])
       const creation = events.find(({ action }) => action === "account.create")
       expect(creation).toMatchObject({ target_id: subject, request_id: commands[1]?.request_id ?? "none" })
