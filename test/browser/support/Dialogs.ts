@@ -59,16 +59,13 @@ const madeLink = async (page: Page, to: Language): Promise<void> => {
   await page.locator(".secret-once").waitFor()
 }
 
-const sensitive = "**/auth/second-factor"
+const asked = "**/auth/confirmation"
 
-/** The server wants to know that the person is still there. */
+/** The person has not confirmed lately that it is them. */
 const unconfirmed = (route: Route) =>
-  route.request().method() === "GET"
-    ? route.fallback()
-    : route.fulfill({
-        status: 403,
-        json: { error: { code: "reauthentication_required", message: "Confirm first.", requestId: "req_test" } }
-      })
+  route.fulfill({
+    json: { confirmed: false, password: true, code: true, passkeys: true, provider: { name: "Acme ID" } }
+  })
 
 const capsule = `/w/acme/capsules/${storefrontId}`
 const account = { path: "/account", ready: ".row-static" }
@@ -88,10 +85,10 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     source: "app/ConfirmIdentity.tsx",
     ...account,
     open: async (page, to) => {
-      await page.route(sensitive, unconfirmed)
-      await page.getByRole("button", { name: factorWords[to].setUp, exact: true }).click()
-      await page.getByRole("dialog", { name: confirmIdentityWords[to].title }).locator("input").waitFor()
-      await page.unroute(sensitive, unconfirmed)
+      await page.route(asked, unconfirmed)
+      await page.getByRole("link", { name: signInWords[to].link }).click()
+      await page.getByRole("dialog", { name: confirmIdentityWords[to].title }).locator("input").first().waitFor()
+      await page.unroute(asked, unconfirmed)
     }
   },
   { source: "app/NewWorkspace.tsx", ...home, open: menuItem(".side-workspace", (to) => appWords[to].newWorkspace) },
