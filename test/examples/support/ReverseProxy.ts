@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { Effect, FileSystem, Schedule } from "effect"
+import { Effect, FileSystem } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { eventually } from "../../support/Eventually.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
 const examples = fileURLToPath(new URL("../../../examples/proxies", import.meta.url))
@@ -102,8 +103,6 @@ const certify = (folder: string) =>
     yield* made.exitCode
   })
 
-class NotYet extends Error {}
-
 /** The example's proxy in front of svc, until the Scope closes. */
 export const reverseProxy = Effect.fnUntraced(function* (name: ProxyName, listen: string, upstream: string) {
   const files = yield* FileSystem.FileSystem
@@ -122,11 +121,16 @@ export const reverseProxy = Effect.fnUntraced(function* (name: ProxyName, listen
       stderr: "ignore"
     })
   )
-  const answers = Effect.tryPromise({
-    try: () =>
-      fetch(`https://localhost:${new URL(`https://${listen}`).port}/healthz`, { tls: { rejectUnauthorized: false } }),
-    catch: () => new NotYet()
-  })
+  const health = `https://localhost:${new URL(`https://${listen}`).port}/healthz`
+  const answers = eventually(
+    Effect.promise(() =>
+      fetch(health, { tls: { rejectUnauthorized: false } }).then(
+        ({ status }) => status,
+        () => 0
+      )
+    ),
+    (status) => status === 200
+  )
   const ended = Effect.flatMap(server.exitCode, (code) => Effect.die(new Error(`${name} ended with ${String(code)}`)))
-  yield* Effect.raceFirst(Effect.retry(answers, Schedule.spaced("50 millis")), ended)
+  yield* Effect.raceFirst(answers, ended)
 })
