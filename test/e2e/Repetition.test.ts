@@ -32,7 +32,7 @@ const twice = Effect.fnUntraced(function* <A, E, R>(ask: Effect.Effect<A, E, R>,
 describe.skipIf(Bun.which("terraform") === null)("a request under an idempotency key", () => {
   it.live("every route that takes a key repeats its answer to clients that follow the API's definition", () =>
     Effect.gen(function* () {
-      const { client, repositoryUrl } = yield* hostedServer(files)
+      const { client, inPerson, repositoryUrl } = yield* hostedServer(files)
       const { workspace } = yield* client.workspaces.create({ payload: { handle: "acme" } })
       const over = (runId: RunId) =>
         Effect.map(
@@ -105,7 +105,7 @@ describe.skipIf(Bun.which("terraform") === null)("a request under an idempotency
 
       const { source } = yield* client.sources.read({ params: { sourceId: capsule.sourceId } })
       yield* twice(
-        client.sources.renewHookSecret({
+        inPerson.sources.renewHookSecret({
           params: { sourceId: source.id },
           headers: { "idempotency-key": "renew" },
           payload: { hookSecretVersion: source.hookSecretVersion }

@@ -1,4 +1,5 @@
 import { Context, Effect, FileSystem, Layer, Option, Redacted } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
 import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
 import { Sessions } from "../../../actors/account/Sessions.ts"
 import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
@@ -6,6 +7,7 @@ import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/
 import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
 import { makeClient } from "../../../src/client/index.ts"
 import { controlPlane } from "../../../src/Composition.ts"
+import { sessionHeader } from "../../../src/http/authorization/Credentials.ts"
 import { sessionCookieName } from "../../../src/http/HttpSettings.ts"
 import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/index.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
@@ -76,6 +78,13 @@ export const hostedServer = Effect.fnUntraced(function* (repositoryFiles: Readon
     repositoryUrl: repository.url,
     notesDir: mirror.notesDir,
     subject,
-    client: yield* makeClient({ baseUrl: url, token: secret })
+    client: yield* makeClient({ baseUrl: url, token: secret }),
+    /** The person in a session, for what tokens may not do. */
+    inPerson: yield* makeClient({ baseUrl: url }).pipe(
+      Effect.updateService(
+        HttpClient.HttpClient,
+        HttpClient.mapRequest(HttpClientRequest.setHeader(sessionHeader, Redacted.value(session.secret)))
+      )
+    )
   }
 })
