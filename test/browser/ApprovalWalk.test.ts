@@ -126,7 +126,7 @@ const personIn = (page: Page, language: Language, origin: string) => {
         await closed()
         await row(team).getByText(rules.membersOf(1)).waitFor()
       }),
-    install: (handle: string, url: string) =>
+    install: (url: string) =>
       step(async () => {
         const { [language]: words } = installWords
         await page.goto(`${origin}/new`)
@@ -233,7 +233,7 @@ describe.each([
         yield* owner.addRule("production")
 
         yield* approver.watchRuns(handle)
-        yield* owner.install(handle, repository.url)
+        yield* owner.install(repository.url)
         yield* approver.openRun(yield* owner.run)
         yield* owner.ownRefused
         yield* approver.approve
