@@ -6,13 +6,19 @@ import { OAuthClient } from "../runner/oauth/OAuthClient.ts"
 import { coordinatorUnderWay } from "../schema/tables/PlanTables.ts"
 import { InstallPlanActor, RevisionPlanActor } from "../schema/protocol/PlanActors.ts"
 import { handedOver } from "./ActorClient.ts"
+import { AuditRemoval } from "./audit/AuditRemoval.ts"
 import { ApprovalRules } from "./approval/ApprovalRules.ts"
 import { Approvals } from "./approval/Approvals.ts"
 import { ApplySettlement } from "./execution/ApplySettlement.ts"
 import { makeApplyExecution } from "./execution/ApplyExecution.ts"
 import { makeBackupExecution } from "./execution/BackupExecution.ts"
+import { makeRestoreExecution } from "./execution/RestoreExecution.ts"
 import { BackupStore } from "./state/BackupStore.ts"
+import { StateAdoption } from "./adoption/StateAdoption.ts"
+import { StateReceipt } from "./adoption/StateReceipt.ts"
 import * as CapsuleBehavior from "./capsule/CapsuleBehavior.ts"
+import { CapsuleBackups } from "./capsule/CapsuleBackups.ts"
+import { CapsuleExports } from "./capsule-export/CapsuleExports.ts"
 import { CapsuleLeftOvers } from "./capsule/CapsuleLeftOvers.ts"
 import { CapsuleLedger } from "./authority/CapsuleLedger.ts"
 import { CapsuleRuns } from "./capsule/CapsuleRuns.ts"
@@ -31,6 +37,9 @@ import { RunInputs } from "./execution/RunInputs.ts"
 import { RunPreparation } from "./execution/RunPreparation.ts"
 import { PathFilters } from "./staleness/PathFilters.ts"
 import { StaleReasons } from "./staleness/StaleReasons.ts"
+import { readWholeBacklog } from "./state/StateBacklog.ts"
+import { StateResources } from "./state/StateResources.ts"
+import { StateUploads } from "./state/StateUploads.ts"
 import { StateVersions } from "./state/StateVersions.ts"
 import * as ConnectionBehavior from "./connection/ConnectionBehavior.ts"
 import { ConnectionAuthorizations } from "./connection/ConnectionAuthorizations.ts"
@@ -40,6 +49,7 @@ import { ConnectionUses } from "./connection/ConnectionUses.ts"
 import * as ConnectionsLive from "./connection/ConnectionsLive.ts"
 import { CredentialTest } from "./connection/CredentialTest.ts"
 import { HeldValues } from "./connection/HeldValues.ts"
+import { StoredCommits } from "./git-fetch/StoredCommits.ts"
 import { TokenRenewals } from "./connection/TokenRenewals.ts"
 import { Deliveries } from "./delivery/Deliveries.ts"
 import { DeliverySidecar } from "./delivery/DeliverySidecar.ts"
@@ -73,9 +83,12 @@ import { LeftOverStates } from "./state/LeftOverStates.ts"
 import { RunCheckpoints } from "./state/RunCheckpoints.ts"
 import { RunExecutions } from "./execution/RunExecution.ts"
 import { RunCancels } from "./run/RunCancels.ts"
+import { OutdatedPlans } from "./execution/OutdatedPlans.ts"
 import { RunExecutor } from "./execution/RunExecutor.ts"
 import * as RunHandoverLive from "./run/RunHandoverLive.ts"
 import { RunJournal } from "./run/RunJournal.ts"
+import { RecordRemoval } from "./retention/RecordRemoval.ts"
+import { StoredBytes } from "./retention/StoredBytes.ts"
 import { LogRemoval } from "./run/LogRemoval.ts"
 import { RunLedger } from "./run/RunLedger.ts"
 import { RunLifecycle } from "./run/RunLifecycle.ts"
@@ -133,7 +146,7 @@ const records = Layer.mergeAll(
   SourceStore.layer,
   SourceLanes.layer,
   DeferredSyncs.layer,
-  InstallPlanStore.layer,
+  InstallPlanStore.layer.pipe(Layer.provideMerge(StateUploads.layer)),
   RevisionPlanStore.layer,
   Receipts.layer
 ).pipe(Layer.provideMerge(RunLifecycle.layer), Layer.provideMerge(RunJournal.layer))
@@ -180,11 +193,10 @@ const executions = Layer.effect(
       destroy_apply: apply,
       drift_check: yield* makeDriftExecution,
       backup,
-      // Restores are started from the operator's command line while no service is running.
-      restore: () => Effect.die(new Error("A restore is not executed by the running service"))
+      restore: yield* makeRestoreExecution
     }
   })
-).pipe(Layer.provide(RunPreparation.layer), Layer.provide(TokenRenewals.layer))
+).pipe(Layer.provide(RunPreparation.layer), Layer.provide(StoredCommits.layer), Layer.provide(TokenRenewals.layer))
 
 const behaviors = Layer.mergeAll(
   CapsuleBehavior.layer,
@@ -197,7 +209,7 @@ const behaviors = Layer.mergeAll(
 ).pipe(
   Layer.provide(Layer.mergeAll(InstallPlanSteps.layer, RevisionPlanSteps.layer)),
   Layer.provide(InitialCommit.layer),
-  Layer.provideMerge(CapsuleRuns.layer)
+  Layer.provideMerge(Layer.mergeAll(CapsuleRuns.layer, StateAdoption.layer))
 )
 
 const OpenCoordinator = rowShape({
@@ -234,6 +246,7 @@ const work = Layer.effectDiscard(
     yield* interfaces.resume
     yield* Effect.forkScoped(executor.work)
     yield* Effect.forkScoped(groups.follow)
+    yield* Effect.forkScoped(readWholeBacklog)
     // Archives are kept for a day after their last record is gone: one may not be written yet.
     yield* Effect.forkScoped(Effect.repeat(cleanUpSnapshots, Schedule.spaced("1 day")))
     yield* Effect.addFinalizer(() => executor.drain)
@@ -245,6 +258,8 @@ const clients = Layer.mergeAll(
   Teams.layer,
   CapsulesLive.layer,
   CapsuleLeftOvers.layer,
+  CapsuleBackups.layer,
+  CapsuleExports.layer.pipe(Layer.provide(TokenRenewals.layer)),
   ConnectionsLive.layer,
   Dependencies.layer,
   Handoffs.layer.pipe(Layer.provideMerge(SetupTickets.layer)),
@@ -254,6 +269,8 @@ const clients = Layer.mergeAll(
   RevisionPlansLive.layer,
   RunsLive.layer,
   SourcesLive.layer,
+  StateReceipt.layer,
+  StateResources.layer,
   TokenRenewals.layer
 )
 
@@ -266,8 +283,18 @@ export const layer = Layer.mergeAll(
   RunStreamsLive.layer,
   work,
   BackgroundCleanup.layer.pipe(
-    Layer.provide(Layer.mergeAll(TokenRenewals.layer, LogRemoval.layer)),
-    Layer.provideMerge(Layer.mergeAll(SourceSchedule.layer, DeferredFollows.layer, DriftSchedule.layer))
+    Layer.provide(
+      Layer.mergeAll(
+        TokenRenewals.layer,
+        LogRemoval.layer,
+        AuditRemoval.layer,
+        RecordRemoval.layer,
+        OutdatedPlans.layer
+      )
+    ),
+    Layer.provideMerge(
+      Layer.mergeAll(SourceSchedule.layer, DeferredFollows.layer, DriftSchedule.layer, StoredBytes.layer)
+    )
   )
 ).pipe(
   Layer.provide(RunGroups.layer),

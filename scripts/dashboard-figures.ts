@@ -1,12 +1,13 @@
 // `npm run bench:dashboard`: every figure of the dashboard with its target and verdict, from the release binary's own
 // files in headless Chromium on the same machine as the server. Medians of several rounds. `SVC_TEST_BINARY` names an
-// existing binary. `-- --only size` runs one group and may be repeated: `size`, `loading`, `smoothness`.
+// existing binary. `-- --only size` runs one group and may be repeated: `size`, `loading`, `smoothness`, `plan`.
 import { NodeRuntime } from "@effect/platform-node"
 import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"
 import { Console, Effect, Schema } from "effect"
 import { platform } from "../src/composition/Platform.ts"
 import { loading } from "../test/bench/dashboard/Loading.ts"
+import { planReview } from "../test/bench/dashboard/PlanReview.ts"
 import { size } from "../test/bench/dashboard/Size.ts"
 import { smoothness } from "../test/bench/dashboard/Smoothness.ts"
 import { printFigure } from "../test/bench/support/Figures.ts"
@@ -30,7 +31,12 @@ const program = Effect.gen(function* () {
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
     Effect.promise(() => started.close())
   )
-  const groups = { size: size(files), loading: loading(browser, files), smoothness: smoothness(browser, files) }
+  const groups = {
+    size: size(files),
+    loading: loading(browser, files),
+    smoothness: smoothness(browser, files),
+    plan: planReview(browser, files)
+  }
   const unknown = values.only?.find((name) => !Object.hasOwn(groups, name))
   if (unknown !== undefined) {
     return yield* new UnknownGroup({ message: `No group ${unknown}. There are: ${Object.keys(groups).join(", ")}.` })

@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { SyncProcessCommand } from "../runner/snapshot/SyncProcessCommand.ts"
 import { ConfinementCommand } from "../runner/sandbox/confinement/ConfinementCommand.ts"
 import { confineArgument, syncArgument } from "./BinaryArguments.ts"
+import { SvcCommand } from "./backup/SvcCommand.ts"
 import { run, teardown } from "./cli/Run.ts"
 import { platform } from "./composition/Platform.ts"
 import { EmbeddedDashboard, type EmbeddedFile } from "./dashboard/EmbeddedFiles.ts"
@@ -20,6 +21,7 @@ export const main = (dashboard: ReadonlyArray<EmbeddedFile>, licenses: string): 
   const binary = Layer.mergeAll(
     Layer.succeed(EmbeddedDashboard, dashboard),
     Layer.succeed(EmbeddedLicenses, licenses),
+    Layer.succeed(SvcCommand, { program: process.execPath, args: [] }),
     Layer.succeed(SyncProcessCommand, { program: process.execPath, args: [syncArgument] }),
     Layer.succeed(ConfinementCommand, { program: process.execPath, args: [confineArgument] })
   )

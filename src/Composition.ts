@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import * as Actors from "../actors/Runtime.ts"
+import { ScheduledBackups } from "./backup/ScheduledBackups.ts"
 import { face, listener } from "./composition/Face.ts"
 import { identity } from "./composition/Identity.ts"
 import { machineWith, type RunnerServices } from "./composition/Machine.ts"
@@ -11,8 +12,11 @@ import { startSandboxWarmup, warmSandbox } from "./composition/SandboxWarmup.ts"
 import { type DatabaseServices, storageOver } from "./composition/Storage.ts"
 import * as Database from "./database/Database.ts"
 import type { HttpListener } from "./http/HttpListener.ts"
+import { backupNotices } from "./http/BackupNotices.ts"
 import { isolationNotice } from "./http/IsolationNotice.ts"
 import { OperatorListener } from "./observability/OperatorListener.ts"
+import { diskMetrics } from "./observability/DiskMetrics.ts"
+import { storedMetrics } from "./observability/StoredMetrics.ts"
 import { runMetrics } from "./observability/RunMetrics.ts"
 import { operatorServer } from "./operator/OperatorServer.ts"
 import { telemetry } from "./observability/Telemetry.ts"
@@ -45,9 +49,10 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
     readinessSignal,
     operatorServer,
     mailDelivery(settings),
-    observed ? runMetrics : Layer.empty
+    observed ? Layer.mergeAll(runMetrics, diskMetrics, storedMetrics) : Layer.empty
   ).pipe(
-    Layer.provideMerge(face(settings).pipe(Layer.provide(isolationNotice))),
+    Layer.provideMerge(face(settings).pipe(Layer.provide(isolationNotice), Layer.provide(backupNotices))),
+    Layer.provideMerge(ScheduledBackups.layer(settings)),
     Layer.provideMerge(Actors.layer),
     Layer.provideMerge(identity(settings)),
     Layer.provideMerge(parts.runner),

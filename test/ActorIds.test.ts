@@ -12,8 +12,8 @@ const ofNobody = "a data key may belong to no Workspace, which is the empty text
 const asText: Readonly<Record<string, string>> = {
   "actors/account/TokenPage.ts: tokenId": "the end of the previous page, as the signed cursor has it",
   "actors/audit/Audit.ts: actor_token_id": credential,
-  "actors/audit/Audit.ts: capsuleId": filter,
-  "actors/audit/Audit.ts: runId": filter,
+  "actors/audit/AuditFilter.ts: capsuleId": filter,
+  "actors/audit/AuditFilter.ts: runId": filter,
   "actors/audit/AuditRow.ts: actor_token_id": credential,
   "actors/capsule/CapsuleLeftOvers.ts: runId": filter,
   "actors/capsule/Capsules.ts: projectId": filter,

@@ -48,7 +48,10 @@ export const hasUnseenNotices = (sql: SqlClient.SqlClient, subject: string) =>
 export class AccountNotices extends Context.Service<
   AccountNotices,
   {
-    /** In the transaction of the change. Where the server sends mails, an address that was verified gets one. */
+    /**
+     * In the transaction of the change. Where the server sends mails, an address that was verified gets one. A change of the address
+     * is written before it is made: whoever makes it may read the new one.
+     */
     readonly write: (subject: string, kind: NoticeKind, detail?: string) => Effect.Effect<void>
     /** What the person has not seen yet, newest first. */
     readonly unseen: (subject: string) => Effect.Effect<ReadonlyArray<AccountNotice>>
@@ -71,11 +74,9 @@ export class AccountNotices extends Context.Service<
           WHERE subject = ${subject} AND seen_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 50`
       })
 
-      /** To the previous address when the address changed: whoever changed it may read the new one. */
-      const mail = Effect.fnUntraced(function* (subject: string, kind: NoticeKind, detail: string | undefined) {
+      const mail = Effect.fnUntraced(function* (subject: string, kind: NoticeKind) {
         if (mails.baseUrl === undefined) return
-        const address =
-          kind === "address" ? detail : yield* Effect.provideService(verifiedAddress(subject), SqlClient.SqlClient, sql)
+        const address = yield* Effect.provideService(verifiedAddress(subject), SqlClient.SqlClient, sql)
         if (address === undefined) return
         yield* mails.queue(address, {
           kind: "notice",
@@ -96,7 +97,7 @@ export class AccountNotices extends Context.Service<
               created_at: yield* now,
               seen_at: null
             })}`
-            yield* mail(subject, kind, detail)
+            yield* mail(subject, kind)
           },
           Effect.orDie,
           Effect.provideService(SecureRandom.SecureRandom, random)

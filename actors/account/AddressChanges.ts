@@ -1,13 +1,15 @@
-import { Context, DateTime, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import type { AddressLinkState } from "../../schema/records/AccountLink.ts"
 import type { AddressProof } from "../../schema/records/Invitation.ts"
 import { retention } from "../../schema/records/Retention.ts"
 import type { CommandContext } from "../Command.ts"
 import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
+import { Mails } from "../mail/Mails.ts"
 import { AddressChangeRow } from "./ProfileRows.ts"
 import { Users } from "./Users.ts"
 
@@ -16,10 +18,6 @@ export interface AddressLink {
   readonly secret: Redacted.Redacted
   readonly expiresAt: string
 }
-
-/** The change that a link makes. */
-export const AddressChange = Schema.Struct({ from: Schema.String, to: Schema.String })
-export type AddressChange = typeof AddressChange.Type
 
 const refused = () =>
   new ApiError({
@@ -39,9 +37,20 @@ export class AddressChanges extends Context.Service<
      * account. Whether another account has the address is said only to those who open the link.
      */
     readonly issue: (subject: string, email: string, proof: AddressProof) => Effect.Effect<AddressLink, ApiError>
-    /** What the link changes, without using it. Fails with `not_found` for anybody but the person of its account. */
-    readonly inspect: (subject: string, secret: Redacted.Redacted) => Effect.Effect<AddressChange, ApiError>
-    /** Changes the address. Fails as `inspect` does, and with `failed_precondition` for an address that is taken. */
+    /**
+     * Mails a link to that address, and to nobody else: opening it proves the address. Fails as `issue` does, with
+     * `capability_not_available` where no mail is sent, and with `rate_limited` when the address got too many.
+     */
+    readonly mail: (subject: string, email: string) => Effect.Effect<{ readonly expiresAt: string }, ApiError>
+    /**
+     * What the link changes and whether it still works, without using it. Fails with `not_found` for anybody but the person of
+     * its account.
+     */
+    readonly inspect: (subject: string, secret: Redacted.Redacted) => Effect.Effect<AddressLinkState, ApiError>
+    /**
+     * Changes the address. Fails with `not_found` for anybody but the person of its account and where it no longer works, and with
+     * `failed_precondition` for an address that is taken.
+     */
     readonly redeem: (
       context: CommandContext,
       subject: string,
@@ -54,6 +63,7 @@ export class AddressChanges extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const users = yield* Users
+      const mails = yield* Mails
       const random = yield* SecureRandom.SecureRandom
 
       const person = Effect.fnUntraced(function* (subject: string) {
@@ -67,35 +77,62 @@ export class AddressChanges extends Context.Service<
         return row ?? (yield* refused())
       })
 
+      const issue = Effect.fn("AddressChanges.issue")(
+        function* (subject: string, text: string, proof: AddressProof) {
+          const email = yield* users.parseEmail(text)
+          const owner = yield* person(subject)
+          if (owner.email === email) {
+            return yield* invalidRequest("email: the account has this address already.")
+          }
+          const secret = yield* mintSecret("addressChange")
+          const at = yield* DateTime.now
+          const expiresAt = DateTime.formatIso(DateTime.addDuration(at, retention.addressChange.after))
+          yield* sql`DELETE FROM address_changes WHERE subject = ${subject} AND used_at IS NULL`
+          yield* sql`INSERT INTO address_changes ${AddressChangeRow.values(sql, {
+            id: yield* newId(Schema.String, "adr"),
+            secret_hash: secretHash(secret),
+            subject: owner.subject,
+            email,
+            proof,
+            created_at: DateTime.formatIso(at),
+            expires_at: expiresAt,
+            used_at: null
+          })}`
+          return { secret, expiresAt, email }
+        },
+        transaction(sql),
+        Effect.provideService(SecureRandom.SecureRandom, random)
+      )
+
+      const mail = Effect.fn("AddressChanges.mail")(function* (subject: string, text: string) {
+        const { baseUrl } = mails
+        if (baseUrl === undefined) {
+          return yield* new ApiError({
+            code: "capability_not_available",
+            message: "This server sends no mail. The operator makes the link with `svc admin address-link`."
+          })
+        }
+        const { email, expiresAt, secret } = yield* issue(subject, text, "mail")
+        const link = `${baseUrl}/account/address#${Redacted.value(secret)}`
+        if (yield* mails.queue(email, { kind: "address_link", link, expiresAt })) return { expiresAt }
+        return yield* new ApiError({
+          code: "rate_limited",
+          message: "This address got too many mails within an hour. Try again later.",
+          retryAfter: 3600
+        })
+      }, transaction(sql))
+
       return AddressChanges.of({
-        issue: Effect.fn("AddressChanges.issue")(
-          function* (subject, text, proof) {
-            const email = yield* users.parseEmail(text)
-            if ((yield* person(subject)).email === email) {
-              return yield* invalidRequest("email: the account has this address already.")
-            }
-            const secret = yield* mintSecret("addressChange")
-            const at = yield* DateTime.now
-            const expiresAt = DateTime.formatIso(DateTime.addDuration(at, retention.addressChange.after))
-            yield* sql`DELETE FROM address_changes WHERE subject = ${subject} AND used_at IS NULL`
-            yield* sql`INSERT INTO address_changes ${AddressChangeRow.values(sql, {
-              id: yield* newId(Schema.String, "adr"),
-              secret_hash: secretHash(secret),
-              subject,
-              email,
-              proof,
-              created_at: DateTime.formatIso(at),
-              expires_at: expiresAt,
-              used_at: null
-            })}`
-            return { secret, expiresAt }
-          },
-          transaction(sql),
-          Effect.provideService(SecureRandom.SecureRandom, random)
-        ),
+        issue,
+        mail,
         inspect: Effect.fn("AddressChanges.inspect")(function* (subject, secret) {
-          const row = yield* good(subject, secret)
-          return { from: (yield* person(subject)).email, to: row.email }
+          const [row] = yield* AddressChangeRow.rows(sql)`SELECT * FROM address_changes
+            WHERE secret_hash = ${secretHash(secret)} AND subject = ${subject}`
+          if (row === undefined) return yield* notFound("Link")
+          if (row.used_at !== null) return { state: "used" } as const
+          if (row.expires_at <= (yield* now)) return { state: "expired" } as const
+          const from = (yield* person(subject)).email
+          return { state: "live", from, to: row.email, expiresAt: row.expires_at } as const
         }, transaction(sql)),
         redeem: Effect.fn("AddressChanges.redeem")(function* (context, subject, secret) {
           const row = yield* good(subject, secret)

@@ -3,11 +3,11 @@ import { Subject } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** One-time links to set up or recover an account. */
+/** One-time links to set up or recover an account. Nobody but the reader of a mail has a `mailed_reset`. */
 export const SetupLinkRow = table("setup_links", {
   id: Schema.String,
   secret_hash: Schema.String,
-  purpose: Schema.Literals(["first_admin", "reset_password"]),
+  purpose: Schema.Literals(["first_admin", "reset_password", "mailed_reset"]),
   subject: Schema.NullOr(Subject),
   created_at: Timestamp,
   expires_at: Timestamp,

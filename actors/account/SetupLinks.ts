@@ -1,14 +1,16 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server"
-import { Context, DateTime, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { retention } from "../../schema/records/Retention.ts"
-import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import type { SetupLinkState } from "../../schema/records/AccountLink.ts"
 import { Subject } from "../../schema/records/Ids.ts"
+import { retention } from "../../schema/records/Retention.ts"
 import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
 import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
+import { Mails } from "../mail/Mails.ts"
 import {
   creationOptions,
   NewPasskeys,
@@ -20,8 +22,8 @@ import { claimedChallenge, issueChallenge, spendSetupChallenge } from "./Passkey
 import type { PasskeyRegistration } from "./PasskeyResponse.ts"
 import { Passwords } from "./Passwords.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
-import { Users } from "./Users.ts"
 import { SetupLinkRow } from "./SetupLinkRow.ts"
+import { type User, Users } from "./Users.ts"
 
 const validFor = retention.setupLink.after
 
@@ -31,12 +33,10 @@ export interface SetupLink {
   readonly expiresAt: string
 }
 
-/** `email`: the account of a link for an existing one. Its holder may know: they are about to get in. */
-export const SetupLinkPurpose = Schema.Union([
-  Schema.Struct({ purpose: Schema.Literal("first_account") }),
-  Schema.Struct({ purpose: Schema.Literal("recovery"), email: Schema.String })
-])
-export type SetupLinkPurpose = typeof SetupLinkPurpose.Type
+export interface ResetLink extends SetupLink {
+  /** Whether a second link was mailed to the address of the account. */
+  readonly mailed: boolean
+}
 
 export interface Redemption {
   readonly secret: Redacted.Redacted
@@ -65,7 +65,7 @@ type WayIn =
 
 const Link = Schema.Struct({
   id: Schema.String,
-  purpose: Schema.Literals(["first_admin", "reset_password"]),
+  purpose: SetupLinkRow.columns.purpose,
   subject: Schema.NullOr(Subject)
 })
 
@@ -73,7 +73,7 @@ const refused = () =>
   new ApiError({
     code: "not_found",
     message:
-      "The setup link is unknown, used or expired. Restart the server, or run `svc admin setup-link`, for a new one."
+      "The setup link is unknown, used or expired. `svc admin setup-link` makes a new one for the first account, `svc admin reset-password` for an existing one."
   })
 
 /** One-time links: for the first account of an installation, and for an account that lost its password. */
@@ -82,10 +82,13 @@ export class SetupLinks extends Context.Service<
   {
     /** A link for the first account, `none` once an account exists. Earlier unused links of this kind end. */
     readonly issueFirst: Effect.Effect<Option.Option<SetupLink>>
-    /** A link with which the account gets a new password. Fails with `not_found`. */
-    readonly issueReset: (subject: string) => Effect.Effect<SetupLink, ApiError>
-    /** What the link is for, without using it up. Fails with `not_found` for an invalid link. */
-    readonly inspect: (secret: Redacted.Redacted) => Effect.Effect<SetupLinkPurpose, ApiError>
+    /**
+     * A link with which the account gets a new password. With `mail` a second one is mailed to its address: only the reader of
+     * the mail has it, so it proves the address. Using either ends both. Fails with `not_found`.
+     */
+    readonly issueReset: (subject: string, mail?: boolean) => Effect.Effect<ResetLink, ApiError>
+    /** What the link is for and whether it still works, without using it up. Fails with `not_found` for an unknown link. */
+    readonly inspect: (secret: Redacted.Redacted) => Effect.Effect<SetupLinkState, ApiError>
     /** Uses up the link and signs the person in. Fails with `not_found` for an invalid link. */
     readonly redeem: (
       redemption: PasswordRedemption
@@ -117,6 +120,7 @@ export class SetupLinks extends Context.Service<
       const passwords = yield* Passwords
       const sessions = yield* Sessions
       const newPasskeys = yield* NewPasskeys
+      const mails = yield* Mails
       const random = yield* SecureRandom.SecureRandom
       const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
 
@@ -127,13 +131,11 @@ export class SetupLinks extends Context.Service<
           WHERE secret_hash = ${hash} AND used_at IS NULL AND expires_at > ${at}`
       })
 
-      const issue = Effect.fnUntraced(
-        function* (purpose: (typeof Link.Type)["purpose"], subject: string | null) {
+      const mint = Effect.fnUntraced(
+        function* (purpose: SetupLinkRow["purpose"], subject: Subject | null) {
           const secret = yield* mintSecret("setupLink")
           const at = yield* DateTime.now
           const expiresAt = DateTime.formatIso(DateTime.addDuration(at, validFor))
-          yield* sql`DELETE FROM setup_links
-            WHERE used_at IS NULL AND purpose = ${purpose} AND COALESCE(subject, '') = ${subject ?? ""}`
           yield* sql`INSERT INTO setup_links ${SetupLinkRow.values(sql, {
             id: yield* newId(Schema.String, "lnk"),
             secret_hash: secretHash(secret),
@@ -147,6 +149,19 @@ export class SetupLinks extends Context.Service<
         },
         Effect.provideService(SecureRandom.SecureRandom, random)
       )
+
+      const issue = Effect.fnUntraced(function* (purpose: SetupLinkRow["purpose"], subject: Subject | null) {
+        yield* sql`DELETE FROM setup_links WHERE used_at IS NULL AND COALESCE(subject, '') = ${subject ?? ""}`
+        return yield* mint(purpose, subject)
+      })
+
+      const mailReset = Effect.fnUntraced(function* ({ email, subject }: User) {
+        const { baseUrl } = mails
+        if (baseUrl === undefined) return false
+        const { expiresAt, secret } = yield* mint("mailed_reset", subject)
+        const link = `${baseUrl}/setup#${Redacted.value(secret)}`
+        return yield* mails.queue(email, { kind: "reset_link", link, expiresAt })
+      })
 
       /** Before anything costly, so that guesses are cheap. */
       const goodLink = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
@@ -162,7 +177,7 @@ export class SetupLinks extends Context.Service<
         const subject =
           good.subject === null
             ? yield* createFirst(redemption, way)
-            : yield* recover(good.subject, service(redemption), way)
+            : yield* recover({ ...good, subject: good.subject }, service(redemption), way)
         if (way.kind === "passkey") yield* newPasskeys.insert(service(redemption), subject, way.verified)
         const { requestId, userAgent } = redemption
         const opened = yield* sessions.open({ subject, method: "setup", userAgent, requestId })
@@ -230,7 +245,16 @@ export class SetupLinks extends Context.Service<
         return subject
       })
 
-      const recover = Effect.fnUntraced(function* (subject: Subject, context: CommandContext, way: WayIn) {
+      const recover = Effect.fnUntraced(function* (
+        { purpose, subject }: typeof Link.Type & { readonly subject: Subject },
+        context: CommandContext,
+        way: WayIn
+      ) {
+        // The operator's link and the mailed one are one way in.
+        yield* sql`UPDATE setup_links SET used_at = ${yield* now} WHERE subject = ${subject} AND used_at IS NULL`
+        if (purpose === "mailed_reset") {
+          yield* users.proveAddress(subject, (yield* knownHolder(subject)).email, "mail")
+        }
         if (way.kind === "password") yield* users.setPassword(context, subject, way.hash)
         else yield* users.removePassword(context, subject)
         return subject
@@ -241,17 +265,24 @@ export class SetupLinks extends Context.Service<
           if (yield* users.exist) return Option.none()
           return Option.some(yield* issue("first_admin", null))
         }).pipe(transaction(sql), Effect.withSpan("SetupLinks.issueFirst")),
-        issueReset: Effect.fn("SetupLinks.issueReset")(function* (subject) {
-          if (Option.isNone(yield* users.find(subject))) {
-            return yield* new ApiError({ code: "not_found", message: "Account not found." })
-          }
-          return yield* issue("reset_password", subject)
+        issueReset: Effect.fn("SetupLinks.issueReset")(function* (subject, mail = false) {
+          const user = yield* users.find(subject)
+          if (Option.isNone(user)) return yield* notFound("Account")
+          const link = yield* issue("reset_password", user.value.subject)
+          return { ...link, mailed: mail && (yield* mailReset(user.value)) }
         }, transaction(sql)),
         inspect: Effect.fn("SetupLinks.inspect")(function* (secret) {
-          const good = yield* goodLink(secret)
-          if (good.subject !== null) return { purpose: "recovery", email: (yield* knownHolder(good.subject)).email }
-          return (yield* users.exist) ? yield* refused() : { purpose: "first_account" }
-        }),
+          const [row] = yield* SetupLinkRow.rows(sql)`SELECT * FROM setup_links
+            WHERE secret_hash = ${secretHash(secret)}`
+          if (row === undefined) return yield* notFound("Setup link")
+          const purpose = row.subject === null ? "first_account" : "recovery"
+          const isUsed = row.used_at !== null || (row.subject === null && (yield* users.exist))
+          if (isUsed) return { state: "used", purpose } as const
+          if (row.expires_at <= (yield* now)) return { state: "expired", purpose } as const
+          const live = { state: "live", expiresAt: row.expires_at } as const
+          if (row.subject === null) return { ...live, purpose: "first_account" } as const
+          return { ...live, purpose: "recovery", email: (yield* knownHolder(row.subject)).email } as const
+        }, transaction(sql)),
         redeem,
         passkeyOptions,
         redeemWithPasskey

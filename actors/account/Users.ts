@@ -229,10 +229,11 @@ export class Users extends Context.Service<
             "account.address",
             Effect.fnUntraced(function* (present) {
               const at = yield* now
+              // First: its mail goes to the address that the account has now.
+              yield* notices.write(subject, "address", present.email)
               yield* sql`UPDATE users SET ${StoredUser.changes(sql, { email, email_proof: proof, updated_at: at })}
                 WHERE subject = ${subject}`
               yield* sql`DELETE FROM setup_links WHERE subject = ${subject} AND used_at IS NULL`
-              yield* notices.write(subject, "address", present.email)
             })
           )
         }),

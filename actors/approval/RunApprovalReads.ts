@@ -31,7 +31,7 @@ export const readRunApprovals = Effect.fn("readRunApprovals")(function* (id: Run
   const read = yield* ReadSql
   const [run] = yield* Effect.orDie(RunRow.rows(read)`SELECT * FROM runs WHERE id = ${id}`)
   if (run === undefined) return yield* notFound("Run")
-  if (!isPlan(run.type)) return yield* failedPrecondition("Only a plan or destroy plan is approved.")
+  if (!isPlan(run.type)) return yield* failedPrecondition("Only a plan, destroy plan or restore is approved.")
   const standing = yield* planApproval(run).pipe(Effect.provideService(SqlClient.SqlClient, read))
   const { decision, facts, given, rules, teamNames } = standing
   const tallies = new Map(decision.tallies.map((tally) => [tally.rule.id, tally]))

@@ -21,6 +21,25 @@ export const AuditRow = table("audit_events", {
   run_id: Schema.NullOr(RunId),
   data: AuditDataJson,
   request_id: Schema.NullOr(Schema.String),
-  created_at: Timestamp
+  created_at: Timestamp,
+  /** Place in the chain of its Workspace, or of the installation; `null` until it has one. */
+  position: Schema.NullOr(Schema.Int),
+  /** Digest of the event and of the link before it. */
+  mac: Schema.NullOr(Schema.String)
 })
 export type AuditRow = RowOf<typeof AuditRow.columns>
+
+/** What a record shows of its columns, beside the Workspace and the data. */
+export const recordFields = (row: Omit<AuditRow, "workspace_id" | "capsule_id" | "data" | "position" | "mac">) => ({
+  id: row.id,
+  actor: {
+    kind: row.actor_kind,
+    ...(row.actor_subject === null ? {} : { subject: row.actor_subject }),
+    ...(row.actor_token_id === null ? {} : { tokenId: row.actor_token_id })
+  },
+  action: row.action,
+  target: { kind: row.target_kind, id: row.target_id },
+  ...(row.run_id === null ? {} : { runId: row.run_id }),
+  ...(row.request_id === null ? {} : { requestId: row.request_id }),
+  createdAt: row.created_at
+})

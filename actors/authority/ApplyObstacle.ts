@@ -27,7 +27,7 @@ type Capsule = Pick<
  * it. Everything that applies a plan checks here: a person, a group and a Capsule that follows its lane.
  */
 export const applyObstacle = (plan: Plan, capsule: Capsule, at: string): ApiError | undefined => {
-  if (!isPlan(plan.type)) return failedPrecondition("Only a plan or destroy plan can be applied.")
+  if (!isPlan(plan.type)) return failedPrecondition("Only a plan, destroy plan or restore can be applied.")
   if (plan.used_by_run_id !== null) {
     return new ApiError({
       code: "run_conflict",

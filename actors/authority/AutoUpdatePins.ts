@@ -44,6 +44,20 @@ export const pinOf = (
   }
 }
 
+/** The columns by which a restore pins its Capsule: nothing is followed before a person resumes it. */
+export const pinOfRestore = (
+  apply: RunRow,
+  plan: RunRow,
+  restored: { readonly at: string; readonly backupAt: string }
+) => ({
+  pinned_run_id: plan.id,
+  pinned_by: apply.created_by ?? plan.approved_by,
+  pinned_at: restored.at,
+  pinned_reason: `Restored from the backup of ${restored.backupAt}.`,
+  pinned_commit: null,
+  pin_ends_on_commit: 0
+})
+
 /** Whether the pin ends with this commit of the lane, by the choice of the person who rolled back. */
 export const endsWith = (capsule: Pick<CapsuleRow, "pin_ends_on_commit" | "pinned_commit">, commit: string): boolean =>
   capsule.pin_ends_on_commit === 1 && capsule.pinned_commit !== commit
@@ -52,4 +66,4 @@ export const isPinned = (capsule: Pick<CapsuleRow, "pinned_at">): boolean => cap
 
 /** Why nothing is followed, in words. */
 export const pinWords = (capsule: Pick<CapsuleRow, "pinned_at" | "pinned_reason">): string =>
-  `A rollback holds the Capsule since ${capsule.pinned_at ?? ""}: ${capsule.pinned_reason ?? ""}`
+  `A rollback or restore holds the Capsule since ${capsule.pinned_at ?? ""}: ${capsule.pinned_reason ?? ""}`

@@ -7,6 +7,7 @@ import type {
   InstallConfigId,
   ProjectId,
   SourceId,
+  StateVersionId,
   WorkspaceId
 } from "../../schema/records/Ids.ts"
 import { now } from "../Identity.ts"
@@ -28,6 +29,8 @@ export interface NewCapsule {
   readonly installConfigId: InstallConfigId
   readonly trackedRef: string
   readonly trackedPath: string
+  /** The state that the Capsule begins with, when it takes one over. */
+  readonly state?: { readonly stateVersionId: StateVersionId; readonly generation: number } | undefined
 }
 
 /** Where a Capsule takes its commits from. */
@@ -90,7 +93,8 @@ export class CapsuleLedger extends Context.Service<
           install_config_id: capsule.installConfigId,
           status: "pending" satisfies CapsuleStatus,
           runtime_safety: "safe",
-          current_state_generation: 0,
+          current_state_version_id: capsule.state?.stateVersionId ?? null,
+          current_state_generation: capsule.state?.generation ?? 0,
           execution_authority_epoch: 1,
           tracked_ref: capsule.trackedRef,
           tracked_path: capsule.trackedPath,

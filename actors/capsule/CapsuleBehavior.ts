@@ -86,6 +86,8 @@ export const layer = CapsuleActor.toLayer(
           Effect.map(({ value }) => value),
           Effect.provideContext(services)
         ),
+      RestorePlan: ({ payload: { backupId, context, idempotency } }) =>
+        createRun(load, context, { type: "restore", backupId }, idempotency).pipe(Effect.provideContext(services)),
       RollbackPlan: ({ payload: { context, stateVersionId, request } }) =>
         rollbackPlan(load, context, stateVersionId, request).pipe(Effect.provideContext(services)),
       Apply: ({ payload: { context, planRunId, idempotency } }) =>

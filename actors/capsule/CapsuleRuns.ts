@@ -14,27 +14,30 @@ import type { RunCancels } from "../run/RunCancels.ts"
 import { type NewRun, RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
-import { toRun } from "../run/RunRow.ts"
+import { type RunRow, toRun } from "../run/RunRow.ts"
 import { updateToRetry } from "../run-group/RetriedMember.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { capsuleSite, checkUses, starterOf } from "../execution/CapsuleConnections.ts"
 import type { RollbackWish } from "../authority/AutoUpdatePins.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import { ConfigSuccession } from "../succession/ConfigSuccession.ts"
 import { OperatorSuccession } from "../succession/OperatorSuccession.ts"
 import { applyObstacle } from "../authority/ApplyObstacle.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import type { StateVersions } from "../state/StateVersions.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
-import type { CapsuleId, RunGroupId, RunId, SourceSnapshotId } from "../../schema/records/Ids.ts"
+import type { BackupId, CapsuleId, RunGroupId, RunId, SourceSnapshotId } from "../../schema/records/Ids.ts"
 
 /** A Run to be created for a Capsule under its present authority. */
 export interface CapsuleRunRequest {
   readonly runId: RunId
-  readonly type: Extract<RunType, "plan" | "destroy_plan" | "drift_check">
+  readonly type: Extract<RunType, "plan" | "destroy_plan" | "drift_check" | "restore">
   readonly sourceSnapshotId?: SourceSnapshotId | undefined
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: PlanPurpose | undefined
   readonly rollback?: RollbackWish | undefined
+  /** For a restore. */
+  readonly backupId?: BackupId | undefined
   readonly createdBy?: string | undefined
   readonly runGroupId?: RunGroupId | undefined
   readonly coordinator?: NewRun["coordinator"]
@@ -47,6 +50,13 @@ export interface CapsuleApplyRequest {
   readonly createdBy: string | undefined
   readonly trigger: "user" | "auto_update"
 }
+
+/** The type of the Run that carries out a reviewed one. */
+const applyTypeOf = (plan: RunType) =>
+  plan === "plan" ? "apply" : plan === "restore" ? "restore" : ("destroy_apply" as const)
+
+const changesCapsule = ({ plan_run_id, type }: RunRow) =>
+  type === "apply" || type === "destroy_apply" || (type === "restore" && plan_run_id !== null)
 
 /** Creates the Runs of a Capsule. Every method works in the caller's transaction. */
 export class CapsuleRuns extends Context.Service<
@@ -71,6 +81,7 @@ export class CapsuleRuns extends Context.Service<
       const store = yield* SourceStore
       const configs = yield* InstallConfigStore
       const operator = yield* OperatorSuccession
+      const succession = yield* ConfigSuccession
       const connections = yield* Effect.context<ConnectionStore | ConnectionUses>()
       const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
 
@@ -140,11 +151,13 @@ export class CapsuleRuns extends Context.Service<
         if (request.type === "drift_check" && capsule.current_state_version_id === null) {
           return yield* failedPrecondition("The Capsule was never applied, so there is nothing to compare.")
         }
-        const snapshotId = yield* snapshotFor(capsule, request)
-        const snapshot = yield* store.findSnapshot(snapshotId)
+        // A restore executes no module.
+        const snapshotId = type === "restore" ? undefined : yield* snapshotFor(capsule, request)
+        const snapshot = yield* store.findSnapshot(snapshotId ?? null)
+        if (type === "restore") yield* succession.idle(capsule)
         // Nobody is there to be refused when a Capsule follows its lane: the blocked Run says why.
         if (request.trigger !== "auto_update" && request.trigger !== "schedule")
-          yield* mayUse(capsule, request, snapshotId)
+          yield* mayUse(capsule, request, snapshotId ?? null)
         if (request.type !== "drift_check") yield* yieldDriftChecks(capsule.id)
         yield* ledger.insert({
           id: request.runId,
@@ -164,7 +177,10 @@ export class CapsuleRuns extends Context.Service<
           createdBy: request.createdBy,
           trigger: request.trigger,
           purpose: request.purpose,
-          spec: request.rollback === undefined ? {} : { rollback: request.rollback }
+          spec: {
+            ...(request.rollback === undefined ? {} : { rollback: request.rollback }),
+            ...(request.backupId === undefined ? {} : { backupId: request.backupId })
+          }
         })
         yield* sql.afterCommit(queue.wake)
       })
@@ -176,13 +192,13 @@ export class CapsuleRuns extends Context.Service<
         request: CapsuleApplyRequest
       ) {
         const plan = yield* ledger.find(request.planRunId)
-        if (plan === undefined) return yield* failedPrecondition("Only a plan or destroy plan can be applied.")
+        if (plan === undefined) return yield* failedPrecondition("Only a plan, destroy plan or restore can be applied.")
         const obstacle = applyObstacle(plan, capsule, yield* now)
         if (obstacle !== undefined) return yield* obstacle
         yield* approvals.require(plan)
         const policy = yield* operator.planMoved(capsule, plan)
         if (policy !== undefined) return yield* new ApiError({ code: "guard_conflict", message: policy })
-        const type = plan.type === "plan" ? "apply" : "destroy_apply"
+        const type = applyTypeOf(plan.type)
         if (request.trigger === "user") {
           yield* admission.admit({ workspaceId: capsule.workspace_id, type, trigger: request.trigger })
         }
@@ -193,9 +209,10 @@ export class CapsuleRuns extends Context.Service<
         if (rotated !== undefined) return yield* new ApiError({ code: "guard_conflict", message: rotated })
         yield* mayUse(capsule, request, plan.source_snapshot_id)
         const open = yield* ledger.openExclusive(capsule.id)
-        if (open.some((run) => run.type === "apply" || run.type === "destroy_apply")) {
+        if (open.some((run) => changesCapsule(run))) {
           return yield* conflict("Another apply of this Capsule is queued or running.")
         }
+        if (type === "restore") yield* succession.idle(capsule)
         yield* yieldDriftChecks(capsule.id)
         yield* ledger.insert({
           id: request.runId,
@@ -217,7 +234,12 @@ export class CapsuleRuns extends Context.Service<
           trigger: request.trigger,
           purpose: projected.purpose,
           spec: {},
-          evidence: projected.planSummary === undefined ? {} : { planSummary: projected.planSummary }
+          evidence:
+            projected.restore !== undefined
+              ? { restore: projected.restore }
+              : projected.planSummary === undefined
+                ? {}
+                : { planSummary: projected.planSummary }
         })
         if (!(yield* lifecycle.usePlan(plan.id, request.runId))) {
           return yield* conflict("This plan has been applied already.")

@@ -10,7 +10,7 @@ import type { CapsuleRow } from "../authority/CapsuleRow.ts"
  * evidence says.
  */
 export const wantedStatus = (
-  capsule: Pick<CapsuleRow, "status" | "runtime_safety" | "current_state_version_id">,
+  capsule: Pick<CapsuleRow, "status" | "runtime_safety" | "current_state_version_id" | "adopted_snapshot_id">,
   wanted: "active" | "disabled" | undefined
 ): Result.Result<CapsuleStatus | undefined, ApiError> => {
   if (wanted === undefined || wanted === capsule.status) return Result.succeed(undefined)
@@ -19,7 +19,9 @@ export const wantedStatus = (
     return Result.fail(failedPrecondition(`Only a disabled Capsule can be enabled; this one is ${capsule.status}.`))
   }
   if (capsule.runtime_safety === "unknown") return Result.succeed("error")
-  return Result.succeed(capsule.current_state_version_id === null ? "pending" : "active")
+  // A state that was taken over is there before anything was applied.
+  const isApplied = capsule.current_state_version_id !== null && capsule.adopted_snapshot_id !== null
+  return Result.succeed(isApplied ? "active" : "pending")
 }
 
 /** The new auto-update setting; off includes its applies, and a request for applies alone is refused. */

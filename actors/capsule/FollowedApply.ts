@@ -33,7 +33,8 @@ const followedPlan = Effect.fnUntraced(function* (
     capsule,
     plan,
     summary,
-    appliedConfigId: version?.install_config_id,
+    // A state that was taken over shows no apply of any configuration.
+    appliedConfigId: version?.state_upload_id === null ? version.install_config_id : undefined,
     laneCommit: lane?.resolved_commit,
     automationRefusal: yield* automationRefusal(capsule.workspace_id)
   }

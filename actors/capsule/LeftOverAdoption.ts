@@ -12,7 +12,7 @@ import { type GuardedCapsuleRow, guardHolds, toCapsule } from "../authority/Caps
 import { buildColumns, storedBuild } from "../build/BuildColumns.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
-import { KillPoint } from "../run/KillPoint.ts"
+import { KillPoint } from "../KillPoint.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { StaleReasons } from "../staleness/StaleReasons.ts"
 import { LeftOverStates } from "../state/LeftOverStates.ts"

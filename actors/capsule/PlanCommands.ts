@@ -9,7 +9,7 @@ import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { newId } from "../Identity.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
-import { KillPoint } from "../run/KillPoint.ts"
+import { KillPoint } from "../KillPoint.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { toRun } from "../run/RunRow.ts"
@@ -87,7 +87,8 @@ export const createRun = Effect.fn("Capsule.createRun")(function* (
   idempotency: IdempotentRequest | undefined
 ) {
   const runs = yield* CapsuleRuns
-  const action = request.purpose === "reconcile" ? "reconcile_plan" : request.type
+  const action =
+    request.purpose === "reconcile" ? "reconcile_plan" : request.type === "restore" ? "restore_plan" : request.type
   const create = Effect.gen(function* () {
     const capsule = yield* load
     const runId = yield* newId(RunId, "run")

@@ -1,6 +1,7 @@
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { retention, type RetentionPeriod } from "../../schema/records/Retention.ts"
+import { AuditRemoval } from "../audit/AuditRemoval.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { TokenRenewals } from "../connection/TokenRenewals.ts"
 import { releaseEmptyPages } from "../database/EmptyPages.ts"
@@ -8,12 +9,16 @@ import { transaction } from "../database/Transaction.ts"
 import { cleanUpBuilds } from "../build/BuildCleanup.ts"
 import { DeferredFollows } from "../capsule/DeferredFollows.ts"
 import { DriftSchedule } from "../capsule/DriftSchedule.ts"
+import { OutdatedPlans } from "../execution/OutdatedPlans.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { now } from "../Identity.ts"
+import { RecordRemoval } from "../retention/RecordRemoval.ts"
+import { StoredBytes } from "../retention/StoredBytes.ts"
 import { RunGroups } from "../run-group/RunGroups.ts"
 import { SourceSchedule } from "../source-commands/SourceSchedule.ts"
 import { LogRemoval } from "../run/LogRemoval.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { StateUploads } from "../state/StateUploads.ts"
 
 /** How often the service cleans up. */
 const interval: Duration.Input = "1 minute"
@@ -41,7 +46,7 @@ export const purge = Effect.gen(function* () {
   )
 })
 
-const guarded = <E, R>(name: string, work: Effect.Effect<void, E, R>) =>
+const guarded = <E, R>(name: string, work: Effect.Effect<unknown, E, R>) =>
   Effect.catchCause(work, (cause) => Effect.logError(`Cleanup failed: ${name}`, cause))
 
 /** Everything due, once. */
@@ -53,17 +58,24 @@ const turn = Effect.gen(function* () {
   const tokens = yield* TokenRenewals
   const groups = yield* RunGroups
   const logs = yield* LogRemoval
+  const audit = yield* AuditRemoval
+  const records = yield* RecordRemoval
+  yield* guarded("supersede plans of another tool", (yield* OutdatedPlans).supersede)
   yield* guarded("expire plans", expirePlans)
   yield* guarded("sync due Sources", schedule.syncDue)
   yield* guarded("follow lanes", follows.followAll)
   yield* guarded("check drift", drift.checkDue)
   yield* guarded("go on with updates", groups.advanceAll)
   yield* guarded("purge", purge)
+  yield* guarded("erase unused states", (yield* StateUploads).eraseUnused)
   yield* guarded("release replaced values", held.release)
   yield* guarded("revoke tokens", tokens.revokeEnded)
   yield* cleanUpBuilds
   // Last: after months it may be much, and nobody waits for it.
   yield* guarded("remove logs", logs.removeSome)
+  yield* guarded("remove audit events", audit.removeSome)
+  yield* guarded("remove records", records.removeSome)
+  yield* guarded("count stored bytes", (yield* StoredBytes).measureSometimes)
   yield* guarded("release empty pages", releaseEmptyPages)
 })
 

@@ -7,9 +7,14 @@ import { Context } from "effect"
 export interface ReadSnapshotShape {
   /** The next read sees what is committed by now, by any process. */
   readonly renew: () => void
+  /**
+   * The same for everything that had arrived when this turn of the event loop began: what is remembered is compared once for
+   * the rest of the turn, because what another process commits later was confirmed to its caller only after that.
+   */
+  readonly renewForTurn: () => void
 }
 
 /** A database that is not embedded needs no help: each of its reads sees the newest state. */
 export const ReadSnapshot = Context.Reference<ReadSnapshotShape>("svc/database/ReadSnapshot", {
-  defaultValue: () => ({ renew: () => {} })
+  defaultValue: () => ({ renew: () => {}, renewForTurn: () => {} })
 })

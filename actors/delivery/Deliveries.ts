@@ -53,6 +53,8 @@ export class Deliveries extends Context.Service<
       run: RunRow,
       subject: DeliverySubject
     ) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
+    /** What the last apply was given. Creates nothing, so it fails once a generated secret is erased. */
+    readonly lastGiven: (subject: DeliverySubject) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
     /**
      * In the transaction that settles a successful apply: pinned deliveries take effect. Returns why something could not, since
      * a completed apply is never undone for it.
@@ -167,6 +169,13 @@ const make = Effect.gen(function* () {
     return (yield* planned(subject, pinned, found)).variables
   })
 
+  const lastGiven = Effect.fn("Deliveries.lastGiven")(function* (subject: DeliverySubject) {
+    const last = yield* sidecar.lastApplied(subject.capsule.id)
+    if (last === undefined) return new Map<string, RunVariable>()
+    const found = yield* gathered(last.secrets, (shape) => secrets.find(subject.capsule, shape))
+    return (yield* planned(subject, last, found)).variables
+  })
+
   const released = Effect.fn("Deliveries.released")(function* (capsuleId: CapsuleId) {
     yield* consumption.release(capsuleId)
     yield* identity.retire(capsuleId)
@@ -176,6 +185,7 @@ const make = Effect.gen(function* () {
     resolve,
     pin,
     verify,
+    lastGiven,
     applied: Effect.fn("Deliveries.applied")(function* (run, capsule) {
       const planRunId = run.plan_run_id
       const pinned = yield* sidecar.verified(planRunId, capsule)

@@ -6,7 +6,7 @@ import { CompatibilityReportId, InstallConfigId, type RunId, SourceId } from "..
 import { ToolIdentity } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId } from "../Identity.ts"
-import { KillPoint } from "../run/KillPoint.ts"
+import { KillPoint } from "../KillPoint.ts"
 import { endRun } from "./RunEnding.ts"
 import type { RunControl } from "./RunExecution.ts"
 import { RunHandover } from "../run/RunHandover.ts"

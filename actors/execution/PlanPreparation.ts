@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import type { PlanJob } from "../../runner/execution/RunJob.ts"
+import { plannedSignIn } from "../delivery/PlannedSignIn.ts"
 import type { HoldLost } from "../run/RunHold.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
@@ -18,8 +19,11 @@ export const makePlanPreparation = Effect.gen(function* () {
 
   return Effect.fn("Run.preparePlan")(function* (run: RunRow): Effect.fn.Return<PlanJob, RunBlocked | HoldLost> {
     const prepared = yield* preparation.prepare(run)
-    const { capsule, config, evidence, job, place, report } = prepared
+    const { capsule, config, job, place, report } = prepared
     const { consumed, planned, values } = yield* variablesOf(run, prepared)
+    const destroy = run.type === "destroy_plan"
+    const signIn = destroy ? undefined : plannedSignIn(planned.resolved)
+    const evidence = { ...prepared.evidence, ...(signIn === undefined ? {} : { signIn }) }
     yield* record(run, { demands: job.demands, shown: evidence }, planForm, {
       reportId: report.id,
       evidence,
@@ -27,7 +31,6 @@ export const makePlanPreparation = Effect.gen(function* () {
       consumed,
       deliveries: planned.resolved
     })
-    const destroy = run.type === "destroy_plan"
     const build = config.config.sourceBuild
     return {
       ...job,

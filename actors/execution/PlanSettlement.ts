@@ -22,12 +22,13 @@ import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunPreparations } from "../run/RunPreparations.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
-import type { StateVersions } from "../state/StateVersions.ts"
+import { StateVersions } from "../state/StateVersions.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { planForm, type PreparedPlan } from "./PreparationForms.ts"
 import { endRun, failRun, supersedeRun } from "./RunEnding.ts"
 import { RunPlans } from "./RunPlans.ts"
 import type { JobResult } from "./RunSteps.ts"
+import { takenOverWarning } from "./TakenOverState.ts"
 
 /** The evidence for reviewers: the plan's preparation, and what was computed. */
 export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: PlanOutcome): RunEvidence => ({
@@ -88,6 +89,7 @@ export class PlanSettlement extends Context.Service<
       const plans = yield* RunPlans
       const preparations = yield* RunPreparations
       const settings = yield* RunSettings
+      const states = yield* StateVersions
       const operator = yield* OperatorConfigs
       const lifecycle = yield* RunLifecycle
       const handover = yield* RunHandover
@@ -156,7 +158,8 @@ export class PlanSettlement extends Context.Service<
           expires_at: new Date(expires).toISOString()
         })
         const { hasChanges, planDigest } = outcome
-        const warnings = dependantsWarning(run.workspace_id, yield* dependantsOf(run))
+        const base = yield* states.find(run.base_state_version_id)
+        const warnings = [...takenOverWarning(base), ...dependantsWarning(run.workspace_id, yield* dependantsOf(run))]
         const evidence = planEvidence(prepared, outcome)
         const diagnostics = [...warnings, ...outcome.diagnostics]
         yield* lifecycle.waitForApproval(hold, { planDigest, hasChanges }, { ...evidence, diagnostics })

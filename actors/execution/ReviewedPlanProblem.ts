@@ -12,6 +12,13 @@ const refused = (code: PlanRefusal["code"], message: string) => Result.fail<Plan
 
 type Tool = Pick<NonNullable<Run["tool"]>, "name" | "version">
 
+/** Why a plan of another tool is not applied: only the tool that made a plan reads it as it was reviewed. */
+export const toolMoved = (madeWith: Tool | undefined, tool: Tool): string | undefined => {
+  if (madeWith?.name === tool.name && madeWith.version === tool.version) return undefined
+  const before = madeWith === undefined ? "an unknown tool" : `${madeWith.name} ${madeWith.version}`
+  return `The plan was made with ${before}, and this service now runs ${tool.name} ${tool.version}. Plan again.`
+}
+
 interface PlanFacts<Plan> {
   readonly plan: Plan | undefined
   /** What of the operator's base configuration has moved since the plan. */
@@ -34,12 +41,8 @@ export const reviewedPlan = <Plan extends Pick<RunRow, "approved_at" | "used_by_
     return refused("plan_not_usable", "The plan is not approved for this apply.")
   }
   if (moved !== undefined) return refused("superseded", moved)
-  if (madeWith?.name === tool.name && madeWith.version === tool.version) return Result.succeed(plan)
-  const before = madeWith === undefined ? "an unknown tool" : `${madeWith.name} ${madeWith.version}`
-  return refused(
-    "tool_changed",
-    `The plan was made with ${before}, and this service now runs ${tool.name} ${tool.version}. Plan again.`
-  )
+  const otherTool = toolMoved(madeWith, tool)
+  return otherTool === undefined ? Result.succeed(plan) : refused("tool_changed", otherTool)
 }
 
 /** What was saved of the plan, when all of it is still there. `hasBuild`: whether the archive of its source build is. */

@@ -5,9 +5,10 @@ import type { RunSink } from "../../runner/execution/RunSink.ts"
 import type { ReportedKind } from "../../schema/events/RunEvent.ts"
 import { transaction } from "../database/Transaction.ts"
 import { ApplyRecovery } from "./ApplyRecovery.ts"
+import { hasStorageFull, storageFull } from "../database/StorageFull.ts"
 import { hasIntegrityFault, integrityFault } from "../vault/IntegrityFault.ts"
 import { SkipDrainGrace } from "./SkipDrainGrace.ts"
-import { KillPoint } from "../run/KillPoint.ts"
+import { KillPoint } from "../KillPoint.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import { makeStateKeeper } from "../state/StateKeeper.ts"
 import { failRun } from "./RunEnding.ts"
@@ -29,6 +30,11 @@ import { RunSettings } from "../run/RunSettings.ts"
 const defect = {
   code: "internal_error",
   message: "The service failed while it executed this Run. The operator's log has the details."
+}
+
+const defectOf = (cause: Cause.Cause<never>) => {
+  if (hasIntegrityFault(cause)) return integrityFault
+  return hasStorageFull(cause) ? storageFull : defect
 }
 
 /** Events about resources; the runner keeps what recovery needs of them in the run folder. */
@@ -100,7 +106,7 @@ export class RunExecutor extends Context.Service<
         run: RunRow,
         cause: Cause.Cause<never>
       ): Effect.fn.Return<Ended, HoldLost> {
-        const error = hasIntegrityFault(cause) ? integrityFault : defect
+        const error = defectOf(cause)
         yield* Effect.logError("A Run ended in a defect", cause)
         if (!isApply(run.type)) {
           yield* record(transaction(sql)(failRun({ lifecycle, handover }, run, error)))

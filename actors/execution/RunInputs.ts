@@ -40,6 +40,11 @@ export interface GivenVariables {
 /** A required value that nothing provides. */
 export class MissingInput extends Schema.TaggedError<MissingInput>()("MissingInput", { message: Schema.String }) {}
 
+/** What people and other Capsules give, and what nobody does. */
+export interface KnownVariables extends GivenVariables {
+  readonly missing: ReadonlyArray<MissingInput>
+}
+
 /** `DEMO_TOKEN` of provider `acme/demo` is its argument `token`: the convention nearly every provider follows. */
 const conventionalArguments = (provider: string, names: ReadonlyArray<string>): Record<string, string> => {
   const prefix = `${(provider.split("/").at(-1) ?? "").toUpperCase().replaceAll("-", "_")}_`
@@ -70,6 +75,13 @@ export class RunInputs extends Context.Service<
       declared: StoredConfig["variables"],
       defaults: Readonly<Record<string, Schema.Json>>
     ) => Effect.Effect<GivenVariables, MissingInput>
+    /** The same without a refusal: inputs that nobody provides are left out. */
+    readonly known: (
+      capsule: CapsuleRow,
+      config: LoadedInstallConfig,
+      declared: StoredConfig["variables"],
+      defaults: Readonly<Record<string, Schema.Json>>
+    ) => Effect.Effect<KnownVariables>
   }
 >()("svc/actors/execution/RunInputs") {
   static readonly layer = Layer.effect(
@@ -146,6 +158,7 @@ export class RunInputs extends Context.Service<
       /** Outputs of the Capsule's producers, by target variable; of two for the same one the later wins. */
       const injected = Effect.fnUntraced(function* (capsule: CapsuleRow) {
         const values = new Map<string, RunVariable>()
+        const missing: Array<MissingInput> = []
         // One transaction: what is recorded is what was given.
         const offered = yield* Effect.provideContext(offeredOutputs(capsule), context).pipe(transaction(sql))
         for (const { given, input, output, ended, producerName, required, withheld } of offered) {
@@ -156,22 +169,24 @@ export class RunInputs extends Context.Service<
           } else if (required || withheld !== undefined) {
             // Replacing a newly private value by a default would silently change it.
             const why = withheld ?? ended ?? "Apply that Capsule first, or renew the share of its Outputs."
-            return yield* new MissingInput({
-              message: `The input ${input} needs the Output ${output} of the Capsule ${producerName ?? "that it depends on"}, which gives it no such Output. ${why}`
-            })
+            missing.push(
+              new MissingInput({
+                message: `The input ${input} needs the Output ${output} of the Capsule ${producerName ?? "that it depends on"}, which gives it no such Output. ${why}`
+              })
+            )
           }
         }
-        return { values, consumed: offered.map(consumedOf) }
+        return { values, missing, consumed: offered.map(consumedOf) }
       })
 
-      const variables = Effect.fn("RunInputs.variables")(function* (
+      const known = Effect.fn("RunInputs.known")(function* (
         capsule: CapsuleRow,
         config: LoadedInstallConfig,
         declared: StoredConfig["variables"],
         defaults: Readonly<Record<string, Schema.Json>>
       ) {
         const values = yield* configs.values(config.row)
-        const { consumed, values: fromDependencies } = yield* injected(capsule)
+        const { consumed, missing, values: fromDependencies } = yield* injected(capsule)
         const workspaces = yield* Effect.orDie(
           StoredWorkspace.some(sql, "handle")`SELECT handle FROM workspaces WHERE id = ${capsule.workspace_id}`
         )
@@ -209,15 +224,28 @@ export class RunInputs extends Context.Service<
             case "module":
               break
             case "missing":
-              return yield* new MissingInput({
-                message: `The required input ${variable.name} has no value. Set it in the configuration.`
-              })
+              missing.push(
+                new MissingInput({
+                  message: `The required input ${variable.name} has no value. Set it in the configuration.`
+                })
+              )
           }
         }
-        return { values: result, consumed }
+        return { values: result, consumed, missing }
       })
 
-      return RunInputs.of({ providers, variables })
+      const variables = Effect.fn("RunInputs.variables")(function* (
+        capsule: CapsuleRow,
+        config: LoadedInstallConfig,
+        declared: StoredConfig["variables"],
+        defaults: Readonly<Record<string, Schema.Json>>
+      ) {
+        const { consumed, missing, values } = yield* known(capsule, config, declared, defaults)
+        const [first] = missing
+        return first === undefined ? { values, consumed } : yield* first
+      })
+
+      return RunInputs.of({ providers, variables, known })
     })
   )
 }

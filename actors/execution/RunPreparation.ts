@@ -19,6 +19,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { CompatibilityCheck, decodeScan } from "../source/CompatibilityCheck.ts"
+import { StoredCommits } from "../git-fetch/StoredCommits.ts"
 import { makeModuleVerdicts } from "../configuration/ModuleVerdicts.ts"
 import { stagedOf } from "../source/StagedRows.ts"
 import { SourceStore, toReport } from "../source/SourceStore.ts"
@@ -36,6 +37,7 @@ import { authorityMoved } from "../authority/AuthorityColumns.ts"
 import { blocked, type RunBlocked } from "./RunBlocked.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { makeRunProfiles } from "./RunProfiles.ts"
+import { newerState } from "./TakenOverState.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 import type { SnapshotRow, ReportRow } from "../source/SourceRow.ts"
@@ -44,8 +46,12 @@ import type { StateVersionRow } from "../state/StateVersionRow.ts"
 /** A block that configures the state, or the marker for omitted findings. */
 const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud_overridden", "more_findings"])
 
-const isSelfContained = ({ findings, providerPackages }: Pick<ScannedModule, "findings" | "providerPackages">) =>
-  providerPackages.length === 0 && findings.every(({ code }) => !stateFindings.has(code))
+/** Whether the module may say itself where its state is. */
+export const configuresState = ({ findings }: Pick<ScannedModule, "findings">): boolean =>
+  findings.some(({ code }) => stateFindings.has(code))
+
+const isSelfContained = (scan: Pick<ScannedModule, "findings" | "providerPackages">) =>
+  scan.providerPackages.length === 0 && !configuresState(scan)
 
 /** What plan, drift check and apply have in common. `run` is the row with its present authority. */
 export interface PreparedRun {
@@ -91,6 +97,7 @@ export class RunPreparation extends Context.Service<
       const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
       const profiles = yield* makeRunProfiles
       const succession = yield* OperatorSuccession
+      const commits = yield* StoredCommits
 
       /** Destroy plans and drift checks concern the deployment, which the apply before them may have changed. */
       const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
@@ -208,6 +215,9 @@ export class RunPreparation extends Context.Service<
 
       const prepare = Effect.fn("Run.prepare")(function* (created: RunRow) {
         const { run, capsule, config, snapshot } = yield* authority(created)
+        yield* commits
+          .ensure(run, snapshot)
+          .pipe(Effect.mapError(({ message }) => blocked("snapshot_unavailable", message)))
         const profile = yield* profiles.of(run, config)
         const report = yield* reportOf(run, snapshot, capsule)
         if (report.status === "unsupported") {
@@ -257,6 +267,8 @@ export class RunPreparation extends Context.Service<
         }
         const base =
           capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
+        const unfitState = yield* newerState(sql, base, tool)
+        if (unfitState !== undefined) return yield* blocked("state_newer", unfitState, evidence)
         const localModules: ReadonlyArray<LocalModule> = scan.localModules
         return {
           run: { ...run, profile: profile.name, profile_digest: profile.digest },

@@ -1,7 +1,7 @@
 import { Effect, Result } from "effect"
 import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
 import type { RunControl as PlaceControl } from "../../runner/execution/RunPlace.ts"
-import type { KillPointName } from "../run/KillPoint.ts"
+import type { KillPointName } from "../KillPoint.ts"
 import { type HoldLost, holdOf, type RunHold } from "../run/RunHold.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { RunBlocked } from "./RunBlocked.ts"

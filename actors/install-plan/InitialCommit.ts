@@ -4,6 +4,7 @@ import type { SqlClient } from "effect/sql"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { CapsuleId, CompatibilityReportId, InstallConfigId, RunId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
+import { StateAdoption } from "../adoption/StateAdoption.ts"
 import { Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { CapsuleRuns } from "../capsule/CapsuleRuns.ts"
@@ -26,6 +27,7 @@ import {
   StagedSnapshotJson
 } from "../source/StagedFindings.ts"
 import { stagedOf } from "../source/StagedRows.ts"
+import { slugOf } from "./CapsuleSlug.ts"
 import { droppedAssistance } from "./DroppedAssistance.ts"
 import { type InstallPlanRow, maxDiagnostics, type StoredRequest } from "./InstallPlanRow.ts"
 import { checkMayDepend, filledInputs, insertDependencies } from "./InstallDependencies.ts"
@@ -44,14 +46,6 @@ const reason = (code: string, message: string): Finding => ({ severity: "error",
 
 const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
 const decodeReport = Schema.decodeUnknownEffect(StagedReportJson)
-
-const slugOf = (name: string): string =>
-  name
-    .normalize("NFKD")
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .replaceAll(/^-|-$/g, "")
-    .slice(0, 40) || "capsule"
 
 /** The basis of the commit: staged by this plan's own Runs, or pinned by a preflight. */
 interface Findings {
@@ -87,6 +81,7 @@ export class InitialCommit extends Context.Service<
       const capsules = yield* CapsuleLedger
       const runs = yield* CapsuleRuns
       const plans = yield* InstallPlanStore
+      const adoption = yield* StateAdoption
       const audit = yield* Audit
       const random = yield* SecureRandom.SecureRandom
       const services = yield* Effect.context<
@@ -222,6 +217,9 @@ export class InitialCommit extends Context.Service<
             reason("failed_precondition", "A Capsule of this Project and environment has that name already.")
           ])
         }
+        const adopted = yield* adoption
+          .adoptable(row, request.adopt, findings.report.moduleScan, context)
+          .pipe(Effect.flatMap(Effect.fromResult), Effect.mapError(refused))
         const capsuleId = derivedId(CapsuleId, "cap", row.id, "capsule")
         const configId = derivedId(InstallConfigId, "icfg", row.id, "config")
         const planRunId = derivedId(RunId, "run", row.id, "plan")
@@ -250,8 +248,12 @@ export class InitialCommit extends Context.Service<
           modulePath: report.modulePath,
           installConfigId: configId,
           trackedRef: findings.snapshot.ref,
-          trackedPath: findings.snapshot.path
+          trackedPath: findings.snapshot.path,
+          state: adopted?.pointers
         })
+        if (adopted !== undefined) {
+          yield* adoption.commit(row, adopted, { id: capsuleId, installConfigId: configId, planRunId }, context)
+        }
         yield* insertDependencies(row, request, capsuleId)
         const capsule = yield* capsules.find(capsuleId)
         if (capsule === undefined)

@@ -6,15 +6,17 @@ import { notFound } from "../../schema/errors/ApiError.ts"
 import { InstallPlanActor } from "../../schema/protocol/PlanActors.ts"
 import { actorOptions, handedOver } from "../ActorClient.ts"
 import { Audit } from "../audit/Audit.ts"
+import type { StateAdoption } from "../adoption/StateAdoption.ts"
 import type { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
 import type { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
-import { KillPoint } from "../run/KillPoint.ts"
+import { KillPoint } from "../KillPoint.ts"
 import { RunAdmission } from "../queue/RunAdmission.ts"
 import type { RunLedger } from "../run/RunLedger.ts"
 import type { SourceStore } from "../source/SourceStore.ts"
+import { StateUploads } from "../state/StateUploads.ts"
 import { checkInstallRequest } from "./InstallPlanRequest.ts"
 import { readInstallPlan, StoredActorJson, StoredRequestJson } from "./InstallPlanRow.ts"
 import { InstallPlanSteps } from "./InstallPlanSteps.ts"
@@ -31,11 +33,19 @@ export const layer = InstallPlanActor.toLayer(
     const store = yield* InstallPlanStore
     const steps = yield* InstallPlanSteps
     const receipts = yield* Receipts
+    const uploads = yield* StateUploads
     const audit = yield* Audit
     const admission = yield* RunAdmission
     const killPoint = yield* KillPoint
     const services = yield* Effect.context<
-      CapsuleLedger | ConnectionStore | ConnectionUses | GitPolicy | RunLedger | SourceStore | SqlClient.SqlClient
+      | CapsuleLedger
+      | ConnectionStore
+      | ConnectionUses
+      | GitPolicy
+      | RunLedger
+      | SourceStore
+      | SqlClient.SqlClient
+      | StateAdoption
     >()
     const client = yield* InstallPlanActor.client
     const id = InstallPlanId.make((yield* Entity.CurrentAddress).entityId)
@@ -52,6 +62,7 @@ export const layer = InstallPlanActor.toLayer(
             const columns = yield* checkInstallRequest(workspaceId, request, context)
             yield* admission.admit({ workspaceId, type: "source_sync", trigger: "user" })
             const { variables = {}, ...publicRequest } = request
+            if (request.adopt !== undefined) yield* uploads.claim(workspaceId, request.adopt, id)
             yield* store.insert({
               id,
               workspaceId,

@@ -9,6 +9,7 @@ import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { sourceBuildMaterial } from "../../schema/manifest/PublicMaterial.ts"
 import type { ProjectId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { StateAdoption } from "../adoption/StateAdoption.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { checkBounds } from "../configuration/VariableRules.ts"
 import { checkUses, newCapsuleSite } from "../execution/CapsuleConnections.ts"
@@ -119,6 +120,8 @@ export const checkInstallRequest = Effect.fn("InstallPlan.check")(function* (
   const policy = yield* GitPolicy
   const capsules = yield* CapsuleLedger
   yield* checkMayDepend(workspaceId, request, context)
+  const { adopt } = request
+  if (adopt !== undefined) yield* (yield* StateAdoption).requireOwner(workspaceId, context)
   const url = fetchableAddress(request.source.url, policy)
   if (Result.isFailure(url)) return yield* invalidRequest(`source.url: ${url.failure.message}`)
   const ref = parseGitRef(request.source.ref ?? headRef)
@@ -141,5 +144,5 @@ export const checkInstallRequest = Effect.fn("InstallPlan.check")(function* (
   yield* checkProducers(workspaceId, request)
   const columns = yield* checkPreflight(workspaceId, request)
   yield* checkAuthority(workspaceId, projectId, request, context)
-  return columns
+  return adopt === undefined ? columns : { ...columns, state_upload_id: adopt.uploadId, state_sha256: adopt.sha256 }
 })

@@ -13,6 +13,7 @@ import {
   RunId,
   SourceId,
   SourceSnapshotId,
+  StateUploadId,
   WorkspaceId
 } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
@@ -37,6 +38,8 @@ export const InstallPlanRow = table("install_plans", {
   capsule_id: Schema.NullOr(CapsuleId),
   plan_run_id: Schema.NullOr(RunId),
   diagnostics: FindingsJson,
+  state_upload_id: Schema.NullOr(StateUploadId),
+  state_sha256: Schema.NullOr(Schema.String),
   created_at: Timestamp,
   updated_at: Timestamp
 })
@@ -91,7 +94,8 @@ export const toInstallPlan = (row: InstallPlanRow, became: InstallEnd): InstallP
       compatibilityReportId: row.compatibility_report_id,
       installConfigId: row.install_config_id,
       capsuleId: row.capsule_id,
-      planRunId: row.plan_run_id
+      planRunId: row.plan_run_id,
+      adopt: row.state_upload_id === null ? undefined : { uploadId: row.state_upload_id, sha256: row.state_sha256 }
     })
   })
 }
@@ -100,6 +104,6 @@ export const toInstallPlan = (row: InstallPlanRow, became: InstallEnd): InstallP
 export const readInstallPlan = Effect.fn("readInstallPlan")(function* (sql: SqlClient.SqlClient, row: InstallPlanRow) {
   const plan = yield* readPlanEnd(sql, row.plan_run_id)
   const open = yield* sql`SELECT 1 AS one FROM capsules WHERE id = ${row.capsule_id ?? ""}
-    AND current_state_version_id IS NULL AND status NOT IN ('destroyed', 'released')`
+    AND (current_state_version_id IS NULL OR status = 'pending') AND status NOT IN ('destroyed', 'released')`
   return toInstallPlan(row, { plan, isCapsuleOpen: open.length > 0 })
 }, Effect.orDie)

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import type { InstallPlanId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { now } from "../Identity.ts"
+import { StateUploads } from "../state/StateUploads.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { VariableValues } from "../configuration/InstallConfigStore.ts"
 import { InstallPlanRow, maxDiagnostics } from "./InstallPlanRow.ts"
@@ -42,6 +43,7 @@ export class InstallPlanStore extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
+      const uploads = yield* StateUploads
 
       const update = Effect.fnUntraced(function* (id: InstallPlanId, columns: Readonly<Record<string, string | null>>) {
         yield* sql`UPDATE install_plans SET ${InstallPlanRow.changes(sql, { ...columns, updated_at: yield* now })} WHERE id = ${id}`
@@ -72,13 +74,16 @@ export class InstallPlanStore extends Context.Service<
             Effect.orDie
           ),
         update,
-        // A failed install never needs its private values again.
+        // A failed install never needs its private values again, nor an upload that no Capsule has taken.
         fail: (id, diagnostics) =>
-          update(id, {
-            phase: "failed",
-            private_variables: null,
-            diagnostics: FindingsJson.write(diagnostics.slice(0, maxDiagnostics))
-          }),
+          Effect.andThen(
+            update(id, {
+              phase: "failed",
+              private_variables: null,
+              diagnostics: FindingsJson.write(diagnostics.slice(0, maxDiagnostics))
+            }),
+            uploads.release(id)
+          ),
         values: Effect.fnUntraced(function* (row) {
           if (row.private_variables === null) return {}
           const text = yield* vault.openText(place(row.workspace_id, row.id), row.private_variables)

@@ -6,7 +6,7 @@ import { type RowOf, table } from "../database/Table.ts"
 export const MailRow = table("mails", {
   id: Schema.String,
   recipient: Schema.String,
-  kind: Schema.Literals(["invitation", "reset_link", "notice"]),
+  kind: Schema.Literals(["invitation", "reset_link", "address_link", "notice"]),
   /** Subject and text, sealed: they hold links. `null` once it ended. */
   content: Schema.NullOr(Schema.String),
   attempts: Schema.Int,

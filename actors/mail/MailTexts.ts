@@ -20,6 +20,7 @@ export type MailContent =
       readonly inviter?: string | undefined
     }
   | { readonly kind: "reset_link"; readonly link: string; readonly expiresAt: string }
+  | { readonly kind: "address_link"; readonly link: string; readonly expiresAt: string }
   | { readonly kind: "notice"; readonly change: AccountChange; readonly at: string; readonly accountPage: string }
 
 export interface MailText {
@@ -38,6 +39,7 @@ interface Words {
     roles: Readonly<Record<Role, string>>
   ) => MailText
   readonly reset: (server: string, mail: Extract<MailContent, { kind: "reset_link" }>) => MailText
+  readonly address: (server: string, mail: Extract<MailContent, { kind: "address_link" }>) => MailText
   readonly notice: (server: string, mail: Extract<MailContent, { kind: "notice" }>, change: string) => MailText
 }
 
@@ -73,6 +75,15 @@ const en: Words = {
       link,
       "",
       `It works once, until ${utc(expiresAt)}. If you did not ask for it, do nothing and tell the operator.`
+    )
+  }),
+  address: (server, { expiresAt, link }) => ({
+    subject: `Your new address on ${server}`,
+    text: lines(
+      `Somebody asked to use this address for their account on ${server}. If that was you, open this link while you are signed in:`,
+      link,
+      "",
+      `It works once, until ${utc(expiresAt)}, and only for that account. If it was not you, do nothing: your address stays yours.`
     )
   }),
   notice: (server, { accountPage, at }, change) => ({
@@ -118,6 +129,15 @@ const ja: Words = {
       `このリンクは一度だけ、${utc(expiresAt)} まで使えます。依頼した覚えがない場合は、何もせずに管理者に連絡してください。`
     )
   }),
+  address: (server, { expiresAt, link }) => ({
+    subject: `${server} の新しいメールアドレスの確認`,
+    text: lines(
+      `${server} のアカウントのメールアドレスをこのアドレスに変更するよう依頼がありました。ご自身による依頼であれば、サインインした状態で次のリンクを開いてください。`,
+      link,
+      "",
+      `このリンクは一度だけ、${utc(expiresAt)} まで、依頼したアカウントでのみ使えます。心当たりがない場合は、何もする必要はありません。`
+    )
+  }),
   notice: (server, { accountPage, at }, change) => ({
     subject: `${server} のアカウントが変更されました`,
     text: lines(
@@ -140,6 +160,8 @@ export const mailText = (language: MailLanguage, server: string, mail: MailConte
       return words.invitation(server, mail, words.roles)
     case "reset_link":
       return words.reset(server, mail)
+    case "address_link":
+      return words.address(server, mail)
     case "notice":
       return words.notice(server, mail, words.changes[mail.change])
   }

@@ -5,20 +5,22 @@ import type { Departure } from "../../schema/records/Departure.ts"
 import { AccessTokenId, CapsuleId, ConnectionId, SourceId, Subject, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { rowShape } from "../database/Table.ts"
-import { now } from "../Identity.ts"
+import { presentUntil } from "../database/ReadHorizon.ts"
 
 const TokenShape = rowShape({
   token_id: AccessTokenId,
   name: Schema.String,
   workspace_id: Schema.NullOr(WorkspaceId),
-  last_used_at: Schema.NullOr(Timestamp)
+  last_used_at: Schema.NullOr(Timestamp),
+  expires_at: Schema.NullOr(Timestamp)
 })
 
 const KeptShape = rowShape({
   token_id: AccessTokenId,
   name: Schema.String,
   subject: Subject,
-  automation: Schema.NullOr(Schema.String)
+  automation: Schema.NullOr(Schema.String),
+  expires_at: Schema.NullOr(Timestamp)
 })
 
 // Connections and Capsules are kept above this folder.
@@ -37,14 +39,14 @@ const UseShape = rowShape({
  */
 export const departureOf = Effect.fn("departureOf")(function* (workspaceId: WorkspaceId, subject: Subject) {
   const sql = yield* SqlClient.SqlClient
-  const at = yield* now
-  const usable = sql`t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > ${at})`
-  const tokens = yield* TokenShape.rows(sql)`SELECT t.token_id, t.name, t.workspace_id, t.last_used_at
-    FROM access_tokens t WHERE t.subject = ${subject} AND ${usable}
+  const tokens = yield* TokenShape.rows(sql)`SELECT t.token_id, t.name, t.workspace_id, t.last_used_at, t.expires_at
+    FROM access_tokens t WHERE t.subject = ${subject} AND t.revoked_at IS NULL
       AND (t.workspace_id IS NULL OR t.workspace_id = ${workspaceId}) ORDER BY t.created_at, t.token_id`
-  const kept = yield* KeptShape.rows(sql)`SELECT t.token_id, t.name, t.subject, u.display_name AS automation
+  const kept = yield* KeptShape.rows(
+    sql
+  )`SELECT t.token_id, t.name, t.subject, u.display_name AS automation, t.expires_at
     FROM access_tokens t JOIN users u ON u.subject = t.subject
-    WHERE t.created_by = ${subject} AND t.subject <> ${subject} AND t.workspace_id = ${workspaceId} AND ${usable}
+    WHERE t.created_by = ${subject} AND t.subject <> ${subject} AND t.workspace_id = ${workspaceId} AND t.revoked_at IS NULL
     ORDER BY t.created_at, t.token_id`
   const bound = sql`FROM capsules c JOIN provider_bindings b ON b.install_config_id = c.install_config_id
     JOIN connections n ON n.id = b.connection_id
@@ -58,9 +60,12 @@ export const departureOf = Effect.fn("departureOf")(function* (workspaceId: Work
       JOIN connections n ON n.id = s.auth_connection_id
       WHERE s.workspace_id = ${workspaceId} AND s.auth_connection_by = ${subject}
     ORDER BY 2, 3, 6, 4`
+  const present = yield* presentUntil([...tokens, ...kept].map(({ expires_at }) => expires_at))
+  const isUsable = ({ expires_at }: { readonly expires_at: string | null }) =>
+    expires_at === null || expires_at > present
   return {
     subject,
-    tokens: tokens.map(({ last_used_at, name, token_id, workspace_id }) => ({
+    tokens: tokens.filter(isUsable).map(({ last_used_at, name, token_id, workspace_id }) => ({
       id: token_id,
       name,
       bound: workspace_id !== null,
@@ -74,7 +79,7 @@ export const departureOf = Effect.fn("departureOf")(function* (workspaceId: Work
       ...(row.source_id === null ? {} : { sourceId: row.source_id }),
       name: row.name
     })),
-    keptTokens: kept.map(({ automation, name, subject: holder, token_id }) => ({
+    keptTokens: kept.filter(isUsable).map(({ automation, name, subject: holder, token_id }) => ({
       id: token_id,
       name,
       subject: holder,

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
+import { type RestoredRules, restoredRules } from "../approval/RestoredRules.ts"
 import { Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { serviceContext } from "../Command.ts"
@@ -61,6 +62,8 @@ export class RestoreReview extends Context.Service<
   RestoreReview,
   {
     readonly list: Effect.Effect<ReadonlyArray<ReviewItem>>
+    /** Approval rules and teams count again at once: nobody acts under them before a membership is confirmed. */
+    readonly rules: Effect.Effect<ReadonlyArray<RestoredRules>>
     /**
      * Confirms or removes the named records, or all that wait, and answers which. One transaction: `not_found` for an id
      * that does not wait leaves all of them as they are.
@@ -91,6 +94,7 @@ export class RestoreReview extends Context.Service<
 
       return RestoreReview.of({
         list,
+        rules: Effect.provideService(restoredRules, SqlClient.SqlClient, sql),
         decide: Effect.fn("RestoreReview.decide")(function* (decision, ids) {
           const items = yield* chosen(ids)
           for (const item of items) {

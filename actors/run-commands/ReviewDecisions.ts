@@ -19,7 +19,7 @@ export const approvalRefusal = (
   at: string,
   isShort = false
 ): ApiError | undefined => {
-  if (!isPlan(run.type)) return failedPrecondition("Only a plan or destroy plan is approved.")
+  if (!isPlan(run.type)) return failedPrecondition("Only a plan, destroy plan or restore is approved.")
   if (reviewedDigest !== undefined && reviewedDigest !== run.plan_digest) {
     return new ApiError({
       code: "guard_conflict",

@@ -104,7 +104,7 @@ export const layer = Layer.effect(
         const plans = yield* LatestRunRow.rows(
           sql
         )`SELECT id, capsule_id, type, status, approved_at, created_at, finished_at
-          FROM runs WHERE workspace_id = ${workspaceId} AND type IN ('plan', 'destroy_plan') AND status = 'succeeded'
+          FROM runs WHERE workspace_id = ${workspaceId} AND type IN ('plan', 'destroy_plan', 'restore') AND status = 'succeeded'
             AND approved_at IS NOT NULL AND used_by_run_id IS NULL ORDER BY approved_at, id LIMIT ${mostUnfinished}`
         const groups = yield* RunGroupRow.some(sql, "id", "created_at")`SELECT id, created_at FROM run_groups
           WHERE workspace_id = ${workspaceId} AND type = 'update' AND finished_at IS NULL AND cancelled_at IS NULL

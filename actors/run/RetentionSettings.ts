@@ -1,11 +1,13 @@
 import { Context, type Duration } from "effect"
-import { retention } from "../../schema/records/Retention.ts"
+import { type KindPeriod, retention } from "../../schema/records/Retention.ts"
 
 /** How long the operator keeps what nothing needs any more. */
 export interface RetentionPolicy {
   readonly logs: Duration.Duration
+  /** Periods that differ from the defaults. */
+  readonly periods: { readonly [Period in KindPeriod]?: Duration.Duration }
 }
 
 export const RetentionSettings = Context.Reference<RetentionPolicy>("svc/actors/run/RetentionSettings", {
-  defaultValue: () => ({ logs: retention.runLog.after })
+  defaultValue: () => ({ logs: retention.runLog.after, periods: {} })
 })

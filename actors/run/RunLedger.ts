@@ -6,7 +6,7 @@ import { capsuleExclusiveTypes, type PlanPurpose, type RunType } from "../../sch
 import type { ChangesOf } from "../database/Table.ts"
 import { now } from "../Identity.ts"
 import { secretRuleVersion } from "../../runner/redaction/SecretRule.ts"
-import { KillPoint } from "./KillPoint.ts"
+import { KillPoint } from "../KillPoint.ts"
 import { type HoldLost, changedUnder, holdLost, isHeld, type RunHold } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { RunLifecycle, type SeenRun } from "./RunLifecycle.ts"

@@ -158,7 +158,7 @@ export const standingOf = (row: Pick<RunRow, "type" | "status" | "approved_at" |
 
 /** `isPendingPlan` as a condition; `of` is the alias of `runs` with its dot. A test compares the two. */
 export const pendingPlan = (of = ""): string =>
-  `${of}type IN ('plan', 'destroy_plan') AND (${of}status = 'waiting_approval'
+  `${of}type IN ('plan', 'destroy_plan', 'restore') AND (${of}status = 'waiting_approval'
     OR (${of}status = 'succeeded' AND ${of}approved_at IS NOT NULL AND ${of}used_by_run_id IS NULL))`
 
 /** Drops nulls of the database, since records omit absent fields. */

@@ -91,6 +91,13 @@ export class CompatibilityCheck extends Context.Service<
             HclParserUnavailable: impossible("scan_failed")
           })
         )
+        const addresses = yield* scanner.addresses(tree, request.modulePath).pipe(
+          Effect.catchTags({
+            ModuleNotInTree: impossible("module_not_found"),
+            ScanLimitExceeded: impossible("scan_limit_exceeded"),
+            HclParserUnavailable: impossible("scan_failed")
+          })
+        )
         // Without a tool this is unknown; the plan will report the missing tool.
         const tool = yield* Effect.option(
           toolchain.resolve(request.tool === undefined ? undefined : { name: request.tool })
@@ -134,7 +141,7 @@ export class CompatibilityCheck extends Context.Service<
             createdByRunId: request.runId,
             createdAt: yield* now
           },
-          moduleScan: yield* Effect.orDie(encodeScan(scan)),
+          moduleScan: yield* Effect.orDie(encodeScan({ ...scan, addresses })),
           contractDigest: contractOf(scan)
         } satisfies StagedReport
       })

@@ -33,8 +33,17 @@ export class SnapshotReads extends Context.Service<
       const snapshots = yield* SnapshotStore
       const scanner = yield* ModuleScanner
 
-      // A missing or damaged archive is our fault, not the caller's.
-      const treeOf = (snapshot: SnapshotRow) => Effect.orDie(snapshots.open(snapshot.archive_digest))
+      // After a restore without snapshots this is normal, and a plan of the commit ends it.
+      const treeOf = (snapshot: SnapshotRow) =>
+        snapshots.open(snapshot.archive_digest).pipe(
+          Effect.mapError(
+            () =>
+              new ApiError({
+                code: "failed_precondition",
+                message: "The files of this commit are not stored here any more. A plan of it fetches them again."
+              })
+          )
+        )
 
       const file = Effect.fn("SnapshotReads.file")(function* (snapshot: SnapshotRow, path: string) {
         if (path.length > 1024 || !canonicalPath.test(path)) {

@@ -47,6 +47,8 @@ export class StaleReasons extends Context.Service<
     readonly compareCommit: (capsuleId: CapsuleId) => Effect.Effect<void>
     /** A Capsule was applied with these inputs. */
     readonly applied: (capsuleId: CapsuleId, inputs: AppliedInputs) => Effect.Effect<void>
+    /** A Run restored a backup of the Capsule: it is stale until a plan of it is applied. */
+    readonly restored: (capsuleId: CapsuleId, runId: RunId) => Effect.Effect<void>
     /** An ended Capsule consumes nothing. */
     readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
     /** Compares what a Capsule was applied with and what it would get now. */
@@ -136,7 +138,8 @@ export class StaleReasons extends Context.Service<
         const capsule = yield* capsules.find(capsuleId)
         if (capsule === undefined || isEnded(capsule.status)) return
         // What was never applied has no input yet.
-        const reasons = capsule.current_state_version_id === null ? [] : yield* inputReasons(capsule)
+        const reasons =
+          capsule.current_state_version_id === null || capsule.status === "pending" ? [] : yield* inputReasons(capsule)
         yield* withReasons(capsule, "input", reasons)
       })
 
@@ -155,6 +158,15 @@ export class StaleReasons extends Context.Service<
           }
           yield* Effect.orDie(sql`INSERT INTO consumed_inputs ${ConsumedInputRow.values(sql, { ...row })}`)
         }
+        const capsule = yield* capsules.find(capsuleId)
+        if (capsule !== undefined) yield* withReasons(capsule, "restore", [])
+        yield* compareCommit(capsuleId)
+        yield* compare(capsuleId)
+      })
+
+      const restored = Effect.fn("StaleReasons.restored")(function* (capsuleId: CapsuleId, runId: RunId) {
+        const capsule = yield* capsules.find(capsuleId)
+        if (capsule !== undefined) yield* withReasons(capsule, "restore", [{ kind: "restore", runId }])
         yield* compareCommit(capsuleId)
         yield* compare(capsuleId)
       })
@@ -202,7 +214,16 @@ export class StaleReasons extends Context.Service<
         }
       }).pipe(Effect.orDie, Effect.withSpan("StaleReasons.compareUnread"))
 
-      return StaleReasons.of({ laneMoved, compareCommit, applied, destroyed, compare, producerMoved, compareUnread })
+      return StaleReasons.of({
+        laneMoved,
+        compareCommit,
+        applied,
+        restored,
+        destroyed,
+        compare,
+        producerMoved,
+        compareUnread
+      })
     })
   )
 }

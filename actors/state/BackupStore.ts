@@ -19,6 +19,8 @@ export const toBackup = (row: ListedBackup): Backup =>
     createdAt: row.created_at
   })
 
+const digestOf = (archive: Uint8Array) => `sha256:${createHash("sha256").update(archive).digest("hex")}`
+
 /** Exports of control information. Sealed values inside stay sealed, and the whole is sealed again. */
 export class BackupStore extends Context.Service<
   BackupStore,
@@ -30,6 +32,10 @@ export class BackupStore extends Context.Service<
       readonly capsuleId: CapsuleId | null
     }) => Effect.Effect<Pick<BackupRow, "id" | "digest" | "size_bytes">>
     readonly find: (id: BackupId) => Effect.Effect<ListedBackup | undefined>
+    /** The archive as it was made, once its digest has been compared. */
+    readonly open: (id: BackupId) => Effect.Effect<Uint8Array>
+    /** The archive as it is stored. */
+    readonly sealed: (id: BackupId) => Effect.Effect<string>
   }
 >()("svc/actors/state/BackupStore") {
   static readonly layer = Layer.effect(
@@ -68,21 +74,40 @@ export class BackupStore extends Context.Service<
         }
       })
 
+      const placeOf = (workspaceId: WorkspaceId, id: BackupId) => ({
+        table: "backups",
+        column: "archive",
+        workspaceId,
+        rowId: id
+      })
+
+      const stored = Effect.fnUntraced(function* (id: BackupId) {
+        const [row] = yield* BackupRow.rows(sql)`SELECT * FROM backups WHERE id = ${id}`
+        return row ?? (yield* Effect.die(new Error(`The backup ${id} is gone`)))
+      }, Effect.orDie)
+
       return BackupStore.of({
+        open: Effect.fn("BackupStore.open")(function* (id) {
+          const row = yield* stored(id)
+          const archive = Redacted.value(yield* Effect.orDie(vault.open(placeOf(row.workspace_id, id), row.archive)))
+          return digestOf(archive) === row.digest
+            ? archive
+            : yield* Effect.die(new Error(`The backup ${id} does not have the digest of its record`))
+        }),
+        sealed: (id) => Effect.map(stored(id), ({ archive }) => archive),
         create: Effect.fn("BackupStore.create")(function* ({ id: runId, workspaceId, capsuleId }) {
           const archive = gzipSync(JSON.stringify(yield* exported(workspaceId, capsuleId)))
           const id = derivedId(BackupId, "bkp", runId, "backup")
-          const place = { table: "backups", column: "archive", workspaceId, rowId: id }
           const row = {
             id,
             workspace_id: workspaceId,
             capsule_id: capsuleId,
-            digest: `sha256:${createHash("sha256").update(archive).digest("hex")}`,
+            digest: digestOf(archive),
             size_bytes: archive.length,
             created_by_run_id: runId,
             created_at: yield* now
           }
-          const sealed = yield* vault.seal(place, Redacted.make(new Uint8Array(archive)))
+          const sealed = yield* vault.seal(placeOf(workspaceId, id), Redacted.make(new Uint8Array(archive)))
           yield* sql`INSERT INTO backups ${BackupRow.values(sql, { ...row, archive: sealed })}`
           return row
         }, Effect.orDie),

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../database/Transaction.ts"
-import { KillPoint } from "../run/KillPoint.ts"
+import { KillPoint } from "../KillPoint.ts"
 import { holdOf } from "../run/RunHold.ts"
 import { RunJournal } from "../run/RunJournal.ts"
 import type { RunRow } from "../run/RunRow.ts"

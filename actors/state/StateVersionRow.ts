@@ -3,6 +3,7 @@ import {
   CapsuleId,
   InstallConfigId,
   LeftOverStateId,
+  StateUploadId,
   OutputId,
   RunId,
   SourceSnapshotId,
@@ -34,7 +35,9 @@ export const StateVersionRow = table("state_versions", {
   build_size_bytes: Schema.NullOr(Schema.Int),
   sealed_secrets: Schema.NullOr(Schema.String),
   /** For an adopted state: what it was before. */
-  left_over_state_id: Schema.NullOr(LeftOverStateId)
+  left_over_state_id: Schema.NullOr(LeftOverStateId),
+  /** For a state that was taken over with the install: its upload. */
+  state_upload_id: Schema.NullOr(StateUploadId)
 })
 export type StateVersionRow = RowOf<typeof StateVersionRow.columns>
 

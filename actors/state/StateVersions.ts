@@ -10,6 +10,7 @@ import {
   OutputId,
   type RunId,
   type SourceSnapshotId,
+  type StateUploadId,
   StateVersionId,
   type WorkspaceId
 } from "../../schema/records/Ids.ts"
@@ -17,6 +18,7 @@ import { Output, StateVersion } from "../../schema/records/StateVersion.ts"
 import { derivedId, now } from "../Identity.ts"
 import { secretsOfText, secretsText } from "../vault/SealedSecrets.ts"
 import { Vault } from "../vault/Vault.ts"
+import { StateIndex } from "./StateIndex.ts"
 import type { BuildColumns } from "../build/BuildColumns.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
 import {
@@ -47,9 +49,11 @@ export interface NewStateVersion {
   readonly build: BuildColumns
   /** The adopted left-over state; absent for the state that the Run's settlement commits. */
   readonly leftOverStateId?: LeftOverStateId | undefined
+  /** The upload of a state that is taken over with the install. */
+  readonly stateUploadId?: StateUploadId | undefined
 }
 
-/** The id of the state that a Run, or the adoption of a left-over state, commits: each commits one. */
+/** The id of the state that a Run, the adoption of a left-over state or an upload commits: each commits one. */
 export const stateVersionIdOf = (from: string): StateVersionId => derivedId(StateVersionId, "sv", from, "state")
 
 // The generation is part of the identity: an older state cannot be passed off as a newer one.
@@ -89,7 +93,9 @@ export const toStateVersion = (row: ListedStateVersion): StateVersion =>
     createdByRunId: row.created_by_run_id,
     createdAt: row.created_at,
     partial: row.partial === 1,
-    ...(row.left_over_state_id === null ? {} : { adoptedFrom: row.left_over_state_id })
+    origin: row.state_upload_id !== null ? "adopted" : row.left_over_state_id !== null ? "left_over" : "run",
+    ...(row.left_over_state_id === null ? {} : { adoptedFrom: row.left_over_state_id }),
+    ...(row.state_upload_id === null ? {} : { stateUploadId: row.state_upload_id })
   })
 
 /** Why an Output is private that the module does not mark sensitive; undefined for any other. */
@@ -115,7 +121,7 @@ export const toOutput = (row: OutputRow): Output | undefined =>
         stateVersionId: row.state_version_id
       })
 
-/** The only writer of `state_versions` and `outputs`. States are sealed before they are stored. */
+/** The only writer of `state_versions` and `outputs`. States are sealed before they are stored, and indexed with the same commit. */
 export class StateVersions extends Context.Service<
   StateVersions,
   {
@@ -139,11 +145,13 @@ export class StateVersions extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
+      const index = yield* StateIndex
 
       const insert = Effect.fn("StateVersions.insert")(function* (version: NewStateVersion) {
-        const id = stateVersionIdOf(version.leftOverStateId ?? version.runId)
+        const id = stateVersionIdOf(version.leftOverStateId ?? version.stateUploadId ?? version.runId)
         const bytes = Redacted.value(version.state)
         const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`
+        const createdAt = yield* now
         const place = statePlace({ workspace_id: version.workspaceId, id, generation: version.generation })
         yield* sql`INSERT INTO state_versions ${StateVersionRow.values(sql, {
           id,
@@ -166,7 +174,8 @@ export class StateVersions extends Context.Service<
           ...version.build,
           created_by_run_id: version.runId,
           left_over_state_id: version.leftOverStateId ?? null,
-          created_at: yield* now
+          state_upload_id: version.stateUploadId ?? null,
+          created_at: createdAt
         })}`
         for (const output of version.outputs) {
           const outputId = derivedId(OutputId, "out", id, output.name)
@@ -186,6 +195,7 @@ export class StateVersions extends Context.Service<
             private_origins: output.origins === undefined ? null : PrivateOriginsJson.write(output.origins)
           })}`
         }
+        yield* index.add({ ...version, id, createdAt })
         return { id, digest }
       }, Effect.orDie)
 
@@ -219,5 +229,5 @@ export class StateVersions extends Context.Service<
 
       return StateVersions.of({ insert, find, open, secrets, outputs, outputText, outputValue })
     })
-  )
+  ).pipe(Layer.provideMerge(StateIndex.layer))
 }

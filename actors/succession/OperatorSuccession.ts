@@ -103,6 +103,8 @@ export class OperatorSuccession extends Context.Service<
       }, Effect.provideContext(services))
 
       const planMoved = Effect.fnUntraced(function* (capsule: CapsuleRow, plan: RunRow) {
+        // A restore executes nothing; the plan that must follow it is made under the settings then in force.
+        if (plan.type === "restore") return undefined
         const config = yield* configs.load(plan.install_config_id)
         const place = config === undefined ? undefined : yield* placeOf(config)
         return config === undefined || place === undefined

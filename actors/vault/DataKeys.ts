@@ -2,6 +2,8 @@ import { Clock, Duration, Effect, Redacted, Ref, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { WrappedDataKey } from "../../schema/api/SealedBackup.ts"
+import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { retention } from "../../schema/records/Retention.ts"
 import { now } from "../Identity.ts"
 import { deriveKey, type Keyring, type MasterKey, masterKeyLength } from "./MasterKey.ts"
@@ -181,7 +183,20 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     return total
   })
 
-  return { forSealing, forOpening, rewrapAll }
+  const findWrapped = SqlSchema.findAll({
+    Request: Schema.Struct({ ids: Schema.Array(Schema.String), workspaceId: WorkspaceId }),
+    Result: Schema.Struct({ ...WrappedDataKey.fields }),
+    execute: ({ ids, workspaceId }) =>
+      sql`SELECT id, record_kind AS "recordKind", workspace_id AS "workspaceId", master_key_id AS "masterKeyId",
+        wrapped_key AS "wrappedKey", created_at AS "createdAt" FROM vault_data_keys
+        WHERE workspace_id = ${workspaceId} AND ${sql.in("id", ids)} ORDER BY id`
+  })
+
+  /** The keys of the Workspace that sealed values in the text name. */
+  const wrappedIn = (workspaceId: WorkspaceId, text: string) =>
+    Effect.orDie(findWrapped({ ids: [...new Set(text.match(/dk_[0-9a-f]{24}/g) ?? [])], workspaceId }))
+
+  return { forSealing, forOpening, rewrapAll, wrappedIn }
 })
 
 /** The active master key changed while a data key was being wrapped with the previous one. */

@@ -64,6 +64,7 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = [
   { ...own("state_versions", "sealed_secrets"), version: "r.generation" },
   own("left_over_states", "state"),
   own("left_over_states", "sealed_secrets"),
+  own("state_uploads", "state"),
   own("outputs", "sealed_value"),
   own("backups", "archive"),
   own("generated_secrets", "sealed_value"),

@@ -1,10 +1,13 @@
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto"
+import { timingSafeEqual } from "node:crypto"
 import { Context, Effect, type FileSystem, Layer, type Path, Redacted, Ref, Semaphore } from "effect"
 import type { Aead, Digest, Kdf, SecureRandom } from "effect/crypto"
 import type { ChildProcessSpawner } from "effect/process"
 import { SqlClient } from "effect/sql"
+import type { WrappedDataKey } from "../../schema/api/SealedBackup.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { makeDataKeys, masterKeysInUse } from "./DataKeys.ts"
-import { deriveKey, makeKeyring } from "./MasterKey.ts"
+import { digestFor, digestRootKind } from "./KeyedDigests.ts"
+import { makeKeyring } from "./MasterKey.ts"
 import { generateMasterKey, loadKeyring, writeKeyringFile } from "./MasterKeyStore.ts"
 import { identity, openBytes, sealBytes } from "./Sealing.ts"
 import { VaultLocked, VaultOpenFailed } from "./VaultErrors.ts"
@@ -78,6 +81,8 @@ export class Vault extends Context.Service<
       envelope: string
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>
     readonly openText: (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted, VaultOpenFailed>
+    /** The data keys of a Workspace that sealed values in the text name, as they are stored: wrapped. */
+    readonly wrappedKeys: (workspaceId: WorkspaceId, text: string) => Effect.Effect<ReadonlyArray<WrappedDataKey>>
     /** Keyed digest (HMAC-SHA-256, base64url) of `text`; digests of different purposes have nothing in common. */
     readonly mac: (purpose: string, text: string) => Effect.Effect<string>
     /** Whether `digest` is the one `mac` gives, compared in constant time. */
@@ -137,23 +142,16 @@ const make = Effect.gen(function* () {
   const rotating = yield* Semaphore.make(1)
 
   // The digests depend on a data key, not on the master key, so that cursors and guards survive a rotation.
-  const macRoot = yield* dataKeys.forSealing("svc/mac", "", { ageless: true })
-  const macKeys = new Map<string, KeyObject>()
-  const macKey = Effect.fnUntraced(function* (purpose: string) {
-    const derived = yield* deriveKey(macRoot.secret, `svc/mac/${purpose}/v1`).pipe(Effect.provideContext(services))
-    const key = createSecretKey(derived)
-    macKeys.set(purpose, key)
-    return key
-  })
-
-  // Lists take a digest for each of their rows: one that waits for another thread, or for a service, costs more than the row.
-  const digestOf = (key: KeyObject, text: string) => createHmac("sha256", key).update(text).digest("base64url")
+  const digestRoot = yield* dataKeys.forSealing(digestRootKind, "", { ageless: true })
+  const digests = new Map<string, (text: string) => string>()
   const mac = (purpose: string, text: string) =>
     Effect.suspend(() => {
-      const key = macKeys.get(purpose)
-      return key === undefined
-        ? Effect.map(macKey(purpose), (derived) => digestOf(derived, text))
-        : Effect.succeed(digestOf(key, text))
+      const known = digests.get(purpose)
+      if (known !== undefined) return Effect.succeed(known(text))
+      return Effect.map(Effect.provideContext(digestFor(digestRoot, purpose), services), (digest) => {
+        digests.set(purpose, digest)
+        return digest(text)
+      })
     })
 
   /** The place is logged, the cause is not: it is the same for every caller. */
@@ -223,6 +221,7 @@ const make = Effect.gen(function* () {
       const bytes = yield* open(context, envelope)
       return Redacted.make(new TextDecoder().decode(Redacted.value(bytes)))
     }),
+    wrappedKeys: Effect.fn("Vault.wrappedKeys")((workspaceId, text) => dataKeys.wrappedIn(workspaceId, text)),
     mac,
     verifyMac: (purpose, text, digest) =>
       Effect.map(mac(purpose, text), (expected) => {

@@ -1,35 +1,48 @@
-// bun examples/identity/Main.ts FOLDER
-// Serves the example at its Capsule's address. FOLDER holds outputs.json, key.pem and cert.pem, see docs/identity-tutorial.md.
-import { randomUUID } from "node:crypto"
-import { readFileSync } from "node:fs"
-import { createServer } from "node:https"
-import { type Session, type Settings, signIn } from "./SignIn.ts"
+// bun examples/identity/Main.ts FOLDER: serves the example at its Capsule's address. FOLDER: see docs/identity-tutorial.md.
+import * as oidc from "openid-client"
 
-const read = (name: string) => readFileSync(`${process.argv[2]}/${name}`, "utf8")
-const { outputs }: { outputs: Array<{ name: string; value: string }> } = JSON.parse(read("outputs.json"))
-const output = (name: keyof Settings) => outputs.find((each) => each.name === name)?.value ?? ""
-const settings: Settings = {
-  app_url: output("app_url"),
-  issuer_url: output("issuer_url"),
-  client_id: output("client_id"),
-  redirect_uri: output("redirect_uri")
+const folder = process.argv[2]
+const { outputs }: { outputs: Array<{ name: string; value: string }> } = await Bun.file(`${folder}/outputs.json`).json()
+const output = (name: string) => outputs.find((each) => each.name === name)?.value ?? ""
+const [app, redirect_uri] = [new URL(output("app_url")), output("redirect_uri")]
+const local = { execute: [oidc.allowInsecureRequests] } // For an issuer on this machine: leave it out for any other.
+const client = await oidc.discovery(new URL(output("issuer_url")), output("client_id"), {}, oidc.None(), local)
+const visits = new Map<string | null, Awaited<ReturnType<typeof oidc.authorizationCodeGrant>>>()
+const cookie = { secure: true, httpOnly: true, sameSite: "lax", path: "/" } as const
+const headers = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" }
+const page = (html: string) =>
+  new Response(`<!doctype html><html lang="en"><title>Notes</title><link rel="icon" href="data:,">${html}`, { headers })
+
+const routes: Record<string, (request: Bun.BunRequest) => Response | Promise<Response>> = {
+  "/": async ({ cookies }) => {
+    const tokens = visits.get(cookies.get("__Host-visit"))
+    if (tokens === undefined) return page(`<h1>Notes</h1><a href="/sign-in">Sign in</a>`)
+    // The issuer is asked at every visit, so that a person who was removed is out at once.
+    const info = await oidc.fetchUserInfo(client, tokens.access_token, tokens.claims()?.sub ?? "")
+    return page(`<h1>Hello, ${Bun.escapeHTML(info.name ?? info.sub)}</h1><a href="/sign-out">Sign out</a>`)
+  },
+  "/sign-in": async ({ cookies }) => {
+    const verifier = oidc.randomPKCECodeVerifier()
+    cookies.set("__Host-verifier", verifier, cookie)
+    const proof = { code_challenge: await oidc.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" }
+    const asked = oidc.buildAuthorizationUrl(client, { ...proof, redirect_uri, scope: "openid profile" })
+    return Response.redirect(asked.href, 303)
+  },
+  "/callback": async ({ cookies, url }) => {
+    const checks = { pkceCodeVerifier: cookies.get("__Host-verifier") ?? "", idTokenExpected: true }
+    const visit = oidc.randomNonce()
+    visits.set(visit, await oidc.authorizationCodeGrant(client, new URL(url), checks))
+    cookies.set("__Host-visit", visit, cookie)
+    return Response.redirect(app.href, 303)
+  },
+  "/sign-out": ({ cookies }) => {
+    const id_token_hint = visits.get(cookies.get("__Host-visit"))?.id_token ?? ""
+    visits.delete(cookies.get("__Host-visit"))
+    const back = { id_token_hint, post_logout_redirect_uri: new URL("/signed-out", app).href }
+    return Response.redirect(oidc.buildEndSessionUrl(client, back).href, 303)
+  },
+  "/signed-out": () => page(`<h1>Goodbye</h1><a href="/">Back</a>`)
 }
-const pages = await signIn(settings)
-const head = `<!doctype html><html lang="en"><meta charset="utf-8"><link rel="icon" href="data:,"><title>Notes</title>`
-const sessions = new Map<string, Session>()
-
-createServer({ key: read("key.pem"), cert: read("cert.pem") }, async (request, response) => {
-  const url = new URL(request.url ?? "/", settings.app_url)
-  const given = /__Host-session=([\w-]+)/.exec(request.headers.cookie ?? "")?.[1] ?? ""
-  const key = sessions.has(given) ? given : randomUUID()
-  const session = sessions.get(key) ?? {}
-  sessions.set(key, session)
-  const answer = await pages[url.pathname]?.(session, url).catch(() => {
-    delete session.tokens
-    return `<h1>You are not signed in</h1><a href="/sign-in">Sign in</a>`
-  })
-  response.setHeader("set-cookie", `__Host-session=${key}; Path=/; Secure; HttpOnly; SameSite=Lax`)
-  response.setHeader("content-type", "text/html; charset=utf-8").setHeader("cache-control", "no-store")
-  if (answer instanceof URL) response.writeHead(303, { location: answer.href }).end()
-  else response.writeHead(answer === undefined ? 404 : 200).end(`${head}${answer ?? "Not found"}`)
-}).listen(Number(new URL(settings.app_url).port), "localhost")
+const tls = { key: Bun.file(`${folder}/key.pem`), cert: Bun.file(`${folder}/cert.pem`) }
+const error = () => page(`<h1>You are not signed in</h1><a href="/sign-in">Sign in</a>`)
+Bun.serve({ hostname: "localhost", port: app.port, tls, routes, error })

@@ -1,11 +1,11 @@
 import { Clock, Context, Duration, Effect, FileSystem, Layer, Option, Path } from "effect"
 import { retention } from "../../schema/records/Retention.ts"
+import { buildFileName } from "./BuildFileName.ts"
 import type { BuildReference } from "./RunJob.ts"
 import type { BuildArchive } from "./RunPlace.ts"
 
 /** Archives younger than this are never removed: the row that refers to them may not be written yet. */
 const grace = Duration.toMillis(retention.buildArchive.after)
-const digestText = /^sha256:([0-9a-f]{64})$/
 const archiveFile = /^([0-9a-f]{64})\.tar$/
 
 /** The results of reviewed source builds, each archive once under its digest. */
@@ -29,9 +29,9 @@ export class BuildStore extends Context.Service<
         const path = yield* Path.Path
 
         const fileOf = Effect.fnUntraced(function* (digest: string) {
-          const sha256 = digestText.exec(digest)?.[1]
-          if (sha256 === undefined) return yield* Effect.die(new Error("A build archive has no sha256 digest"))
-          return path.join(folder, `${sha256}.tar`)
+          const name = buildFileName(digest)
+          if (name === undefined) return yield* Effect.die(new Error("A build archive has no sha256 digest"))
+          return path.join(folder, name)
         })
 
         const flushed = (file: string) =>

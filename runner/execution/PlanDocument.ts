@@ -9,7 +9,8 @@ const Change = Schema.Struct({
   after_unknown: Mask,
   before_sensitive: Mask,
   after_sensitive: Mask,
-  importing: Schema.optionalKey(Schema.NullOr(Schema.Unknown))
+  importing: Schema.optionalKey(Schema.NullOr(Schema.Struct({ id: Schema.optionalKey(Schema.NullOr(Schema.String)) }))),
+  replace_paths: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Json)))
 })
 export type PlannedChange = typeof Change.Type
 

@@ -10,13 +10,25 @@ import { normalProviderAddress } from "../../schema/records/NormalProviderAddres
 type Attribute = typeof ChangedAttribute.Type
 
 /** Longest value that is shown, as JSON text; a longer one is replaced by a note of its size. */
-const longestValue = 64 * 1024
+const longestValue = 1024 * 1024
+/** All longer values of a plan's resources together, and of its Outputs: they are kept with the Run and sent to everybody who reads it. */
+const longValuesInAll = 4 * 1024 * 1024
+/** A value of up to this length is always shown. */
+const shortValue = 4 * 1024
 
 const isPresent = (value: Schema.Json | undefined): value is Schema.Json => value !== undefined && value !== null
 
-const bounded = (value: Schema.Json): Schema.Json => {
+/** What is left for the long values of a plan. */
+interface Room {
+  left: number
+}
+
+const bounded = (value: Schema.Json, room: Room): Schema.Json => {
   const size = JSON.stringify(value).length
-  return size > longestValue ? `(${size} characters, too long to show)` : value
+  if (size <= shortValue) return value
+  if (size > longestValue || size > room.left) return `(${size} characters, too long to show)`
+  room.left -= size
+  return value
 }
 
 const isObject = (value: Schema.Json | undefined): value is Schema.JsonObject =>
@@ -31,7 +43,7 @@ const isUnknown = (marks: Marks): boolean => {
   return Object.values(marks).some(isUnknown)
 }
 
-const changedAttribute = (change: PlannedChange, name: string): Attribute | undefined => {
+const changedAttribute = (change: PlannedChange, name: string, room: Room): Attribute | undefined => {
   const before = member(change.before, name)
   const after = member(change.after, name)
   const unknown = marksOf(change.after_unknown ?? undefined, name)
@@ -45,20 +57,25 @@ const changedAttribute = (change: PlannedChange, name: string): Attribute | unde
   const shownAfter = isPresent(after) || (isUnknown(unknown) && unknown !== true)
   return {
     name,
-    ...(isPresent(before) ? { before: bounded(maskValue(before, sensitiveBefore, undefined)) } : {}),
-    ...(shownAfter ? { after: bounded(maskValue(after ?? {}, sensitiveAfter, unknown)) } : {}),
+    ...(isPresent(before) ? { before: bounded(maskValue(before, sensitiveBefore, undefined), room) } : {}),
+    ...(shownAfter ? { after: bounded(maskValue(after ?? {}, sensitiveAfter, unknown), room) } : {}),
     ...(unknown === true ? { unknown: true } : {})
   }
 }
 
-const resourceChange = (planned: PlannedResourceChange): ResourceChange => {
+/** The attributes of which a change makes the tool replace the resource: the first step of each path that it names. */
+const forcingAttributes = ({ replace_paths }: PlannedChange): ReadonlySet<Schema.Json | undefined> =>
+  new Set((replace_paths ?? []).map((path) => (Array.isArray(path) ? path[0] : path)))
+
+const isMoved = ({ address, previous_address }: PlannedResourceChange) =>
+  previous_address !== undefined && previous_address !== address
+
+const resourceChange = (planned: PlannedResourceChange, room: Room): ResourceChange => {
   const { change } = planned
+  const forcing = forcingAttributes(change)
+  const importId = change.importing?.id
   const names = new Set([...keys(change.before), ...keys(change.after), ...keys(change.after_unknown)])
-  const reason =
-    planned.action_reason ??
-    (planned.previous_address !== undefined && planned.previous_address !== planned.address
-      ? `moved from ${planned.previous_address}`
-      : undefined)
+  const reason = planned.action_reason ?? (isMoved(planned) ? `moved from ${planned.previous_address}` : undefined)
   return {
     address: planned.address,
     mode: planned.mode ?? "managed",
@@ -67,19 +84,22 @@ const resourceChange = (planned: PlannedResourceChange): ResourceChange => {
     provider: normalProviderAddress(planned.provider_name ?? ""),
     actions: change.actions,
     ...(reason === undefined ? {} : { reason }),
-    changedAttributes: [...names]
-      .sort()
-      .map((name) => changedAttribute(change, name))
-      .filter((attribute) => attribute !== undefined)
+    ...(isImport(change) ? { importing: typeof importId === "string" ? { id: importId } : {} } : {}),
+    ...(isMoved(planned) && planned.previous_address !== undefined
+      ? { previousAddress: planned.previous_address }
+      : {}),
+    changedAttributes: [...names].sort().flatMap((name) => {
+      const attribute = changedAttribute(change, name, room)
+      if (attribute === undefined) return []
+      return [forcing.has(name) ? { ...attribute, forcesReplacement: true } : attribute]
+    })
   }
 }
 
 const isNoOperation = (change: PlannedChange) => change.actions.every((action) => action === "no-op")
 
 const isShown = (planned: PlannedResourceChange) =>
-  !isNoOperation(planned.change) ||
-  isImport(planned.change) ||
-  (planned.previous_address !== undefined && planned.previous_address !== planned.address)
+  !isNoOperation(planned.change) || isImport(planned.change) || isMoved(planned)
 
 const isImport = (change: PlannedChange) => change.importing !== undefined && change.importing !== null
 
@@ -98,7 +118,7 @@ const planSummary = (changes: ReadonlyArray<PlannedResourceChange>): PlanSummary
   }
 }
 
-const outputChange = (name: string, change: PlannedChange): OutputChange => {
+const outputChange = (name: string, change: PlannedChange, room: Room): OutputChange => {
   const sensitive = isUnknown(change.before_sensitive ?? undefined) || isUnknown(change.after_sensitive ?? undefined)
   const unknown = isUnknown(change.after_unknown ?? undefined)
   return {
@@ -106,10 +126,10 @@ const outputChange = (name: string, change: PlannedChange): OutputChange => {
     actions: change.actions,
     sensitive,
     ...(unknown ? { unknown } : {}),
-    ...(sensitive || !isPresent(change.before) ? {} : { before: bounded(change.before) }),
+    ...(sensitive || !isPresent(change.before) ? {} : { before: bounded(change.before, room) }),
     ...(sensitive || change.after_unknown === true || !isPresent(change.after)
       ? {}
-      : { after: bounded(maskValue(change.after, undefined, change.after_unknown ?? undefined)) })
+      : { after: bounded(maskValue(change.after, undefined, change.after_unknown ?? undefined), room) })
   }
 }
 
@@ -141,8 +161,8 @@ export const planSensitiveTexts = (plan: PlanDocument): ReadonlyArray<string> =>
   ]
 }
 
-const shownOutput = (hide: Hide, name: string, change: PlannedChange): OutputChange => {
-  const shown = { ...outputChange(name, change), name: hide.name(name) }
+const shownOutput = (hide: Hide, name: string, change: PlannedChange, room: Room): OutputChange => {
+  const shown = { ...outputChange(name, change, room), name: hide.name(name) }
   const held = shown.sensitive
     ? undefined
     : heldSecrets(hide, [
@@ -161,6 +181,9 @@ const shownOutput = (hide: Hide, name: string, change: PlannedChange): OutputCha
  */
 export const projectPlan = (plan: PlanDocument, redactor: RunRedactor): Effect.Effect<PlanProjection> =>
   redacted(redactor, (hide) => {
+    const room: Room = { left: longValuesInAll }
+    // Capsules that take the Outputs must not depend on how long the values of resources are.
+    const outputRoom: Room = { left: longValuesInAll }
     const attribute = (shown: Attribute): Attribute => ({
       ...shown,
       name: hide.name(shown.name),
@@ -170,16 +193,18 @@ export const projectPlan = (plan: PlanDocument, redactor: RunRedactor): Effect.E
     const resources = (planned: PlanDocument["resource_changes"]) =>
       (planned ?? [])
         .filter(isShown)
-        .map(resourceChange)
+        .map((change) => resourceChange(change, room))
         .map((change) => ({
           ...change,
           address: hide.address(change.address),
           ...(change.reason === undefined ? {} : { reason: hide.address(change.reason) }),
+          ...(change.importing?.id === undefined ? {} : { importing: { id: hide.text(change.importing.id) } }),
+          ...(change.previousAddress === undefined ? {} : { previousAddress: hide.address(change.previousAddress) }),
           changedAttributes: change.changedAttributes.map(attribute)
         }))
     const outputs = Object.entries(plan.output_changes ?? {}).map(([name, change]) => ({
       change,
-      shown: shownOutput(hide, name, change)
+      shown: shownOutput(hide, name, change, outputRoom)
     }))
     return {
       summary: planSummary(plan.resource_changes ?? []),

@@ -1,4 +1,5 @@
 import { Option, Redacted, Schema } from "effect"
+import { normalProviderAddress } from "../../schema/records/NormalProviderAddress.ts"
 import { leafTexts } from "../redaction/SecretRule.ts"
 import { withExactNumbers } from "./ExactNumbers.ts"
 import type { StateOutput, StateProblem } from "./RunOutcome.ts"
@@ -7,6 +8,7 @@ const PathStep = Schema.Struct({ type: Schema.String, value: Schema.Unknown })
 
 const Instance = Schema.Struct({
   index_key: Schema.optionalKey(Schema.Unknown),
+  deposed: Schema.optionalKey(Schema.NullOr(Schema.String)),
   attributes: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
   sensitive_attributes: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Array(PathStep))))
 })
@@ -32,6 +34,7 @@ const StateDocument = Schema.fromJsonString(
     serial: Schema.Int,
     lineage: Schema.String.check(Schema.isMinLength(1)),
     version: Schema.optionalKey(Schema.Int),
+    terraform_version: Schema.optionalKey(Schema.String),
     outputs: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Output))),
     resources: Schema.optionalKey(Schema.NullOr(Schema.Array(Resource))),
     encrypted_data: Schema.optionalKey(Schema.Unknown)
@@ -44,12 +47,17 @@ export interface ManagedObject {
   readonly address: string
   /** Its attribute `id`, when it is a string. */
   readonly id: string | undefined
+  readonly type: string
+  /** The normal address of its provider, or what the state has instead. */
+  readonly provider: string
 }
 
 /** The parts of a state file that the runner reads. `outputs` and `managed` are undefined when it is encrypted. */
 export interface StateFile {
   readonly serial: number
   readonly lineage: string
+  /** The version of the tool that wrote it; both tools call it `terraform_version`. */
+  readonly toolVersion: string | undefined
   /** Instances of managed resources. */
   readonly resourceCount: number
   readonly outputs: ReadonlyArray<StateOutput> | undefined
@@ -63,6 +71,11 @@ export interface StateFile {
 /** An address like `module.a.provider["terraform.io/builtin/terraform"]`, as the tool writes it for each resource. */
 const builtinProvider = /(?:^|\.)provider\["terraform\.io\/builtin\/[a-z0-9-]+"\]$/
 
+const providerReference = /(?:^|\.)provider\["([^"]+)"\](?:\.[^.]+)?$/
+
+const providerOf = (reference: string): string =>
+  normalProviderAddress(providerReference.exec(reference)?.[1] ?? reference)
+
 const at = (root: unknown, path: ReadonlyArray<typeof PathStep.Type>): unknown => {
   let current: unknown = root
   for (const step of path) {
@@ -74,53 +87,76 @@ const at = (root: unknown, path: ReadonlyArray<typeof PathStep.Type>): unknown =
   return current
 }
 
-const managedObjects = ({ instances, mode, module, name, type }: typeof Resource.Type): ReadonlyArray<ManagedObject> =>
+/** An instance of a managed resource, and how the state has it. */
+export interface ManagedInstance {
+  readonly object: ManagedObject
+  readonly instance: typeof Instance.Type
+}
+
+/** The instances of a managed resource; none of a data source. */
+export const managedInstances = ({
+  instances,
+  mode,
+  module,
+  name,
+  provider,
+  type
+}: typeof Resource.Type): ReadonlyArray<ManagedInstance> =>
   mode !== "managed"
     ? []
-    : (instances ?? []).map(({ attributes, index_key }) => {
-        const id = attributes?.["id"]
-        const index = index_key == null ? "" : `[${JSON.stringify(index_key)}]`
-        return {
+    : (instances ?? []).map((instance) => {
+        const id = instance.attributes?.["id"]
+        const index = instance.index_key == null ? "" : `[${JSON.stringify(instance.index_key)}]`
+        const object = {
           address: `${module == null ? "" : `${module}.`}${type}.${name}${index}`,
-          id: typeof id === "string" ? id : undefined
+          id: typeof id === "string" ? id : undefined,
+          type: type ?? "",
+          provider: providerOf(provider ?? "")
         }
+        return { object, instance }
       })
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
 const decodeText = Option.liftThrowable((bytes: Uint8Array) => decoder.decode(bytes))
 
-/** `none` when the bytes are not a complete state file, for example while the tool writes it. */
-export const parseState = (bytes: Uint8Array): Option.Option<StateFile> =>
+/** The document of a complete state file; `none` for anything else. */
+export const stateDocument = (bytes: Uint8Array): Option.Option<typeof StateDocument.Type> =>
   decodeText(bytes).pipe(
     Option.flatMap((text) => decodeDocument(withExactNumbers(text))),
-    Option.filter((document) => document.version === 4 || document.encrypted_data !== undefined),
-    Option.map((document): StateFile => {
-      const resources = document.resources ?? []
-      const instances = resources.flatMap((resource) => resource.instances ?? [])
-      const outputs = Object.entries(document.outputs ?? {}).map(([name, output]) => ({
-        name,
-        type: output.type,
-        value: Redacted.make(output.value),
-        sensitive: output.sensitive ?? false
-      }))
-      const managed = resources.flatMap(managedObjects)
-      const isReadable = document.encrypted_data === undefined
-      return {
-        serial: document.serial,
-        lineage: document.lineage,
-        resourceCount: managed.length,
-        outputs: isReadable ? outputs : undefined,
-        managed: isReadable ? managed : undefined,
-        builtinOnly: isReadable && resources.every(({ provider }) => builtinProvider.test(provider ?? "")),
-        sensitiveTexts: [
-          ...outputs.filter((output) => output.sensitive).flatMap((output) => leafTexts(Redacted.value(output.value))),
-          ...instances.flatMap((instance) =>
-            (instance.sensitive_attributes ?? []).flatMap((path) => leafTexts(at(instance.attributes, path)))
-          )
-        ]
-      }
-    })
+    Option.filter((document) => document.version === 4 || document.encrypted_data !== undefined)
   )
+
+/** `none` when the bytes are not a complete state file, for example while the tool writes it. */
+export const parseState = (bytes: Uint8Array): Option.Option<StateFile> => Option.map(stateDocument(bytes), stateFile)
+
+/** The parts of a state that the runner reads. */
+export const stateFile = (document: typeof StateDocument.Type): StateFile => {
+  const resources = document.resources ?? []
+  const instances = resources.flatMap((resource) => resource.instances ?? [])
+  const outputs = Object.entries(document.outputs ?? {}).map(([name, output]) => ({
+    name,
+    type: output.type,
+    value: Redacted.make(output.value),
+    sensitive: output.sensitive ?? false
+  }))
+  const managed = resources.flatMap(managedInstances).map(({ object }) => object)
+  const isReadable = document.encrypted_data === undefined
+  return {
+    serial: document.serial,
+    lineage: document.lineage,
+    toolVersion: document.terraform_version,
+    resourceCount: managed.length,
+    outputs: isReadable ? outputs : undefined,
+    managed: isReadable ? managed : undefined,
+    builtinOnly: isReadable && resources.every(({ provider }) => builtinProvider.test(provider ?? "")),
+    sensitiveTexts: [
+      ...outputs.filter((output) => output.sensitive).flatMap((output) => leafTexts(Redacted.value(output.value))),
+      ...instances.flatMap((instance) =>
+        (instance.sensitive_attributes ?? []).flatMap((path) => leafTexts(at(instance.attributes, path)))
+      )
+    ]
+  }
+}
 
 /** Why a state does not continue the base; undefined when it does. */
 export const continuationProblem = (

@@ -44,8 +44,8 @@ export const blockShapes: ReadonlyMap<string, BlockShape> = new Map<string, Bloc
   ["ephemeral", resource],
   ["action", resource],
   ["locals", { labels: 0, keep: "all" }],
-  ["moved", { labels: 0, keep: nothing }],
-  ["removed", { labels: 0, keep: nothing }],
+  ["moved", { labels: 0, keep: new Set(["from", "to"]) }],
+  ["removed", { labels: 0, keep: new Set(["from"]) }],
   ["import", { labels: 0, keep: new Set(["to", "provider"]) }],
   ["check", { labels: 1, keep: nothing, inside: new Map([["data", resource]]) }],
   [

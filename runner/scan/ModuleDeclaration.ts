@@ -1,9 +1,10 @@
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { mergeBlocks, type PlacedBlock, type ReadFile } from "./BlockMerge.ts"
+import { readAddresses } from "./ModuleAddresses.ts"
 import { type ModuleCallDeclaration, readModuleCall } from "./ModuleCallDeclaration.ts"
 import { readOutput } from "./OutputDeclaration.ts"
 import { type ModuleProviders, readProviders } from "./ProviderDeclarations.ts"
-import type { ScannedOutput, ScannedVariable, ToolDemand } from "./ScannedModule.ts"
+import type { ModuleAddresses, ScannedOutput, ScannedVariable, ToolDemand } from "./ScannedModule.ts"
 import { locate, notice, refusal } from "./ScanProblem.ts"
 import { readToolDemands } from "./ToolDemands.ts"
 import { readVariable } from "./VariableDeclaration.ts"
@@ -20,6 +21,7 @@ export interface ModuleDeclaration {
   readonly outputs: ReadonlyArray<ScannedOutput>
   readonly providers: ModuleProviders
   readonly calls: ReadonlyArray<ModuleCallDeclaration>
+  readonly addresses: ModuleAddresses
   readonly requiredVersion: ReadonlyArray<string>
   readonly toolDemands: ReadonlyArray<ToolDemand>
   readonly findings: ReadonlyArray<Finding>
@@ -98,6 +100,7 @@ export const declareModule = (
     outputs: outputs.map(({ output }) => output).sort(byName),
     providers: providers.providers,
     calls: calls.map(({ call }) => call).sort(byName),
+    addresses: readAddresses(blocks),
     requiredVersion: tool.requiredVersion,
     toolDemands: tool.demands,
     findings,

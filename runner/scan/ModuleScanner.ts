@@ -1,9 +1,10 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import type { SourceTree } from "../snapshot/SourceTree.ts"
 import { ConfigReader } from "./ConfigReader.ts"
+import { addressesBelow } from "./ModuleAddresses.ts"
 import { judgeModule } from "./ModuleGraph.ts"
 import { ModuleLoader } from "./ModuleLoader.ts"
-import type { ScannedModule, TreeScan } from "./ScannedModule.ts"
+import type { ModuleAddresses, ScannedModule, TreeScan } from "./ScannedModule.ts"
 import { type HclParserUnavailable, ModuleNotInTree, ScanLimitExceeded } from "./ScanError.ts"
 import { ScanLimits, type ScanLimitValues } from "./ScanLimits.ts"
 import { TreeIndex } from "./TreeIndex.ts"
@@ -22,6 +23,9 @@ const withDeadline = <A, E>(scan: Effect.Effect<A, E>, { scanDeadline }: ScanLim
   })
 
 const exampleOfPath = "Give . for the root or a path such as modules/network, as the scan of the tree lists it."
+
+const notInTree = (modulePath: string) =>
+  new ModuleNotInTree({ modulePath, message: `The tree has no module at this path. ${exampleOfPath}` })
 
 /**
  * Reports what the modules of a tree need and whether they can be installed. Never fetches anything and never runs code of the
@@ -42,6 +46,11 @@ export class ModuleScanner extends Context.Service<
       tree: SourceTree,
       modulePaths: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<ScannedModule>, ScanLimitExceeded | HclParserUnavailable>
+    /** The managed resources of one module and of everything it reaches. */
+    readonly addresses: (
+      tree: SourceTree,
+      modulePath: string
+    ) => Effect.Effect<ModuleAddresses, ModuleNotInTree | ScanLimitExceeded | HclParserUnavailable>
     /** The path of every module of the tree, in order. Reads no file. */
     readonly listModules: (tree: SourceTree) => ReadonlyArray<string>
   }
@@ -104,15 +113,35 @@ export class ModuleScanner extends Context.Service<
       const scanModule = Effect.fn("ModuleScanner.scanModule")(function* (tree: SourceTree, modulePath: string) {
         const [module] = yield* scanModules(tree, [modulePath])
         if (module !== undefined) return module
-        return yield* new ModuleNotInTree({
-          modulePath,
-          message: `The tree has no module at this path. ${exampleOfPath}`
-        })
+        return yield* notInTree(modulePath)
+      })
+
+      const addresses = Effect.fn("ModuleScanner.addresses")(function* (tree: SourceTree, modulePath: string) {
+        const limits = yield* ScanLimits
+        const index = new TreeIndex(tree)
+        const loader = new ModuleLoader(tree, index, reader, limits)
+        if (!index.isModule(modulePath)) return yield* notInTree(modulePath)
+        yield* withDeadline(loader.load(modulePath), limits)
+        const root = loader.loaded.get(modulePath)
+        if (root === undefined) return yield* notInTree(modulePath)
+        const { localModules } = judgeModule(root, index, loader.loaded, limits.moduleCalls).module
+        const all = [
+          root.addresses,
+          ...localModules.flatMap(({ key, path }) => {
+            const called = loader.loaded.get(path)
+            return called === undefined ? [] : [addressesBelow(key, called.addresses)]
+          })
+        ]
+        return {
+          declared: all.flatMap(({ declared }) => declared),
+          moved: all.flatMap(({ moved }) => moved),
+          removed: all.flatMap(({ removed }) => removed)
+        }
       })
 
       const listModules = (tree: SourceTree) => new TreeIndex(tree).modules()
 
-      return ModuleScanner.of({ scanTree, scanModule, scanModules, listModules })
+      return ModuleScanner.of({ scanTree, scanModule, scanModules, addresses, listModules })
     })
   )
 

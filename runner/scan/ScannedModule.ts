@@ -79,6 +79,17 @@ export const ToolDemand = Schema.Struct({
 export type ToolDemand = typeof ToolDemand.Type
 
 /**
+ * Which managed resources a module declares, and what it says about those that it no longer does. Addresses without instance
+ * keys, except where a `moved` or `removed` block names one.
+ */
+export const ModuleAddresses = Schema.Struct({
+  declared: Schema.Array(Schema.String),
+  moved: Schema.Array(Schema.Struct({ from: Schema.String, to: Schema.String })),
+  removed: Schema.Array(Schema.String)
+})
+export type ModuleAddresses = typeof ModuleAddresses.Type
+
+/**
  * The verdict on one module and everything it reaches. An unsupported module has no provider packages, no provider requirements
  * and no local modules, never a part of them; its findings of severity `error` say why.
  *
@@ -88,6 +99,7 @@ export type ToolDemand = typeof ToolDemand.Type
  *   child modules inherit from it, sorted
  * - `inheritedProviders`: the addresses among them that the module itself has no local name for; absent when there are none
  * - `requiredVersion`: constraints on the tool of all reachable modules, sorted
+ * - `addresses`: of the managed resources of all reachable modules; only in the scan that a compatibility report keeps
  * - `toolDemands`: the same with their places, and what else of all reachable modules only some tools read
  */
 export const ScannedModule = Schema.Struct({
@@ -102,6 +114,7 @@ export const ScannedModule = Schema.Struct({
   localModules: Schema.Array(LocalModuleCall),
   requiredVersion: Schema.Array(Schema.String),
   toolDemands: Schema.optionalKey(Schema.Array(ToolDemand)),
+  addresses: Schema.optionalKey(ModuleAddresses),
   findings: Schema.Array(Finding)
 })
 export type ScannedModule = typeof ScannedModule.Type

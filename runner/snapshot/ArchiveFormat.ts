@@ -43,15 +43,23 @@ export const encodePreamble = (omitted: ReadonlyArray<OmittedRecord>): Uint8Arra
   return new Pax({ comment: `${marker} ${JSON.stringify({ omitted: records })}`, mtime: epoch }, true).encode()
 }
 
+/** A regular file of any tar archive: its owner is 0, and it has no names. */
+export interface PlainEntry {
+  readonly path: string
+  readonly mode: number
+  readonly sizeBytes: number
+  readonly mtime: Date
+}
+
 /** The header blocks in front of a file's bytes. */
-export const encodeFileHeader = (file: ArchiveFile): Uint8Array => {
+export const encodeEntryHeader = ({ mode, mtime, path, sizeBytes }: PlainEntry): Uint8Array => {
   const header = new Header({
-    path: file.path,
-    mode: file.executable ? 0o755 : 0o644,
+    path,
+    mode,
     uid: 0,
     gid: 0,
-    size: file.sizeBytes,
-    mtime: epoch,
+    size: sizeBytes,
+    mtime,
     type: "File",
     linkpath: "",
     uname: "",
@@ -61,8 +69,11 @@ export const encodeFileHeader = (file: ArchiveFile): Uint8Array => {
   })
   header.encode()
   const block = header.block ?? Buffer.alloc(0)
-  return header.needPax ? Buffer.concat([new Pax({ path: file.path, mtime: epoch }).encode(), block]) : block
+  return header.needPax ? Buffer.concat([new Pax({ path, mtime }).encode(), block]) : block
 }
+
+export const encodeFileHeader = ({ executable, path, sizeBytes }: ArchiveFile): Uint8Array =>
+  encodeEntryHeader({ path, sizeBytes, mode: executable ? 0o755 : 0o644, mtime: epoch })
 
 export type DecodedHeader =
   | { readonly _tag: "end" }

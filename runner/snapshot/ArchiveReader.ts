@@ -6,9 +6,20 @@ import { decodeSeekTable, decompressFrame, type Frame, seekFooterBytes, seekTabl
 /** A stored archive that was read completely once. */
 export interface OpenedArchive {
   readonly path: string
+  /** The file at that moment. */
+  readonly written: FileSystem.File.Info
   readonly frames: ReadonlyArray<Frame>
   readonly index: ArchiveIndex
 }
+
+const modifiedAt = ({ mtime }: FileSystem.File.Info) =>
+  Option.getOrUndefined(Option.map(mtime, (date) => date.getTime()))
+
+/** Whether a file seems to have been left alone between two looks: same size, inode and date. */
+export const isSameFile = (before: FileSystem.File.Info, after: FileSystem.File.Info): boolean =>
+  before.size === after.size &&
+  Option.getOrUndefined(before.ino) === Option.getOrUndefined(after.ino) &&
+  modifiedAt(before) === modifiedAt(after)
 
 const readAt = Effect.fnUntraced(function* (file: FileSystem.File, at: number, bytes: number) {
   if (bytes === 0) return new Uint8Array()
@@ -38,21 +49,23 @@ const readFrames = Effect.fnUntraced(function* (file: FileSystem.File) {
 })
 
 /**
- * Reads a whole archive once, in bounded memory, and checks every byte of it against the digest (64 hex digits). Fails with the
+ * Reads a whole archive once, in bounded memory, and checks every byte of it against its digest (`sha256:...`). Fails with the
  * problem.
  */
 export const openArchive = Effect.fn("openArchive")(function* (
   path: string,
-  sha256: string
+  archiveDigest: string
 ): Effect.fn.Return<OpenedArchive, string, FileSystem.FileSystem> {
   return yield* Effect.gen(function* () {
     const file = yield* openFile(path)
+    const written = yield* file.stat.pipe(Effect.mapError(() => "the file cannot be read"))
     const frames = yield* readFrames(file)
     const indexer = new ArchiveIndexer()
     for (const frame of frames) yield* Effect.fromResult(indexer.push(yield* readFrame(file, frame)))
     const index = yield* Effect.fromResult(indexer.finish())
-    if (index.sha256 !== sha256) return yield* Effect.fail("the contents are not the ones that were stored")
-    return { path, frames, index }
+    if (`sha256:${index.sha256}` !== archiveDigest)
+      return yield* Effect.fail("the contents are not the ones that were stored")
+    return { path, written, frames, index }
   }).pipe(Effect.scoped)
 })
 

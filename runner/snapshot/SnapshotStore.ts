@@ -1,9 +1,17 @@
-import { Cache, Clock, Context, Duration, Effect, FileSystem, Layer, Option, type Scope } from "effect"
+import { Cache, Clock, Context, Duration, Effect, FileSystem, Layer, Option, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import type { IndexedFile } from "./ArchiveIndex.ts"
-import { holdArchive, type OpenedArchive, openArchive, readArchiveFile } from "./ArchiveReader.ts"
+import { holdArchive, isSameFile, type OpenedArchive, openArchive, readArchiveFile } from "./ArchiveReader.ts"
 import { SnapshotDamaged, SnapshotMissing, SnapshotStorageFailed } from "./SnapshotError.ts"
+import { snapshotFileName } from "./SnapshotFileName.ts"
 import { SourceFileUnreadable, type SourceTree } from "./SourceTree.ts"
+
+/** A file of a snapshot with its bytes. */
+export interface StoredFile {
+  readonly path: string
+  readonly executable: boolean
+  readonly bytes: Uint8Array
+}
 
 /** What a cleanup removed. */
 export interface RemovedSnapshots {
@@ -20,11 +28,9 @@ export interface SnapshotStoreOptions {
 
 type ReadFailure = SnapshotMissing | SnapshotDamaged
 
-const archiveSuffix = ".tar.zst"
 const temporaryName = "tmp"
 const openedAtOnce = 32
 const filesWrittenAtOnce = 4
-const digestText = /^sha256:([0-9a-f]{64})$/
 const shardName = /^[0-9a-f]{2}$/
 const archiveFile = /^([0-9a-f]{64})\.tar\.zst$/
 
@@ -45,6 +51,8 @@ export class SnapshotStore extends Context.Service<
     readonly open: (archiveDigest: string) => Effect.Effect<SourceTree, ReadFailure>
     /** A digest of each file: its bytes and whether it is executable. */
     readonly digests: (archiveDigest: string) => Effect.Effect<ReadonlyMap<string, string>, ReadFailure>
+    /** Every file with its bytes, verified, in the order of the archive. Holds one file at a time. */
+    readonly files: (archiveDigest: string) => Stream.Stream<StoredFile, ReadFailure>
     /** Writes the regular files below `target`, which must be missing or empty; it gets mode 0700. */
     readonly extract: (
       archiveDigest: string,
@@ -79,17 +87,19 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     )
   yield* prepared
 
-  const shardOf = (sha256: string) => `${folder}/${sha256.slice(0, 2)}`
-  const pathOf = (sha256: string) => `${shardOf(sha256)}/${sha256}${archiveSuffix}`
+  const pathOf = (archiveDigest: string) => {
+    const name = snapshotFileName(archiveDigest)
+    return name === undefined ? undefined : `${folder}/${name}`
+  }
 
   const openByDigest = Effect.fnUntraced(function* (
     archiveDigest: string
   ): Effect.fn.Return<OpenedArchive, ReadFailure> {
-    const sha256 = digestText.exec(archiveDigest)?.[1]
-    if (sha256 === undefined) return yield* missing(archiveDigest)
-    const exists = yield* fileSystem.exists(pathOf(sha256)).pipe(Effect.orElseSucceed(() => false))
+    const path = pathOf(archiveDigest)
+    if (path === undefined) return yield* missing(archiveDigest)
+    const exists = yield* fileSystem.exists(path).pipe(Effect.orElseSucceed(() => false))
     if (!exists) return yield* missing(archiveDigest)
-    return yield* openArchive(pathOf(sha256), sha256).pipe(
+    return yield* openArchive(path, archiveDigest).pipe(
       Effect.provideService(FileSystem.FileSystem, fileSystem),
       Effect.mapError(
         (reason) =>
@@ -107,6 +117,15 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     timeToLive: (exit) => (exit._tag === "Success" ? Duration.infinity : Duration.zero)
   })
 
+  /** The file may have been removed or replaced since it was read: then it is read and verified again. */
+  const openedNow = Effect.fnUntraced(function* (archiveDigest: string) {
+    const archive = yield* Cache.get(opened, archiveDigest)
+    const present = yield* Effect.option(fileSystem.stat(archive.path))
+    if (Option.exists(present, (info) => isSameFile(archive.written, info))) return archive
+    yield* Cache.invalidate(opened, archiveDigest)
+    return yield* Cache.get(opened, archiveDigest)
+  })
+
   const read = (archive: OpenedArchive, file: IndexedFile) =>
     readArchiveFile(archive, file).pipe(
       Effect.provideService(FileSystem.FileSystem, fileSystem),
@@ -116,7 +135,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
   const open = Effect.fn("SnapshotStore.open")(function* (
     archiveDigest: string
   ): Effect.fn.Return<SourceTree, ReadFailure> {
-    const archive = yield* Cache.get(opened, archiveDigest)
+    const archive = yield* openedNow(archiveDigest)
     const byPath = new Map(archive.index.files.map((file) => [file.path, file]))
     return {
       files: archive.index.files.map(({ path, sizeBytes, executable }) => ({ path, sizeBytes, executable })),
@@ -133,18 +152,42 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
   const digests = Effect.fn("SnapshotStore.digests")(function* (
     archiveDigest: string
   ): Effect.fn.Return<ReadonlyMap<string, string>, ReadFailure> {
-    const archive = yield* Cache.get(opened, archiveDigest)
+    const archive = yield* openedNow(archiveDigest)
     return new Map(
       archive.index.files.map(({ executable, path, sha256 }) => [path, `${executable ? "x" : "-"}${sha256}`])
     )
   })
+
+  const damaged = (archiveDigest: string) => (message: string) =>
+    new SnapshotDamaged({ archiveDigest, message: `The stored snapshot is damaged. ${message}` })
+
+  const files = (archiveDigest: string): Stream.Stream<StoredFile, ReadFailure> =>
+    Stream.unwrap(
+      Effect.gen(function* () {
+        const archive = yield* openedNow(archiveDigest)
+        const fault = damaged(archiveDigest)
+        const readFile = yield* holdArchive(archive).pipe(
+          Effect.provideService(FileSystem.FileSystem, fileSystem),
+          Effect.mapError((reason) => fault(`${reason}.`))
+        )
+        return Stream.fromIterable(archive.index.files).pipe(
+          Stream.mapEffect((file) =>
+            readFile(file).pipe(
+              Effect.map((bytes) => ({ path: file.path, executable: file.executable, bytes })),
+              Effect.mapError((reason) => fault(`${file.path}: ${reason}.`)),
+              Effect.tapError(() => Cache.invalidate(opened, archiveDigest))
+            )
+          )
+        )
+      })
+    )
 
   const extract = Effect.fn("SnapshotStore.extract")(function* (
     archiveDigest: string,
     target: string
   ): Effect.fn.Return<void, ReadFailure | SnapshotStorageFailed> {
     const failed = storageFailed("The snapshot could not be unpacked.")
-    const archive = yield* Cache.get(opened, archiveDigest)
+    const archive = yield* openedNow(archiveDigest)
     yield* fileSystem
       .makeDirectory(target, { recursive: true, mode: 0o700 })
       .pipe(Effect.andThen(fileSystem.chmod(target, 0o700)), Effect.mapError(failed))
@@ -158,19 +201,18 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
         .makeDirectory(`${target}/${parent}`, { recursive: true, mode: 0o755 })
         .pipe(Effect.mapError(failed))
     }
-    const damaged = (message: string) =>
-      new SnapshotDamaged({ archiveDigest, message: `The stored snapshot is damaged. ${message}` })
+    const fault = damaged(archiveDigest)
     yield* Effect.gen(function* () {
       const readFile = yield* holdArchive(archive).pipe(
         Effect.provideService(FileSystem.FileSystem, fileSystem),
-        Effect.mapError((reason) => damaged(`${reason}.`))
+        Effect.mapError((reason) => fault(`${reason}.`))
       )
       // A few at a time: the next is read and verified while the disk writes the previous one.
       yield* Effect.forEach(
         archive.index.files,
         (file) =>
           readFile(file).pipe(
-            Effect.mapError((reason) => damaged(`${file.path}: ${reason}.`)),
+            Effect.mapError((reason) => fault(`${file.path}: ${reason}.`)),
             // The path has no links: everything below the fresh folder was created here.
             Effect.flatMap((bytes) =>
               fileSystem
@@ -180,7 +222,11 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
           ),
         { concurrency: filesWrittenAtOnce, discard: true }
       )
-    }).pipe(Effect.scoped)
+    }).pipe(
+      Effect.scoped,
+      // Its bytes changed under an unchanged date: the next one who asks learns it before anything is unpacked.
+      Effect.tapErrorTag("SnapshotDamaged", () => Cache.invalidate(opened, archiveDigest))
+    )
   })
 
   const temporaryFolder = Effect.acquireRelease(
@@ -207,14 +253,15 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     file: string,
     archiveDigest: string
   ): Effect.fn.Return<void, SnapshotStorageFailed> {
-    const sha256 = digestText.exec(archiveDigest)?.[1]
-    if (sha256 === undefined) return yield* Effect.die(new Error(`not an archive digest: ${archiveDigest}`))
+    const path = pathOf(archiveDigest)
+    if (path === undefined) return yield* Effect.die(new Error(`not an archive digest: ${archiveDigest}`))
+    const shard = path.slice(0, path.lastIndexOf("/"))
     // Replaced even if it exists already: it may be damaged, and its time protects it from the cleanup.
     yield* fileSystem
-      .makeDirectory(shardOf(sha256), { recursive: true, mode: 0o700 })
+      .makeDirectory(shard, { recursive: true, mode: 0o700 })
       .pipe(
-        Effect.andThen(fileSystem.rename(file, pathOf(sha256))),
-        Effect.andThen(syncFolder(shardOf(sha256))),
+        Effect.andThen(fileSystem.rename(file, path)),
+        Effect.andThen(syncFolder(shard)),
         Effect.andThen(syncFolder(folder)),
         Effect.mapError(storageFailed("The snapshot could not be stored."))
       )
@@ -252,5 +299,5 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     }).pipe(Effect.mapError(storageFailed("Old snapshots could not be removed.")))
   })
 
-  return SnapshotStore.of({ open, digests, extract, cleanUp, temporaryFolder, adopt })
+  return SnapshotStore.of({ open, digests, files, extract, cleanUp, temporaryFolder, adopt })
 })

@@ -16,6 +16,7 @@ export type WorkspaceLocator =
   | "path.runGroupId"
   | "path.stateVersionId"
   | "path.connectionId"
+  | "path.backupId"
   | "path.shareId"
   | "query.workspaceId"
   | "body.workspaceId"

@@ -56,8 +56,15 @@ const CapsuleIds = Schema.String.check(
   })
 )
 
-/** A notice for everybody who opens the dashboard, which has the words for it. */
-export const DashboardNotice = Schema.Literals(["restore_review", "runs_refused", "isolation_off", "account_changed"])
+/** A notice for those who open the dashboard, which has the words for it; those about backups are for operators. */
+export const DashboardNotice = Schema.Literals([
+  "restore_review",
+  "runs_refused",
+  "isolation_off",
+  "account_changed",
+  "backup_failed",
+  "key_beside_data"
+])
 export type DashboardNotice = typeof DashboardNotice.Type
 
 export class DashboardApi extends HttpApiGroup.make("dashboard")
@@ -74,6 +81,8 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         selectedWorkspaceId: Schema.optionalKey(Schema.String),
         capabilities: Discovery,
         version: Schema.String,
+        /** Whether the server mails links, so that people need no operator for them. */
+        sendsMail: Schema.Boolean,
         /** The notice for everybody; absent when there is none. */
         notices: Schema.optionalKey(Schema.Array(DashboardNotice))
       })

@@ -1,5 +1,6 @@
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Discovery } from "../records/Discovery.ts"
+import { Discovery, Extension } from "../records/Discovery.ts"
 import { described } from "./Endpoint.ts"
 import { accessOf } from "./Roles.ts"
 
@@ -19,6 +20,17 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery")
         accessOf("GET /api/v1/capabilities"),
         "The same discovery document, under the API",
         "Branch on its features, never on a version."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("extensions", "/api/v1/extensions", {
+      success: Schema.Struct({ extensions: Schema.Array(Extension) })
+    }).annotateMerge(
+      described(
+        accessOf("GET /api/v1/extensions"),
+        "Families of endpoints beyond the specification",
+        "What this server has besides the families of the specification, each with its endpoints; `endpoints.extensions` of the discovery document is the address of this list. A family that is absent here answers 404, and one that the operator has turned off 501 `capability_not_available`."
       )
     )
   ) {}

@@ -16,6 +16,7 @@ import { InstallPlan, RevisionPlan } from "../records/InstallPlan.ts"
 import { displayText, EnvironmentName, RelativePath } from "../records/Primitives.ts"
 import { ProviderBinding } from "../records/Provider.ts"
 import { SourceBuild } from "../records/Run.ts"
+import { AdoptedUpload } from "../records/StateUpload.ts"
 import { accepted, described, repeatable, describedRun } from "./Endpoint.ts"
 import { idempotencyHeaders } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
@@ -56,7 +57,8 @@ export const CreateInstallPlan = Schema.Struct({
   ),
   initialConfiguration: Schema.optionalKey(Schema.Struct({ sourceBuild: Schema.optionalKey(SourceBuild) })),
   variables: Schema.optionalKey(VariableValues),
-  dependencies: Schema.optionalKey(Schema.Array(NewDependency).check(Schema.isMaxLength(32)))
+  dependencies: Schema.optionalKey(Schema.Array(NewDependency).check(Schema.isMaxLength(32))),
+  adopt: Schema.optionalKey(AdoptedUpload)
 }).annotate({ identifier: "CreateInstallPlan" })
 export type CreateInstallPlan = typeof CreateInstallPlan.Type
 
@@ -76,7 +78,7 @@ export class InstallPlansApi extends HttpApiGroup.make("installPlans")
       describedRun(
         accessOf("POST /api/v1/workspaces/:workspaceId/install-plans"),
         "Prepare a Source through a reviewable Plan Run",
-        "Needs `Idempotency-Key`. `dependencies` lets Outputs of other Capsules, also shared ones, fill inputs of the new Capsule from its first plan on; they are for owners and admins (403), and each has to be ready: its producer applied, and every required Output there (409). 201 for a new plan, 200 with `replayed: true` for the same request under the same key, 409 for another one. The service advances by itself; `reconcile` asks for one step. `variables` are private: they are held sealed until the initial commit and never projected. Of a module that its manifest describes, only the manifest's user inputs take a value, and required variables that it does not mention; names that are derived, left to the module's default or filled by the service are refused. The same rule holds for configuration plans and re-adoption."
+        "Needs `Idempotency-Key`. `dependencies` lets Outputs of other Capsules, also shared ones, fill inputs of the new Capsule from its first plan on; they are for owners and admins (403), and each has to be ready: its producer applied, and every required Output there (409). 201 for a new plan, 200 with `replayed: true` for the same request under the same key, 409 for another one. The service advances by itself; `reconcile` asks for one step. `variables` are private: they are held sealed until the initial commit and never projected. Of a module that its manifest describes, only the manifest's user inputs take a value, and required variables that it does not mention; names that are derived, left to the module's default or filled by the service are refused. The same rule holds for configuration plans and re-adoption.\n\n`adopt` makes an uploaded state the first state of the Capsule, for owners (403). It names the upload and its SHA-256, so that a plan carries nothing of the state. Once the module is known, the install fails with the reasons in `diagnostics`: `state_provider_unknown`, `state_address_undeclared` (a resource that the module neither declares nor covers with a `moved` or `removed` block, and that `adopt.undeclared` does not name), `state_lineage_known`, `state_resource_managed`. Nothing is applied by itself: the plan shows what the module would change."
       )
     )
   )

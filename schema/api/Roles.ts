@@ -32,6 +32,7 @@ export const accessTable = {
   // Discovery
   "GET /.well-known/svc": publicAccess,
   "GET /api/v1/capabilities": publicAccess,
+  "GET /api/v1/extensions": publicAccess,
 
   // Personal access tokens
   "GET /api/v1/account/tokens": ownerAccess,
@@ -83,6 +84,8 @@ export const accessTable = {
   "GET /api/v1/workspaces/:workspaceId/graph": viewer("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/ui-surfaces": viewer("path.workspaceId", { session: true }),
   "GET /api/v1/workspaces/:workspaceId/activity": viewer("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/audit-events": owner("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/audit-head": owner("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/interface-materialization-failures": viewer("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/interface-materialization-failures/:intentId/retries":
     admin("path.workspaceId"),
@@ -98,6 +101,7 @@ export const accessTable = {
 
   // Install plans
   "POST /api/v1/workspaces/:workspaceId/install-plans": member("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/state-uploads": owner("path.workspaceId"),
   "GET /api/v1/install-plans/:installPlanId": viewer("path.installPlanId"),
   "POST /api/v1/install-plans/:installPlanId/reconcile": member("path.installPlanId"),
 
@@ -114,6 +118,7 @@ export const accessTable = {
   "GET /api/v1/capsules/:capsuleId/outputs": viewer("path.capsuleId"),
   "GET /api/v1/capsules/:capsuleId/usage-summary": viewer("path.capsuleId"),
   "GET /api/v1/capsules/:capsuleId/state-versions": viewer("path.capsuleId"),
+  "GET /api/v1/capsules/:capsuleId/resources": viewer("path.capsuleId"),
   "GET /api/v1/capsules/:capsuleId/left-over-states": viewer("path.capsuleId"),
   "GET /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId": viewer("path.capsuleId"),
   "POST /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId/adopt": owner("path.capsuleId"),
@@ -133,6 +138,10 @@ export const accessTable = {
   "POST /api/v1/capsules/:capsuleId/destroy-plan": member("path.capsuleId"),
   "POST /api/v1/capsules/:capsuleId/drift-check": member("path.capsuleId"),
   "POST /api/v1/capsules/:capsuleId/backups": admin("path.capsuleId"),
+  "GET /api/v1/backups/:backupId/archive": owner("path.backupId", { confirmed: true }),
+  "POST /api/v1/backups/:backupId/restore-plan": owner("path.backupId"),
+  "POST /api/v1/capsules/:capsuleId/exports": owner("path.capsuleId", { confirmed: true }),
+  "GET /api/v1/capsules/:capsuleId/exports/:exportLink": owner("path.capsuleId", { session: true }),
   "POST /api/v1/capsules/:capsuleId/install-config-re-adoptions": admin("path.capsuleId"),
 
   // Sources
@@ -165,6 +174,7 @@ export const accessTable = {
   "POST /api/v1/run-groups/:runGroupId/approve": admin("path.runGroupId"),
   "POST /api/v1/run-groups/:runGroupId/cancel": member("path.runGroupId"),
   "GET /api/v1/state-versions/:stateVersionId": viewer("path.stateVersionId"),
+  "GET /api/v1/state-versions/:stateVersionId/difference": viewer("path.stateVersionId"),
   "POST /api/v1/state-versions/:stateVersionId/rollback-plan": member("path.stateVersionId"),
 
   // Connections and Output sharing

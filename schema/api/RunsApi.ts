@@ -40,7 +40,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       described(
         accessOf("GET /api/v1/runs/:runId"),
         "Read a Run",
-        "With the evidence of its phases: summary and redacted resource changes of the plan, its digest, tool, diagnostics. `profile` names the execution profile that the operator chose, `isolation` and `network` say how the module was kept apart from the machine and what it reached. `operatorConfig` is what the operator's base configuration says to the Run, `postApply` how the checks after an apply ended: an apply that failed with `lifecycle_failed` has committed its state and Outputs. A Run that hit one of its limits failed with `memory_limit`, `process_limit`, `tmp_limit`, `shm_limit`, `folder_limit` or `disk_low`. Sensitive values are absent, not masked in part."
+        "With the evidence of its phases: summary and redacted resource changes of the plan, its digest, tool, diagnostics. `profile` names the execution profile that the operator chose, `isolation` and `network` say how the module was kept apart from the machine and what it reached. `operatorConfig` is what the operator's base configuration says to the Run, `signIn` where the identity that a plan asks for lets people return, after a sign-in and after a sign-out, `postApply` how the checks after an apply ended: an apply that failed with `lifecycle_failed` has committed its state and Outputs. A Run that hit one of its limits failed with `memory_limit`, `process_limit`, `tmp_limit`, `shm_limit`, `folder_limit` or `disk_low`. Sensitive values are absent, not masked in part."
       )
     )
   )

@@ -3,10 +3,13 @@ import { apiVersion } from "../records/Discovery.ts"
 import { securitySchemes } from "./AccessDescription.ts"
 import { AccountTokensApi } from "./AccountTokensApi.ts"
 import { ApprovalsApi } from "./ApprovalsApi.ts"
+import { AuditApi } from "./AuditApi.ts"
+import { BackupsApi } from "./BackupsApi.ts"
 import { CapsulesApi } from "./CapsulesApi.ts"
 import { ConnectionsApi } from "./ConnectionsApi.ts"
 import { DashboardApi } from "./DashboardApi.ts"
 import { DiscoveryApi } from "./DiscoveryApi.ts"
+import { ExportsApi } from "./ExportsApi.ts"
 import { InstallPlansApi, RevisionPlansApi } from "./InstallPlansApi.ts"
 import { InvitationsApi } from "./InvitationsApi.ts"
 import { LeftOverStatesApi } from "./LeftOverStatesApi.ts"
@@ -14,6 +17,8 @@ import { MembersApi } from "./MembersApi.ts"
 import { Authorization, BodyLimits, Envelope } from "./Middleware.ts"
 import { RunsApi } from "./RunsApi.ts"
 import { SourcesApi } from "./SourcesApi.ts"
+import { StateResourcesApi } from "./StateResourcesApi.ts"
+import { StateUploadsApi } from "./StateUploadsApi.ts"
 import { TeamsApi } from "./TeamsApi.ts"
 import { WorkspacesApi } from "./WorkspacesApi.ts"
 
@@ -22,14 +27,19 @@ export class SvcApi extends HttpApi.make("svc")
   .add(DiscoveryApi)
   .add(AccountTokensApi)
   .add(WorkspacesApi)
+  .add(AuditApi)
   .add(MembersApi)
   .add(InvitationsApi)
   .add(TeamsApi)
   .add(ApprovalsApi)
   .add(InstallPlansApi)
+  .add(StateUploadsApi)
+  .add(StateResourcesApi)
   .add(RevisionPlansApi)
   .add(CapsulesApi)
   .add(LeftOverStatesApi)
+  .add(BackupsApi)
+  .add(ExportsApi)
   .add(SourcesApi)
   .add(RunsApi)
   .add(ConnectionsApi)

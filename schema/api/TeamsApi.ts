@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Subject } from "../records/Ids.ts"
-import { Team, TeamGrant, TeamName } from "../records/Team.ts"
+import { mostGrants, Team, TeamGrant, TeamName } from "../records/Team.ts"
 import { created, described } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
@@ -11,7 +11,6 @@ const ofTeam = { ...inWorkspace, teamId: Schema.String }
 const record = Schema.Struct({ team: Team })
 
 const mostMembers = 200
-const mostGrants = 50
 
 /** `members` and `grants` replace what was there. */
 export const TeamChange = Schema.Struct({

@@ -9,6 +9,9 @@ import { created, described, describedRun } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
+/** Bytes that are counted in the background. */
+const storedMetrics = ["event_bytes", "plan_bytes", "snapshot_bytes", "backup_bytes", "history_bytes"] as const
+
 const inWorkspace = { workspaceId: Schema.String }
 const startedGroup = Schema.Struct({
   runGroup: RunGroup,
@@ -23,9 +26,11 @@ export const workspaceOperations = [
     success: Schema.Struct({
       usage: Schema.Array(
         Schema.Struct({
-          metric: Schema.Literals(["run_minutes", "applies", "state_bytes", "log_bytes"]),
+          metric: Schema.Literals(["run_minutes", "applies", "state_bytes", "log_bytes", ...storedMetrics]),
           value: Schema.Finite,
-          since: Schema.optionalKey(GivenTime)
+          since: Schema.optionalKey(GivenTime),
+          /** When it was counted, for what is not counted anew for each request. */
+          countedAt: Schema.optionalKey(GivenTime)
         })
       )
     })
@@ -33,7 +38,7 @@ export const workspaceOperations = [
     described(
       accessOf("GET /api/v1/workspaces/:workspaceId/usage"),
       "Usage counted by this service",
-      "Run minutes, applies, bytes of state and of logs, summed over the Workspace."
+      "Run minutes, applies, bytes of state and of logs, summed over the Workspace. Bytes of events, plans, snapshots, backups and of the operation history are counted once an hour (`countedAt`), and are absent until the first count after a start."
     )
   ),
   HttpApiEndpoint.get("billing", "/api/v1/workspaces/:workspaceId/billing", {

@@ -3,6 +3,8 @@ import { Schema } from "effect"
 /** Every error code with its HTTP status (specification, ruling 1). */
 export const errorStatuses = {
   invalid_request: 400,
+  state_unreadable: 400,
+  state_encrypted: 400,
   idempotency_key_required: 400,
   unauthenticated: 401,
   invalid_token: 401,
@@ -19,6 +21,9 @@ export const errorStatuses = {
   guard_conflict: 409,
   failed_precondition: 409,
   run_conflict: 409,
+  state_newer: 409,
+  state_lineage_known: 409,
+  state_resource_managed: 409,
   request_too_large: 413,
   unsupported_media_type: 415,
   module_not_found: 422,
@@ -29,12 +34,15 @@ export const errorStatuses = {
   internal_error: 500,
   integrity_fault: 500,
   capability_not_available: 501,
-  verification_unavailable: 503
+  verification_unavailable: 503,
+  storage_full: 503
 } as const
 
 export type ErrorCode = keyof typeof errorStatuses
 export const ErrorCode = Schema.Literals([
   "invalid_request",
+  "state_unreadable",
+  "state_encrypted",
   "idempotency_key_required",
   "unauthenticated",
   "invalid_token",
@@ -51,6 +59,9 @@ export const ErrorCode = Schema.Literals([
   "guard_conflict",
   "failed_precondition",
   "run_conflict",
+  "state_newer",
+  "state_lineage_known",
+  "state_resource_managed",
   "request_too_large",
   "unsupported_media_type",
   "module_not_found",
@@ -61,7 +72,8 @@ export const ErrorCode = Schema.Literals([
   "internal_error",
   "integrity_fault",
   "capability_not_available",
-  "verification_unavailable"
+  "verification_unavailable",
+  "storage_full"
 ])
 
 /** The body of every error response (specification, Errors). */

@@ -10,6 +10,7 @@ import { AutoUpdateChange } from "../records/AutoUpdate.ts"
 import { Capsule } from "../records/Capsule.ts"
 import { CapsuleDriftChecks } from "../records/DriftChecks.ts"
 import {
+  BackupId,
   InstallConfigId,
   LeftOverStateId,
   RunGroupId,
@@ -51,6 +52,11 @@ export const CapsuleActor = Entity.make("Capsule", [
   Rpc.make("RollbackPlan", {
     payload: { ...command, stateVersionId: StateVersionId, request: RollbackPlanRequest },
     success: Run,
+    error: ApiError
+  }),
+  Rpc.make("RestorePlan", {
+    payload: { ...repeatable, backupId: BackupId },
+    success: replayable(Run),
     error: ApiError
   }),
   Rpc.make("DriftCheck", {

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { AuditEventId, RunId, WorkspaceId } from "./Ids.ts"
+import { AuditEventId, CapsuleId, RunId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 export const AuditActor = Schema.Struct({
@@ -23,3 +23,12 @@ export const AuditEvent = Schema.Struct({
   createdAt: Timestamp
 }).annotate({ identifier: "AuditEvent" })
 export type AuditEvent = typeof AuditEvent.Type
+
+/** One line of an export: the event, its place in the chain and the digest there. `workspaceId` is `null` for the installation and its accounts. */
+export const ExportedAuditEvent = Schema.Struct({
+  position: Schema.Int,
+  ...AuditEvent.fields,
+  workspaceId: Schema.NullOr(WorkspaceId),
+  capsuleId: Schema.optionalKey(CapsuleId),
+  mac: Schema.String
+}).annotate({ identifier: "ExportedAuditEvent" })

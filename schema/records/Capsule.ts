@@ -44,7 +44,10 @@ export type DriftStatus = typeof DriftStatus.Type
  * producer offers now (`producerCapsuleId`; `output` by the name under which the Capsule takes it, absent for `remote_state`).
  */
 export const StaleReason = Schema.Struct({
-  kind: Schema.Literals(["commit", "input"]),
+  /** `restore`: a backup was restored, and no plan of it has been applied since. */
+  kind: Schema.Literals(["commit", "input", "restore"]),
+  /** The Run that restored the backup. */
+  runId: Schema.optionalKey(RunId),
   sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
   producerCapsuleId: Schema.optionalKey(CapsuleId),
   output: Schema.optionalKey(Schema.String),

@@ -23,8 +23,18 @@ export const Discovery = Schema.Struct({
     capabilities: Schema.String,
     openapi: Schema.String,
     oidc_issuer: Schema.String,
+    /** Where the families of endpoints beyond the specification are listed. */
     extensions: Schema.optionalKey(Schema.String)
   }),
   oidcClientId: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "Discovery" })
 export type Discovery = typeof Discovery.Type
+
+/** A family of endpoints beyond the specification that this server has. */
+export const Extension = Schema.Struct({
+  name: Schema.String,
+  summary: Schema.String,
+  /** Method and path of each. */
+  endpoints: Schema.Array(Schema.String)
+}).annotate({ identifier: "Extension" })
+export type Extension = typeof Extension.Type

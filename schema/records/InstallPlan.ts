@@ -12,6 +12,7 @@ import {
   WorkspaceId
 } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
+import { AdoptedUpload } from "./StateUpload.ts"
 
 export const InstallPlanPhase = Schema.Literals([
   "syncing_source",
@@ -40,6 +41,8 @@ export const InstallPlan = Schema.Struct({
   installConfigId: Schema.optionalKey(InstallConfigId),
   capsuleId: Schema.optionalKey(CapsuleId),
   planRunId: Schema.optionalKey(RunId),
+  /** The uploaded state that the Capsule takes over. */
+  adopt: Schema.optionalKey(AdoptedUpload.mapFields(({ sha256, uploadId }) => ({ sha256, uploadId }))),
   diagnostics: Schema.Array(Finding),
   createdAt: Timestamp,
   updatedAt: Timestamp

@@ -1,4 +1,4 @@
-import { Duration } from "effect"
+import { Duration, Schema } from "effect"
 
 /** One period, what ends or is removed after it, and why it is that long. The operations page prints `what` and `why`. */
 export interface RetentionPeriod {
@@ -11,7 +11,7 @@ const period = (after: Duration.Duration, what: string, why: string): RetentionP
 
 /**
  * Every period after which something ends or is removed, with the defaults of those that are settings (`svc serve --help`). Everything else
- * is kept: StateVersions, audit events, Runs, Outputs, and left-over states until they are adopted or discarded.
+ * is kept: audit events, and left-over states until they are adopted or discarded.
  */
 export const retention = {
   plan: period(
@@ -33,6 +33,47 @@ export const retention = {
     Duration.days(90),
     "logs of ended Runs, unless `SVC_KEEP_LOGS` says otherwise; a log that is still needed stays",
     "a quarter is when people look back; events, plans' summaries and states stay"
+  ),
+  stateUpload: period(
+    Duration.hours(1),
+    "uploaded states that no install takes over",
+    "an install follows at once, and a state holds secrets"
+  ),
+  run: period(
+    Duration.days(365),
+    "ended Runs with their plans, approvals and events, and groups of Runs (`SVC_KEEP_RUNS`)",
+    "a year back answers most questions; the operation history stays"
+  ),
+  runEvent: period(
+    Duration.days(180),
+    "events of ended Runs (`SVC_KEEP_EVENTS`)",
+    "what a Run did step by step is asked soon, or never; its result stays"
+  ),
+  planFile: period(Duration.days(7), "files of plans that ended", "an ended plan is never applied"),
+  stateVersion: period(
+    Duration.days(365),
+    "StateVersions and their Outputs (`SVC_KEEP_STATES`)",
+    "nobody goes back that far; the ten newest of a Capsule stay"
+  ),
+  sourceSnapshot: period(
+    Duration.days(180),
+    "source snapshots and what was found in them (`SVC_KEEP_SNAPSHOTS`)",
+    "Git still has the commit"
+  ),
+  planRecord: period(
+    Duration.days(180),
+    "install plans, plans of other revisions and decisions of auto-update (`SVC_KEEP_PLANS`)",
+    "their Runs and Capsules say what became of them"
+  ),
+  backup: period(
+    Duration.days(365),
+    "backups of Capsules and Workspaces, never the newest (`SVC_KEEP_CAPSULE_BACKUPS`)",
+    "an old one restores pointers that nothing answers to"
+  ),
+  capsuleExport: period(
+    Duration.minutes(10),
+    "links to the export of a Capsule",
+    "the download begins at once; a link that lies about is of no use to anybody else"
   ),
   webhookDelivery: period(
     Duration.hours(24),
@@ -121,6 +162,40 @@ export const retention = {
     "a provider that is away for a week will not come back for it"
   )
 } as const satisfies Readonly<Record<string, RetentionPeriod>>
+
+/** Kinds of record that go when nothing needs them any more. */
+export const RetainedKindName = Schema.Literals([
+  "plan_files",
+  "run_events",
+  "auto_update_decisions",
+  "install_plans",
+  "revision_plans",
+  "backups",
+  "state_versions",
+  "compatibility_reports",
+  "source_snapshots",
+  "runs",
+  "run_groups"
+])
+export type RetainedKindName = typeof RetainedKindName.Type
+
+/** The period of each kind. */
+export const periodOfKind = {
+  plan_files: "planFile",
+  run_events: "runEvent",
+  auto_update_decisions: "planRecord",
+  install_plans: "planRecord",
+  revision_plans: "planRecord",
+  backups: "backup",
+  state_versions: "stateVersion",
+  compatibility_reports: "sourceSnapshot",
+  source_snapshots: "sourceSnapshot",
+  runs: "run",
+  run_groups: "run"
+} as const satisfies Readonly<Record<RetainedKindName, keyof typeof retention>>
+
+/** The periods of kinds. */
+export type KindPeriod = (typeof periodOfKind)[RetainedKindName]
 
 const units = [
   ["day", Duration.toMillis("1 day")],

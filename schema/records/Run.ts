@@ -19,6 +19,7 @@ import { RunWave } from "./RunWaves.ts"
 import { Timestamp } from "./Primitives.ts"
 import { ProviderResolution } from "./Provider.ts"
 import { QueuePlace } from "./QueuePlace.ts"
+import { RestoreEvidence } from "./RestoreEvidence.ts"
 
 export const RunType = Schema.Literals([
   "source_sync",
@@ -78,7 +79,9 @@ export const ChangedAttribute = Schema.Struct({
   after: Schema.optionalKey(Schema.Json),
   sensitive: Schema.optionalKey(Schema.Boolean),
   /** Whether the value is known only after the apply. */
-  unknown: Schema.optionalKey(Schema.Boolean)
+  unknown: Schema.optionalKey(Schema.Boolean),
+  /** Whether this change makes the tool replace the resource instead of changing it. */
+  forcesReplacement: Schema.optionalKey(Schema.Boolean)
 })
 
 export const ResourceChange = Schema.Struct({
@@ -89,6 +92,10 @@ export const ResourceChange = Schema.Struct({
   provider: Schema.String,
   actions: Schema.Array(Schema.String),
   reason: Schema.optionalKey(Schema.String),
+  /** The resource exists already and is managed from the apply on; the id is its provider's, where the plan knows it. */
+  importing: Schema.optionalKey(Schema.Struct({ id: Schema.optionalKey(Schema.String) })),
+  /** The address that the resource had before, where the plan moves it. */
+  previousAddress: Schema.optionalKey(Schema.String),
   changedAttributes: Schema.Array(ChangedAttribute)
 }).annotate({ identifier: "ResourceChange" })
 export type ResourceChange = typeof ResourceChange.Type
@@ -175,6 +182,14 @@ export const OperatorEvidence = Schema.Struct({
 }).annotate({ identifier: "OperatorEvidence" })
 export type OperatorEvidence = typeof OperatorEvidence.Type
 
+/** Where people come back to with the identity that an apply registers for the Capsule's application, for the plan's reviewers. */
+export const PlannedSignIn = Schema.Struct({
+  redirectUri: Schema.String,
+  /** After a sign-out: the origin, and the operator's `postLogoutPaths` there. */
+  postLogoutRedirectUris: Schema.Array(Schema.String)
+}).annotate({ identifier: "PlannedSignIn" })
+export type PlannedSignIn = typeof PlannedSignIn.Type
+
 /** What a finished phase recorded for reviewers; every field is redacted before it is stored. */
 export const RunEvidence = Schema.Struct({
   planSummary: Schema.optionalKey(PlanSummary),
@@ -190,8 +205,12 @@ export const RunEvidence = Schema.Struct({
   sourceBuild: Schema.optionalKey(SourceBuild),
   /** What the operator's base configuration means for this Run. */
   operatorConfig: Schema.optionalKey(OperatorEvidence),
+  /** Only for plans of a Capsule whose application signs people in. */
+  signIn: Schema.optionalKey(PlannedSignIn),
   /** Only for applies: the operator's checks afterwards. */
   postApply: Schema.optionalKey(Schema.Array(PostApplyResult)),
+  /** Only for restores: what the backup changes. */
+  restore: Schema.optionalKey(RestoreEvidence),
   /** Only for drift checks: whether the real infrastructure differs from the state. */
   drifted: Schema.optionalKey(Schema.Boolean)
 })

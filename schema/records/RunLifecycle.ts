@@ -41,7 +41,11 @@ export const approvedPlanMoves: Moves = {
 
 export const isFinalStatus = (status: RunStatus): boolean => Object.keys(runMoves[status]).length === 0
 
-export const isPlan = (type: RunType): boolean => type === "plan" || type === "destroy_plan"
+/**
+ * What is reviewed before it takes effect. The Run that carries out a reviewed restore has its type as well, and is never
+ * approved itself.
+ */
+export const isPlan = (type: RunType): boolean => type === "plan" || type === "destroy_plan" || type === "restore"
 
 /** What decides the future of a Run. `isUsed`: its apply was created. */
 export interface RunStanding {

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { CapsuleId, LeftOverStateId, RunId, StateVersionId, WorkspaceId } from "./Ids.ts"
+import { CapsuleId, LeftOverStateId, RunId, StateUploadId, StateVersionId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /** One committed state. The state itself never leaves through the API. */
@@ -16,7 +16,11 @@ export const StateVersion = Schema.Struct({
   /** Whether it was imported from an apply that did not succeed. */
   partial: Schema.Boolean,
   /** The left-over state that it was adopted from; absent when an apply committed it. */
-  adoptedFrom: Schema.optionalKey(LeftOverStateId)
+  adoptedFrom: Schema.optionalKey(LeftOverStateId),
+  /** `adopted`: it was taken over with the install of the Capsule. */
+  origin: Schema.Literals(["run", "left_over", "adopted"]),
+  /** The upload that it was taken over from. */
+  stateUploadId: Schema.optionalKey(StateUploadId)
 }).annotate({ identifier: "StateVersion" })
 export type StateVersion = typeof StateVersion.Type
 

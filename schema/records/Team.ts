@@ -16,6 +16,9 @@ export const TeamGrant = Schema.Struct({
 }).annotate({ identifier: "TeamGrant" })
 export type TeamGrant = typeof TeamGrant.Type
 
+/** That a team can have. */
+export const mostGrants = 50
+
 export const TeamName = Schema.String.check(
   Schema.isPattern(/^[a-z0-9][a-z0-9-]{0,38}$/, {
     description: "1 to 39 of a-z, 0-9 and -, starting with a letter or digit"

@@ -19,3 +19,6 @@ export const installationTables: ReadonlyArray<string> = [
     decided_at TEXT
   )`
 ]
+
+/** The release that served the database last: an earlier one that cannot read it names the one that can. */
+export const installationReleaseColumns: ReadonlyArray<string> = ["ALTER TABLE installation ADD COLUMN release TEXT"]

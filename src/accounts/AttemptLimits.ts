@@ -5,7 +5,7 @@ import { RateLimiter } from "effect/persistence"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
 /** How often one address, and one subject, may act per minute. */
-const perMinute = { sign_in: 10, token: 120, authorize: 60, mutation: 600, invitation: 20 } as const
+const perMinute = { sign_in: 10, token: 120, authorize: 60, mutation: 600, invitation: 20, address_link: 3 } as const
 export type Attempt = keyof typeof perMinute
 
 /**

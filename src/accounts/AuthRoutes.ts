@@ -3,8 +3,9 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 import { unauthenticated } from "../../actors/credential/CredentialRefusal.ts"
 import { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
 import { AccountSession, Sessions } from "../../actors/account/Sessions.ts"
-import { SetupLinkPurpose, SetupLinks } from "../../actors/account/SetupLinks.ts"
+import { SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { Users } from "../../actors/account/Users.ts"
+import { SetupLinkState } from "../../schema/records/AccountLink.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import type { HttpSettings } from "../http/HttpSettings.ts"
 import type { AttemptLimits } from "./AttemptLimits.ts"
@@ -67,9 +68,9 @@ const offer = Effect.gen(function* () {
   return yield* Effect.orDie(encodeOffer({ password, passkeys, ...(name === undefined ? {} : { provider: { name } }) }))
 })
 
-const encodeLink = HttpServerResponse.schemaJson(Schema.Struct({ link: SetupLinkPurpose }))
+const encodeLink = HttpServerResponse.schemaJson(Schema.Struct({ link: SetupLinkState }))
 
-/** Asked when the page opens: the holder of an invalid link learns so before filling in a form. */
+/** Asked when the page opens: it says what the link is for, and why one no longer works, before anybody fills in a form. */
 const inspectLink = Effect.gen(function* () {
   yield* refuseCrossSite
   yield* countAttempt

@@ -119,7 +119,7 @@ const printLink = (json: boolean, address: string, link: IssuedLink) =>
   print(
     json,
     { setupLink: address, expiresAt: link.expiresAt, ...(link.mailed === true ? { mailed: true } : {}) },
-    `${address}\nUsable once, until ${link.expiresAt}.${link.mailed === true ? " It is mailed as well." : ""}`
+    `${address}\nUsable once, until ${link.expiresAt}.${link.mailed === true ? " Another link was mailed to the account; using either ends both." : ""}`
   )
 
 const originFlags = { listen: settingFlags.listen, baseUrl: settingFlags.baseUrl }
@@ -142,7 +142,7 @@ const resetPassword = Command.make(
     email: emailFlag,
     passwordStdin: passwordFlag,
     mail: Flag.Boolean("mail").pipe(
-      Flag.withDescription("Mail the link to that address as well; needs a mail server"),
+      Flag.withDescription("Mail a second link to that address, which verifies it; needs a mail server"),
       Flag.withDefault(false)
     ),
     json: jsonFlag

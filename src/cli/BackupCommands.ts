@@ -1,36 +1,68 @@
+import process from "node:process"
 import { Effect, FileSystem, Path } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { loadKeyring } from "../../actors/vault/MasterKeyStore.ts"
 import { backupTo } from "../database/Backup.ts"
-import { BackupRefused } from "../database/BackupRefused.ts"
-import { databaseName, masterKeyName } from "../database/DataFolder.ts"
+import type { Progress } from "../database/BackupFiles.ts"
+import { masterKeys } from "../database/BackupKeys.ts"
+import { type VerifiedBackup, verifyBackup } from "../database/BackupVerification.ts"
+import { databaseName } from "../database/DataFolder.ts"
 import { restoreFrom } from "../database/Restore.ts"
 import { layerCopying } from "../database/SqliteClient.ts"
-import { masterKeySource, type Settings } from "../settings/Settings.ts"
-import { CommandFailed, jsonFlag, print } from "./Output.ts"
+import { CommandFailed, jsonFlag, print, refused } from "./Output.ts"
 import { formatReview } from "./RestoreReviewCommand.ts"
-import { dataFlags, settingsOf } from "./SettingFlags.ts"
+import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
 
 const flags = { ...dataFlags, json: jsonFlag }
 const file = Argument.File("file").pipe(Argument.withDescription("Backup file"), Argument.withMetavar("path"))
 
-/** The master keys in these settings; none is created. */
-const masterKeys = Effect.fnUntraced(function* (settings: Settings) {
-  const path = yield* Path.Path
-  const source = masterKeySource(settings, path.join(settings.dataDir, masterKeyName))
-  return yield* loadKeyring(source.kind === "file" ? { ...source, create: false } : source, []).pipe(
-    Effect.mapError(
-      ({ message }) =>
-        new BackupRefused({
-          message: `Backups are authenticated with the master key. ${message} Run this with the settings of the server, or put the key there first.`
-        })
-    )
+/** Lines about how far the command is, for a person at a terminal only. */
+const progress: Progress = (line) =>
+  Effect.sync(() => void (process.stderr.isTTY && process.stderr.write(`${line} ...\n`)))
+
+const unauthenticatedFlag = Flag.Boolean("accept-unauthenticated").pipe(
+  Flag.withDescription(
+    "Accept a backup of an older release, which nothing protects: whoever could write to the file may have made themselves an owner or replaced credentials in it"
+  ),
+  Flag.withDefault(false)
+)
+
+const described = ({ entries, files, missing }: Effect.Success<ReturnType<typeof backupTo>>) => [
+  files === "included"
+    ? `It holds the database and ${entries.length} snapshots and builds.`
+    : "It holds the database alone: sources are fetched from Git again after a restore.",
+  ...missing.map(
+    ({ digest, kind }) => `The ${kind} ${digest} is gone or damaged here, so the next plan fetches or builds it again.`
   )
-})
+]
+
+const formatVerified = (file: string, found: VerifiedBackup): string =>
+  [
+    found.problems.length === 0 ? `${file} is good: it was restored and read.` : `${file} cannot be relied on.`,
+    ...found.problems,
+    ...(found.authenticated ? [] : ["It is not authenticated: an older release wrote it, or its end was cut off."]),
+    ...(found.createdAt === undefined ? [] : [`Written ${found.createdAt} by release ${found.release ?? "unknown"}.`]),
+    `Its secrets need the master keys ${found.neededKeyIds.join(", ") || "(none: nothing is sealed in it)"}.`,
+    `It holds ${found.snapshots} snapshots and ${found.builds} builds; ${found.absent.length} that Capsules need are fetched or built again.`
+  ].join("\n")
+
+const verifyCommand = Command.make(
+  "verify",
+  { ...flags, acceptUnauthenticated: unauthenticatedFlag, file },
+  Effect.fn("backup.verify")(function* ({ acceptUnauthenticated, config, file, json, ...given }) {
+    const settings = yield* settingsOf(given, config)
+    const found = yield* verifyBackup(file, { keys: masterKeys(settings), acceptUnauthenticated }, progress)
+    yield* print(json, { file, ...found }, formatVerified(file, found))
+    if (found.problems.length > 0) return yield* refused(`${file} cannot be relied on.`)
+  })
+).pipe(
+  Command.withDescription(
+    "Restore a backup into a temporary folder and check everything in it; 1 when it cannot be relied on"
+  )
+)
 
 export const backupCommand = Command.make(
   "backup",
-  { ...flags, file },
+  { ...flags, backupSnapshots: settingFlags.backupSnapshots, file },
   Effect.fn("backup")(function* ({ config, file, json, ...given }) {
     const settings = yield* settingsOf(given, config)
     const fileSystem = yield* FileSystem.FileSystem
@@ -42,20 +74,24 @@ export const backupCommand = Command.make(
       })
     }
     // Beside a running server: the copy is SQLite's own online backup, and nothing is migrated, claimed or written.
-    yield* Effect.provide(backupTo(file, yield* masterKeys(settings)), layerCopying(database))
+    const filesOf = settings.backupSnapshots ? settings.dataDir : undefined
+    const written = yield* backupTo(file, yield* masterKeys(settings), { filesOf, progress }).pipe(
+      Effect.provide(layerCopying(database))
+    )
     yield* print(
       json,
-      { file },
-      `Wrote ${file}. Secrets in it stay sealed: keep the master key with your other keys, apart from it.`
+      { file, ...written },
+      [
+        `Wrote ${file}. Secrets in it stay sealed: keep the master key ${written.neededKeyIds.join(", ")} with your other keys, apart from it.`,
+        ...described(written)
+      ].join("\n")
     )
   })
-).pipe(Command.withDescription("Write a consistent copy of the database to a new file; the server may be running"))
-
-const unauthenticatedFlag = Flag.Boolean("accept-unauthenticated").pipe(
-  Flag.withDescription(
-    "Restore a backup of an older release, which nothing protects: whoever could write to the file may have made themselves an owner or replaced credentials in it"
+).pipe(
+  Command.withDescription(
+    "Write a consistent copy of the installation to a new file; the server may be running. `svc backup verify` checks one"
   ),
-  Flag.withDefault(false)
+  Command.withSubcommands([verifyCommand])
 )
 
 const describeEnded = ({ ended }: Effect.Success<ReturnType<typeof restoreFrom>>) =>

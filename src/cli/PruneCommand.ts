@@ -1,17 +1,53 @@
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
+import type { NeedReason } from "../../actors/retention/RetainedKind.ts"
 import { OperatorRetention } from "../operator/Operator.ts"
-import type { RemovedByRetention } from "../operator/RetentionCommands.ts"
+import type { RetentionReport } from "../operator/RetentionCommands.ts"
 import { jsonFlag, print } from "./Output.ts"
 import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
 
-const formatted = (items: RemovedByRetention, isDryRun: boolean): string =>
-  items.length === 0
-    ? "Nothing is older than it is kept."
-    : [
-        ...items.map(({ bytes, kind, runs, workspace }) => `${workspace}  ${kind}  ${runs} Runs  ${bytes} bytes`),
-        isDryRun ? "Nothing was removed. Repeat the command without --dry-run to remove it." : "Removed."
-      ].join("\n")
+/** Why a record stays. */
+const words: Readonly<Record<NeedReason, string>> = {
+  open: "not over yet",
+  open_plan: "a plan that may still be applied",
+  newest: "the newest of its kind",
+  log: "its log is kept",
+  state: "a StateVersion names it",
+  current_state: "the present state of a Capsule",
+  rollback_target: "a rollback may go back to it",
+  left_over_state: "a left-over state names it",
+  backup: "a backup names it",
+  living_capsule: "a living Capsule needs it",
+  lane: "a lane stands at it",
+  decision: "a decision of auto-update names it",
+  report: "a compatibility report names it",
+  snapshot: "a source snapshot names it",
+  run: "a Run names it",
+  apply: "the apply of the plan is kept",
+  pin: "a Capsule is pinned to it",
+  run_group: "its group of Runs is open",
+  install_plan: "an install plan names it",
+  revision_plan: "a plan of another revision names it",
+  interface: "an Interface is still to be made",
+  connection: "it holds a Connection",
+  receipt: "a request may be repeated"
+}
+
+const lineOf = (item: RetentionReport["removed"][number]): string => {
+  if ("events" in item) return `${item.workspace ?? "installation"}  audit events  ${item.events} events`
+  return "runs" in item
+    ? `${item.workspace}  logs  ${item.runs} Runs  ${item.bytes} bytes`
+    : `${item.workspace}  ${item.kind.replaceAll("_", " ")}  ${item.records}  ${item.bytes} bytes`
+}
+
+const formatted = ({ kept, removed }: RetentionReport, isDryRun: boolean): string =>
+  [
+    ...(removed.length === 0 ? ["Nothing goes that is older than it is kept."] : removed.map(lineOf)),
+    ...kept.map(({ kind, reason, records }) => `stays: ${kind.replaceAll("_", " ")}  ${records}  ${words[reason]}`),
+    ...(removed.length === 0
+      ? []
+      : [isDryRun ? "Nothing was removed. Repeat the command without --dry-run to remove it." : "Removed."])
+  ].join("\n")
 
 /** Removes what is older than the server keeps it, at once. */
 export const pruneCommand = Command.make(
@@ -19,6 +55,13 @@ export const pruneCommand = Command.make(
   {
     ...dataFlags,
     keepLogs: settingFlags.keepLogs,
+    keepEvents: settingFlags.keepEvents,
+    keepRuns: settingFlags.keepRuns,
+    keepStates: settingFlags.keepStates,
+    keepSnapshots: settingFlags.keepSnapshots,
+    keepPlans: settingFlags.keepPlans,
+    keepCapsuleBackups: settingFlags.keepCapsuleBackups,
+    keepAudit: settingFlags.keepAudit,
     dryRun: Flag.Boolean("dry-run").pipe(
       Flag.withDescription("Only say what would go, by kind and Workspace"),
       Flag.withDefault(false)
@@ -27,9 +70,9 @@ export const pruneCommand = Command.make(
   },
   Effect.fn("prune")(function* ({ config, dryRun, json, ...flags }) {
     const settings = yield* settingsOf(flags, config)
-    const removed = yield* Effect.flatMap(OperatorRetention, ({ prune, survey }) => (dryRun ? survey : prune)).pipe(
+    const report = yield* Effect.flatMap(OperatorRetention, ({ prune, survey }) => (dryRun ? survey : prune)).pipe(
       Effect.provide(OperatorRetention.layer(settings))
     )
-    yield* print(json, { dryRun, removed }, formatted(removed, dryRun))
+    yield* print(json, { dryRun, ...report }, formatted(report, dryRun))
   })
 ).pipe(Command.withDescription("Remove what is older than it is kept, at once; a running server does it by itself"))

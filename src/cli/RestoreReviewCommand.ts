@@ -1,5 +1,6 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import type { RestoredRules } from "../../actors/approval/RestoredRules.ts"
 import type { ReviewItem } from "../../actors/RestoredRecords.ts"
 import type { ReviewDecision } from "../../actors/restore/RestoreReview.ts"
 import { OperatorRestore } from "../operator/Operator.ts"
@@ -19,6 +20,22 @@ export const formatReview = (items: ReadonlyArray<ReviewItem>): string =>
             `  ${id}  ${kinds[kind]}  ${workspace ?? "operator"}  ${description}  (${changedAt})`
         ),
         "Confirm them with `svc admin restore-review confirm ID...` or `--all`; `remove` ends them instead."
+      ].join("\n")
+
+const counted = (count: number, noun: string): ReadonlyArray<string> =>
+  count === 0 ? [] : [`${count} ${noun}${count === 1 ? "" : "s"}`]
+
+/** Each Workspace on a line. */
+const formatRules = (rules: ReadonlyArray<RestoredRules>): string =>
+  rules.length === 0
+    ? ""
+    : [
+        "",
+        "Approval rules and teams are as the backup has them. Ask the owners to look at them:",
+        ...rules.map(
+          ({ approvalRules, teams, workspace }) =>
+            `  ${workspace}  ${[...counted(approvalRules, "approval rule"), ...counted(teams, "team")].join(", ")}`
+        )
       ].join("\n")
 
 const done = (decision: ReviewDecision, items: ReadonlyArray<ReviewItem>): string =>
@@ -56,10 +73,10 @@ export const restoreReviewCommand = Command.make(
   { ...dataFlags, json: jsonFlag },
   Effect.fn("restoreReview")(function* ({ config, json, ...flags }) {
     const settings = yield* settingsOf(flags, config)
-    const review = yield* Effect.flatMap(OperatorRestore, ({ list }) => list).pipe(
-      Effect.provide(OperatorRestore.layer(settings))
-    )
-    yield* print(json, { review }, formatReview(review))
+    const { review, rules } = yield* Effect.flatMap(OperatorRestore, ({ list, rules: listRules }) =>
+      Effect.all({ review: list, rules: listRules })
+    ).pipe(Effect.provide(OperatorRestore.layer(settings)))
+    yield* print(json, { review, rules }, `${formatReview(review)}${formatRules(rules)}`)
   })
 ).pipe(
   Command.withDescription("Memberships, Connections and shares that a restore brought back and that wait for you"),

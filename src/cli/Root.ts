@@ -1,5 +1,7 @@
 import { Command } from "effect/cli"
+import { adoptCommand } from "./adopt/AdoptCommand.ts"
 import { adminCommand } from "./AdminCommands.ts"
+import { auditCommand } from "./audit/AuditCommands.ts"
 import { backupCommand, restoreCommand } from "./BackupCommands.ts"
 import { linkCommand, manifestCommand, optionsCommand } from "./CheckCommands.ts"
 import { compactCommand } from "./CompactCommand.ts"
@@ -23,6 +25,7 @@ export const svc = Command.make("svc").pipe(
     versionCommand,
     licensesCommand,
     adminCommand,
+    auditCommand,
     backupCommand,
     restoreCommand,
     pruneCommand,
@@ -32,6 +35,7 @@ export const svc = Command.make("svc").pipe(
     manifestCommand,
     optionsCommand,
     linkCommand,
+    adoptCommand,
     loginCommand,
     logoutCommand,
     tokenCommand

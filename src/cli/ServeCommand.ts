@@ -2,6 +2,7 @@ import { Console, Effect, Layer, Option, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
 import { SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { SkipDrainGrace } from "../../actors/execution/SkipDrainGrace.ts"
+import { isKeyBesideData, keyBesideData, keyBesideDataRemedy } from "../backup/KeyPlace.ts"
 import { controlPlane } from "../Composition.ts"
 import { ExpectedInstallation } from "../database/FirstStart.ts"
 import { HttpListener } from "../http/HttpListener.ts"
@@ -15,6 +16,7 @@ import { describeMisspelt, misspeltSettings } from "../settings/MisspeltSettings
 import { isPlainBeyondLoopback, plainHttpWarning, type Settings } from "../settings/Settings.ts"
 import { jsonFlag } from "./Output.ts"
 import { configFlag, everySettingFlag, settingsOf } from "./SettingFlags.ts"
+import { admitStart } from "./StartAdmission.ts"
 import { secondSignal } from "./StopSignals.ts"
 
 /** Prints where the server is, and how the first person gets in. */
@@ -52,6 +54,11 @@ const tellSandbox = Effect.flatMap(Sandbox, ({ status: { accepted, level, reason
 const warnOfPlainHttp = (settings: Settings) =>
   isPlainBeyondLoopback(settings) ? Effect.logWarning(plainHttpWarning) : Effect.void
 
+const warnOfKeyPlace = (settings: Settings) =>
+  Effect.flatMap(isKeyBesideData(settings), (isBeside) =>
+    isBeside ? Effect.logWarning(`${keyBesideData} ${keyBesideDataRemedy}`) : Effect.void
+  )
+
 /** The network of Runs: probed here, so that the first Run does not wait for it. */
 const tellNetwork = Effect.gen(function* () {
   const { network, status } = yield* Sandbox
@@ -80,10 +87,14 @@ export const serveCommand = Command.make(
   Effect.fn("serve")(function* ({ config, isNew, json, settings: flags }) {
     const settings = yield* settingsOf(flags, config)
     const logs = logging({ level: settings.log, format: settings.logFormat })
+    yield* Effect.provide(admitStart(settings), logs)
     return yield* announce(json)
       .pipe(
         Effect.andThen(
-          Effect.all([tellMisspelt, warnOfPlainHttp(settings), tellSandbox, tellNetwork, tellTool], { discard: true })
+          Effect.all(
+            [tellMisspelt, warnOfPlainHttp(settings), warnOfKeyPlace(settings), tellSandbox, tellNetwork, tellTool],
+            { discard: true }
+          )
         ),
         Effect.andThen(Effect.never)
       )

@@ -4,6 +4,7 @@ import { authenticatorLayer } from "../accounts/AuthenticatorLayer.ts"
 import { AttemptLimits } from "../accounts/AttemptLimits.ts"
 import { KnownDevices } from "../accounts/KnownDevices.ts"
 import { approvalHandlers, teamHandlers } from "../http/handlers/ApprovalHandlers.ts"
+import { auditHandlers } from "../http/handlers/AuditHandlers.ts"
 import { invitationHandlers } from "../http/handlers/InvitationHandlers.ts"
 import { memberHandlers } from "../http/handlers/MemberHandlers.ts"
 import { tokenHandlers } from "../http/handlers/TokenHandlers.ts"
@@ -49,7 +50,8 @@ const accountGroups = Layer.mergeAll(
   memberHandlers,
   invitationHandlers,
   teamHandlers,
-  approvalHandlers
+  approvalHandlers,
+  auditHandlers
 ).pipe(Layer.provide(apiMiddleware))
 
 const upstream = (settings: Settings) => {

@@ -16,7 +16,7 @@ import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { toolchainConfig } from "../../runner/toolchain/ToolchainSettings.ts"
-import { DataFolder } from "../database/DataFolder.ts"
+import { buildsName, DataFolder, snapshotsName } from "../database/DataFolder.ts"
 import { queueLimits } from "../settings/QueueLimits.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
@@ -102,7 +102,7 @@ const git = (settings: Settings) =>
 const snapshots = Layer.unwrap(
   Effect.gen(function* () {
     const folder = yield* DataFolder
-    return SnapshotStore.layer({ folder: yield* folder.subfolder("snapshots") })
+    return SnapshotStore.layer({ folder: yield* folder.subfolder(snapshotsName) })
   })
 )
 
@@ -134,7 +134,7 @@ const runnerSettings = ({ providerMirror, providerMirrorRequired }: Settings) =>
 const builds = Layer.unwrap(
   Effect.gen(function* () {
     const folder = yield* DataFolder
-    return BuildStore.layer({ folder: yield* folder.subfolder("builds") })
+    return BuildStore.layer({ folder: yield* folder.subfolder(buildsName) })
   })
 )
 

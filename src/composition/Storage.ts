@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { Audit } from "../../actors/audit/Audit.ts"
+import { AuditKeys } from "../../actors/audit/AuditLink.ts"
 import { Receipts } from "../../actors/idempotency/Receipts.ts"
 import { Cursors } from "../../actors/paging/Cursors.ts"
 import { Vault } from "../../actors/vault/Vault.ts"
@@ -30,7 +31,7 @@ const expectedInstallation = (settings: Settings) =>
 /** The data folder with the vault, over a database, and everything that only needs those: history, receipts, accounts. */
 export const storageOver = <A, E, R>(settings: Settings, database: Layer.Layer<DatabaseServices | A, E, R>) =>
   accountServices.pipe(
-    Layer.provideMerge(Audit.layer),
+    Layer.provideMerge(Audit.layer.pipe(Layer.provideMerge(AuditKeys.layer))),
     Layer.provideMerge(Layer.mergeAll(Receipts.layer, Cursors.layer)),
     Layer.provideMerge(Vault.layer),
     Layer.provideMerge(vaultSettings(settings)),

@@ -12,10 +12,10 @@ export class DashboardBuildError extends Schema.TaggedError<DashboardBuildError>
   message: Schema.String
 }) {}
 
-/** What is bundled. The scripts block the first paint and cannot import anything from another file. */
+/** What is bundled. The scripts block the first paint or run in a worker, and cannot import anything from another file. */
 export const dashboardEntries = {
   pages: ["app/Main.tsx", "entrance/Entrance.tsx", "styles/Dashboard.css"],
-  scripts: ["entrance/Boot.ts", "app/Start.ts"]
+  scripts: ["entrance/Boot.ts", "app/Start.ts", "value-difference/DifferenceWorker.ts"]
 } as const
 
 const folder = dirname(fileURLToPath(import.meta.url))
@@ -134,9 +134,17 @@ export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effor
   const style = url(/\/Dashboard-[^/]+\.css$/)
   const boot = url(/\/Boot-[^/]+\.js$/)
   const start = url(/\/Start-[^/]+\.js$/)
+  const differenceWorker = url(/\/DifferenceWorker-[^/]+\.js$/)
   const incomplete = (what: string) => new DashboardBuildError({ message: `The dashboard's bundle lacks ${what}.` })
-  if (app === undefined || entrance === undefined || style === undefined || boot === undefined || start === undefined) {
-    return yield* incomplete("an entry: app, entrance, a blocking script or the style sheet")
+  if (
+    app === undefined ||
+    entrance === undefined ||
+    style === undefined ||
+    boot === undefined ||
+    start === undefined ||
+    differenceWorker === undefined
+  ) {
+    return yield* incomplete("an entry: app, entrance, a blocking script, the worker or the style sheet")
   }
   const partsOf = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
     const initial = new Set(staticClosure(built, app))
@@ -153,7 +161,14 @@ export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effor
     on: ReadonlyArray<string>
   ) =>
     new TextEncoder().encode(
-      pageHtml({ ...parts, style, icon, scripts: addressed(staticClosure(built, entry)), parts: addressed(on) })
+      pageHtml({
+        ...parts,
+        style,
+        icon,
+        differenceWorker,
+        scripts: addressed(staticClosure(built, entry)),
+        parts: addressed(on)
+      })
     )
   const appHtml = Effect.fnUntraced(function* (path: string, names: ReadonlyArray<string>) {
     const page = html({ page: "app", language: "en", boot: start }, app, yield* partsOf(names))

@@ -3,6 +3,7 @@ import { FirstFrame } from "./app/FirstFrame.tsx"
 import { Join } from "./entrance/Join.tsx"
 import { joinWords } from "./entrance/JoinWords.ts"
 import { Setup } from "./entrance/Setup.tsx"
+import { setupWords } from "./entrance/SetupWords.ts"
 import { SignIn } from "./entrance/SignIn.tsx"
 import { entranceWords } from "./entrance/Words.ts"
 import { FixedLanguage } from "./words/Words.ts"
@@ -18,6 +19,8 @@ interface PageParts {
   readonly style: string
   readonly boot: string
   readonly icon: string
+  /** The script of the worker that compares long values. */
+  readonly differenceWorker: string
   /** The entry last, after its imports. */
   readonly scripts: ReadonlyArray<string>
   /** The on-demand parts of the screen at the page's address, fetched along with the entry. */
@@ -27,7 +30,7 @@ interface PageParts {
 const titles = (page: PageParts["page"], language: Language): string => {
   const words = entranceWords[language]
   if (page === "app") return "svc"
-  return `${{ setup: words.setupTitle, "sign-in": words.signInTitle, join: joinWords[language].title }[page]} · svc`
+  return `${{ setup: setupWords[language].title, "sign-in": words.signInTitle, join: joinWords[language].title }[page]} · svc`
 }
 
 const content = (page: PageParts["page"]) => {
@@ -36,7 +39,16 @@ const content = (page: PageParts["page"]) => {
   return page === "setup" ? <Setup /> : <SignIn />
 }
 
-export const pageHtml = ({ page, language, style, boot, icon, scripts, parts }: PageParts): string => {
+export const pageHtml = ({
+  page,
+  language,
+  style,
+  boot,
+  icon,
+  differenceWorker,
+  scripts,
+  parts
+}: PageParts): string => {
   const entry = scripts.at(-1)
   const markup = renderToStaticMarkup(
     <html lang={language}>
@@ -54,7 +66,7 @@ export const pageHtml = ({ page, language, style, boot, icon, scripts, parts }: 
         <script type="module" src={entry} />
       </head>
       <body>
-        <div id="root" data-page={page}>
+        <div id="root" data-page={page} data-difference-worker={page === "app" ? differenceWorker : undefined}>
           <FixedLanguage value={language}>{content(page)}</FixedLanguage>
         </div>
         {page === "app" ? (

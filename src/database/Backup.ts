@@ -6,11 +6,16 @@ import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
 import { now } from "../../actors/Identity.ts"
 import { masterKeysInUse } from "../../actors/vault/DataKeys.ts"
 import type { Keyring } from "../../actors/vault/MasterKey.ts"
+import { neededBuilds } from "../../actors/build/BuildCleanup.ts"
+import { neededSnapshots } from "../../actors/source/NeededSnapshots.ts"
+import { version } from "../Version.ts"
+import { appendFiles, type Progress } from "./BackupFiles.ts"
+import type { NeededFile } from "./BackupManifest.ts"
 import { BackupRefused } from "./BackupRefused.ts"
 import { sealBackup } from "./BackupSeal.ts"
 import { readInstallation } from "./Installation.ts"
 import { layerReader } from "./SqliteClient.ts"
-import { NewestMigration } from "./Migrations.ts"
+import { newestKnown, NewestMigration } from "./Migrations.ts"
 
 /** Makes the bytes and the name of `file` durable. */
 export const syncFile = Effect.fnUntraced(function* (file: string) {
@@ -24,50 +29,83 @@ export const syncFile = Effect.fnUntraced(function* (file: string) {
 const layerOfCopy = (file: string) =>
   Layer.effect(SqlClient.SqlClient, ReadSql).pipe(Layer.provide(layerReader(`${pathToFileURL(file).href}?immutable=1`)))
 
-/** The manifest's statements about the copy, and the master keys that its secrets need. */
+/** What the manifest says about the copy, and which files beside the database its living Capsules need. */
 const factsOf = (file: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM svc_migrations`
+    const schemaVersion = row?.newest ?? 0
     const installation = yield* readInstallation
+    // Of an older database nothing but the keys is known: its tables are not those of the queries.
+    const needed: ReadonlyArray<NeededFile> =
+      schemaVersion === newestKnown
+        ? [
+            ...(yield* neededSnapshots).map((digest) => ({ kind: "snapshot" as const, digest })),
+            ...(yield* neededBuilds).map((digest) => ({ kind: "build" as const, digest }))
+          ]
+        : []
     return {
-      needed: (yield* masterKeysInUse).map(({ id }) => id),
+      needed,
       facts: {
         createdAt: yield* now,
-        schemaVersion: row?.newest ?? 0,
+        release: version,
+        schemaVersion,
+        neededKeyIds: (yield* masterKeysInUse).map(({ id }) => id),
         ...(installation === undefined ? {} : { installationId: installation.id })
       }
     }
   }).pipe(Effect.provide(layerOfCopy(file), { local: true }))
 
+export interface BackupOptions {
+  /** The data folder; its snapshots and builds are left out when this is absent. */
+  readonly filesOf?: string | undefined
+  readonly progress?: Progress
+}
+
 /**
- * Writes a consistent copy of the live database to a new file of mode 0600, authenticated with the master key. Secrets in
- * it stay sealed: the master key is not part of it and has to be kept apart. Fails with `BackupRefused` when the file
- * exists or cannot be written, or when the keys are not those of the database.
+ * Writes a consistent copy of the live database, and the snapshots and builds that its living Capsules need, to a new file of
+ * mode 0600, authenticated with the master key. Secrets in it stay sealed: the master key is not part of it and has to be kept
+ * apart. Fails with `BackupRefused` when the file exists or cannot be written, or when the keys are not those of the database.
  */
 export const backupTo = Effect.fn("backupTo")(
-  function* (file: string, keyring: Keyring) {
+  function* (file: string, keyring: Keyring, { filesOf, progress = () => Effect.void }: BackupOptions = {}) {
     const fs = yield* FileSystem.FileSystem
     const databaseFile = yield* DatabaseFile
     if (yield* fs.exists(file)) {
       return yield* new BackupRefused({ message: `${file} exists already. Name a new file.` })
     }
     const partial = `${file}.partial`
-    yield* Effect.gen(function* () {
+    return yield* Effect.gen(function* () {
       // Created first, so that its mode is right before any byte is written.
       yield* fs.writeFile(partial, new Uint8Array(), { flag: "w", mode: 0o600 })
+      yield* progress("Copying the database")
       yield* databaseFile.backup(partial)
+      const databaseBytes = Number((yield* fs.stat(partial)).size)
       const { facts, needed } = yield* factsOf(partial)
-      const missing = needed.filter((id) => !keyring.keys.some((key) => key.id === id))
-      if (missing.length > 0) {
+      const unknown = facts.neededKeyIds.filter((id) => !keyring.keys.some((key) => key.id === id))
+      if (unknown.length > 0) {
         return yield* new BackupRefused({
-          message: `The database needs the master keys ${missing.join(", ")}, and these settings give ${keyring.active.id}: a backup that is authenticated with another key could not be restored. Run this with the settings of the server.`
+          message: `The database needs the master keys ${unknown.join(", ")}, and these settings give ${keyring.active.id}: a backup that is authenticated with another key could not be restored. Run this with the settings of the server.`
         })
       }
-      yield* sealBackup(partial, keyring, facts)
+      // The archives of a commit never change, and those that this copy names are not removed for a day.
+      const isWhole = filesOf !== undefined && facts.schemaVersion === newestKnown
+      const files = isWhole ? yield* appendFiles(partial, filesOf, needed, progress) : { entries: [], missing: [] }
+      yield* progress("Computing digests")
+      yield* sealBackup(partial, keyring, {
+        ...facts,
+        ...files,
+        databaseBytes,
+        files: isWhole ? "included" : "left_out"
+      })
       yield* syncFile(partial)
       yield* fs.rename(partial, file)
       yield* syncFile(file)
+      return {
+        ...files,
+        files: isWhole ? ("included" as const) : ("left_out" as const),
+        neededKeyIds: facts.neededKeyIds
+      }
     }).pipe(Effect.onError(() => Effect.ignore(fs.remove(partial, { force: true }))))
   },
   (effect, file) =>

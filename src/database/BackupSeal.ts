@@ -2,11 +2,14 @@ import { Effect, FileSystem, Option, Schema } from "effect"
 import { Digest, Mac } from "effect/crypto"
 import { deriveKey, type Keyring, type MasterKey } from "../../actors/vault/MasterKey.ts"
 import type { loadKeyring } from "../../actors/vault/MasterKeyStore.ts"
+import { contentBytes, placed } from "./BackupFiles.ts"
+import { BackupManifest, presentManifest, StoredManifest } from "./BackupManifest.ts"
 import { BackupRefused } from "./BackupRefused.ts"
+import { passOn, readAt } from "./FileRanges.ts"
 
 /**
- * A backup is the database, followed by a manifest that has the digest of each of its blocks, the keyed digest of the manifest,
- * the manifest's length, and these bytes. To SQLite the file is the database at its beginning.
+ * A backup is the database, the files beside it, a manifest with the digest of each file and of each block of the database, the
+ * keyed digest of the manifest, the manifest's length, and these bytes. To SQLite the file is the database at its beginning.
  */
 const mark = new TextEncoder().encode("svc-backup-seal1")
 const macBytes = 32
@@ -19,39 +22,11 @@ const largestManifest = 64 * 1024 * 1024
 
 const macPurpose = "svc/backup/manifest/v1"
 
-const Manifest = Schema.Struct({
-  format: Schema.Literal("svc.backup@v1"),
-  createdAt: Schema.String,
-  /** Absent where an older release wrote the database. */
-  installationId: Schema.optionalKey(Schema.String),
-  schemaVersion: Schema.Int,
-  masterKeyId: Schema.String,
-  databaseBytes: Schema.Int,
-  blockBytes: Schema.Int,
-  /** SHA-256 of each block, in hex. */
-  blocks: Schema.Array(Schema.String)
-})
-/** The manifest of a backup. */
-export type Manifest = typeof Manifest.Type
-const ManifestJson = Schema.fromJsonString(Manifest)
-
 /** The source of a backup's key; used only for sealed ones. */
 export type MasterKeys = Effect.Effect<Keyring, BackupRefused, Effect.Services<ReturnType<typeof loadKeyring>>>
 
-export type BackupFacts = Pick<Manifest, "createdAt" | "installationId" | "schemaVersion">
-
-/** Exactly `size` bytes at `offset`, or fewer where the file ends. */
-const readAt = Effect.fnUntraced(function* (file: FileSystem.File, offset: number, size: number) {
-  yield* file.seek(BigInt(offset), "start")
-  const bytes = new Uint8Array(size)
-  let filled = 0
-  while (filled < size) {
-    const read = Number(yield* file.read(bytes.subarray(filled)))
-    if (read === 0) break
-    filled += read
-  }
-  return bytes.subarray(0, filled)
-})
+/** What a manifest says beside the digests of the database. */
+export type BackupFacts = Omit<BackupManifest, "format" | "masterKeyId" | "blockBytes" | "blocks">
 
 const blockDigest = Effect.fnUntraced(function* (file: FileSystem.File, index: number, bytes: number, total: number) {
   const digest = yield* Digest.Digest
@@ -68,10 +43,10 @@ const keyedDigest = Effect.fnUntraced(function* (master: MasterKey, manifest: Ui
   return yield* mac.sign(key, manifest)
 }, Effect.orDie)
 
-/** Appends the seal to a database file that nobody has open, under the active master key. */
+/** Appends the seal under the active master key to a file that nobody has open, whose contents `facts` describe. */
 export const sealBackup = Effect.fn("sealBackup")(function* (path: string, keyring: Keyring, facts: BackupFacts) {
   const fs = yield* FileSystem.FileSystem
-  const databaseBytes = Number((yield* fs.stat(path)).size)
+  const { databaseBytes } = facts
   const count = Math.ceil(databaseBytes / blockBytes)
   const blocks = yield* Effect.scoped(
     Effect.flatMap(fs.open(path, { flag: "r" }), (file) =>
@@ -80,11 +55,10 @@ export const sealBackup = Effect.fn("sealBackup")(function* (path: string, keyri
   )
   const manifest = new TextEncoder().encode(
     yield* Effect.orDie(
-      Schema.encodeEffect(ManifestJson)({
-        format: "svc.backup@v1",
+      Schema.encodeEffect(Schema.fromJsonString(BackupManifest))({
+        format: "svc.backup@v2",
         ...facts,
         masterKeyId: keyring.active.id,
-        databaseBytes,
         blockBytes,
         blocks
       })
@@ -124,9 +98,11 @@ export const checkSeal = Effect.fn("checkSeal")(function* (path: string, keys: M
   const size = Number((yield* fs.stat(path)).size)
   const file = yield* fs.open(path, { flag: "r" })
   const seal = Option.getOrUndefined(yield* sealOf(file, size))
-  if (seal === undefined) return Option.none<Manifest>()
-  const manifest = yield* Schema.decodeEffect(ManifestJson)(new TextDecoder().decode(seal.manifest)).pipe(
-    Effect.mapError(() => refuse("its manifest cannot be read"))
+  if (seal === undefined) return Option.none<BackupManifest>()
+  const manifest = presentManifest(
+    yield* Schema.decodeEffect(StoredManifest)(new TextDecoder().decode(seal.manifest)).pipe(
+      Effect.mapError(() => refuse("its manifest cannot be read"))
+    )
   )
   const { masterKeyId } = manifest
   const keyring = yield* keys
@@ -139,9 +115,10 @@ export const checkSeal = Effect.fn("checkSeal")(function* (path: string, keys: M
   if (!Mac.timingSafeEqual(yield* keyedDigest(master, seal.manifest), seal.mac)) {
     return yield* refuse("its manifest does not match the keyed digest")
   }
-  if (manifest.databaseBytes !== seal.start) {
+  const expectedBytes = contentBytes(manifest)
+  if (expectedBytes !== seal.start) {
     return yield* refuse(
-      `its database has ${seal.start} bytes instead of ${manifest.databaseBytes}, so something was cut out or put in`
+      `there are ${seal.start} bytes before its manifest instead of ${expectedBytes}, so something was cut out or put in`
     )
   }
   for (const [index, expected] of manifest.blocks.entries()) {
@@ -153,6 +130,10 @@ export const checkSeal = Effect.fn("checkSeal")(function* (path: string, keys: M
         `block ${index + 1} of ${manifest.blocks.length} of its database (bytes ${from} to ${to}) is not what was sealed`
       )
     }
+  }
+  for (const { entry, offset } of placed(manifest)) {
+    const { sha256 } = yield* passOn(file, offset, entry.sizeBytes, () => Effect.void)
+    if (sha256 !== entry.sha256) return yield* refuse(`the ${entry.kind} ${entry.digest} in it is not what was sealed`)
   }
   return Option.some(manifest)
 }, Effect.scoped)

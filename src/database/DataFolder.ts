@@ -4,6 +4,9 @@ import { instanceLock } from "./InstanceLock.ts"
 
 export const databaseName = "svc.sqlite"
 export const masterKeyName = "master.key"
+/** Subfolders with what is addressed by its digest: archives of commits, and results of source builds. */
+export const snapshotsName = "snapshots"
+export const buildsName = "builds"
 
 /** The data folder cannot hold a database safely. */
 export class DataFolderUnusable extends Schema.TaggedError<DataFolderUnusable>()("DataFolderUnusable", {

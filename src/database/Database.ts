@@ -5,6 +5,7 @@ import type { ReadSql } from "../../actors/database/ReadSql.ts"
 import type { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
 import { checkDatabase, namingDamage } from "./DatabaseCheck.ts"
 import { databasePresence } from "./DatabasePresence.ts"
+import { storageSpace } from "./StorageSpace.ts"
 import { DataFolder } from "./DataFolder.ts"
 import { admitDatabase, checkInstallation, settleInstallation } from "./FirstStart.ts"
 import { migrate } from "./Migrations.ts"
@@ -24,7 +25,7 @@ const layerOf = (folder: string, file: string) => {
     Effect.andThen(admitDatabase(folder), Effect.mapError(Layer.build(checked), namingDamage(file)))
   )
   // The reader opens after the writer has created the file in WAL mode with its tables.
-  return Layer.provideMerge(Layer.mergeAll(layerReader(file), databasePresence(file)), migrated)
+  return Layer.provideMerge(Layer.mergeAll(layerReader(file), databasePresence(file), storageSpace(folder)), migrated)
 }
 
 /**

@@ -1,16 +1,16 @@
 import { DatabaseSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
 import { DateTime, Effect, FileSystem, Path } from "effect"
-import { databaseName, masterKeyName } from "./DataFolder.ts"
+import { buildsName, databaseName, masterKeyName, snapshotsName } from "./DataFolder.ts"
 import { instanceName } from "./Installation.ts"
 
 /** A copy that `svc restore` is using, or was when it was killed. */
 export const restoringName = "restoring.sqlite"
+/** The files of a backup until its database is put in place. */
+export const restoringFilesName = "restoring-files"
 
 const logName = `${databaseName}-wal`
 const sharedName = `${databaseName}-shm`
-const snapshotsName = "snapshots"
-const buildsName = "builds"
 
 /** What `--new` moves out of the way; the master key stays, as an operator may have put it there for the new installation. */
 export const replacedByNew = [instanceName, restoringName, snapshotsName, buildsName] as const

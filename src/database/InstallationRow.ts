@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../actors/database/Table.ts"
 
-/** The identity of this installation: one row. `incarnation`: how many processes have executed its Runs. */
+/** The identity of this installation: one row. `incarnation`: how many processes have executed its Runs. `release`: which one served it last. */
 export const InstallationRow = table(
   "installation",
   {
@@ -10,7 +10,8 @@ export const InstallationRow = table(
     installation_id: Schema.String,
     created_at: Timestamp,
     restored_at: Schema.NullOr(Timestamp),
-    incarnation: Schema.Int
+    incarnation: Schema.Int,
+    release: Schema.NullOr(Schema.String)
   },
   ["incarnation"]
 )

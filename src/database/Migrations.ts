@@ -2,7 +2,7 @@ import { Effect, Record, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { accountTables } from "../../schema/tables/AccountTables.ts"
 import { approvalTables } from "../../schema/tables/ApprovalTables.ts"
-import { auditFilterIndexes, auditTables } from "../../schema/tables/AuditTables.ts"
+import { auditChainTables, auditFilterIndexes, auditTables } from "../../schema/tables/AuditTables.ts"
 import { authorityTables } from "../../schema/tables/AuthorityTables.ts"
 import { autoUpdateTables } from "../../schema/tables/AutoUpdateTables.ts"
 import { automationMemberColumns } from "../../schema/tables/AutomationTables.ts"
@@ -25,14 +25,16 @@ import {
 } from "../../schema/tables/ConnectionTables.ts"
 import { driftCheckColumns } from "../../schema/tables/DriftTables.ts"
 import { capsuleClientColumns, grantRedirectColumns, identityTables } from "../../schema/tables/IdentityTables.ts"
-import { installationTables } from "../../schema/tables/InstallationTables.ts"
+import { installationReleaseColumns, installationTables } from "../../schema/tables/InstallationTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { invitationTables } from "../../schema/tables/InvitationTables.ts"
+import { stateUploadTables } from "../../schema/tables/StateUploadTables.ts"
 import { leftOverTables } from "../../schema/tables/LeftOverTables.ts"
 import { mailTables } from "../../schema/tables/MailTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { profileTables } from "../../schema/tables/ProfileTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
+import { retentionTables } from "../../schema/tables/RetentionTables.ts"
 import { runLifecycleTables } from "../../schema/tables/RunLifecycleTables.ts"
 import {
   logRemovalColumns,
@@ -52,11 +54,13 @@ import {
   sourceRemovalColumns,
   sourceTables
 } from "../../schema/tables/SourceTables.ts"
+import { stateIndexTables } from "../../schema/tables/StateIndexTables.ts"
 import { staleTables } from "../../schema/tables/StaleTables.ts"
 import { provisioningTables, upstreamAddressColumns, upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
 import { waveTables } from "../../schema/tables/WaveTables.ts"
 import { automationColumns, workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
+import { version } from "../Version.ts"
 import { rowShape } from "../../actors/database/Table.ts"
 
 // In the order in which the tables refer to each other.
@@ -112,7 +116,12 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0037_upstream": [...provisioningTables, ...mailTables],
   "0038_capsule_clients": capsuleClientColumns,
   "0039_retention": logRemovalColumns,
-  "0040_audit_filters": auditFilterIndexes
+  "0040_audit_filters": auditFilterIndexes,
+  "0041_release": installationReleaseColumns,
+  "0042_audit_chain": auditChainTables,
+  "0044_state_uploads": stateUploadTables,
+  "0045_retention": retentionTables,
+  "0046_state_index": stateIndexTables
 }
 
 /** The database was written by a newer release than this one. */
@@ -140,19 +149,31 @@ export const migrateBy = (list: typeof migrations) =>
 /** The version that a database says it has; `null` before the first migration. */
 export const NewestMigration = rowShape({ newest: Schema.NullOr(Schema.Int) })
 
+const LastRelease = rowShape({ release: Schema.NullOr(Schema.String) })
+
 const checkVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM ${sql(table)}`
   const newest = rows[0]?.newest ?? 0
   if (newest > newestKnown) {
+    const [row] = yield* LastRelease.rowsOnce(sql)`SELECT release FROM installation`
+    const reader = row?.release ?? "of the newer release"
     return yield* new DatabaseTooNew({
-      message: `The database has version ${newest}, this release knows ${newestKnown}. Start the newer release, or restore a backup of this one.`
+      message: `The database has version ${newest}, and this is svc ${version}, which knows versions up to ${newestKnown}. Start svc ${reader}, which served it last, or restore a backup that this release made.`
     })
   }
 })
+
+/** Notes which release serves the database from now on. */
+const noteRelease = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql`UPDATE installation SET release = ${version} WHERE release IS NULL OR release <> ${version}`
+)
 
 /**
  * Brings the database to this release's tables, in one transaction. Fails with `DatabaseTooNew` instead of working on unknown
  * tables.
  */
-export const migrate = Effect.andThen(migrateBy(migrations), checkVersion).pipe(Effect.withSpan("migrate"))
+export const migrate = Effect.andThen(migrateBy(migrations), Effect.andThen(checkVersion, noteRelease)).pipe(
+  Effect.withSpan("migrate")
+)

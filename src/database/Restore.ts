@@ -1,7 +1,10 @@
 import { Effect, FileSystem, Layer, Option, Path } from "effect"
 import { SqlClient } from "effect/sql"
 import { endCredentials } from "../../actors/account/EndedCredentials.ts"
-import { appendAudit } from "../../actors/audit/Audit.ts"
+import { type AuditEntry, appendAudit, appendUnlinked } from "../../actors/audit/AuditEntry.ts"
+import { readChain } from "../../actors/audit/AuditChain.ts"
+import { installationScope } from "../../actors/audit/AuditChainRow.ts"
+import { readAuditKey } from "../../actors/audit/AuditLink.ts"
 import { CapsuleLedger } from "../../actors/authority/CapsuleLedger.ts"
 import { serviceContext } from "../../actors/Command.ts"
 import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
@@ -11,18 +14,20 @@ import { now } from "../../actors/Identity.ts"
 import { endGrants } from "../../actors/identity/EndedGrants.ts"
 import { holdRestored, pendingReview } from "../../actors/restore/RestoreReview.ts"
 import { endInvitations } from "../../actors/member/EndedInvitations.ts"
-import { KillPoint } from "../../actors/run/KillPoint.ts"
+import { KillPoint } from "../../actors/KillPoint.ts"
 import { fenceRestored } from "../../actors/execution/RestoreFence.ts"
 import { RunJournal } from "../../actors/run/RunJournal.ts"
 import { RunLedger } from "../../actors/run/RunLedger.ts"
 import { RunLifecycle } from "../../actors/run/RunLifecycle.ts"
 import { syncFile } from "./Backup.ts"
 import { BackupRefused } from "./BackupRefused.ts"
-import { checkSeal, type Manifest, type MasterKeys } from "./BackupSeal.ts"
+import { placeFiles, unpackFiles } from "./BackupFiles.ts"
+import type { BackupManifest } from "./BackupManifest.ts"
+import { checkSeal, type MasterKeys } from "./BackupSeal.ts"
 import { databaseName, prepareDataFolder } from "./DataFolder.ts"
 import { settleInstallation } from "./FirstStart.ts"
 import { readInstallation, readInstance } from "./Installation.ts"
-import { lookAtRemains, restoringName, setAside } from "./InstallationRemains.ts"
+import { lookAtRemains, restoringFilesName, restoringName, setAside } from "./InstallationRemains.ts"
 import { instanceLock } from "./InstanceLock.ts"
 import { migrate } from "./Migrations.ts"
 import { layerWriter } from "./SqliteClient.ts"
@@ -42,10 +47,23 @@ const ledgers = RunLedger.layer.pipe(
 )
 
 /**
+ * Writes the event of the restore into its chain. Chains that have not begun take it up at the first start. Without the master
+ * key, which only a backup that nothing authenticates can do without, it stays outside and the check of the chains names it.
+ */
+const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry) {
+  const chain = yield* readChain(installationScope)
+  const key =
+    chain === undefined || chain.chains === null
+      ? Option.none()
+      : yield* Effect.option(Effect.flatMap(keys, readAuditKey))
+  yield* Option.match(key, { onNone: () => appendUnlinked(entry), onSome: (key) => appendAudit(key, entry) })
+})
+
+/**
  * Revokes, in one transaction, what may have changed after the backup was written: plans and applies, everything that lets
  * somebody in, and the effect of what may have been ended since.
  */
-const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<Manifest>) {
+const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<BackupManifest>, keys: MasterKeys) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.gen(function* () {
     const fence = yield* fenceRestored
@@ -58,7 +76,7 @@ const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<Manife
     const review = yield* pendingReview
     const ended = { ...fence, ...credentials, grants }
     const installation = yield* readInstallation
-    yield* appendAudit({
+    yield* record(keys, {
       workspaceId: null,
       actor: serviceContext.actor,
       action: "installation.restore",
@@ -84,7 +102,7 @@ const checkOwner = Effect.fnUntraced(function* (folder: string) {
   })
 })
 
-const prepare = (file: string, folder: string, manifest: Option.Option<Manifest>) =>
+const prepare = (file: string, folder: string, manifest: Option.Option<BackupManifest>, keys: MasterKeys) =>
   Effect.gen(function* () {
     const databaseFile = yield* DatabaseFile
     const sql = yield* SqlClient.SqlClient
@@ -97,7 +115,7 @@ const prepare = (file: string, folder: string, manifest: Option.Option<Manifest>
     }
     yield* migrate
     yield* checkOwner(folder)
-    const taken = yield* takeBack(manifest)
+    const taken = yield* takeBack(manifest, keys)
     yield* databaseFile.checkpoint
     return taken
   }).pipe(Effect.provide(Layer.provideMerge(ledgers, layerWriter(file)), { local: true }))
@@ -122,16 +140,20 @@ const unauthenticated = (file: string) =>
     message: `${file} is not authenticated: it was written by an older release, or its end was cut off. Anybody who could write to it may have changed it, e.g. made themselves an owner, put other values into Connections, or taken entries out of the history. Restore an authenticated backup; or, if you know that only you could write to this one, repeat the command with --accept-unauthenticated. Nothing was restored.`
   })
 
-/** Checks the copy that will be used, and leaves only the database in it. */
+/** Checks the copy that will be used, moves the files in it to `unpacked`, and leaves only the database in it. */
 const authenticate = Effect.fn("authenticateBackup")(function* (
   copy: string,
   file: string,
+  unpacked: string,
   { acceptUnauthenticated, keys }: RestoreOptions
 ) {
   const fs = yield* FileSystem.FileSystem
   const manifest = yield* checkSeal(copy, keys)
   if (Option.isNone(manifest) && !acceptUnauthenticated) return yield* unauthenticated(file)
-  if (Option.isSome(manifest)) yield* fs.truncate(copy, manifest.value.databaseBytes)
+  if (Option.isSome(manifest)) {
+    yield* unpackFiles(copy, manifest.value, unpacked)
+    yield* fs.truncate(copy, manifest.value.databaseBytes)
+  }
   return manifest
 })
 
@@ -154,9 +176,10 @@ export const restoreFrom = Effect.fn("restoreFrom")(
       return yield* new BackupRefused({ message: `${real} holds a database already. Restore into an empty folder.` })
     }
     const partial = path.join(real, restoringName)
+    const unpacked = path.join(real, restoringFilesName)
     const removePartial = Effect.forEach(
-      ["", "-wal", "-shm"],
-      (suffix) => Effect.ignore(fs.remove(`${partial}${suffix}`, { force: true })),
+      [partial, `${partial}-wal`, `${partial}-shm`, unpacked],
+      (remains) => Effect.ignore(fs.remove(remains, { force: true, recursive: true })),
       { discard: true }
     )
     yield* removePartial
@@ -164,19 +187,21 @@ export const restoreFrom = Effect.fn("restoreFrom")(
       yield* fs.copyFile(file, partial)
       yield* fs.chmod(partial, 0o600)
       yield* killPoint("restoring.copied")
-      const manifest = yield* authenticate(partial, file, options)
+      const manifest = yield* authenticate(partial, file, unpacked, options)
       yield* killPoint("restoring.authenticated")
-      const taken = yield* prepare(partial, real, manifest)
+      const taken = yield* prepare(partial, real, manifest, options.keys)
       yield* killPoint("restoring.prepared")
       yield* syncFile(partial)
       // The remains of a lost database: its log would be replayed into this one.
       const aside = yield* setAside(real, [])
       yield* killPoint("restoring.cleared")
+      if (Option.isSome(manifest)) yield* placeFiles(unpacked, real, manifest.value)
+      yield* fs.remove(unpacked, { force: true, recursive: true })
       yield* fs.rename(partial, target)
       yield* syncFile(target)
       yield* killPoint("restoring.placed")
       yield* settleInstallation(real).pipe(Effect.provide(layerWriter(target), { local: true }))
-      return { ...taken, authenticated: Option.isSome(manifest), aside }
+      return { ...taken, authenticated: Option.isSome(manifest), manifest: Option.getOrUndefined(manifest), aside }
     }).pipe(Effect.ensuring(removePartial))
   },
   Effect.scoped,

@@ -29,16 +29,29 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
   let isOpen = false
   // Whether what is remembered was held against the count of commits since the last renewal.
   let isHeld = false
+  // Whether one comparison serves the rest of this turn of the event loop.
+  let isTurn = false
   let version: unknown
   let epoch = 0
   let bytes = 0
 
-  const end = () => {
-    isHeld = false
+  const endReads = () => {
+    isHeld = isHeld && isTurn
     if (!isOpen) return
     isOpen = false
     // Nothing was written, and a rollback cannot be refused: left open, the connection would show old states from now on.
     control.rollback.get()
+  }
+
+  const end = () => {
+    isTurn = false
+    endReads()
+  }
+
+  const renewForTurn = () => {
+    end()
+    isTurn = true
+    setImmediate(end)
   }
 
   const forgetAll = () => {
@@ -60,7 +73,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     // `run` would ask for what changed, on every read.
     control.begin.get()
     isOpen = true
-    queueMicrotask(end)
+    queueMicrotask(endReads)
     compareVersion()
   }
 
@@ -69,7 +82,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     if (isOpen || isHeld) return
     compareVersion()
     isHeld = true
-    queueMicrotask(end)
+    if (!isTurn) queueMicrotask(endReads)
   }
 
   const untilCommit: ReadMemoryShape["untilCommit"] = <A, E, R>(
@@ -105,7 +118,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     unlisten?.()
     end()
   }
-  const snapshot: ReadSnapshotShape = { renew: end }
+  const snapshot: ReadSnapshotShape = { renew: end, renewForTurn }
   const memory: ReadMemoryShape = { untilCommit, forget: forgetAll }
   return { before: begin, memory, snapshot, close }
 }

@@ -1,12 +1,16 @@
 import { Layer } from "effect"
 import { endpointRoutes } from "./EndpointRoutes.ts"
+import { backupHandlers } from "./handlers/BackupHandlers.ts"
 import { capsuleHandlers } from "./handlers/CapsuleHandlers.ts"
 import { connectionHandlers } from "./handlers/ConnectionHandlers.ts"
 import { dashboardHandlers } from "./handlers/DashboardHandlers.ts"
 import { discoveryHandlers } from "./handlers/DiscoveryHandlers.ts"
 import { leftOverStateHandlers } from "./handlers/LeftOverStateHandlers.ts"
+import { exportHandlers } from "./handlers/ExportHandlers.ts"
 import { installPlanHandlers, revisionPlanHandlers } from "./handlers/PlanHandlers.ts"
 import { runHandlers } from "./handlers/RunHandlers.ts"
+import { stateResourceHandlers } from "./handlers/StateResourceHandlers.ts"
+import { stateUploadHandlers } from "./handlers/StateUploadHandlers.ts"
 import { sourceHandlers } from "./handlers/SourceHandlers.ts"
 import { authorizationLayer } from "./middleware/AuthorizationLayer.ts"
 import { bodyLimitsLayer } from "./middleware/BodyLimitsLayer.ts"
@@ -22,6 +26,10 @@ export const spineHandlers = Layer.mergeAll(
   revisionPlanHandlers,
   capsuleHandlers,
   leftOverStateHandlers,
+  stateUploadHandlers,
+  stateResourceHandlers,
+  backupHandlers,
+  exportHandlers,
   sourceHandlers,
   runHandlers,
   connectionHandlers,

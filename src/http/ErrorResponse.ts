@@ -1,6 +1,7 @@
 import { Cause, Effect } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
+import { hasStorageFull, storageFull } from "../../actors/database/StorageFull.ts"
 import { hasIntegrityFault, integrityFault } from "../../actors/vault/IntegrityFault.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { requestFault } from "./SchemaFault.ts"
@@ -42,6 +43,12 @@ const expected = (failure: unknown): ApiError | undefined => {
   return undefined
 }
 
+/** What the caller may know of a defect. */
+const defectOf = (cause: Cause.Cause<unknown>) => {
+  if (hasIntegrityFault(cause)) return new ApiError(integrityFault)
+  return hasStorageFull(cause) ? new ApiError(storageFull) : internalError
+}
+
 /**
  * The response to a request that failed. Expected failures are returned in their envelope; anything else is logged in
  * full and answered with a bare 500. Interruption is passed on.
@@ -58,8 +65,10 @@ export const failureResponse = <E>(
     if (error !== undefined) return Effect.succeed(told(error, requestId))
   }
   if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
-  return Effect.as(
-    Effect.logError("A request failed unexpectedly", cause).pipe(Effect.annotateLogs({ requestId })),
-    told(hasIntegrityFault(cause) ? new ApiError(integrityFault) : internalError, requestId)
-  )
+  const error = defectOf(cause)
+  const logged =
+    error.code === "storage_full"
+      ? Effect.logError("A request found no room on the disk")
+      : Effect.logError("A request failed unexpectedly", cause)
+  return Effect.as(Effect.annotateLogs(logged, { requestId }), told(error, requestId))
 }

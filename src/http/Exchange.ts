@@ -1,6 +1,11 @@
 import { Context, Effect, type Redacted } from "effect"
 import type { RunFrames } from "../streams/RunFrames.ts"
 
+/** The requests that arrived together, and whether the state that they read was renewed since. */
+export interface Turn {
+  isRenewed: boolean
+}
+
 /**
  * What the listener knows about a request besides its bytes. A host that mounts the routes on its own server may omit
  * it: the router then assigns the request id, and live routes support only server-sent events.
@@ -8,6 +13,8 @@ import type { RunFrames } from "../streams/RunFrames.ts"
 export interface ExchangeShape {
   readonly requestId: string
   readonly remoteAddress?: string | undefined
+  /** Absent when nobody can say what arrived together: the request then renews the state for itself. */
+  readonly turn?: Turn | undefined
   /** Called once the whole body has arrived. From then on the connection may be idle while the server works. */
   readonly bodyReceived: () => void
   /** Called when the session in the request's cookie was extended, so that the response renews the cookie as well. */

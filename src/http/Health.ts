@@ -4,6 +4,7 @@ import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { awaitsReview } from "../../actors/restore/RestoreReview.ts"
 import { DatabasePresence } from "../database/DatabasePresence.ts"
 import { readInstallation } from "../database/Installation.ts"
+import { StorageSpace } from "../database/StorageSpace.ts"
 import { Draining } from "../streams/Draining.ts"
 import { SqlClient } from "effect/sql"
 
@@ -19,6 +20,7 @@ export type Readiness =
   | "database"
   | "database_missing"
   | "database_replaced"
+  | "storage_full"
 
 const alive = HttpServerResponse.jsonUnsafe({ status: "ok" })
 const unconfirmed = HttpServerResponse.jsonUnsafe({ status: "ok", notice: "restore_review" })
@@ -50,6 +52,7 @@ export const readiness = Effect.gen(function* () {
   const sql = yield* ReadSql
   const draining = yield* Draining
   const presence = yield* DatabasePresence
+  const storage = yield* StorageSpace
   const installation = Effect.provideService(readInstallation, SqlClient.SqlClient, sql)
   const opened = yield* Effect.option(installation)
   let told: Readiness = "ready"
@@ -60,6 +63,7 @@ export const readiness = Effect.gen(function* () {
     const present = yield* Effect.option(installation)
     if (present._tag === "None") return "database"
     if (opened._tag === "Some" && present.value?.id !== opened.value?.id) return "database_replaced"
+    if (yield* storage.isFull) return "storage_full"
     return (yield* awaitsReview(sql)) ? "restore_review" : "ready"
   }).pipe(Effect.catch(() => Effect.succeed<Readiness>("database")))
 
@@ -68,6 +72,11 @@ export const readiness = Effect.gen(function* () {
     return Effect.tap(look, (state) => {
       if (state === told) return Effect.void
       told = state
+      if (state === "storage_full") {
+        return Effect.logError(
+          "The disk of the data folder is full: writes are refused until there is room. Nothing has to be restarted."
+        )
+      }
       return state === "database_missing" || state === "database_replaced"
         ? Effect.logError(
             `The database file of this server is ${state === "database_missing" ? "gone from" : "another one at"} its path: what it writes from now on is lost. Stop the server, put the file back or restore a backup, and start again.`

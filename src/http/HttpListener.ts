@@ -5,7 +5,7 @@ import { Draining } from "../streams/Draining.ts"
 import type { RunFrames } from "../streams/RunFrames.ts"
 import { type SocketSession, WebSockets } from "../streams/WebSockets.ts"
 import { clientAddress, parseAddressRange } from "./ClientAddress.ts"
-import { Exchange, makeRequestId } from "./Exchange.ts"
+import { Exchange, makeRequestId, type Turn } from "./Exchange.ts"
 import type { WebHandler } from "./HttpApplication.ts"
 import { formatListenAddress, type ListenAddress } from "./ListenAddress.ts"
 import { plainErrorResponse } from "./PlainErrorResponse.ts"
@@ -93,6 +93,17 @@ export class HttpListener extends Context.Service<
         // The last one seen: nearly all requests to a server name the same host.
         let knownHost: string | undefined
         let mounted: WebHandler | undefined
+        let turn: Turn | undefined
+
+        // All requests that are ready are handed over before the next look at the sockets, and immediates run in between.
+        const thisTurn = () => {
+          if (turn !== undefined) return turn
+          turn = { isRenewed: false }
+          setImmediate(() => {
+            turn = undefined
+          })
+          return turn
+        }
 
         const answer = (request: Request, server: Bun.Server<SocketData>): Response | Promise<Response | undefined> => {
           const requestId = makeRequestId(random)
@@ -112,6 +123,7 @@ export class HttpListener extends Context.Service<
           let upgraded = false
           const exchange = {
             requestId,
+            turn: thisTurn(),
             remoteAddress: clientAddress(
               server.requestIP(request)?.address,
               request.headers.get("x-forwarded-for"),

@@ -3,7 +3,7 @@ import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/h
 import { ReadSnapshot } from "../../actors/database/ReadSnapshot.ts"
 import { countRequest } from "../observability/HttpMetrics.ts"
 import { failureResponse } from "./ErrorResponse.ts"
-import { Exchange, type ExchangeShape, makeRequestId } from "./Exchange.ts"
+import { Exchange, type ExchangeShape, makeRequestId, type Turn } from "./Exchange.ts"
 import { withRenewedSession } from "../accounts/SessionCookie.ts"
 import { HttpSettings } from "./HttpSettings.ts"
 import { commonHeaders } from "./ResponseHeaders.ts"
@@ -15,6 +15,14 @@ const guardedBy = Effect.gen(function* () {
   const { baseUrl } = yield* HttpSettings
   const snapshot = yield* ReadSnapshot
   const withCommonHeaders = commonHeaders(baseUrl)
+
+  /** The request sees everything that was committed before it arrived. */
+  const renewFor = (turn: Turn | undefined) => {
+    if (turn === undefined) return snapshot.renew()
+    if (turn.isRenewed) return
+    turn.isRenewed = true
+    snapshot.renewForTurn()
+  }
 
   return <E, R>(httpEffect: HttpEffect<E, R>): HttpEffect<E, R | HttpServerRequest.HttpServerRequest | HttpSettings> =>
     Effect.contextWith((context: Context.Context<R | HttpServerRequest.HttpServerRequest>) => {
@@ -37,8 +45,7 @@ const guardedBy = Effect.gen(function* () {
       }
       const addressed =
         remoteAddress === undefined ? request : request.modify({ remoteAddress: Option.some(remoteAddress) })
-      // The request sees everything that was committed before it arrived.
-      snapshot.renew()
+      renewFor(exchange.turn)
       const answered = httpEffect.pipe(
         Effect.catchCause((cause) =>
           isRouteNotFound(cause)

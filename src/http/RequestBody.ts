@@ -6,7 +6,9 @@ import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
 import { Exchange } from "./Exchange.ts"
 
 const mebibyte = 1024 * 1024
-const bodyDeadline = "30 seconds"
+/** How long a body may take; a file takes longer than what is typed. */
+type BodyDeadline = "30 seconds" | "5 minutes"
+const bodyDeadline: BodyDeadline = "30 seconds"
 
 const defaultLimits: JsonLimits = {
   maxBytes: mebibyte,
@@ -47,7 +49,10 @@ const declaredLength = (headers: HttpServerRequest.HttpServerRequest["headers"])
  * The bytes of the request's body, read once within `maxBytes` and the body deadline. Fails with `request_too_large`,
  * `unsupported_media_type` for compressed bodies, and `invalid_request` when the body does not arrive in time.
  */
-export const readBodyBytes = Effect.fn("readBodyBytes")(function* (maxBytes: number) {
+export const readBodyBytes = Effect.fn("readBodyBytes")(function* (
+  maxBytes: number,
+  deadline: BodyDeadline = bodyDeadline
+) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const refusal = mediaTypeRefusal(request.headers)
   if (refusal !== undefined) return yield* refusal
@@ -60,12 +65,12 @@ export const readBodyBytes = Effect.fn("readBodyBytes")(function* (maxBytes: num
         : new ApiError({ code: "invalid_request", message: "The body of the request did not arrive whole." })
     ),
     Effect.timeoutOrElse({
-      duration: bodyDeadline,
+      duration: deadline,
       orElse: () =>
         Effect.fail(
           new ApiError({
             code: "invalid_request",
-            message: `The body of the request did not arrive within ${bodyDeadline}.`
+            message: `The body of the request did not arrive within ${deadline}.`
           })
         )
     })
@@ -73,6 +78,16 @@ export const readBodyBytes = Effect.fn("readBodyBytes")(function* (maxBytes: num
   const exchange = yield* Exchange
   exchange.bodyReceived()
   return new Uint8Array(buffer)
+})
+
+/** Reads a body that is a file. Refuses another type of body than the endpoint declares. */
+export const readFileBody = Effect.fn("readFileBody")(function* ({ maxBytes }: { readonly maxBytes: number }) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const type = request.headers["content-type"] ?? ""
+  if (!/^application\/octet-stream\s*$/i.test(type)) {
+    return yield* unsupported("The body is the file itself. Send `Content-Type: application/octet-stream`.")
+  }
+  return yield* readBodyBytes(maxBytes, "5 minutes")
 })
 
 /** The JSON value of the request's body, after checks on the raw bytes; `undefined` when there is no body. */

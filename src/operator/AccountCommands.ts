@@ -1,16 +1,15 @@
-import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { AccessTokens, type CreatedAccessToken, type NewAccessToken } from "../../actors/account/AccessTokens.ts"
 import { AddressChanges } from "../../actors/account/AddressChanges.ts"
 import { Passwords } from "../../actors/account/Passwords.ts"
-import { type SetupLink, SetupLinks } from "../../actors/account/SetupLinks.ts"
+import { SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { type User, Users } from "../../actors/account/Users.ts"
 import { Audit } from "../../actors/audit/Audit.ts"
 import type { CommandContext } from "../../actors/Command.ts"
 import { transaction } from "../../actors/database/Transaction.ts"
 import { newId } from "../../actors/Identity.ts"
-import { Mails } from "../../actors/mail/Mails.ts"
 import { AccountRemoval } from "../../actors/member/AccountRemoval.ts"
 import { Invitations } from "../../actors/member/Invitations.ts"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
@@ -47,7 +46,7 @@ export interface IssuedLink {
 
 export interface ResetRequest {
   readonly email: string
-  /** Mails the link to that address as well. */
+  /** Mails a second link to that address, which proves it. */
   readonly mail?: boolean | undefined
 }
 
@@ -103,7 +102,6 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
   const addresses = yield* AddressChanges
   const tokens = yield* AccessTokens
   const invitations = yield* Invitations
-  const mails = yield* Mails
   const audit = yield* Audit
   const random = yield* SecureRandom.SecureRandom
 
@@ -132,18 +130,6 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
     const found = yield* users.findByEmail(email)
     if (Option.isSome(found)) return found.value
     return yield* new ApiError({ code: "not_found", message: `No account has the address ${email}.` })
-  })
-
-  const mailReset = Effect.fnUntraced(function* (to: string, { expiresAt, secret }: SetupLink) {
-    const { baseUrl } = mails
-    const queued =
-      baseUrl !== undefined &&
-      (yield* mails.queue(to, { kind: "reset_link", link: `${baseUrl}/setup#${Redacted.value(secret)}`, expiresAt }))
-    if (!queued) {
-      return yield* failedPrecondition(
-        "The link cannot be mailed: no mail server is set (SVC_SMTP_URL, and SVC_BASE_URL where no server is running), or the address got too many mails within an hour. Repeat it without --mail."
-      )
-    }
   })
 
   return AccountCommands.of({
@@ -189,10 +175,14 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
       return yield* recorded(
         "admin reset-password",
         Effect.fnUntraced(function* () {
-          const link = yield* links.issueReset(user.subject)
-          if (mail) yield* mailReset(user.email, link)
+          const link = yield* links.issueReset(user.subject, mail)
+          if (mail && !link.mailed) {
+            return yield* failedPrecondition(
+              "The link cannot be mailed: no mail server is set (SVC_SMTP_URL, and SVC_BASE_URL where no server is running), or the address got too many mails within an hour. Repeat it without --mail."
+            )
+          }
           return [
-            { ...link, origin, mailed: mail },
+            { ...link, origin },
             { kind: "user", id: user.subject }
           ] as const
         })

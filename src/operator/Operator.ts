@@ -120,6 +120,7 @@ export class OperatorRestore extends Context.Service<OperatorRestore, Reached<Re
         const { client, reached } = yield* operatorClient(server.folder, server.holder)
         return OperatorRestore.of({
           list: reached(client.ListRestoreReview()),
+          rules: reached(client.ListRestoredRules()),
           decide: (request) => reached(client.DecideRestoreReview(request))
         })
       })

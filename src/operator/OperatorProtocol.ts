@@ -9,8 +9,8 @@ import { Role } from "../../schema/records/Workspace.ts"
 import { OperatorAuthorization } from "./OperatorAuthorization.ts"
 import { OperatorList } from "./GrantCommands.ts"
 import { DownloadedState, KeptLeftOvers } from "./LeftOverCommands.ts"
-import { RemovedByRetention } from "./RetentionCommands.ts"
-import { RestoreDecision, RestoreReviewList } from "./RestoreCommands.ts"
+import { RetentionReport } from "./RetentionCommands.ts"
+import { RestoreDecision, RestoredRulesList, RestoreReviewList } from "./RestoreCommands.ts"
 import { KeyRotation, KeyRotationRequest } from "./KeyCommands.ts"
 import { PolicyReloaded } from "./PolicyCommands.ts"
 
@@ -70,11 +70,12 @@ export const OperatorProtocol = RpcGroup.make(
   }),
   Rpc.make("SetPassword", { payload: credentials, success: Schema.Void, error: ApiError }),
   Rpc.make("ListRestoreReview", { success: RestoreReviewList }),
+  Rpc.make("ListRestoredRules", { success: RestoredRulesList }),
   Rpc.make("DecideRestoreReview", { payload: RestoreDecision, success: RestoreReviewList, error: ApiError }),
   Rpc.make("ListLeftOverStates", { success: KeptLeftOvers }),
   Rpc.make("DownloadLeftOverState", { payload: { id: Schema.String }, success: DownloadedState, error: ApiError }),
-  Rpc.make("SurveyRetention", { success: RemovedByRetention }),
-  Rpc.make("Prune", { success: RemovedByRetention }),
+  Rpc.make("SurveyRetention", { success: RetentionReport }),
+  Rpc.make("Prune", { success: RetentionReport }),
   Rpc.make("ReloadPolicy", { success: PolicyReloaded, error: ApiError }),
   Rpc.make("ListOperators", { success: OperatorList }),
   Rpc.make("GrantOperator", { payload: { account: Schema.String }, success: OperatorList, error: ApiError }),

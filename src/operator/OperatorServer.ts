@@ -77,6 +77,7 @@ const handlers = OperatorProtocol.toLayer(
       Invite: accounts.invite,
       SetPassword: accounts.setPassword,
       ListRestoreReview: () => restored.list,
+      ListRestoredRules: () => restored.rules,
       // Without a server its next start compares.
       DecideRestoreReview: (request) => restored.decide(request).pipe(Effect.tap(staleReasons.compareUnread)),
       ListLeftOverStates: () => leftOvers.list,

@@ -1,10 +1,13 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
+import { RestoredRules } from "../../actors/approval/RestoredRules.ts"
 import { CapsuleLedger } from "../../actors/authority/CapsuleLedger.ts"
 import { RestoreReview } from "../../actors/restore/RestoreReview.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import { ReviewItem } from "../../actors/RestoredRecords.ts"
 
 export const RestoreReviewList = Schema.Array(ReviewItem)
+
+export const RestoredRulesList = Schema.Array(RestoredRules)
 
 export const RestoreDecision = Schema.Struct({
   decision: Schema.Literals(["confirmed", "removed"]),
@@ -17,15 +20,17 @@ export class RestoreCommands extends Context.Service<
   RestoreCommands,
   {
     readonly list: Effect.Effect<typeof RestoreReviewList.Type>
+    readonly rules: Effect.Effect<typeof RestoredRulesList.Type>
     /** Returns what was decided. Fails with `not_found` for an id that does not wait, without deciding anything. */
     readonly decide: (request: typeof RestoreDecision.Type) => Effect.Effect<typeof RestoreReviewList.Type, ApiError>
   }
 >()("svc/operator/RestoreCommands") {
   static readonly layer = Layer.effect(
     RestoreCommands,
-    Effect.map(RestoreReview, ({ decide, list }) =>
+    Effect.map(RestoreReview, ({ decide, list, rules }) =>
       RestoreCommands.of({
         list,
+        rules,
         decide: ({ decision, ids }) =>
           Effect.tap(
             decide(

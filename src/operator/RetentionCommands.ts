@@ -1,32 +1,55 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { LogRemoval } from "../../actors/run/LogRemoval.ts"
-import type { RemovableLogs } from "../../actors/run/LogCandidates.ts"
+import { AuditRemoval } from "../../actors/audit/AuditRemoval.ts"
 import { rowShape } from "../../actors/database/Table.ts"
+import { RecordRemoval } from "../../actors/retention/RecordRemoval.ts"
+import { NeedReason } from "../../actors/retention/RetainedKind.ts"
+import { LogRemoval } from "../../actors/run/LogRemoval.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
+import { RetainedKindName } from "../../schema/records/Retention.ts"
 
 const Handle = rowShape({ id: WorkspaceId, handle: Schema.String })
 
-/** What goes of one kind and Workspace. */
-const Removed = Schema.Struct({
-  kind: Schema.Literal("logs"),
-  workspaceId: WorkspaceId,
-  workspace: Schema.String,
-  runs: Schema.Int,
-  bytes: Schema.Int
-})
+/** What goes of one kind and Workspace. Audit events of no Workspace are those of the installation and its accounts. */
+const Removed = Schema.Union([
+  Schema.Struct({
+    kind: Schema.Literal("logs"),
+    workspaceId: WorkspaceId,
+    workspace: Schema.String,
+    runs: Schema.Int,
+    bytes: Schema.Int
+  }),
+  Schema.Struct({
+    kind: Schema.Literal("audit_events"),
+    workspaceId: Schema.NullOr(WorkspaceId),
+    workspace: Schema.NullOr(Schema.String),
+    events: Schema.Int
+  }),
+  Schema.Struct({
+    kind: RetainedKindName,
+    workspaceId: WorkspaceId,
+    workspace: Schema.String,
+    records: Schema.Int,
+    bytes: Schema.Int
+  })
+])
+type Removed = typeof Removed.Type
 
-export const RemovedByRetention = Schema.Array(Removed)
-export type RemovedByRetention = typeof RemovedByRetention.Type
+/** What goes, and what stays although its time is over. */
+export const RetentionReport = Schema.Struct({
+  removed: Schema.Array(Removed),
+  kept: Schema.Array(Schema.Struct({ kind: RetainedKindName, reason: NeedReason, records: Schema.Int }))
+})
+export type RetentionReport = typeof RetentionReport.Type
 
 /** What an operator does about records that are older than the server keeps them. */
 export class RetentionCommands extends Context.Service<
   RetentionCommands,
   {
-    /** What would go now. */
-    readonly survey: Effect.Effect<RemovedByRetention>
+    /** What would go now, and why the rest stays. */
+    readonly survey: Effect.Effect<RetentionReport>
     /** Removes it at once, with audit events, instead of in the background. */
-    readonly prune: Effect.Effect<RemovedByRetention>
+    readonly prune: Effect.Effect<RetentionReport>
   }
 >()("svc/operator/RetentionCommands") {
   static readonly layer = Layer.effect(
@@ -34,21 +57,41 @@ export class RetentionCommands extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const logs = yield* LogRemoval
+      const audit = yield* AuditRemoval
+      const records = yield* RecordRemoval
 
-      const named = Effect.fnUntraced(function* (found: ReadonlyArray<RemovableLogs>) {
+      const nameOf = Effect.gen(function* () {
         const handles = yield* Handle.rows(sql)`SELECT id, handle FROM workspaces`
         const names = new Map(handles.map(({ handle, id }) => [id, handle]))
-        return found.map((each) => ({
-          kind: "logs" as const,
-          ...each,
-          workspace: names.get(each.workspaceId) ?? each.workspaceId
-        }))
-      }, Effect.orDie)
+        return (id: WorkspaceId) => names.get(id) ?? id
+      }).pipe(Effect.orDie)
+
+      const surveyed = Effect.all([logs.survey, records.survey, audit.survey])
+      // A Run goes only after its log.
+      const removed = Effect.all([
+        logs.removeAll,
+        Effect.map(records.removeAll, (removable) => ({ removable, kept: [] })),
+        audit.removeAll
+      ])
+
+      const report = Effect.fnUntraced(function* ([removable, ofRecords, events]: Effect.Success<typeof surveyed>) {
+        const name = yield* nameOf
+        const all: ReadonlyArray<Removed> = [
+          ...removable.map((each) => ({ kind: "logs" as const, ...each, workspace: name(each.workspaceId) })),
+          ...ofRecords.removable.map((each) => ({ ...each, workspace: name(each.workspaceId) })),
+          ...events.map((each) => ({
+            kind: "audit_events" as const,
+            ...each,
+            workspace: each.workspaceId === null ? null : name(each.workspaceId)
+          }))
+        ]
+        return { removed: all, kept: ofRecords.kept }
+      })
 
       return RetentionCommands.of({
-        survey: Effect.flatMap(logs.survey, named),
-        prune: Effect.flatMap(logs.removeAll, named).pipe(Effect.tap(Effect.logInfo("Done for an operator: svc prune")))
+        survey: Effect.flatMap(surveyed, report),
+        prune: Effect.flatMap(removed, report).pipe(Effect.tap(Effect.logInfo("Done for an operator: svc prune")))
       })
     })
-  ).pipe(Layer.provide(LogRemoval.layer))
+  ).pipe(Layer.provide([LogRemoval.layer, AuditRemoval.layer, RecordRemoval.layer]))
 }

@@ -1,5 +1,5 @@
 import { ConfigProvider, Effect } from "effect"
-import { settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
+import { clientEnv, settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
 
 /** An environment variable that is not a setting, and the setting it resembles. */
 export interface MisspeltSetting {
@@ -8,7 +8,11 @@ export interface MisspeltSetting {
 }
 
 const prefix = "SVC_"
-const known: ReadonlyArray<string> = [...Object.values(settingDefinitions).map(({ env }) => env), settingsFileEnv]
+const known: ReadonlyArray<string> = [
+  ...Object.values(settingDefinitions).map(({ env }) => env),
+  ...Object.values(clientEnv),
+  settingsFileEnv
+]
 
 /** The edit distance between `left` and `right`: letters inserted, left out, replaced or swapped with their neighbour. */
 const distance = (left: string, right: string): number => {

@@ -1,7 +1,21 @@
 import { Duration, Layer } from "effect"
+import { AuditRetention } from "../../actors/audit/AuditRetention.ts"
 import { RetentionSettings } from "../../actors/run/RetentionSettings.ts"
 import type { Settings } from "./Settings.ts"
 
 /** How long the operator keeps what nothing needs any more, under these settings. */
-export const retentionSettings = ({ keepLogs }: Settings) =>
-  Layer.succeed(RetentionSettings, { logs: Duration.days(keepLogs) })
+export const retentionSettings = (settings: Settings) =>
+  Layer.mergeAll(
+    Layer.succeed(RetentionSettings, {
+      logs: Duration.days(settings.keepLogs),
+      periods: {
+        run: Duration.days(settings.keepRuns),
+        runEvent: Duration.days(settings.keepEvents),
+        stateVersion: Duration.days(settings.keepStates),
+        sourceSnapshot: Duration.days(settings.keepSnapshots),
+        planRecord: Duration.days(settings.keepPlans),
+        backup: Duration.days(settings.keepCapsuleBackups)
+      }
+    }),
+    Layer.succeed(AuditRetention, settings.keepAudit === undefined ? undefined : Duration.days(settings.keepAudit))
+  )

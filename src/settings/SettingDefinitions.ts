@@ -1,6 +1,6 @@
-import { Duration } from "effect"
-import { retention } from "../../schema/records/Retention.ts"
 import { metadataRanges } from "../../runner/sandbox/network/NetworkSettings.ts"
+import { backupSettings } from "./BackupSettings.ts"
+import { keepSettings } from "./KeepSettings.ts"
 import { define } from "./SettingDefinition.ts"
 import { mailServerSettings } from "./MailServerSettings.ts"
 import { signInSettings } from "./SignInSettings.ts"
@@ -264,12 +264,13 @@ export const settingDefinitions = define({
     default: "1000",
     description: "Runs that one Workspace may have queued"
   },
-  keepLogs: {
-    env: "SVC_KEEP_LOGS",
-    flag: "keep-logs",
+  ...keepSettings,
+  ...backupSettings,
+  keepAudit: {
+    env: "SVC_KEEP_AUDIT",
+    flag: "keep-audit",
     metavar: "days",
-    default: String(Duration.toDays(retention.runLog.after)),
-    description: "Days that the logs of ended Runs are kept, at least 7; what is still needed stays longer"
+    description: "Days that audit events are kept, at least 30; for ever when absent"
   },
   operatorListen: {
     env: "SVC_OPERATOR_LISTEN",
@@ -307,6 +308,9 @@ export const settingDefinitions = define({
 })
 
 export type SettingName = keyof typeof settingDefinitions
+
+/** What commands read that are clients of a server: which one, and the token for it. */
+export const clientEnv = { url: "SVC_URL", token: "SVC_TOKEN" } as const
 
 /** The settings file itself has only a flag and a variable. */
 export const settingsFileEnv = "SVC_CONFIG"

@@ -12,6 +12,7 @@ import {
   applied,
   Bench,
   deployed,
+  guardedOrigin,
   hostedPlane,
   install,
   issuer,
@@ -197,6 +198,10 @@ describe("what a configuration requires of the host", () => {
       }>`SELECT redirect_uri, status FROM oidc_capsule_clients`
       expect(yield* clients).toEqual([])
       if (plan.planRunId === undefined || plan.capsuleId === undefined) return yield* Effect.die("no plan")
+      expect((yield* settled(plan.planRunId)).signIn).toEqual({
+        redirectUri: `${siteOrigin}/auth/callback`,
+        postLogoutRedirectUris: [siteOrigin]
+      })
       expect((yield* applied(plan.planRunId)).status).toBe("succeeded")
       expect(yield* clients).toEqual([{ redirect_uri: `${siteOrigin}/auth/callback`, status: "active" }])
       expect((yield* outputsOf(plan.capsuleId))["env"]).toEqual({
@@ -206,6 +211,7 @@ describe("what a configuration requires of the host", () => {
         OIDC_REDIRECT_URI: `${siteOrigin}/auth/callback`
       })
       const destroy = yield* settled((yield* capsules.destroyPlan(context, plan.capsuleId, undefined)).value.id)
+      expect(destroy.signIn).toBeUndefined()
       expect((yield* applied(destroy.id)).status).toBe("succeeded")
       expect((yield* clients).map(({ status }) => status)).toEqual(["retired"])
     })
@@ -216,7 +222,12 @@ describe("what a configuration requires of the host", () => {
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const { capsuleId } = yield* deployed("guarded", "guarded")
+        const { capsuleId, planRunId } = yield* deployed("guarded", "guarded")
+        // What is registered is what the reviewers of the plan saw.
+        expect((yield* settled(planRunId)).signIn?.postLogoutRedirectUris).toEqual([
+          guardedOrigin,
+          `${guardedOrigin}/goodbye`
+        ])
         const [client] = yield* sql<{ post_logout_paths: string; introspection_hash: string }>`SELECT post_logout_paths,
         introspection_hash FROM oidc_capsule_clients WHERE capsule_id = ${capsuleId} AND status = 'active'`
         expect(client?.post_logout_paths).toBe('["/goodbye"]')

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { Clock, Effect, Redacted, Schedule } from "effect"
 import { type Figure, median } from "./support/Figures.ts"
-import { load } from "./support/Load.ts"
+import { loadClient } from "./support/Load.ts"
 import { module, repositoryOf } from "./support/Modules.ts"
 import { startProduct } from "./support/Product.ts"
 
@@ -67,13 +67,17 @@ export const growth = (binary: string) =>
       Effect.sync(() => new DatabaseSync(`${product.dataDir}/svc.sqlite`, { timeout: 5000 })),
       (open) => Effect.sync(() => open.close())
     )
+    const send = yield* loadClient
     const authorization = `authorization: Bearer ${Redacted.value(product.token)}\r\n`
     const get = (path: string) =>
-      load({
-        ...shape,
-        port: product.port,
-        request: `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${authorization}\r\n`
-      })
+      Effect.map(
+        send({
+          ...shape,
+          port: product.port,
+          request: `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${authorization}\r\n`
+        }),
+        ({ perSecond }) => perSecond
+      )
     const rename = Effect.gen(function* () {
       const started = yield* Clock.currentTimeNanos
       for (let index = 0; index < commands; index++)

@@ -2,7 +2,7 @@ import { Effect, FileSystem, Option, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { fileURLToPath } from "node:url"
 import { type Figure, median, percentile } from "./support/Figures.ts"
-import { measureLoad } from "./support/Load.ts"
+import { type Load, loadClient, type LoadFailed, type Measured as Loaded } from "./support/Load.ts"
 import { type ReadRoute, readRoutes } from "./support/ReadRoutes.ts"
 import { listed, readWorld } from "./support/ReadWorld.ts"
 
@@ -55,8 +55,10 @@ const bareRequest = ({ column, table, value }: NonNullable<ReadRoute["rows"]>) =
 
 const discovery = "GET /api/v1/capabilities HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"
 
-const asking = (port: number, request: string, isHeavy = false) => {
-  const ask = (requests: number) => measureLoad({ port, request, connections: isHeavy ? 1 : connections, requests })
+type Send = (load: Load) => Effect.Effect<Loaded, LoadFailed>
+
+const asking = (send: Send, port: number, request: string, isHeavy = false) => {
+  const ask = (requests: number) => send({ port, request, connections: isHeavy ? 1 : connections, requests })
   return Effect.gen(function* () {
     const first = yield* ask(fewest)
     const warm = yield* ask(Math.max(isHeavy ? fewest : fewestToWarm, Math.round(first.perSecond * warmUpSeconds)))
@@ -67,10 +69,17 @@ const asking = (port: number, request: string, isHeavy = false) => {
 
 const measure = Effect.fnUntraced(function* (
   route: ReadRoute,
-  { barePort, pid, port }: { readonly barePort: number; readonly pid: number; readonly port: number }
+  {
+    barePort,
+    pid,
+    port,
+    send
+  }: { readonly barePort: number; readonly pid: number; readonly port: number; readonly send: Send }
 ) {
-  const own = yield* asking(port, route.request, whole.has(route.name))
-  const other = yield* route.rows === undefined ? asking(port, discovery) : asking(barePort, bareRequest(route.rows))
+  const own = yield* asking(send, port, route.request, whole.has(route.name))
+  const other = yield* route.rows === undefined
+    ? asking(send, port, discovery)
+    : asking(send, barePort, bareRequest(route.rows))
   const ratios: Array<number> = []
   const rates: Array<number> = []
   const millis: Array<number> = []
@@ -115,9 +124,10 @@ export const reads = (binary: string) =>
   Effect.gen(function* () {
     const world = yield* readWorld([binary])
     const { pid, port } = world.product
+    const send = yield* loadClient
     const barePort = yield* bareServer(world.product.dataDir)
     const measured: Array<Measured> = []
-    for (const route of readRoutes(world)) measured.push(yield* measure(route, { barePort, pid, port }))
+    for (const route of readRoutes(world)) measured.push(yield* measure(route, { barePort, pid, port, send }))
     const named = (name: string) => measured.find(({ route }) => route.name === name)
     const overview = named("dashboard.overview")
     const modules = named("sources.installModules")

@@ -47,6 +47,57 @@ describe("the ways to sign in", () => {
   })
 })
 
+describe("a link to another address", () => {
+  test("says what it is for and why it cannot be used, also after a reload", async () => {
+    for (const [secret, said] of [
+      ["#svce_secret", "gets the address mina.sato@acme.example instead of mina@acme.example"],
+      ["#svce_used", "This link was used"],
+      ["#svce_expired", "This link has expired"],
+      ["#svce_of_another", "This link is not for your account"],
+      ["", "This page needs the link"]
+    ] as const) {
+      const { page, go } = await suite.visit()
+      await go(`/account/address${secret}`, "h1")
+      await page.getByText(said).waitFor()
+      await page.reload()
+      await page.getByText(said).waitFor()
+      expect(page.url()).not.toContain("#")
+      await page.close()
+    }
+  })
+
+  test("that is opened on the page of another one takes its place", async () => {
+    const { page, go } = await suite.visit()
+    await go("/account/address#svce_used", ".notice-warn")
+    await page.evaluate(() => {
+      location.hash = "svce_secret"
+    })
+    await page.getByText("gets the address mina.sato@acme.example").waitFor()
+    await page.waitForFunction(() => location.hash === "")
+  })
+
+  test("is asked for where the server sends mail, and made by the operator where it does not", async () => {
+    const { page, api, go } = await suite.visit()
+    await go("/account", ".row-static")
+    await page.getByRole("button", { name: "Change address" }).click()
+    await page.getByRole("dialog").getByLabel("New e-mail address").fill("mina.sato@acme.example")
+    await page.getByRole("button", { name: "Send the link" }).click()
+    await page.getByText("A link was sent to the new address").waitFor()
+    expect(api.changes.at(-1)).toMatchObject({
+      path: "/auth/address/link",
+      body: { email: "mina.sato@acme.example" }
+    })
+    expect(await page.getByText("svc admin address-link").count()).toBe(0)
+    await page.route("**/dashboard/bootstrap*", async (route) => {
+      const answer = await route.fetch()
+      await route.fulfill({ response: answer, json: { ...(await answer.json()), sendsMail: false } })
+    })
+    await page.reload()
+    await page.getByText("svc admin address-link").waitFor()
+    expect(await page.getByRole("button", { name: "Change address" }).count()).toBe(0)
+  })
+})
+
 describe("the account", () => {
   test("links and unlinks identities of the provider", async () => {
     const { page, api, faults, go } = await suite.visit()

@@ -72,11 +72,27 @@ describe("rules of approval", () => {
     await page.keyboard.press("Enter")
     await page.getByRole("dialog").getByLabel(/^Name/).focus()
     await page.keyboard.type("dba")
+    const dialog = page.getByRole("dialog")
+    const addGrant = dialog.getByRole("button", { name: "Add a role" })
+    await addGrant.focus()
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Enter")
+    await page.keyboard.press("Enter")
+    const first = dialog.getByRole("group", { name: "Role 1" })
+    await first.getByLabel("Role that it adds").focus()
+    await page.keyboard.press("ArrowDown")
+    await first.getByLabel(/^In the environment/).focus()
+    await page.keyboard.type("production")
+    await dialog.getByRole("button", { name: "Remove role 2" }).focus()
+    await page.keyboard.press("Enter")
+    await dialog.getByRole("group", { name: "Role 3" }).waitFor({ state: "detached" })
+    await dialog.getByLabel(/^Name/).focus()
     await page.keyboard.press("Enter")
     await page.getByRole("dialog").waitFor({ state: "detached" })
     expect(sent.filter((body) => body.startsWith("{")).map((body) => JSON.parse(body))).toEqual([
       {
         environment: "production",
+        projectId: null,
         approvers: 1,
         role: "admin",
         teamId: null,
@@ -84,7 +100,11 @@ describe("rules of approval", () => {
         commitAuthorCounts: true,
         automationCounts: false
       },
-      { name: "dba", members: [], grants: [] }
+      {
+        name: "dba",
+        members: [],
+        grants: [{ role: "admin", environment: "production" }, { role: "member" }]
+      }
     ])
     expect(faults).toEqual([])
   })

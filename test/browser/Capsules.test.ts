@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { exportWords } from "../../src/dashboard/screens/capsule/ExportWords.ts"
 import { storefrontId } from "./support/records/Capsules.ts"
 import { baseRun } from "./support/records/Runs.ts"
 import { newWorld } from "./support/routes/World.ts"
@@ -93,6 +94,50 @@ describe("a capsule to be released", () => {
       ]
     ])
     expect(faults).toEqual([])
+  })
+})
+
+describe("a capsule that its owner takes along", () => {
+  for (const language of ["en", "ja"] as const) {
+    test(`is exported by keyboard once its name is typed (${language})`, async () => {
+      const words = exportWords[language]
+      const { page, api, faults, go } = await suite.visit({ language, theme: "light" })
+      await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel-danger")
+      await page.getByRole("button", { name: words.export }).focus()
+      await page.keyboard.press("Enter")
+      const dialog = page.getByRole("dialog", { name: words.dialogTitle("storefront") })
+      await dialog.getByText(words.secrets).waitFor()
+      const submit = dialog.getByRole("button", { name: words.export })
+      const typed = dialog.getByLabel(words.confirmName("storefront"))
+      await typed.fill("storefron")
+      expect(await submit.isDisabled()).toBe(true)
+      await typed.press("Enter")
+      expect(api.changes).toEqual([])
+      await typed.fill("storefront")
+      await typed.press("Enter")
+      const ready = page.getByRole("dialog", { name: words.readyTitle("storefront") })
+      await ready.getByText("admin_password").waitFor()
+      await ready.getByText(words.release).waitFor()
+      const download = page.waitForEvent("download")
+      await ready.getByRole("link", { name: words.download }).press("Enter")
+      expect((await download).suggestedFilename()).toBe("svc-export-storefront.tar.gz")
+      expect(api.changes.map(({ path, body }) => [path, body])).toEqual([
+        [`/api/v1/capsules/${storefrontId}/exports`, { confirm: "storefront" }]
+      ])
+      expect(faults).toEqual([])
+    })
+  }
+
+  test("can still be exported after its release", async () => {
+    const world = newWorld()
+    world.capsules = world.capsules.map((capsule) =>
+      capsule.id === storefrontId
+        ? { ...capsule, status: "released", release: { at: new Date().toISOString(), reason: "moved_elsewhere" } }
+        : capsule
+    )
+    const { page, go } = await suite.visit(undefined, world)
+    await go(`/w/acme/capsules/${storefrontId}/danger`, ".notice")
+    await page.getByRole("button", { name: exportWords.en.export }).waitFor()
   })
 })
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import type { Page, Route } from "playwright-core"
 import { reviewRun } from "./support/records/Runs.ts"
 import { browserSuite } from "./support/Suite.ts"
+import { drawn } from "./support/Work.ts"
 
 const suite = browserSuite()
 
@@ -62,5 +63,19 @@ describe("a first visit", () => {
     await page.goto(`${api.origin}/w/acme/runs/${reviewRun}`)
     await page.waitForURL(/\/sign-in\?return=/)
     expect(new URL(page.url()).searchParams.get("return")).toBe(`/w/acme/runs/${reviewRun}`)
+  })
+
+  test("whose session was ended elsewhere shows no error on the way to sign-in", async () => {
+    const { page, api, faults } = await suite.visit()
+    api.world.signedIn = false
+    // A navigation without content keeps the page that is left, with whatever it has to say.
+    await page.route(/\/sign-in\?/, (route) => route.fulfill({ status: 204 }))
+    const leaving = page.waitForEvent("requestfailed", (request) => request.url().includes("/sign-in?"))
+    await page.goto(`${api.origin}/account`, { waitUntil: "commit" })
+    await leaving
+    for (let frame = 0; frame < 20; frame++) await drawn(page)
+    expect(new URL(page.url()).pathname).toBe("/account")
+    expect(await page.getByText("This page stopped working").count()).toBe(0)
+    expect(faults.filter((fault) => !fault.includes("401"))).toEqual([])
   })
 })

@@ -35,6 +35,38 @@ describe("from a link to a plan", () => {
     expect(faults).toEqual([])
   })
 
+  test("takes over an uploaded state, with the warning about its old backend", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go(link, "input[type=url]")
+    await page.getByRole("button", { name: "Read the repository" }).click()
+    await page.getByLabel("Domain").fill("shop.example.com")
+    await page.getByText("Take over an existing state").click()
+    const upload = page.getByRole("button", { name: "Upload the state" })
+    expect(await upload.isDisabled()).toBe(true)
+    await page.getByLabel("State file").setInputFiles({
+      name: "terraform.tfstate",
+      mimeType: "application/json",
+      buffer: Buffer.from('{"version":4}')
+    })
+    await upload.click()
+    await page.getByText("3 resources, serial 7").first().waitFor()
+    await page.getByText("The old backend is not locked").waitFor()
+    await page.getByLabel("Resources to give up").fill("aws_instance.gone\n\n  aws_instance.old[0] ")
+    await page.getByLabel("Session key").fill("s3cret")
+    await page.getByLabel("I have read these commands; run them").check()
+    await page.getByRole("button", { name: "Make the plan" }).click()
+    await page.getByRole("heading", { level: 1, name: /^Plan/ }).waitFor()
+    expect(api.changes.some(({ path }) => path.endsWith("/state-uploads"))).toBe(true)
+    expect(api.changes.find(({ path }) => path.endsWith("/install-plans"))?.body).toMatchObject({
+      adopt: {
+        uploadId: "sup_0000000000000001",
+        sha256: "5".repeat(64),
+        undeclared: ["aws_instance.gone", "aws_instance.old[0]"]
+      }
+    })
+    expect(faults).toEqual([])
+  })
+
   test("creates nothing automatically, survives a reload, and sends exactly what was reviewed", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, "input[type=url]")
@@ -190,18 +222,41 @@ describe("signing in", () => {
     }
   })
 
-  test("setup works once, and says where to get a new link", async () => {
+  test("a setup link that cannot be used says so, also after a reload, and what to do next", async () => {
+    for (const [secret, ...texts] of [
+      ["#used-secret", "creating the first account", "The first account exists already", "svc admin reset-password"],
+      ["#used-reset-secret", "getting back into an account", "This link was used", "svc admin reset-password"],
+      ["#old-secret", "creating the first account", "This link has expired", "svc admin setup-link"],
+      ["#old-reset-secret", "getting back into an account", "This link has expired", "svc admin reset-password"],
+      ["#unheard-of", "This link is not known here", "svc admin setup-link", "svc admin reset-password"],
+      ["", "This link is incomplete", "svc admin setup-link", "svc admin reset-password"]
+    ] as const) {
+      const { page, go } = await suite.visit()
+      await go(`/setup${secret}`, ".notice-warn")
+      await page.reload()
+      for (const said of texts) await page.getByText(said).first().waitFor()
+      expect(await page.locator("form").count()).toBe(0)
+      await page.close()
+    }
+  })
+
+  test("the page of a setup link says nothing of a first account until it knows, and asks again after a failure", async () => {
     const { page, go } = await suite.visit()
-    await go("/setup#used-secret", ".notice-bad")
-    await page.getByText("svc admin setup-link").waitFor()
+    await page.route("**/auth/setup/link", (route) =>
+      route.fulfill({ status: 503, json: { error: { code: "unavailable", message: "The server is starting." } } })
+    )
+    await go("/setup#reset-secret", ".notice-bad")
+    await page.getByText("The server is starting.").waitFor()
+    await page.getByRole("heading", { level: 1, name: "Your one-time link" }).waitFor()
     expect(await page.locator("form").count()).toBe(0)
-    await go("/setup", ".notice-warn")
-    await page.getByText("This link is incomplete").waitFor()
+    await page.unroute("**/auth/setup/link")
+    await page.getByRole("button", { name: "Try again" }).click()
+    await page.getByText("lets you into mina@acme.example").waitFor()
   })
 
   test("a second setup link opened in the same tab works, and its secret leaves the address bar too", async () => {
     const { page, api, go } = await suite.visit()
-    await go("/setup#used-secret", ".notice-bad")
+    await go("/setup#used-secret", ".notice-warn")
     await page.evaluate(() => {
       location.hash = "reset-secret"
     })

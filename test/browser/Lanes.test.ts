@@ -72,7 +72,7 @@ describe("a capsule that a rollback holds", () => {
     ]
     const { page, api, faults, go } = await suite.visit(undefined, world)
     await go(`/w/acme/capsules/${storefrontId}`, ".notice")
-    const notice = page.locator(".notice", { hasText: "A rollback holds this capsule" })
+    const notice = page.locator(".notice", { hasText: "A rollback or restore holds this capsule" })
     await notice.getByText("Applied by Mina Sato", { exact: false }).waitFor()
     await notice.getByText("two breaks the login").waitFor()
     await page.getByText("Skipped", { exact: true }).waitFor()

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
+import { runWords } from "../../src/dashboard/screens/run/Words.ts"
 import { applyRun, approvedRun, queuedRun, reviewRun, safeRun } from "./support/records/Runs.ts"
-import { browserSuite } from "./support/Suite.ts"
+import { browserSuite, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
@@ -60,6 +61,26 @@ describe("an apply whose check failed", () => {
 })
 
 describe("a plan under review", () => {
+  test("shows where the application lets people return after a sign-in and a sign-out, in both languages", async () => {
+    for (const [look, words] of [
+      [lightEnglish, runWords.en],
+      [darkJapanese, runWords.ja]
+    ] as const) {
+      const { page, api, go } = await suite.visit(look)
+      const signIn = {
+        redirectUri: "https://shop.acme.example/auth/callback",
+        postLogoutRedirectUris: ["https://shop.acme.example", "https://shop.acme.example/goodbye"]
+      }
+      api.world.runs = api.world.runs.map((run) => (run.id === reviewRun ? { ...run, signIn } : run))
+      await go(`/w/acme/runs/${reviewRun}`, ".decision")
+      await page.getByText(words.signIn, { exact: true }).waitFor()
+      await page.getByText(words.signOutReturns).waitFor()
+      for (const uri of [signIn.redirectUri, ...signIn.postLogoutRedirectUris]) {
+        await page.getByText(uri, { exact: true }).waitFor()
+      }
+    }
+  })
+
   test("is approved by its digest only after the capsule's name was typed, and opens its apply", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".decision")
@@ -188,7 +209,48 @@ describe("a plan under review", () => {
   test("shows no hidden value", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".attributes")
-    expect(await page.locator("tr", { hasText: "password" }).textContent()).toContain("hidden")
+    expect(await page.locator(".attributes > div", { hasText: "password" }).textContent()).toContain("hidden")
+  })
+})
+
+describe("what a plan changes", () => {
+  const rows = (text: string) => ({ hasText: text })
+
+  test("is found inside of a policy: the statement, what it allows now, and the rest folded with its number", async () => {
+    const { page, go, faults } = await suite.visit()
+    await go(`/w/acme/runs/${reviewRun}`, ".difference")
+    const policy = page.locator(".change", rows("aws_s3_bucket_policy.exports"))
+    await policy.getByText("1 of 20 statements changed").waitFor()
+    expect(await policy.locator(".difference-highlight").innerText()).toBe("Effect Allow → Deny")
+    expect(await policy.locator(".difference-path").innerText()).toBe("Statement[14] › LegacyExportRead › Effect")
+    expect(await policy.locator(".difference-removed").innerText()).toContain('"Effect": "Allow"')
+    expect(await policy.locator(".difference-added mark").innerText()).toBe("Deny")
+    const fold = policy.locator(".difference-fold", rows("13 statements unchanged"))
+    expect(await fold.locator(".difference-line").count()).toBe(0)
+    await fold.locator("summary").focus()
+    await page.keyboard.press("Enter")
+    await fold.getByText('"Sid": "Service12"', { exact: false }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test("is found inside of a script that its provider stores as base64", async () => {
+    const { page, go } = await suite.visit()
+    await go(`/w/acme/runs/${reviewRun}`, ".difference")
+    const template = page.locator(".change", rows("aws_launch_template.api"))
+    await template.getByText("base64, decoded").waitFor()
+    expect(await template.locator(".difference-added").innerText()).toContain(
+      "docker run -d --name api acme/api:4.18.0"
+    )
+  })
+
+  test("names what an import adopts, where a moved resource was, and what forces a replacement", async () => {
+    const { page, go } = await suite.visit()
+    await go(`/w/acme/runs/${reviewRun}`, ".difference")
+    expect(await page.locator(".change-group-import").innerText()).toContain("adopts acme-audit-prod")
+    expect(await page.locator(".change-group-move").innerText()).toContain("moved from aws_security_group.api")
+    const forced = page.locator(".attributes dt", rows("forces replacement"))
+    expect(await forced.allInnerTexts()).toEqual(["engine_version\n± forces replacement"])
+    expect(await page.locator(".noise > summary").innerText()).toContain("2 updates of labels only")
   })
 })
 

@@ -132,6 +132,9 @@ describe("secrets", () => {
     await go("/setup#right-secret", "input[type=password]")
     await page.waitForFunction(() => location.hash === "")
     expect(page.url()).not.toContain("right-secret")
+    await page.reload()
+    await page.locator("input[type=password]").waitFor()
+    expect(page.url()).not.toContain("right-secret")
   })
 })
 

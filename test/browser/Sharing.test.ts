@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import { restoreWords } from "../../src/dashboard/screens/run/RestoreWords.ts"
+import { backupWords } from "../../src/dashboard/screens/workspace/BackupWords.ts"
 import { storefrontId } from "./support/records/Capsules.ts"
 import { workspaceId } from "./support/records/Workspaces.ts"
 import { browserSuite } from "./support/Suite.ts"
@@ -79,4 +81,41 @@ describe("backups", () => {
     await page.getByRole("button", { name: "Back up now" }).click()
     await page.locator(".row-static").nth(2).waitFor()
   })
+
+  test("are downloaded by an owner as they are sealed", async () => {
+    const { page, go } = await suite.visit()
+    await go("/w/acme/settings/backups", ".row-static")
+    const download = page.waitForEvent("download")
+    await page.getByRole("button", { name: "Download" }).first().click()
+    const saved = JSON.parse(await Bun.file(await (await download).path()).text())
+    expect(saved).toMatchObject({ format: "svc.sealed-backup/v1", backup: { id: "bkp_0000000000000001" } })
+  })
+
+  for (const language of ["en", "ja"] as const) {
+    test(`restore a capsule after a review of names and positions (${language})`, async () => {
+      const words = { ...restoreWords[language], ...backupWords[language] }
+      const { page, api, faults, go } = await suite.visit({ language, theme: "light" })
+      await go("/w/acme/settings/backups", ".row-static")
+      await page.getByRole("button", { name: words.restore, exact: true }).first().click()
+      const dialog = page.getByRole("dialog", { name: words.restoreTitle })
+      await dialog.getByLabel(words.capsule).selectOption(storefrontId)
+      await dialog.getByRole("button", { name: words.review }).click()
+      await page.getByRole("heading", { name: restoreWords[language].title }).waitFor()
+      const text = await page.locator("main").innerText()
+      expect(text).toContain(words.standing(1, 2, 21))
+      expect(text).toContain(words.nextStanding(4, 7))
+      expect(text).toContain("region")
+      await page.getByTestId("decision").getByRole("button", { name: words.approve }).click()
+      const approval = page.getByRole("dialog", { name: words.approveTitle })
+      await approval.locator("input").fill("storefront")
+      await approval.getByRole("button", { name: words.approve }).click()
+      await approval.waitFor({ state: "detached" })
+      expect(api.changes.map(({ path }) => path.replace(/run_[^/]+/, "run"))).toEqual([
+        "/api/v1/backups/bkp_0000000000000001/restore-plan",
+        "/api/v1/runs/run/approve",
+        "/api/v1/runs/run/apply"
+      ])
+      expect(faults).toEqual([])
+    })
+  }
 })

@@ -7,6 +7,8 @@ export interface Acknowledged {
   readonly capsules: Set<string>
   readonly runs: Set<string>
   readonly approved: Set<string>
+  /** Links that were answered, and archives that were received whole. */
+  readonly exports: { granted: number; downloaded: number }
   /** By Run, the kinds of the events 1, 2, 3, ... that were read. */
   readonly events: Map<string, ReadonlyArray<string>>
 }
@@ -16,6 +18,7 @@ export const nothingAcknowledged = (): Acknowledged => ({
   capsules: new Set(),
   runs: new Set(),
   approved: new Set(),
+  exports: { granted: 0, downloaded: 0 },
   events: new Map()
 })
 

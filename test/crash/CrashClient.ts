@@ -22,27 +22,29 @@ const mostInVain = 200
 
 /** A client that retries with the same key until it has an answer, while servers come and go. */
 export interface CrashClient {
+  /** The same for whatever a server is asked outside the API's client. */
+  readonly ask: <A, E>(use: (server: ServerProcess) => Effect.Effect<A, E>) => Effect.Effect<A, ApiError | NeverReady>
   readonly call: <A, E>(use: (client: Client) => Effect.Effect<A, E>) => Effect.Effect<A, ApiError | NeverReady>
   /** A Run once it is neither queued nor running. */
   readonly settled: (runId: string) => Effect.Effect<Run, ApiError | NeverReady>
 }
 
-/** `patient`: also retries after `internal_error`, which is how a full disk looks from outside. */
+/** `patient`: also retries after `storage_full`. */
 export const crashClient = (host: CrashHost, patient = false): CrashClient => {
-  const call: CrashClient["call"] = (use) =>
+  const ask: CrashClient["ask"] = (use) =>
     Effect.gen(function* () {
       let asked: ServerProcess | undefined
       let inVain = 0
       for (;;) {
         const server = yield* host.current
-        const result = yield* Effect.result(use(server.client))
+        const result = yield* Effect.result(use(server))
         if (result._tag === "Success") return result.success
         const { failure } = result
         // Anything but an answer of the API means that the server went away during the request.
         const mayPass =
           !(failure instanceof ApiError) ||
           failure.code === "verification_unavailable" ||
-          (patient && failure.code === "internal_error")
+          (patient && failure.code === "storage_full")
         if (!mayPass) return yield* failure
         inVain = server === asked ? inVain + 1 : 0
         asked = server
@@ -53,6 +55,7 @@ export const crashClient = (host: CrashHost, patient = false): CrashClient => {
         yield* Effect.sleep("10 millis")
       }
     })
+  const call: CrashClient["call"] = (use) => ask(({ client }) => use(client))
   const settled: CrashClient["settled"] = (runId) =>
     Effect.gen(function* () {
       for (;;) {
@@ -61,5 +64,5 @@ export const crashClient = (host: CrashHost, patient = false): CrashClient => {
         yield* Effect.sleep("25 millis")
       }
     })
-  return { call, settled }
+  return { ask, call, settled }
 }

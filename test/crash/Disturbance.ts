@@ -33,8 +33,17 @@ export const strike = Effect.fnUntraced(function* (host: CrashHost, { millis, vi
   if (yield* killVictim((yield* host.current).pid, victim)) killed()
 })
 
-/** Fills the disk for a while once something was created. */
+const readiness = (host: CrashHost) =>
+  Effect.flatMap(host.current, ({ url }) =>
+    Effect.promise(async () => {
+      const response = await fetch(`${url}/readyz`)
+      return `${response.status} ${(await response.json()).reason}`
+    })
+  )
+
+/** Fills the disk for a while once something was created, until the server has said so and what depends on it has failed. */
 export const spoil = Effect.fnUntraced(function* (
+  host: CrashHost,
   disk: Effect.Success<ReturnType<typeof smallDisk>>,
   notesDir: string,
   killed: () => void
@@ -42,7 +51,9 @@ export const spoil = Effect.fnUntraced(function* (
   while ((yield* readCloud(notesDir)).created.length === 0) yield* Effect.sleep("2 millis")
   yield* disk.fill
   killed()
+  while ((yield* readiness(host)) !== "503 storage_full") yield* Effect.sleep("50 millis")
   // Long enough for the tool to end and for the recording of its end to fail.
   yield* Effect.sleep("3 seconds")
   yield* disk.free
+  while ((yield* readiness(host)) === "503 storage_full") yield* Effect.sleep("50 millis")
 })

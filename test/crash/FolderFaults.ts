@@ -128,7 +128,7 @@ export const folderFaults: ReadonlyArray<FolderFault> = [
     check: Effect.fnUntraced(function* (program, root) {
       const options = yield* used(program, root)
       const script = 'mount --bind "$d" "$d" && mount -o remount,bind,ro "$d"'
-      yield* isRefused(yield* onDisk(options, script), "cannot be")
+      yield* isRefused(yield* onDisk(options, script), "cannot write")
     })
   },
   {

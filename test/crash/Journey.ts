@@ -2,14 +2,29 @@ import { Effect } from "effect"
 import type { Run } from "../../schema/records/Run.ts"
 import { Broken, holds } from "./CrashClient.ts"
 import { canaries } from "./CrashWorld.ts"
+import { exportJourney } from "./ExportJourney.ts"
 import { approve, isExcused, planAgain, startApply, type Traveller } from "./Traveller.ts"
 import { updateJourney } from "./UpdateJourney.ts"
 
 const mostAttempts = 8
 
-const install = Effect.fnUntraced(function* (traveller: Traveller) {
+/** A state of another tool that holds nothing yet; repeated under its key until the server has answered. */
+const upload = Effect.fnUntraced(function* ({ client, world }: Traveller, attempt: number) {
+  const state = { version: 4, terraform_version: "1.5.0", serial: 3, lineage: `adopted-${attempt}`, resources: [] }
+  const { stateUpload } = yield* client.call(({ stateUploads }) =>
+    stateUploads.create({
+      params: { workspaceId: world.workspaceId },
+      headers: { "idempotency-key": `upload-${attempt}` },
+      payload: new TextEncoder().encode(JSON.stringify({ ...state, outputs: {} }))
+    })
+  )
+  return { uploadId: stateUpload.id, sha256: stateUpload.sha256 }
+})
+
+const install = Effect.fnUntraced(function* (traveller: Traveller, isAdoption: boolean) {
   const { acknowledged, client, repositoryUrl, world } = traveller
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+    const adopt = isAdoption ? { adopt: yield* upload(traveller, attempt) } : {}
     const { installPlan: created } = yield* client.call(({ installPlans }) =>
       installPlans.create({
         params: { workspaceId: world.workspaceId },
@@ -22,7 +37,8 @@ const install = Effect.fnUntraced(function* (traveller: Traveller) {
               { provider: "example.test/acme/demo", moduleLocalName: "demo", connectionId: world.connectionId }
             ]
           },
-          variables: { greeting: "hello", secret: canaries.variable }
+          variables: { greeting: "hello", secret: canaries.variable },
+          ...adopt
         }
       })
     )
@@ -133,7 +149,7 @@ const cancelSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsu
   )
 })
 
-export type JourneyName = "install" | "destroy" | "cancel" | "update"
+export type JourneyName = "install" | "adopt" | "export" | "destroy" | "cancel" | "update"
 
 /** What is committed on the way. */
 export interface Commits {
@@ -146,11 +162,12 @@ export interface Commits {
 /** The main job as far as a kill point needs it, or an update of several Capsules. */
 export const travel = Effect.fn("travel")(function* (traveller: Traveller, name: JourneyName, commits: Commits) {
   if (name === "update") return yield* updateJourney(traveller, commits.chain)
-  const { capsuleId, plan } = yield* install(traveller)
+  const { capsuleId, plan } = yield* install(traveller, name === "adopt")
   yield* carryThrough(traveller, capsuleId, "plan", "again", plan)
+  if (name === "export") return yield* exportJourney(traveller, capsuleId)
   if (name === "cancel") {
     yield* commits.slower
     yield* cancelSlowApply(traveller, capsuleId)
   }
-  if (name !== "install") yield* carryThrough(traveller, capsuleId, "destroyPlan", "destroy")
+  if (name !== "install" && name !== "adopt") yield* carryThrough(traveller, capsuleId, "destroyPlan", "destroy")
 })

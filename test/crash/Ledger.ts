@@ -50,6 +50,14 @@ const EventRecord = Schema.Struct({
 const ChunkRecord = Schema.Struct({ run_id: Schema.String, first_seq: Schema.Int, last_seq: Schema.Int })
 const NamedRecord = Schema.Struct({ id: Schema.String })
 const InstallRecord = Schema.Struct({ id: Schema.String, phase: Schema.String, private_variables: text })
+const UploadRecord = Schema.Struct({
+  id: Schema.String,
+  is_used: Schema.Int,
+  has_state: Schema.Int,
+  versions: Schema.Int,
+  plan_phase: text
+})
+const ExportRecord = Schema.Struct({ action: Schema.String, count: Schema.Int })
 const Problems = Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
 
 const Creation = Schema.fromJsonString(Schema.Struct({ id: Schema.String, name: Schema.String }))
@@ -63,6 +71,12 @@ const State = Schema.fromJsonString(
     )
   })
 )
+
+/** Capsules whose list of resources is not that of their state: both are one commit. */
+const unindexed = `SELECT c.id AS capsule_id, v.resource_count, i.outcome FROM capsules c
+  JOIN state_versions v ON v.id = c.current_state_version_id LEFT JOIN state_indexes i ON i.state_version_id = v.id
+  WHERE i.outcome IS NULL OR v.resource_count <>
+    (SELECT COUNT(*) FROM resource_versions r WHERE r.capsule_id = c.id AND r.valid_to IS NULL)`
 
 export interface StateRecord {
   readonly id: string
@@ -85,12 +99,23 @@ export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
         events: read(EventRecord, "SELECT * FROM run_events ORDER BY run_id, seq"),
         chunks: read(ChunkRecord, "SELECT * FROM run_log_chunks ORDER BY run_id, first_seq"),
         installPlans: read(InstallRecord, "SELECT * FROM install_plans"),
+        uploads: read(
+          UploadRecord,
+          `SELECT u.id, u.used_at IS NOT NULL AS is_used, u.state IS NOT NULL AS has_state, p.phase AS plan_phase,
+            (SELECT COUNT(*) FROM state_versions v WHERE v.state_upload_id = u.id) AS versions
+          FROM state_uploads u LEFT JOIN install_plans p ON p.id = u.install_plan_id`
+        ),
+        exports: read(
+          ExportRecord,
+          "SELECT action, COUNT(*) AS count FROM audit_events WHERE action LIKE 'capsule.export%' GROUP BY action"
+        ),
         checkpoints: read(NamedRecord, "SELECT run_id AS id FROM run_checkpoints"),
         plans: read(NamedRecord, "SELECT run_id AS id FROM run_plans"),
         integrity: Schema.decodeUnknownEffect(Problems)(
           [
             ...database.prepare("PRAGMA integrity_check").all(),
-            ...database.prepare("PRAGMA foreign_key_check").all()
+            ...database.prepare("PRAGMA foreign_key_check").all(),
+            ...database.prepare(unindexed).all()
           ].filter((row) => row["integrity_check"] !== "ok")
         )
       })

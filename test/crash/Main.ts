@@ -9,13 +9,15 @@ import { type CrashWorld, crashWorld } from "./CrashWorld.ts"
 import { folderFaults } from "./FolderFaults.ts"
 import { coreScenarios, namedScenarios, randomScenarios } from "./Points.ts"
 import { runScenario } from "./RunScenario.ts"
+import { shareOf, shareOfCommit } from "../support/CommitShare.ts"
 import type { Scenario } from "./Scenario.ts"
-import { shareCount, shareOf, shareOfCommit } from "./Share.ts"
 
 class CrashesFailed extends Schema.TaggedError<CrashesFailed>()("CrashesFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
 
+/** The short form takes one share out of this many. */
+const shareCount = 7
 const randomByDefault = 8
 const drawnByScenario = 10
 
@@ -68,7 +70,7 @@ const chosen = (points: number, share: number | undefined, random: () => number)
   if (share !== undefined) {
     const others = namedScenarios.filter((scenario) => !coreScenarios.includes(scenario))
     const cases = [...others, ...randomScenarios(randomByDefault, random)].map(scenarioCase).concat(faultCases)
-    return [...coreScenarios.map(scenarioCase), ...shareOf(cases, share)]
+    return [...coreScenarios.map(scenarioCase), ...shareOf(cases, share, shareCount)]
   }
   const drawn = randomScenarios(Math.max(0, points - namedScenarios.length), random)
   if (points >= namedScenarios.length) return [...namedScenarios, ...drawn].map(scenarioCase).concat(faultCases)
@@ -98,7 +100,7 @@ const crash = Command.make(
   "test:crash",
   flags,
   Effect.fn("crash")(function* ({ only, parallel, points, seed, short, share: asked }) {
-    const share = short ? (Option.getOrUndefined(asked) ?? (yield* shareOfCommit)) : undefined
+    const share = short ? (Option.getOrUndefined(asked) ?? (yield* shareOfCommit(shareCount))) : undefined
     if (share !== undefined) yield* Console.log(`Share ${share} of 0 to ${shareCount - 1}`)
     const numbers = yield* Effect.forEach(
       Array.from({ length: (Math.max(points, randomByDefault) + namedScenarios.length) * drawnByScenario }),

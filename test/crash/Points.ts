@@ -1,4 +1,4 @@
-import type { KillPointName } from "../../actors/run/KillPoint.ts"
+import type { KillPointName } from "../../actors/KillPoint.ts"
 import type { Kill } from "./CrashHost.ts"
 import type { JourneyName } from "./Journey.ts"
 import type { Hunt, Scenario, Victim } from "./Scenario.ts"
@@ -13,7 +13,7 @@ const named = (journey: JourneyName, points: ReadonlyArray<readonly [KillPointNa
   points.flatMap(([point, ...passings]) =>
     (passings.length === 0 ? [1] : passings).map(
       (passing): Scenario => ({
-        name: `${point}:${passing}`,
+        name: `${point}:${passing}${journey === "adopt" ? " of an adoption" : ""}`,
         journey,
         kills: [at(point, passing)],
         ...heldAt(point),
@@ -80,6 +80,18 @@ const points: ReadonlyArray<Scenario> = [
     ["apply.run.succeeded"],
     ["apply.settled"]
   ]),
+  ...named("adopt", [
+    ["state_upload.storing"],
+    ["state_upload.stored"],
+    ["install.created"],
+    ["install.stepping", 4],
+    ["install.adopting"],
+    ["install.stepped", 4],
+    ["plan.executed"],
+    ["apply.executed"],
+    ["apply.settled"]
+  ]),
+  ...named("export", [["export.granting"], ["export.granted"], ["export.sending"]]),
   ...named("cancel", [["cancel.decided"], ["apply.run.cancelled"]]),
   ...named("destroy", [
     ["destroy_plan.prepared"],

@@ -112,7 +112,7 @@ export const runScenario = Effect.fn("runScenario")(
     if (scenario.hunt !== undefined && hold !== undefined)
       yield* Effect.forkScoped(hunt(host, scenario.hunt, hold, killed))
     for (const one of scenario.strikes ?? []) yield* Effect.forkScoped(strike(host, one, killed))
-    if (disk !== undefined) yield* Effect.forkScoped(spoil(disk, notesDir, killed))
+    if (disk !== undefined) yield* Effect.forkScoped(spoil(host, disk, notesDir, killed))
     yield* travel(
       {
         client,
@@ -141,7 +141,7 @@ export const runScenario = Effect.fn("runScenario")(
     const cloud = yield* readCloud(notesDir)
     const wrong = [
       ...seen,
-      ...untruths(ledger, cloud, acknowledged),
+      ...untruths(ledger, cloud, acknowledged, host.kills() + victims),
       ...(checked === true ? uncheckedSuccesses(ledger) : []),
       ...running.map((commandLine) => `A process stayed: ${commandLine.slice(0, 200)}`),
       ...left.map((name) => `The run folder ${name} stayed`),

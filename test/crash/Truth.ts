@@ -123,6 +123,30 @@ const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
     ]
   })
 
+/** An uploaded state is in exactly one place: sealed and waiting, or the StateVersion of one Capsule. No failed install holds it. */
+const uploadsAreInOnePlace = (ledger: Ledger) =>
+  ledger.uploads.flatMap(({ has_state, id, is_used, plan_phase, versions }) => [
+    ...(is_used === versions && has_state === 1 - is_used
+      ? []
+      : [`The upload ${id} is ${is_used === 1 ? "used" : "waiting"}, with ${versions} StateVersions`]),
+    ...(plan_phase === "failed" ? [`A failed install holds the upload ${id}`] : [])
+  ])
+
+/** Whatever was handed out is in the history, and what is in the history and nobody received was cut off by a kill. */
+const exportsAreRecorded = (ledger: Ledger, { exports: { downloaded, granted } }: Acknowledged, kills: number) => {
+  const recorded = (action: string) => ledger.exports.find((each) => each.action === action)?.count ?? 0
+  const links = recorded("capsule.export")
+  const downloads = recorded("capsule.export_download")
+  return [
+    ...(links < granted || downloads < downloaded
+      ? [`${granted} links and ${downloaded} archives were handed out, ${links} and ${downloads} are recorded`]
+      : []),
+    ...(links + downloads - granted - downloaded > kills
+      ? [`${links} links and ${downloads} downloads are recorded, of which ${granted} and ${downloaded} were received`]
+      : [])
+  ]
+}
+
 /** No sealed value remains that is no longer needed. */
 const nothingStays = (ledger: Ledger) => [
   ...ledger.installPlans
@@ -155,7 +179,12 @@ export const uncheckedSuccesses = (ledger: Ledger): ReadonlyArray<string> =>
     .map(({ id }) => `${id} succeeded without the checks after it`)
 
 /** Every broken promise, after a journey. */
-export const untruths = (ledger: Ledger, cloud: Cloud, acknowledged: Acknowledged): ReadonlyArray<string> => [
+export const untruths = (
+  ledger: Ledger,
+  cloud: Cloud,
+  acknowledged: Acknowledged,
+  kills: number
+): ReadonlyArray<string> => [
   ...ledger.integrity.map((problem) => `The database is damaged: ${JSON.stringify(problem)}`),
   ...acknowledgedIsThere(ledger, acknowledged),
   ...eventsStay(ledger, acknowledged),
@@ -163,5 +192,7 @@ export const untruths = (ledger: Ledger, cloud: Cloud, acknowledged: Acknowledge
   ...appliesRanOnce(ledger),
   ...creationsAreKnown(ledger, cloud),
   ...capsulesAreTrue(ledger, cloud),
+  ...uploadsAreInOnePlace(ledger),
+  ...exportsAreRecorded(ledger, acknowledged, kills),
   ...nothingStays(ledger)
 ]

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import {
+  attributesOf,
   changeKind,
   diffOf,
+  inlineText,
   isNoise,
   isShownOutput,
   losses,
@@ -17,8 +19,11 @@ describe("the plan's diff", () => {
     expect(diffOf(planChanges).groups.map(({ kind, changes }) => [kind, changes.length])).toEqual([
       ["destroy", 1],
       ["replace", 1],
-      ["update", 2],
-      ["create", 2]
+      ["update", 4],
+      ["create", 2],
+      ["import", 1],
+      ["move", 1],
+      ["read", 1]
     ])
   })
 
@@ -78,41 +83,54 @@ describe("the plan's diff", () => {
   })
 
   test("never shows a hidden value, whatever the record contains", () => {
-    const sides = sidesOf({ name: "password", sensitive: true, before: "old-secret", after: "new-secret" })
+    const sides = sidesOf({ sensitive: true, before: "old-secret", after: "new-secret" })
     expect(sides).toEqual({ before: { kind: "hidden" }, after: { kind: "hidden" } })
     expect(JSON.stringify(sides)).not.toContain("secret")
   })
 
   test("distinguishes null, absent and later", () => {
-    expect(sidesOf({ name: "x", before: null, unknown: true })).toEqual({
+    expect(sidesOf({ before: null, unknown: true })).toEqual({
       before: { kind: "null" },
       after: { kind: "later" }
     })
-    expect(sidesOf({ name: "x", after: 0 })).toEqual({ before: { kind: "absent" }, after: { kind: "text", text: "0" } })
+    expect(sidesOf({ after: 0 })).toEqual({ before: { kind: "absent" }, after: { kind: "value", value: 0 } })
   })
 
-  test("formats JSON inside a string over lines, and leaves other text alone", () => {
-    expect(sidesOf({ name: "policy", after: '{"a":[1]}' }).after).toEqual({
-      kind: "text",
-      text: '{\n  "a": [\n    1\n  ]\n}'
-    })
-    expect(sidesOf({ name: "note", after: "{broken" }).after).toEqual({ kind: "text", text: '"{broken"' })
-  })
-
-  test("does not format what would then mean something else", () => {
-    const text = (value: string) => sidesOf({ name: "policy", after: value }).after
-    for (const document of ['{"Action":"*","Action":"s3:Get"}', '[{"id":9007199254740993}]'])
-      expect(text(document)).toEqual({ kind: "text", text: JSON.stringify(document) })
-    const quoted = '{"a:b":"c:{\\"d\\":1}","e":{"f":"9007199254740993"}}'
-    expect(text(quoted)).toEqual({ kind: "text", text: JSON.stringify(JSON.parse(quoted), null, 2) })
+  test("keeps short values in their line, and lays out documents, lines and long values", () => {
+    expect(inlineText(["198.51.100.0/24"])).toBe('["198.51.100.0/24"]')
+    expect(inlineText("{broken")).toBe('"{broken"')
+    for (const long of ['{"a":[1]}', "a\nb", "x".repeat(61), { text: "x".repeat(61) }])
+      expect(inlineText(long)).toBeUndefined()
   })
 
   test("shows characters that reorder text or take no room", () => {
-    const text = (value: string | ReadonlyArray<string>) => sidesOf({ name: "note", after: value }).after
-    expect(text("admin\u200b")).toEqual({ kind: "text", text: '"admin\\u{200b}"' })
-    expect(text(["10.0.0.0/8\u202e"])).toEqual({ kind: "text", text: '[\n  "10.0.0.0/8\\u{202e}"\n]' })
-    expect(text("\u{e0041}日本語 é")).toEqual({ kind: "text", text: '"\\u{e0041}日本語 é"' })
+    expect(inlineText("admin\u200b")).toBe('"admin\\u{200b}"')
+    expect(inlineText(["10.0.0.0/8\u202e"])).toBe('["10.0.0.0/8\\u{202e}"]')
+    expect(inlineText("\u{e0041}日本語 é")).toBe('"\\u{e0041}日本語 é"')
     expect(splitAddress({ address: 'aws_x.y["a\u2066"]', type: "aws_x" })).toEqual(["", 'aws_x.y["a\\u{2066}"]'])
+  })
+
+  test("names what acts: an import, a move, and the attribute that forces a replacement first", () => {
+    const none = { ...base, actions: ["no-op"], changedAttributes: [] }
+    expect(changeKind({ ...none, importing: { id: "i-1" } })).toBe("import")
+    expect(changeKind({ ...none, actions: ["update"], importing: {} })).toBe("import")
+    expect(changeKind({ ...none, actions: ["delete", "create"], importing: {} })).toBe("replace")
+    expect(changeKind({ ...none, previousAddress: "a.old" })).toBe("move")
+    expect(changeKind({ ...none, actions: ["update"], previousAddress: "a.old" })).toBe("update")
+    const label = { name: "tags", before: 1, after: 2 }
+    for (const acting of [{ importing: { id: "i-1" } }, { previousAddress: "a.old" }]) {
+      expect(isNoise({ ...none, ...acting })).toBe(false)
+      expect(isNoise({ ...none, actions: ["update"], changedAttributes: [label], ...acting })).toBe(false)
+    }
+    expect(isNoise({ ...none, actions: ["read"] })).toBe(false)
+    const attributes = [
+      { name: "arn", unknown: true },
+      { name: "endpoint", before: "a", unknown: true },
+      { name: "name", before: "a", after: "b" },
+      { name: "size", before: 1, after: 2, forcesReplacement: true }
+    ]
+    const { later, shown } = attributesOf({ changedAttributes: attributes })
+    expect([shown.map(({ name }) => name), later]).toEqual([["size", "name", "endpoint"], ["arn"]])
   })
 
   test("splits an address into place and name", () => {

@@ -17,6 +17,7 @@ import { decisionWords } from "../../src/dashboard/screens/run/DecisionWords.ts"
 import { diagnosisWords } from "../../src/dashboard/screens/run/DiagnosisWords.ts"
 import { handOffWords } from "../../src/dashboard/screens/run/HandOffWords.ts"
 import { logWords } from "../../src/dashboard/screens/run/LogWords.ts"
+import { differenceWords } from "../../src/dashboard/screens/run/DifferenceWords.ts"
 import { planWords } from "../../src/dashboard/screens/run/PlanWords.ts"
 import { runWords } from "../../src/dashboard/screens/run/Words.ts"
 import { sourceOptionsWords } from "../../src/dashboard/screens/source-options/Words.ts"
@@ -44,6 +45,7 @@ const dictionaries = {
   decisionWords,
   diagnosisWords,
   logWords,
+  differenceWords,
   planWords,
   sourceOptionsWords,
   sourceWords,
@@ -61,6 +63,7 @@ const leaves = (value: unknown, path: string): ReadonlyArray<readonly [string, s
 /** Words that are intentionally the same in both languages. */
 const shared: ReadonlySet<string> = new Set([
   "appWords.changeLanguage",
+  "differenceWords.readings.json",
   "vocabulary.product",
   "vocabulary.runType",
   "vocabulary.trigger.webhook",

@@ -49,7 +49,7 @@ const content = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ name: string }>`
     SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`
-  const compared = tables.filter(({ name }) => name !== "installation" && name !== "audit_events")
+  const compared = tables.filter(({ name }) => !["installation", "audit_events", "audit_chains"].includes(name))
   return yield* Effect.forEach(compared, ({ name }) =>
     Effect.map(sql`SELECT * FROM ${sql(name)}`, (rows) => ({ name, rows }))
   )

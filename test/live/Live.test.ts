@@ -125,8 +125,8 @@ describe("live sequences of a real server", () => {
         }
         for (const { received } of ofEvents) expect(received).toEqual(upTo(kinds.length))
         const lines = ofLogs[0]?.received.length ?? 0
-        // Two attempts, each with the provider's output.
-        expect(lines).toBeGreaterThan(3000)
+        // The provider's output of two attempts, without what the first one had not stored yet when it was killed: a batch at most.
+        expect(lines).toBeGreaterThan(2500)
         for (const { connections, received } of ofLogs) {
           expect(received).toEqual(upTo(lines))
           expect(connections).toBeGreaterThan(2)

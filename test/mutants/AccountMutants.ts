@@ -1,6 +1,9 @@
 import type { Mutant } from "./Mutant.ts"
 
 const factors = "test/src/accounts/FactorRoutes.test.ts"
+const signIn = "test/actors/account/SignIn.test.ts"
+const mailedLinks = "test/actors/mail/MailedLinks.test.ts"
+const linksFile = "actors/account/SetupLinks.ts"
 const profile = "test/src/accounts/ProfileRoutes.test.ts"
 const confirmations = "test/src/accounts/ConfirmationRoutes.test.ts"
 
@@ -47,6 +50,63 @@ export const accountMutants: ReadonlyArray<Mutant> = [
     text: "AND subject = ${subject} AND used_at IS NULL AND expires_at > ${yield* now}",
     broken: "AND subject <> ${subject + subject} AND used_at IS NULL AND expires_at > ${yield* now}",
     test: profile
+  },
+  {
+    name: "setup link: a used one names no account",
+    file: linksFile,
+    text: "row.used_at !== null || (row.subject",
+    broken: "(row.subject",
+    test: signIn
+  },
+  {
+    name: "setup link: an expired one names no account",
+    file: linksFile,
+    text: `if (row.expires_at <= (yield* now)) return { state: "expired", purpose } as const`,
+    broken: "",
+    test: signIn
+  },
+  {
+    name: "reset link: only the mailed one proves the address",
+    file: linksFile,
+    text: `if (purpose === "mailed_reset") {`,
+    broken: `if (purpose !== "first_admin") {`,
+    test: mailedLinks
+  },
+  {
+    name: "reset link: the mailed one and the operator's end together",
+    file: linksFile,
+    text: "yield* sql`UPDATE setup_links SET used_at = ${yield* now} WHERE subject = ${subject} AND used_at IS NULL`",
+    broken: "",
+    test: mailedLinks
+  },
+  {
+    name: "a link to another address is shown to its own account",
+    file: "actors/account/AddressChanges.ts",
+    text: "WHERE secret_hash = ${secretHash(secret)} AND subject = ${subject}`",
+    broken: "WHERE secret_hash = ${secretHash(secret)}`",
+    test: profile
+  },
+  {
+    name: "a link to another address is mailed after a confirmation",
+    file: "src/accounts/ProfileRoutes.ts",
+    text: "const { subject } = yield* signedInAndConfirmed",
+    broken: "const { subject } = yield* signedInToChange",
+    test: "test/src/accounts/ConfirmationRoutes.test.ts"
+  },
+  {
+    name: "a link to another address is mailed a few times a minute",
+    file: "src/accounts/ProfileRoutes.ts",
+    text: `yield* limits.consume("address_link", { subject })`,
+    broken: "",
+    test: profile
+  },
+  {
+    name: "the notice of another address goes to the previous one, if that was verified",
+    file: "actors/account/AccountNotices.ts",
+    text: "const address = yield* Effect.provideService(verifiedAddress(subject), SqlClient.SqlClient, sql)",
+    broken:
+      "const address = (yield* sql<{ email: string }>`SELECT email FROM users WHERE subject = ${subject}`)[0]?.email",
+    test: mailedLinks
   },
   {
     name: "a link to another address: expiry",

@@ -47,8 +47,57 @@ const guardColumn = (column: string): Mutant => ({
   test: guard
 })
 
+const restore = "test/actors/execution/Restore.test.ts"
+const restoreCommit = "actors/execution/RestoreCommit.ts"
+
+const restoreMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "restore: what was reviewed is what is done",
+    file: "actors/execution/RestoreExecution.ts",
+    text: "target.success.digest !== plan.plan_digest",
+    broken: "target.success.digest === undefined",
+    test: restore
+  },
+  {
+    name: "restore: the epoch moves",
+    file: restoreCommit,
+    text: "execution_authority_epoch: evidence.next.executionAuthorityEpoch,",
+    broken: "",
+    test: restore
+  },
+  {
+    name: "restore: the serial is above every other",
+    file: "actors/execution/RestoreTarget.ts",
+    text: "(yield* highestSerial(capsule, version)) + 1",
+    broken: "version.serial + 1",
+    test: restore
+  },
+  {
+    name: "restore: auto-update is held",
+    file: restoreCommit,
+    text: "...pinOfRestore(run, plan, {",
+    broken: "...((..._: ReadonlyArray<unknown>) => ({}))(run, plan, {",
+    test: restore
+  },
+  {
+    name: "restore: refused while another Run is under way",
+    file: "actors/capsule/CapsuleRuns.ts",
+    text: 'const snapshot = yield* store.findSnapshot(snapshotId ?? null)\n        if (type === "restore") yield* succession.idle(capsule)',
+    broken: "const snapshot = yield* store.findSnapshot(snapshotId ?? null)",
+    test: restore
+  },
+  {
+    name: "download of a backup: confirmed lately",
+    file: "src/http/authorization/Admission.ts",
+    text: "return isConfirmed ? Effect.andThen(requireConfirmed(principal), admission) : admission",
+    broken: "return admission",
+    test: "test/src/http/AuthorizationMatrix.test.ts"
+  }
+]
+
 /** What makes up a Capsule's authority: fence, guard, the conditions for creating an apply, and re-adoption. */
 export const authorityMutants: ReadonlyArray<Mutant> = [
+  ...restoreMutants,
   ...(["id", "status", "execution_authority_epoch", "install_config_id"] as const).map(fenceColumn),
   ...(["current_state_version_id", "current_state_generation"] as const).map(fenceColumn),
   ...guardColumns.map(guardColumn),

@@ -1,7 +1,6 @@
 import type { Mutant } from "./Mutant.ts"
 
 const singleUse = "test/actors/identity/SingleUse.test.ts"
-const signIn = "test/actors/account/SignIn.test.ts"
 const handoffs = "test/actors/handoff/Handoffs.test.ts"
 const accessTokens = "test/actors/account/AccessTokens.test.ts"
 const rememberedAnswers = "test/src/http/RememberedAnswers.test.ts"
@@ -97,7 +96,7 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
     file: linksFile,
     text: "WHERE secret_hash = ${hash} AND used_at IS NULL AND expires_at > ${at}`",
     broken: "WHERE secret_hash = ${hash} AND used_at IS NULL`",
-    test: signIn
+    test: "test/src/accounts/PasskeySetup.test.ts"
   },
   {
     name: "ticket: single use",
@@ -140,6 +139,13 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
     text: "    compareVersion()\n    isHeld = true",
     broken: "    isHeld = true",
     test: revokedReads
+  },
+  {
+    name: "remembered authority: compared again for requests that arrive later",
+    file: "src/database/SharedReads.ts",
+    text: "    end()\n    isTurn = true\n    setImmediate(end)\n",
+    broken: "    isTurn = true\n",
+    test: "test/src/http/ArrivingReads.test.ts"
   },
   {
     name: "remembered answer: only to the same caller",

@@ -1,12 +1,13 @@
 // `npm run test:mutants`: breaks each guard of the lists in a copy of the code, and expects its test to fail. With `--
-// --short` one guard of each list, without running the tests on intact code; with `-- --only NAME` those whose name
-// contains NAME. As many at once as there are processors, each in a copy of its own.
+// --short` one guard of each list and one share of all others, which one by the commit, without running the tests on intact
+// code; with `-- --only NAME` those whose name contains NAME. As many at once as there are processors, each in a copy of its own.
 import { availableParallelism } from "node:os"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Queue, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { shareOf, shareOfCommit } from "../support/CommitShare.ts"
 import type { Mutant } from "./Mutant.ts"
-import { mutants, shortMutants } from "./Mutants.ts"
+import { coreMutants, mutants } from "./Mutants.ts"
 
 class GuardUntested extends Schema.TaggedError<GuardUntested>()("GuardUntested", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
@@ -14,6 +15,8 @@ class GuardUntested extends Schema.TaggedError<GuardUntested>()("GuardUntested",
 
 const copied = ["schema", "runner", "actors", "src", "examples", "test", "package.json", "tsconfig.json", "bunfig.toml"]
 const root = process.cwd()
+/** The short form takes one share out of this many. */
+const shareCount = 3
 const isShort = process.argv.includes("--short")
 const word = process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? ""
 
@@ -52,6 +55,11 @@ const copy = Effect.gen(function* () {
   return folder
 })
 
+const shortForm = Effect.map(shareOfCommit(shareCount), (share) => {
+  const others = mutants.filter((mutant) => !coreMutants.includes(mutant))
+  return [...coreMutants, ...shareOf(others, share, shareCount)]
+})
+
 const withCopy = <A, E, R>(copies: Queue.Queue<string>, use: (folder: string) => Effect.Effect<A, E, R>) =>
   Effect.acquireUseRelease(Queue.take(copies), use, (folder) => Queue.offer(copies, folder))
 
@@ -59,7 +67,7 @@ const program = Effect.gen(function* () {
   const copies = yield* Queue.unbounded<string>()
   const concurrency = availableParallelism()
   for (let made = 0; made < concurrency; made++) yield* Queue.offer(copies, yield* copy)
-  const chosen = (isShort ? shortMutants : mutants).filter(({ name }) => name.includes(word))
+  const chosen = (isShort ? yield* shortForm : mutants).filter(({ name }) => name.includes(word))
   const tests = isShort ? [] : [...new Set(chosen.map(({ test }) => test))]
   const wrong = yield* Effect.forEach(
     tests,

@@ -2,9 +2,14 @@ import type { Mutant } from "./Mutant.ts"
 
 const decision = "test/actors/run/LogRetention.test.ts"
 const audit = "test/actors/audit/Audit.test.ts"
+const auditChain = "test/actors/audit/AuditVerification.test.ts"
+const auditRemoval = "test/actors/audit/AuditRemoval.test.ts"
 const emptyPages = "test/actors/database/EmptyPages.test.ts"
 const emptyPagesFile = "actors/database/EmptyPages.ts"
 const removal = "test/actors/run/LogRemoval.test.ts"
+const records = "test/actors/retention/RecordRemoval.test.ts"
+const needsFile = "actors/retention/Needs.ts"
+const recordsFile = "actors/retention/RecordRemoval.ts"
 const decisionFile = "actors/run/LogRetention.ts"
 const candidatesFile = "actors/run/LogCandidates.ts"
 const removalFile = "actors/run/LogRemoval.ts"
@@ -76,7 +81,7 @@ export const retentionMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "audit: the end of a window",
-    file: "actors/audit/Audit.ts",
+    file: "actors/audit/AuditFilter.ts",
     text: "created_at < ${filter.until}",
     broken: "created_at <= ${filter.until}",
     test: audit
@@ -89,10 +94,94 @@ export const retentionMutants: ReadonlyArray<Mutant> = [
     test: audit
   },
   {
+    name: "audit chain: a changed event",
+    file: "actors/audit/AuditLink.ts",
+    text: "    event.actor_subject,\n",
+    broken: "",
+    test: auditChain
+  },
+  {
+    name: "audit chain: a removed event",
+    file: "actors/audit/AuditLink.ts",
+    text: "    previous,\n",
+    broken: "",
+    test: auditChain
+  },
+  {
+    name: "audit chain: a removed end",
+    file: "actors/audit/AuditChain.ts",
+    text: "(seal) => seal === chain.seal",
+    broken: "(seal) => seal !== undefined",
+    test: auditChain
+  },
+  {
+    name: "audit chain: no event gets a place later",
+    file: "actors/audit/AuditBeginning.ts",
+    text: "if (present !== undefined && present.chains !== null) return",
+    broken: "",
+    test: auditChain
+  },
+  {
+    name: "audit chain: the anchor of retention",
+    file: "actors/audit/AuditRemoval.ts",
+    text: "pruned_mac: last.mac",
+    broken: "pruned_mac: chain.pruned_mac",
+    test: auditRemoval
+  },
+  {
+    name: "audit chain: only the beginning goes",
+    file: "actors/audit/AuditRemoval.ts",
+    text: "young === -1 ? rows : rows.slice(0, young)",
+    broken: "rows.filter(({ created_at }) => created_at < until)",
+    test: auditRemoval
+  },
+  {
     name: "retention: no half logs",
     file: "actors/run-commands/RunStreamsLive.ts",
     text: "r.log_removed_at IS NOT NULL",
     broken: "r.log_removed_at IS NULL AND 1 = 0",
     test: removal
+  },
+  {
+    name: "retention: the snapshot of an open plan",
+    file: needsFile,
+    text: '`o.source_snapshot_id = ${id} AND ${isMoving("o.")}`',
+    broken: '"1 = 0"',
+    test: records
+  },
+  {
+    name: "retention: the current StateVersion",
+    file: needsFile,
+    text: "c.id = r.capsule_id AND c.current_state_version_id = r.id",
+    broken: "1 = 0",
+    test: records
+  },
+  {
+    name: "retention: the StateVersions that a rollback may go back to",
+    file: needsFile,
+    text: "OFFSET ${rollbackTargets - 1}",
+    broken: "OFFSET ${rollbackTargets - 2}",
+    test: records
+  },
+  {
+    name: "retention: no receipt outlives its record",
+    file: needsFile,
+    text: "i.result_id = r.id",
+    broken: "1 = 0",
+    test: records
+  },
+  {
+    name: "retention: what is removed is counted with it",
+    file: recordsFile,
+    text: "Effect.tap((step) => count(step.removed)),",
+    broken: "",
+    test: records
+  },
+  {
+    name: "retention: a record with many parts goes after them",
+    file: "actors/retention/RecordDeletion.ts",
+    text: "part_rows > partsAtOnce)",
+    broken: "part_rows > Infinity)",
+    test: records
   }
 ]

@@ -207,6 +207,13 @@ export const runMutants: ReadonlyArray<Mutant> = [
     test: applyRefusals
   },
   {
+    name: "plans of another tool: superseded before an approval",
+    file: "actors/execution/OutdatedPlans.ts",
+    text: "if (reason !== undefined) reasons.set(plan.id, reason)",
+    broken: "void reason",
+    test: "test/actors/execution/OutdatedPlans.test.ts"
+  },
+  {
     name: "tool_changed: flavour",
     file: applyFile,
     text: "madeWith?.name === tool.name && madeWith.version === tool.version",

@@ -43,11 +43,14 @@ export const actorFolders: ReadonlyArray<readonly [name: string, purpose: string
   ["execution", "what happens while a Run executes, settles or is recovered"],
   ["run-commands", "what people may do to a Run"],
   ["capsule", "what people, lanes and groups may do to a Capsule"],
+  ["capsule-export", "what a Capsule consists of, handed to its owner"],
+  ["adoption", "states of infrastructure that exists already: received, checked, taken over"],
   ["source-commands", "what people, schedules and webhooks may do to a Source"],
   ["revision-plan", "plans of another revision"],
   ["install-plan", "plans that make a new Capsule"],
   ["handoff", "setup tickets and the return to another site"],
   ["restore", "the operator's review after a restore"],
+  ["retention", "what is removed when its time is over, and what keeps it"],
   ["cleanup", "what is done in the background and has no other owner"]
 ]
 

@@ -38,8 +38,19 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/connection/RenewedTokens",
     "asks TokenLifetime, and what a fault leaves behind"
   ],
+  "actors/capsule-export/ExportContents.ts": [
+    "actors/capsule-export/ExportWithTool",
+    "which configuration, inputs and provider settings an export has"
+  ],
+  "actors/capsule-export/ExportFiles.ts": [
+    "actors/capsule-export/ExportWithTool",
+    "what stays out of an archive, and what is added"
+  ],
+  "actors/capsule-export/ExportLink.ts": ["actors/capsule-export/CapsuleExports", "whose link it is, and for how long"],
   "actors/connection/TokenRevocation.ts": ["actors/connection/RenewedTokens", "what is given back, and when again"],
   "actors/delivery/InterfaceConsumption.ts": ["actors/Hosting", "one Interface or none, and the binding that stands"],
+  "actors/execution/RestoreExecution.ts": ["actors/execution/Restore", "refusals of a review and of its restore"],
+  "actors/execution/RestoreTarget.ts": ["actors/execution/Restore", "refusals of a backup that does not fit"],
   "actors/execution/AppliedLane.ts": ["actors/capsule/LaneFollowing", "which lane an apply adopts"],
   "actors/execution/ApplyConclusion.ts": ["actors/execution/PostApply", "how an apply ends by its checks"],
   "actors/execution/ApplyPreparation.ts": [
@@ -62,6 +73,7 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   "actors/execution/RunExecutor.ts": ["actors/queue/RunQueue", "asks QueueDecision, then forks"],
   "actors/execution/RunRecovery.ts": ["actors/execution/Killed", "what an earlier incarnation left"],
   "actors/execution/SyncExecution.ts": ["actors/source-commands/Looks", "what a sync leaves of a look"],
+  "actors/git-fetch/FetchCredentials.ts": ["actors/source-commands/Looks", "asks the rules of use, then reads"],
   "actors/git-fetch/LaneFetch.ts": ["actors/source-commands/Looks", "a code for each failure of Git"],
   "actors/identity/StaticRegistry.ts": [
     "src/accounts/oidc/Configuration",
@@ -107,6 +119,10 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "which contents are compared, by ModuleFootprint"
   ],
   "actors/state/BackupStore.ts": ["actors/execution/RestoreFence", "the archive of a backup and its place"],
+  "actors/state/StateDifferences.ts": ["actors/state/StateResources", "what became of what between two states"],
+  "actors/state/StateEntries.ts": ["actors/state/StateResources", "what the index says of a state"],
+  "actors/state/StateIndex.ts": ["actors/state/StateResources", "which rows stay, end and begin"],
   "actors/vault/DataKeys.ts": ["actors/vault/Rotation", "a cache of keys, and their age"],
-  "actors/workspace/WorkspaceList.ts": ["actors/workspace/Workspaces", "a page and its order"]
+  "actors/workspace/WorkspaceList.ts": ["actors/workspace/Workspaces", "a page and its order"],
+  "actors/retention/RecordDeletion.ts": ["actors/retention/RecordRemoval", "how much of a kind goes in one transaction"]
 }

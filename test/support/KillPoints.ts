@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { KillPoint, type KillPointName } from "../../actors/run/KillPoint.ts"
+import { KillPoint, type KillPointName } from "../../actors/KillPoint.ts"
 
 /** What happens at kill points: `at` holds it by name, each happens once, and `layer` ignores all others. */
 export const killPoints = () => {

@@ -11,25 +11,18 @@ import { configFlag, everySettingFlag, settingsOf } from "../SettingFlags.ts"
 import {
   besideServer,
   databaseFinding,
-  folderFinding,
   migrationsFinding,
   givenKeys,
   neededKeys,
   serverFinding,
   vaultFinding
 } from "./DataFindings.ts"
+import { backupFindings } from "./BackupFindings.ts"
 import { failedLook, type Finding, formatFindings, isHealthy } from "./DoctorReport.ts"
 import { installationFinding, missingDatabaseFinding, restoreFinding, sealedFinding } from "./InstallationFindings.ts"
+import { isRefused, type StartFinding, startFindings } from "./StartChecks.ts"
 import { mailFindings } from "./MailFindings.ts"
-import {
-  clockFinding,
-  diskFinding,
-  isolationFindings,
-  queueFinding,
-  settingsFinding,
-  toolFinding,
-  transportFinding
-} from "./MachineFindings.ts"
+import { isolationFindings, queueFinding, settingsFinding, toolFinding, transportFinding } from "./MachineFindings.ts"
 
 const orFailed = <E, R>(check: Finding["check"], finding: Effect.Effect<Finding, E, R>) =>
   Effect.catchCause(finding, (cause) => Effect.succeed(failedLook(check, cause)))
@@ -97,11 +90,13 @@ const databaseFindings = Effect.fn("databaseFindings")(function* (settings: Sett
   return needed === undefined ? [server, ...findings] : [server, ...findings, yield* vault(needed)]
 })
 
+const reported = ({ check, message, remedy, status }: StartFinding): Finding => ({ check, status, message, remedy })
+
 const dataFindings = Effect.fn("dataFindings")(function* (settings: Settings, look: DataFolderLook) {
-  const folder = yield* folderFinding(look)
-  const disk = diskFinding(look)
+  const start = yield* startFindings(look)
   // What this user cannot open says nothing about its contents.
-  return folder.status === "error" ? [folder, disk] : [folder, disk, ...(yield* databaseFindings(settings, look.path))]
+  const inside = start.some(isRefused) ? [] : yield* databaseFindings(settings, look.path)
+  return [...start.map(reported), ...inside]
 })
 
 /** Inspects this machine and the data folder as a server with these settings would, and changes neither. */
@@ -117,7 +112,7 @@ export const doctorCommand = Command.make(
       Effect.flatMap((seen) => dataFindings(settings, seen)),
       Effect.catchCause((cause) => Effect.succeed([failedLook("folder", cause)]))
     )
-    const all = [...machine, ...data, yield* clockFinding]
+    const all = [...machine, ...data, ...(yield* backupFindings(settings))]
     const healthy = isHealthy(all)
     yield* print(json, { healthy, findings: all }, formatFindings(all))
     if (!healthy) return yield* refused("This machine or its data needs attention.")

@@ -12,6 +12,7 @@ export interface Finding {
     | "queue"
     | "mail"
     | "folder"
+    | "files"
     | "disk"
     | "server"
     | "database"
@@ -20,6 +21,7 @@ export interface Finding {
     | "installation"
     | "sealed"
     | "restore"
+    | "backup"
     | "clock"
   readonly status: "ok" | "warning" | "error"
   readonly message: string

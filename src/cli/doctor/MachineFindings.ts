@@ -1,4 +1,4 @@
-import { Clock, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { formatBytes } from "../../../runner/sandbox/limits/LimitExceeded.ts"
 import { type LevelFinding, Sandbox } from "../../../runner/sandbox/Sandbox.ts"
 import type { NetworkStatus, SandboxStatus } from "../../../runner/sandbox/SandboxStatus.ts"
@@ -15,8 +15,6 @@ import type { Finding } from "./DoctorReport.ts"
 const gibibyte = 1024 ** 3
 const enoughDisk = 2 * gibibyte
 const hardlyAnyDisk = gibibyte / 4
-// No release is older than this, so no clock should be.
-const releasedAfter = Date.UTC(2026, 0, 1)
 
 const origins = {
   configured: "named by SVC_TOOL",
@@ -153,14 +151,3 @@ export const diskFinding = ({ free, standing }: DataFolderLook): Finding =>
       remedy: bytes < enoughDisk ? "Make room: a full disk stops Runs from saving their state." : undefined
     })
   })
-
-export const clockFinding: Effect.Effect<Finding> = Effect.map(Clock.currentTimeMillis, (now) =>
-  now > releasedAfter
-    ? { check: "clock", status: "ok", message: new Date(now).toISOString() }
-    : {
-        check: "clock",
-        status: "error",
-        message: `The clock says ${new Date(now).toISOString()}, which is before this release was made.`,
-        remedy: "Set the clock, e.g. with NTP: sessions, tokens and plans expire by it."
-      }
-)

@@ -3,12 +3,22 @@ import { forgetLinkSecret, linkSecret } from "./LinkSecret.ts"
 const key = "svc.address"
 export const addressPath = "/account/address"
 
-/** The secret of the link to another address, out of the address bar before anything can send the person to sign in. */
-export const takeAddressSecret = (): void => {
+/** Whether the address had a secret, which is out of the address bar now. */
+const takeSecret = (): boolean => {
   const { hash, pathname } = window.location
-  if (pathname !== addressPath || hash === "") return
+  if (pathname !== addressPath || hash === "") return false
   linkSecret(key, hash)
   window.history.replaceState(window.history.state, "", pathname)
+  return true
+}
+
+/** The secret of the link to another address, out of the address bar before anything can send the person to sign in. */
+export const takeAddressSecret = (): void => {
+  takeSecret()
+  // A second link opened on the page of the first differs only in its fragment, for which no browser reloads the page.
+  window.addEventListener("hashchange", () => {
+    if (takeSecret()) window.location.reload()
+  })
 }
 
 export const addressSecret = (): string | undefined => linkSecret(key, "")

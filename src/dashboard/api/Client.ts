@@ -45,14 +45,18 @@ const decode = (text: string): unknown => {
 const send = (method: string, path: string, options: RequestOptions): Promise<Response> => {
   const url = apiUrl(path, options.query)
   const headers = new Headers({ accept: "application/json" })
-  if (options.body !== undefined) headers.set("content-type", "application/json")
+  const { body } = options
+  // A file goes as it is.
+  const sent = body instanceof Uint8Array ? new Uint8Array(body) : body === undefined ? undefined : JSON.stringify(body)
+  if (sent !== undefined)
+    headers.set("content-type", typeof sent === "string" ? "application/json" : "application/octet-stream")
   if (options.idempotencyKey !== undefined) headers.set("idempotency-key", options.idempotencyKey)
   const ask = () =>
     fetch(url, {
       method,
       headers,
       credentials: "same-origin",
-      ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+      ...(sent === undefined ? {} : { body: sent }),
       ...(options.signal === undefined ? {} : { signal: options.signal })
     })
   return (method === "GET" ? takeEarly(url)?.catch(ask) : undefined) ?? ask()
@@ -62,6 +66,18 @@ const isAbort = (error: unknown): boolean => error instanceof DOMException && er
 
 /** A sensitive action, and the server wants to know that the person is still there. */
 const wantsConfirmation = (fault: Fault): boolean => fault.code === "reauthentication_required"
+
+/**
+ * Leads to the sign-in page. Until that arrives nothing is rejected, so that the page being left shows no error; back from the
+ * browser's cache of pages it does.
+ */
+const leaveForSignIn = (fault: Fault): Promise<never> =>
+  new Promise((_, reject) => {
+    window.addEventListener("pageshow", ({ persisted }) => {
+      if (persisted) reject(fault)
+    })
+    window.location.assign(signInUrl(window.location))
+  })
 
 /**
  * One request to this origin. A sensitive one is repeated once the person has confirmed that it is them. Rejects with a {@link Fault};
@@ -76,8 +92,8 @@ export const request = async <A>(method: string, path: string, options: RequestO
   // The one place where unchecked JSON becomes a typed value: same origin, same build, one API document.
   const body: ReturnType<typeof JSON.parse> = decode(text)
   if (response.ok) return body
-  if (response.status === 401 && options.keepOn401 !== true) window.location.assign(signInUrl(window.location))
   const fault = faultFrom(response.status, body, response.headers.get("x-request-id"))
+  if (response.status === 401 && options.keepOn401 !== true) return leaveForSignIn(fault)
   if (wantsConfirmation(fault) && (await confirmIdentity())) return request<A>(method, path, options)
   throw fault
 }

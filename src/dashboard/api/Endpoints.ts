@@ -49,6 +49,7 @@ export const membersCreateToken: Endpoint<"members", "createToken"> =
 export const membersRevokeToken: Endpoint<"members", "revokeToken"> =
   "POST /api/v1/workspaces/:workspaceId/members/:subject/tokens/:tokenId/revoke"
 export const workspacesGraph: Endpoint<"workspaces", "graph"> = "GET /api/v1/workspaces/:workspaceId/graph"
+export const auditExport: Endpoint<"audit", "export"> = "GET /api/v1/workspaces/:workspaceId/audit-events"
 export const workspacesActivity: Endpoint<"workspaces", "activity"> = "GET /api/v1/workspaces/:workspaceId/activity"
 export const workspacesBackups: Endpoint<"workspaces", "backups"> = "GET /api/v1/workspaces/:workspaceId/backups"
 export const workspacesCreateBackup: Endpoint<"workspaces", "createBackup"> =
@@ -62,6 +63,8 @@ export const workspacesCapsules: Endpoint<"workspaces", "capsules"> = "GET /api/
 
 export const installPlansCreate: Endpoint<"installPlans", "create"> =
   "POST /api/v1/workspaces/:workspaceId/install-plans"
+export const stateUploadsCreate: Endpoint<"stateUploads", "create"> =
+  "POST /api/v1/workspaces/:workspaceId/state-uploads"
 export const installPlansReconcile: Endpoint<"installPlans", "reconcile"> =
   "POST /api/v1/install-plans/:installPlanId/reconcile"
 
@@ -104,6 +107,10 @@ export const leftOverStatesAdopt: Endpoint<"leftOverStates", "adopt"> =
   "POST /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId/adopt"
 export const leftOverStatesDiscard: Endpoint<"leftOverStates", "discard"> =
   "DELETE /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId"
+
+export const backupsArchive: Endpoint<"backups", "archive"> = "GET /api/v1/backups/:backupId/archive"
+export const backupsRestorePlan: Endpoint<"backups", "restorePlan"> = "POST /api/v1/backups/:backupId/restore-plan"
+export const exportsCreate: Endpoint<"exports", "create"> = "POST /api/v1/capsules/:capsuleId/exports"
 
 export const sourcesList: Endpoint<"sources", "list"> = "GET /api/v1/sources"
 export const sourcesCreate: Endpoint<"sources", "create"> = "POST /api/v1/sources"

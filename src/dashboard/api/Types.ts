@@ -1,7 +1,7 @@
 // The JSON that the API answers, as the browser reads it. Type imports only: nothing of the server's runtime enters the bundle.
 
-import type { Answer } from "./Declarations.ts"
-import type { dashboardBootstrap, dashboardOverview, workspacesGraph } from "./Endpoints.ts"
+import type { Answer, Body } from "./Declarations.ts"
+import type { dashboardBootstrap, dashboardOverview, installPlansCreate, workspacesGraph } from "./Endpoints.ts"
 import type { AccountNotice as AccountNoticeSchema } from "../../../actors/account/AccountNotices.ts"
 import type { Passkey as PasskeySchema } from "../../../actors/account/NewPasskeys.ts"
 import type { AccountSession as AccountSessionSchema } from "../../../actors/account/Sessions.ts"
@@ -27,6 +27,7 @@ import type {
   CredentialRecipe as CredentialRecipeSchema
 } from "../../../schema/records/Connection.ts"
 import type { OAuthHelper as OAuthHelperSchema } from "../../../schema/records/OAuthHelper.ts"
+import type { StateUpload as StateUploadSchema } from "../../../schema/records/StateUpload.ts"
 import type { Backup as BackupSchema } from "../../../schema/records/Backup.ts"
 import type { OutputShare as OutputShareSchema } from "../../../schema/records/OutputShare.ts"
 import type { Discovery as DiscoverySchema } from "../../../schema/records/Discovery.ts"
@@ -124,6 +125,8 @@ export type GrantedUse = typeof GrantedUseSchema.Encoded
 export type OAuthHelper = typeof OAuthHelperSchema.Encoded
 export type CredentialRecipe = typeof CredentialRecipeSchema.Encoded
 export type AuditEvent = typeof AuditEventSchema.Encoded
+export type NewInstallPlan = Body<typeof installPlansCreate>
+export type StateUpload = typeof StateUploadSchema.Encoded
 export type InstallPlan = typeof InstallPlanSchema.Encoded
 export type RevisionPlan = typeof RevisionPlanSchema.Encoded
 export type Departure = typeof DepartureSchema.Encoded

@@ -131,6 +131,16 @@ export const Shell = () => {
             </p>
           </Notice>
         ) : null}
+        {notices.includes("backup_failed") ? (
+          <Notice tone="bad" title={words.backupFailed.title}>
+            <p>{words.backupFailed.text}</p>
+          </Notice>
+        ) : null}
+        {notices.includes("key_beside_data") ? (
+          <Notice tone="warn" title={words.keyBesideData.title}>
+            <p>{words.keyBesideData.text}</p>
+          </Notice>
+        ) : null}
         {notices.includes("runs_refused") ? (
           <Notice tone="bad" title={words.runsRefused.title}>
             <p>{words.runsRefused.text}</p>

@@ -1,3 +1,4 @@
+import { isPlan } from "../../../schema/records/RunLifecycle.ts"
 import type { Capsule, Connection, Run, Source } from "../api/Types.ts"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
@@ -25,8 +26,7 @@ const runTone: Readonly<Record<Run["status"], StatusTone>> = {
 
 export const RunStatus = ({ run }: { readonly run: Pick<Run, "status" | "type" | "approvedAt"> }) => {
   const words = useWords(vocabulary)
-  const approved =
-    run.approvedAt !== undefined && (run.type === "plan" || run.type === "destroy_plan") && run.status === "succeeded"
+  const approved = run.approvedAt !== undefined && isPlan(run.type) && run.status === "succeeded"
   return <Status tone={runTone[run.status]}>{approved ? words.planApproved : words.runStatus[run.status]}</Status>
 }
 

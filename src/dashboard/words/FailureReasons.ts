@@ -28,6 +28,8 @@ const ja = {
   identity_not_available: "このサービスでは OpenID Connect の ID を提供していません。",
   identity_refused: "モジュールが求める ID を提供できません。",
   init_failed: "プロバイダーの準備（init）が失敗しました。",
+  state_newer: "引き継いだ状態は、ここで実行するツールより新しいバージョンで書かれています。",
+  storage_full: "サーバーのディスクに空きがないため、記録できませんでした。サーバーの運用者に連絡してください。",
   integrity_fault: "保存されている暗号化データを開けませんでした。サーバーの運用者に連絡してください。",
   internal_error: "サーバー内部で問題が発生しました。サーバーの運用者に連絡してください。",
   interface_ambiguous: "条件に合うインターフェースが複数あるため、一つに決まりません。",
@@ -59,6 +61,8 @@ const ja = {
   scan_failed: "モジュールを解析できませんでした。",
   scan_limit_exceeded: "リポジトリが解析の上限を超えています。",
   shm_limit: "共有メモリの上限を超えました。",
+  snapshot_unavailable:
+    "このコミットのファイルがサーバーに残っておらず、リポジトリからも取得できません。リポジトリを確認してください。",
   snapshot_unreadable: "保存されているスナップショットを読み取れませんでした。",
   source_address_refused: "この Git サーバーのアドレスへの接続は許可されていません。",
   source_authentication_failed: "Git サーバーの認証に失敗しました。",

@@ -1,13 +1,15 @@
 import { Context, Effect, Option, Result } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { Principal } from "../../../actors/credential/Principal.ts"
+import { storageFull } from "../../../actors/database/StorageFull.ts"
 import { requireConfirmed } from "../../../actors/credential/RecentConfirmation.ts"
 import { archivedWorkspace } from "../../../actors/workspace/ArchivedWorkspace.ts"
 import type { AccessRule, WorkspaceAccess, WorkspaceLocator } from "../../../schema/api/Access.ts"
 import type { CallerShape } from "../../../schema/api/Middleware.ts"
-import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
+import { ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
 import type { AuditActor } from "../../../schema/records/AuditEvent.ts"
 import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
+import { StorageSpace } from "../../database/StorageSpace.ts"
 import { Exchange, type ExchangeShape, noteRenewal } from "../Exchange.ts"
 import { HttpSettings, sessionCookieName } from "../HttpSettings.ts"
 import { bodyLimitsOf, readJsonBody } from "../RequestBody.ts"
@@ -70,16 +72,22 @@ const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 /**
  * Admits the current request under a route's rule, in the order of the specification: authentication (401), origin and
  * scope (403), the Workspace (404), the caller's role in it (403), whether the Workspace is archived (409), whether the
- * person confirmed recently that it is them (403). Query and body are not validated yet.
+ * person confirmed recently that it is them (403), whether there is room for what it writes (503). Query and body are not
+ * validated yet.
  */
 export const admissions = Effect.gen(function* () {
   const { baseUrl } = yield* HttpSettings
   const authenticator = yield* Authenticator
   const limits = yield* AttemptLimits
+  const storage = yield* StorageSpace
   const locate = yield* locateWorkspaces
   const confinement = yield* confinements
   const sessionCookie = sessionCookieName(baseUrl)
   const { origin } = new URL(baseUrl)
+
+  /** A write that would hardly fit is refused before it begins. */
+  const roomy = <A>(admission: Effect.Effect<A>): Effect.Effect<A, ApiError> =>
+    Effect.flatMap(storage.isFull, (isFull) => (isFull ? Effect.fail(new ApiError(storageFull)) : admission))
 
   const grantingBy = (rule: WorkspaceAccess, endpoint: string) => {
     const value = locatorValue(rule.locate, endpoint)
@@ -115,14 +123,15 @@ export const admissions = Effect.gen(function* () {
         requestId: exchange.requestId
       }
       const admission = Effect.succeed({ caller, ambient: presented.ambient })
-      if (readMethods.has(request.method)) return admission
+      const isConfirmed = rule.kind === "workspace" && rule.confirmed === true
+      if (readMethods.has(request.method)) {
+        return isConfirmed ? Effect.andThen(requireConfirmed(principal), admission) : admission
+      }
       if (granted?.archived === true && rule.kind === "workspace" && rule.archived !== "open") {
         return archivedWorkspace()
       }
-      const counted = Effect.andThen(limits.consume("mutation", { subject: principal.subject }), admission)
-      return rule.kind === "workspace" && rule.confirmed === true
-        ? Effect.andThen(requireConfirmed(principal), counted)
-        : counted
+      const counted = Effect.andThen(limits.consume("mutation", { subject: principal.subject }), roomy(admission))
+      return isConfirmed ? Effect.andThen(requireConfirmed(principal), counted) : counted
     }
 
     // Each step asks only what the one before left open, since every request takes them.

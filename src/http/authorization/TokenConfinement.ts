@@ -44,6 +44,7 @@ const placesOf: Record<WorkspaceLocator, Places> = {
   "path.installPlanId": byCapsule("install_plans"),
   "path.revisionPlanId": byCapsule("revision_plans"),
   "path.runId": byCapsule("runs"),
+  "path.backupId": byCapsule("backups"),
   "path.stateVersionId": byCapsule("state_versions"),
   "path.runGroupId": (sql, id) => Place.rows(sql)`SELECT c.project_id AS "projectId", c.environment FROM capsules c
     WHERE c.id IN (SELECT capsule_id FROM run_group_members WHERE group_id = ${id})

@@ -34,6 +34,7 @@ const owningTables: Record<RecordLocator, { readonly table: string; readonly nou
   "path.runId": { table: "runs", noun: "Run" },
   "path.runGroupId": { table: "run_groups", noun: "Run group" },
   "path.stateVersionId": { table: "state_versions", noun: "StateVersion" },
+  "path.backupId": { table: "backups", noun: "Backup" },
   "path.connectionId": { table: "connections", noun: "Connection" }
 }
 

@@ -1,11 +1,13 @@
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { Operators } from "../../../actors/account/Operators.ts"
 import { Users } from "../../../actors/account/Users.ts"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Connections } from "../../../actors/connection/Connections.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { hasUnseenNotices } from "../../../actors/account/AccountNotices.ts"
+import { Mails } from "../../../actors/mail/Mails.ts"
 import { awaitsReview } from "../../../actors/restore/RestoreReview.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
@@ -14,6 +16,7 @@ import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CapsuleId } from "../../../schema/records/Ids.ts"
 import { HttpSettings } from "../HttpSettings.ts"
+import { BackupNotices } from "../BackupNotices.ts"
 import { IsolationNotice } from "../IsolationNotice.ts"
 import { attentionOf } from "./Attention.ts"
 import { authorisedWorkspace, commandContext } from "./Commands.ts"
@@ -34,10 +37,13 @@ export const dashboardHandlers = HttpApiBuilder.group(
     const sources = yield* Sources
     const audit = yield* Audit
     const memberships = yield* Workspaces
+    const mails = yield* Mails
     const { version } = yield* HttpSettings
     const sql = yield* ReadSql
     const capabilities = yield* discoveryDocument
     const isolation = yield* IsolationNotice
+    const operators = yield* Operators
+    const backups = yield* BackupNotices
     return storedAnswers("dashboard", handlers).handleAll({
       bootstrap: Effect.fnUntraced(function* ({ query }) {
         const caller = yield* Caller
@@ -56,6 +62,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
         const notices = [
           ...(inReview ? (["restore_review"] as const) : []),
           ...isolation,
+          ...((yield* operators.isOperator(caller.subject)) ? yield* backups.notices : []),
           ...(changed ? (["account_changed"] as const) : [])
         ]
         const selected = workspaces.find(({ id }) => id === query.workspaceId) ?? workspaces[0]
@@ -69,6 +76,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
           ...(selected === undefined ? {} : { selectedWorkspaceId: selected.id }),
           capabilities,
           version,
+          sendsMail: mails.baseUrl !== undefined,
           ...(notices.length === 0 ? {} : { notices })
         }
       }),

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { extensions } from "../../../schema/api/Extensions.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { apiVersion, type Discovery } from "../../../schema/records/Discovery.ts"
 import { HttpSettings } from "../HttpSettings.ts"
@@ -19,7 +20,8 @@ export const discoveryDocument: Effect.Effect<Discovery, never, HttpSettings> = 
       api: `${settings.baseUrl}/api/v1`,
       capabilities: `${settings.baseUrl}/api/v1/capabilities`,
       openapi: `${settings.baseUrl}/openapi.json`,
-      oidc_issuer: settings.baseUrl
+      oidc_issuer: settings.baseUrl,
+      extensions: `${settings.baseUrl}/api/v1/extensions`
     },
     ...(settings.oidcClientId === undefined ? {} : { oidcClientId: settings.oidcClientId })
   })
@@ -32,7 +34,8 @@ export const discoveryHandlers = HttpApiBuilder.group(
     const document = yield* discoveryDocument
     return storedAnswers("discovery", handlers).handleAll({
       wellKnown: () => Effect.succeed(document),
-      capabilities: () => Effect.succeed(document)
+      capabilities: () => Effect.succeed(document),
+      extensions: () => Effect.succeed({ extensions })
     })
   })
 )

@@ -4,6 +4,7 @@ import { Audit } from "../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Interfaces } from "../../../actors/interface/Interfaces.ts"
+import { StoredBytes } from "../../../actors/retention/StoredBytes.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { AutomationMembers } from "../../../actors/member/AutomationMembers.ts"
 import { invitationLink, Invitations } from "../../../actors/member/Invitations.ts"
@@ -16,6 +17,7 @@ import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
 import { ProjectId } from "../../../schema/records/Ids.ts"
 import { HttpSettings } from "../HttpSettings.ts"
+import { countedUsage } from "./CountedUsage.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
 import { memberScope } from "./MemberHandlers.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
@@ -42,6 +44,7 @@ export const workspaceHandlers = HttpApiBuilder.group(
     const { baseUrl } = yield* HttpSettings
     const projects = yield* Projects
     const capsules = yield* Capsules
+    const stored = yield* StoredBytes
     const runs = yield* Runs
     const audit = yield* Audit
     const interfaces = yield* Interfaces
@@ -160,13 +163,16 @@ export const workspaceHandlers = HttpApiBuilder.group(
         return { failure }
       }),
       usage: Effect.fnUntraced(function* () {
-        const usage = yield* capsules.workspaceUsage(yield* authorisedWorkspace)
+        const workspaceId = yield* authorisedWorkspace
+        const usage = yield* capsules.workspaceUsage(workspaceId)
+        const counted = yield* stored.measured
         return {
           usage: [
             { metric: "run_minutes" as const, value: usage.runMinutes },
             { metric: "applies" as const, value: usage.applies },
             { metric: "state_bytes" as const, value: usage.stateBytes },
-            { metric: "log_bytes" as const, value: usage.logBytes }
+            { metric: "log_bytes" as const, value: usage.logBytes },
+            ...(counted === undefined ? [] : countedUsage(counted, workspaceId))
           ]
         }
       }),

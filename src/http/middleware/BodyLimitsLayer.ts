@@ -6,7 +6,8 @@ import { BrowserLanding } from "../../../schema/api/BrowserLanding.ts"
 import { BodyLimits } from "../../../schema/api/Middleware.ts"
 import { invalidRequest } from "../../../schema/errors/ApiError.ts"
 import { whenTraced } from "../WhenTraced.ts"
-import { bodyLimitsOf, readJsonBody } from "../RequestBody.ts"
+import { RawBody } from "../../../schema/api/RawBody.ts"
+import { bodyLimitsOf, readFileBody, readJsonBody } from "../RequestBody.ts"
 
 const bodyMethods: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"])
 
@@ -58,7 +59,13 @@ export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits
       ? yield* Effect.provideServiceEffect(handled, HttpServerRequest.HttpServerRequest, withEmptyObject)
       : yield* handled
   })
-  const checked = bodyMethods.has(endpoint.method) ? withBody : handled
+  const file = Context.get(endpoint.annotations, RawBody)
+  const checked =
+    file !== undefined
+      ? Effect.andThen(readFileBody(file), handled)
+      : bodyMethods.has(endpoint.method)
+        ? withBody
+        : handled
   if (takesAnyQuery) return checked
   return Effect.flatMap(HttpServerRequest.ParsedSearchParams, (query) => {
     for (const key in query) {

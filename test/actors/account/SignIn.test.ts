@@ -33,24 +33,30 @@ it.effect("the first link creates the first account, an operator, and signs it i
       isOperator: true
     })
     expect((yield* Effect.flip(redeem(secret))).code).toBe("not_found")
-    expect((yield* Effect.flip(Effect.flatMap(SetupLinks, (links) => links.inspect(secret)))).code).toBe("not_found")
+    expect(yield* links.inspect(secret)).toEqual({ state: "used", purpose: "first_account" })
     expect(Option.isNone(yield* links.issueFirst)).toBe(true)
   }).pipe(fresh)
 )
 
 it.effect("a link ends after 30 minutes, when the next one is issued, and once an account exists", () =>
   Effect.gen(function* () {
+    const links = yield* SetupLinks
     const old = yield* firstLink
     const next = yield* firstLink
     expect((yield* Effect.flip(redeem(old.secret))).code).toBe("not_found")
-    yield* TestClock.adjust("31 minutes")
+    expect((yield* Effect.flip(links.inspect(old.secret))).code).toBe("not_found")
+    yield* TestClock.adjust("30 minutes")
     expect((yield* Effect.flip(redeem(next.secret))).code).toBe("not_found")
-    expect((yield* Effect.flip(Effect.flatMap(SetupLinks, (links) => links.inspect(next.secret)))).code).toBe(
-      "not_found"
-    )
+    expect(yield* links.inspect(next.secret)).toEqual({ state: "expired", purpose: "first_account" })
     const last = yield* firstLink
+    expect(yield* links.inspect(last.secret)).toEqual({
+      state: "live",
+      purpose: "first_account",
+      expiresAt: last.expiresAt
+    })
     yield* newPerson("somebody")
     expect((yield* Effect.flip(redeem(last.secret))).code).toBe("not_found")
+    expect(yield* links.inspect(last.secret)).toEqual({ state: "used", purpose: "first_account" })
     expect((yield* Effect.flip(redeem(Redacted.make("svct_guess")))).code).toBe("not_found")
   }).pipe(fresh)
 )
@@ -96,6 +102,24 @@ it.effect("a reset link sets a new password and ends every session", () =>
     expect((yield* Effect.flip(signIn.signIn({ email: "admin@example.com", password }))).code).toBe("unauthenticated")
     expect((yield* signIn.signIn({ email: "admin@example.com", password: renewed })).subject).toBe(first.subject)
     expect((yield* Effect.flip(links.issueReset("usr_unknown"))).code).toBe("not_found")
+  }).pipe(fresh)
+)
+
+it.effect("a reset link names its account as long as it works, and afterwards only what it was for", () =>
+  Effect.gen(function* () {
+    const links = yield* SetupLinks
+    const { email, subject } = yield* newPerson("ann")
+    const { expiresAt, mailed, secret } = yield* links.issueReset(subject, true)
+    // Nothing is mailed here.
+    expect(mailed).toBe(false)
+    expect(yield* links.inspect(secret)).toEqual({ state: "live", purpose: "recovery", email, expiresAt })
+    yield* links.redeem({ secret, password })
+    const late = yield* links.issueReset(subject)
+    yield* TestClock.adjust("30 minutes")
+    expect(yield* links.inspect(secret)).toEqual({ state: "used", purpose: "recovery" })
+    expect(yield* links.inspect(late.secret)).toEqual({ state: "expired", purpose: "recovery" })
+    expect((yield* Effect.flip(links.redeem({ secret: late.secret, password }))).code).toBe("not_found")
+    expect((yield* Effect.flip(links.inspect(Redacted.make("svct_guess")))).message).toBe("Setup link not found.")
   }).pipe(fresh)
 )
 

@@ -1,15 +1,22 @@
 import { expect, test } from "bun:test"
 import { Result } from "effect"
 import { driftCheckChoice, wantedAutoUpdate, wantedStatus } from "../../../actors/capsule/CapsuleSettings.ts"
-import { StateVersionId, Subject } from "../../../schema/records/Ids.ts"
+import { SourceSnapshotId, StateVersionId, Subject } from "../../../schema/records/Ids.ts"
 import { CapsuleStatus } from "../../../schema/records/Capsule.ts"
 
 const state = StateVersionId.make("sv_00000000000000000000000a")
-const disabled = { status: "disabled", runtime_safety: "safe", current_state_version_id: state } as const
+const disabled = {
+  status: "disabled",
+  runtime_safety: "safe",
+  current_state_version_id: state,
+  adopted_snapshot_id: SourceSnapshotId.make("snap_00000000000000000000000a")
+} as const
 
 test("enabling restores the status that the evidence supports", () => {
   expect(wantedStatus(disabled, "active")).toEqual(Result.succeed("active"))
   expect(wantedStatus({ ...disabled, current_state_version_id: null }, "active")).toEqual(Result.succeed("pending"))
+  // It took over a state, and nothing was applied yet.
+  expect(wantedStatus({ ...disabled, adopted_snapshot_id: null }, "active")).toEqual(Result.succeed("pending"))
   for (const current_state_version_id of [state, null]) {
     const unknown = { ...disabled, runtime_safety: "unknown", current_state_version_id } as const
     expect(wantedStatus(unknown, "active")).toEqual(Result.succeed("error"))

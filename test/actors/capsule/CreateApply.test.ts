@@ -12,6 +12,7 @@ import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunQueue } from "../../../actors/queue/RunQueue.ts"
 import type { RunRow } from "../../../actors/run/RunRow.ts"
 import { transaction } from "../../../actors/database/Transaction.ts"
+import { ConfigSuccession } from "../../../actors/succession/ConfigSuccession.ts"
 import { SourceStore } from "../../../actors/source/SourceStore.ts"
 import type { ErrorCode } from "../../../schema/errors/ApiError.ts"
 import { world } from "../../src/http/support/World.ts"
@@ -43,7 +44,8 @@ const planeOver = (given: typeof ledgers) =>
       Layer.provide(Layer.mock(ConnectionStore)({})),
       Layer.provide(anybody),
       Layer.provide(Layer.mock(StateVersions)({})),
-      Layer.provide(unmovedOperator)
+      Layer.provide(unmovedOperator),
+      Layer.provide(Layer.mock(ConfigSuccession)({}))
     )
   )
 const plane = planeOver(ledgers)

@@ -12,6 +12,7 @@ import { RunCheckpoints } from "../../../actors/state/RunCheckpoints.ts"
 import { StateVersions } from "../../../actors/state/StateVersions.ts"
 import type { CapsuleId, LeftOverStateId } from "../../../schema/records/Ids.ts"
 import { suite } from "../../support/Effect.ts"
+import { expectIndexed } from "../../support/IndexedState.ts"
 import { active, freshKey, replanned, settled } from "../../support/Journey.ts"
 import { killPoints, processEnd } from "../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
@@ -145,6 +146,7 @@ describe("a state that its settlement did not adopt", () => {
         status: "adopted",
         adoption: { by: context.actor.subject, stateVersionId: value.stateVersion.id }
       })
+      yield* expectIndexed(capsule.id)
       const version = yield* currentState(capsule.id)
       expect(Redacted.value(yield* states.open(version))).toEqual(bytes)
       expect((yield* capsules.outputs(capsule.id)).map(({ name }) => name)).toEqual(["value"])

@@ -1,5 +1,6 @@
 import { afterAll, expect } from "bun:test"
 import { Deferred, Effect, Latch, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { atStartAndEveryMinute, CleanupRhythm } from "../../../actors/cleanup/BackgroundCleanup.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
@@ -33,10 +34,15 @@ tests.live("a turn does the due work without a request", () =>
   Effect.gen(function* () {
     const { context, url, workspaceId } = yield* TestPlane
     const { source } = yield* (yield* Sources).create(context, { workspaceId, name: "due", url, autoSync: true })
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`INSERT INTO state_uploads (id, workspace_id, sha256, size_bytes, lineage, serial, resource_count, state,
+      created_at, expires_at) VALUES ('sup_aaaaaaaaaaaaaaaaaaaaaaaa', ${workspaceId}, 'd', 1, 'l', 1, 0, 'sealed',
+      '2020-01-01T00:00:00.000Z', '2020-01-01T01:00:00.000Z')`
     yield* due.open
     yield* Deferred.await(taken)
     const { items } = yield* (yield* Runs).list(workspaceId, { sourceId: source.id, includeLooks: true }, { limit: 10 })
     expect(items.map(({ trigger }) => trigger)).toEqual(["schedule"])
+    expect(yield* sql`SELECT id FROM state_uploads`).toEqual([])
     for (const { id } of items) yield* settled(id)
   })
 )

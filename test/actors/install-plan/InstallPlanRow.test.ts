@@ -10,6 +10,8 @@ const row: InstallPlanRow = {
   phase: "reviewable",
   request: "{}",
   private_variables: null,
+  state_upload_id: null,
+  state_sha256: null,
   actor: "{}",
   source_id: null,
   sync_run_id: null,

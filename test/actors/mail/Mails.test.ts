@@ -1,52 +1,18 @@
 import { describe, expect, test } from "bun:test"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { SqlClient } from "effect/sql"
 import { Users } from "../../../actors/account/Users.ts"
-import { MailDelivery } from "../../../actors/mail/MailDelivery.ts"
 import { retryAfterMillis } from "../../../actors/mail/MailRetry.ts"
 import { Mails } from "../../../actors/mail/Mails.ts"
-import { MailSettings } from "../../../actors/mail/MailSettings.ts"
 import { AccountChange, mailText } from "../../../actors/mail/MailTexts.ts"
-import { MailNotSent, MailTransport, type OutgoingMail } from "../../../actors/mail/MailTransport.ts"
+import { MailNotSent } from "../../../actors/mail/MailTransport.ts"
 import { InvitationAcceptance } from "../../../actors/member/InvitationAcceptance.ts"
 import { Invitations } from "../../../actors/member/Invitations.ts"
 import { InvitedSignUp } from "../../../actors/member/InvitedSignUp.ts"
-import { AccountCommands } from "../../../src/operator/AccountCommands.ts"
 import { as, newPerson, newWorkspace, testAccounts, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
-
-const post: { sent: Array<OutgoingMail>; refusal: MailNotSent | undefined; attempts: number } = {
-  sent: [],
-  refusal: undefined,
-  attempts: 0
-}
-
-const transport = Layer.effect(
-  MailTransport,
-  Effect.sync(() => {
-    Object.assign(post, { sent: [], refusal: undefined, attempts: 0 })
-    return MailTransport.of({
-      verify: Effect.void,
-      send: (mail) =>
-        Effect.suspend(() => {
-          post.attempts++
-          if (post.refusal !== undefined) return Effect.fail(post.refusal)
-          post.sent.push(mail)
-          return Effect.void
-        })
-    })
-  })
-)
-
-const origin = { baseUrl: "https://svc.example.com", name: "Acme svc", language: "en" } as const
-const settings = Layer.succeed(MailSettings, { origin })
-const layer = MailDelivery.layerByHand.pipe(
-  Layer.provide(transport),
-  Layer.provideMerge(testAccounts.pipe(Layer.provide(settings)))
-)
-
-const deliver = Effect.flatMap(MailDelivery, ({ deliverDue }) => deliverDue)
+import { deliver, layer, post } from "./support/Post.ts"
 
 const notice = { kind: "notice", change: "password", at: "2026-01-02T03:04:05.000Z", accountPage: "x" } as const
 
@@ -231,32 +197,6 @@ describe("a notice", () => {
   )
 })
 
-describe("a link to a new password", () => {
-  it.effect("is mailed where the operator asks for it, and refused whole where it cannot be", () =>
-    Effect.gen(function* () {
-      const commands = yield* AccountCommands
-      yield* newPerson("ann")
-      expect((yield* commands.resetLink({ email: "ann@example.com" })).mailed).toBe(false)
-      const { mailed, secret } = yield* commands.resetLink({ email: "Ann@example.com", mail: true })
-      yield* deliver
-      expect([mailed, post.sent.map(({ to }) => to)]).toEqual([true, ["ann@example.com"]])
-      expect(post.sent[0]?.text).toContain(`https://svc.example.com/setup#${text(secret)}`)
-    }).pipe(
-      Effect.provide(AccountCommands.layer(undefined).pipe(Layer.provideMerge(layer))),
-      Effect.andThen(
-        Effect.gen(function* () {
-          const commands = yield* AccountCommands
-          const sql = yield* SqlClient.SqlClient
-          yield* newPerson("ann")
-          const refused = yield* Effect.flip(commands.resetLink({ email: "ann@example.com", mail: true }))
-          expect(refused.code).toBe("failed_precondition")
-          expect(yield* sql`SELECT 1 FROM setup_links`).toEqual([])
-        }).pipe(Effect.provide(AccountCommands.layer(undefined).pipe(Layer.provideMerge(testAccounts))))
-      )
-    )
-  )
-})
-
 test("attempts are further and further apart, up to an hour", () => {
   expect([1, 2, 3, 4, 5, 50].map((attempts) => retryAfterMillis(attempts) / 60_000)).toEqual([1, 5, 15, 60, 60, 60])
 })
@@ -270,6 +210,7 @@ describe("the text of a mail", () => {
     { kind: "invitation", link, expiresAt: at, workspace: "Acme" },
     { kind: "invitation", link, expiresAt: at },
     { kind: "reset_link", link, expiresAt: at },
+    { kind: "address_link", link, expiresAt: at },
     ...AccountChange.literals.map((change) => ({ kind: "notice", change, at, accountPage: link }) as const)
   ] as const
 

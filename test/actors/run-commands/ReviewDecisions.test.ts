@@ -30,7 +30,7 @@ test("a waiting plan is approved, with or without its digest", () => {
 
 test("only a plan is approved", () => {
   const approvable = RunType.literals.filter((type) => approvalRefusal({ ...waiting, type }, digest, at) === undefined)
-  expect(approvable.toSorted()).toEqual(["destroy_plan", "plan"])
+  expect(approvable.toSorted()).toEqual(["destroy_plan", "plan", "restore"])
 })
 
 test("a plan other than the one read is a conflict, whatever else is wrong with it", () => {

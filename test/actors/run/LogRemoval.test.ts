@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect } from "bun:test"
 import { Cause, Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { KillPoint, type KillPointName } from "../../../actors/run/KillPoint.ts"
+import { KillPoint, type KillPointName } from "../../../actors/KillPoint.ts"
 import { LogRemoval } from "../../../actors/run/LogRemoval.ts"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import { RunStreams } from "../../../actors/run/Runs.ts"

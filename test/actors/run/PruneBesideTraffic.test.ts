@@ -9,19 +9,28 @@ const lines = Number(process.env["SVC_PRUNE_LINES"] ?? 100_000)
 const fullFormMillis = 3_600_000
 const waiting = Math.ceil(runs / 100)
 
+const longest = (waits: ReadonlyArray<number>) => waits.reduce((most, wait) => Math.max(most, wait), 0)
+
 it.live(
-  `the logs of ${runs} Runs with ${lines} lines go beside a writer that loses nothing`,
+  `${runs} Runs with ${lines} log lines, and the history, go beside a writer that loses nothing`,
   () =>
     Effect.gen(function* () {
-      const { logged, removed, surveyed, waits, waitsAlone, writes } = yield* pruneBesideTraffic({ runs, lines })
-      if (runs > 10_000) yield* Console.log(`${waits.length} commits beside it, the longest ${Math.max(...waits)} ms`)
+      const { gone, left, logged, lost, past, phases, removed, surveyed } = yield* pruneBesideTraffic({ runs, lines })
+      for (const { of, waits } of phases) {
+        if (runs > 10_000)
+          yield* Console.log(`${of}: ${waits.length} commits, the longest ${longest(waits).toFixed(1)} ms`)
+        expect([of, waits.length > 10]).toEqual([of, true])
+      }
       expect(removed).toEqual(surveyed)
       expect(removed.reduce((sum, each) => sum + each.runs, 0)).toBe(runs - waiting)
       // Only plans that wait for their approval.
       expect(logged).toBe(waiting)
-      expect(waits.length).toBeGreaterThan(10)
-      // The one that was interrupted last may be written too.
-      expect((writes ?? 0) - waits.length - waitsAlone.length).toBeWithin(0, 3)
+      expect(left).toBe(waiting)
+      const runsGone = gone.filter(({ kind }) => kind === "runs")
+      expect(runsGone.reduce((sum, { records }) => sum + records, 0)).toBe(runs - waiting)
+      expect(past.reduce((sum, { events }) => sum + events, 0)).toBeGreaterThan(runs / 10)
+      // The one that was interrupted last in each part may be written too.
+      expect(lost).toBeWithin(-3, 1)
     }),
   runs > 10_000 ? fullFormMillis : undefined
 )

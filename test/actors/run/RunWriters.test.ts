@@ -14,9 +14,11 @@ const files = ["actors", "src"].flatMap((room) =>
     .map((name) => ({ path: join(room, name), text: readFileSync(join(root, room, name), "utf8") }))
 )
 
-/** The files that write to a table. */
+/** The files that write to a table, or name it to the statements of the retention. */
 const writers = (table: string) => {
-  const statement = new RegExp(`\\b(UPDATE|INTO|DELETE FROM)\\s+${table}\\b`)
+  const statement = new RegExp(
+    `\\b(UPDATE|INTO|DELETE FROM)\\s+${table}\\b|\\{[^{}]*\\btable: "${table}"[^{}]*\\bof:|\\btable: "${table}",\\s+(staysItself|since):`
+  )
   return files
     .filter(({ text }) => statement.test(text))
     .map(({ path }) => path)
@@ -30,13 +32,18 @@ const setClauses = files.flatMap(({ path, text }) =>
 describe("what belongs to a Run", () => {
   test("is written by its own modules", () => {
     expect(writers("runs")).toEqual([
+      "actors/retention/RetainedKinds.ts",
       "actors/run/LogRemoval.ts",
       "actors/run/RunLedger.ts",
       "actors/run/RunLifecycle.ts",
       "actors/run/RunLogs.ts",
       "actors/run/RunSequences.ts"
     ])
-    expect(writers("run_events")).toEqual(["actors/run/RunJournal.ts", "actors/run/RunLedger.ts"])
+    expect(writers("run_events")).toEqual([
+      "actors/retention/RetainedKinds.ts",
+      "actors/run/RunJournal.ts",
+      "actors/run/RunLedger.ts"
+    ])
     expect(writers("run_log_chunks")).toEqual([
       "actors/run/LogRemoval.ts",
       "actors/run/RunLedger.ts",

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Effect, Latch, Layer, Queue } from "effect"
 import { SqlClient } from "effect/sql"
-import { KillPoint } from "../../../actors/run/KillPoint.ts"
+import { KillPoint } from "../../../actors/KillPoint.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import { SourceSchedule } from "../../../actors/source-commands/SourceSchedule.ts"

@@ -22,6 +22,7 @@ import { RunPlans } from "../../../actors/execution/RunPlans.ts"
 import { RunPreparations } from "../../../actors/run/RunPreparations.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import { CompatibilityCheck } from "../../../actors/source/CompatibilityCheck.ts"
+import { StoredCommits } from "../../../actors/git-fetch/StoredCommits.ts"
 import { SourceStore } from "../../../actors/source/SourceStore.ts"
 import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
 import { BuildStore } from "../../../runner/execution/BuildStore.ts"
@@ -284,6 +285,7 @@ export const preparation = (around: Surroundings) =>
           }
         }),
         Layer.mock(SnapshotStore)({}),
+        Layer.mock(StoredCommits)({ ensure: () => Effect.void }),
         Layer.mock(Toolchain)({
           resolve: () =>
             around.tool === undefined

@@ -1,4 +1,6 @@
-import { Clock, Effect, Schema } from "effect"
+import { Effect, Queue, Schema, Semaphore, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { fileURLToPath } from "node:url"
 
 /** A server returned something other than the requested answer. */
 export class LoadFailed extends Schema.TaggedError<LoadFailed>()("LoadFailed", { message: Schema.String }) {}
@@ -17,69 +19,39 @@ export interface Measured {
   readonly millis: ReadonlyArray<number>
 }
 
-interface Waiting {
-  buffer: string
-  sentAt: number
-}
+const client = fileURLToPath(new URL("LoadClient.ts", import.meta.url))
 
-const headEnd = "\r\n\r\n"
+const Result = Schema.fromJsonString(
+  Schema.Union([
+    Schema.Struct({ seconds: Schema.Finite, millis: Schema.Array(Schema.Finite) }),
+    Schema.Struct({ failure: Schema.String })
+  ])
+)
+const decodeResult = Schema.decodeEffect(Result)
 
 /**
- * Sends the same request over kept-alive connections, one at a time on each, and records the duration of each answer.
+ * Measures loads from one process beside the bench, for as long as the Scope lasts. It sends the same request over kept-alive
+ * connections, one at a time on each, and records the duration of each answer.
  */
-export const measureLoad = Effect.fn("measureLoad")(function* ({ connections, port, request, requests }: Load) {
-  const started = yield* Clock.currentTimeNanos
-  const millis: Array<number> = []
-  yield* Effect.callback<void, LoadFailed>((resume) => {
-    let sent = 0
-    const sockets: Array<Bun.Socket<Waiting>> = []
-    const finish = (result: Effect.Effect<void, LoadFailed>) => {
-      for (const socket of sockets) socket.end()
-      resume(result)
-    }
-    const next = (socket: Bun.Socket<Waiting>) => {
-      if (sent >= requests) return
-      sent++
-      socket.data.sentAt = performance.now()
-      socket.write(request)
-    }
-    for (let index = 0; index < connections; index++) {
-      void Bun.connect<Waiting>({
-        hostname: "127.0.0.1",
-        port,
-        data: { buffer: "", sentAt: 0 },
-        socket: {
-          open: (socket) => {
-            sockets.push(socket)
-            next(socket)
-          },
-          data: (socket, bytes) => {
-            const text = socket.data.buffer + bytes.toString("latin1")
-            const end = text.indexOf(headEnd)
-            const length = /\r\ncontent-length: (\d+)/i.exec(text)?.[1]
-            if (end === -1 || length === undefined || text.length < end + headEnd.length + Number(length)) {
-              socket.data.buffer = text
-              return
-            }
-            socket.data.buffer = ""
-            if (!text.startsWith("HTTP/1.1 2"))
-              return finish(
-                Effect.fail(new LoadFailed({ message: `${request.split("\r")[0]}: ${text.slice(0, 600)}` }))
-              )
-            millis.push(performance.now() - socket.data.sentAt)
-            if (millis.length === requests) return finish(Effect.void)
-            next(socket)
-          },
-          error: (_, error) => finish(Effect.fail(new LoadFailed({ message: String(error) })))
-        }
-      })
-    }
-  })
-  const seconds = Number((yield* Clock.currentTimeNanos) - started) / 1e9
-  const measured: Measured = { perSecond: requests / seconds, millis }
-  return measured
+export const loadClient = Effect.gen(function* () {
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const asked = yield* Queue.unbounded<string>()
+  const results = yield* Queue.unbounded<string>()
+  const alone = yield* Semaphore.make(1)
+  const stdin = Stream.fromQueue(asked).pipe(Stream.encodeText)
+  const process_ = yield* spawner.spawn(
+    ChildProcess.make(process.execPath, [client], { extendEnv: true, stdin, stderr: "inherit" })
+  )
+  yield* Stream.decodeText(process_.stdout).pipe(
+    Stream.splitLines,
+    Stream.runForEach((line) => Queue.offer(results, line)),
+    Effect.forkScoped
+  )
+  return (load: Load): Effect.Effect<Measured, LoadFailed> =>
+    Effect.gen(function* () {
+      yield* Queue.offer(asked, `${JSON.stringify(load)}\n`)
+      const result = yield* Effect.orDie(decodeResult(yield* Queue.take(results)))
+      if ("failure" in result) return yield* new LoadFailed({ message: result.failure })
+      return { perSecond: load.requests / result.seconds, millis: result.millis }
+    }).pipe(alone.withPermits(1))
 })
-
-/** The same, returning only the number of requests per second. */
-export const load = (options: Load): Effect.Effect<number, LoadFailed> =>
-  Effect.map(measureLoad(options), ({ perSecond }) => perSecond)

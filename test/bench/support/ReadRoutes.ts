@@ -23,8 +23,8 @@ export interface ReadRoute {
   readonly rows?: Rows
 }
 
-// A browser arrives there from another site, once, and it has side effects.
-const unmeasured: ReadonlySet<string> = new Set(["connections.finishOAuth"])
+// A browser arrives at the first from another site, once; the others are downloads. All have side effects.
+const unmeasured: ReadonlySet<string> = new Set(["connections.finishOAuth", "backups.archive", "exports.download"])
 
 const rowsOf = ({ ids, subject }: World): Readonly<Record<string, Rows>> => {
   const ofWorkspace = (table: string) => ({ table, column: "workspace_id", value: ids.workspaceId })
@@ -34,6 +34,10 @@ const rowsOf = ({ ids, subject }: World): Readonly<Record<string, Rows>> => {
     "accountTokens.inventory": { table: "access_tokens", column: "subject", value: subject },
     "workspaces.inventory": { table: "workspaces" },
     "workspaces.list": { table: "workspaces" },
+    "members.tokens": { table: "access_tokens", column: "subject", value: ids.subject },
+    "teams.list": ofWorkspace("teams"),
+    "approvals.rules": ofWorkspace("approval_rules"),
+    "invitations.list": ofWorkspace("invitations"),
     "workspaces.members": ofWorkspace("memberships"),
     "workspaces.projects": ofWorkspace("projects"),
     "workspaces.graph": ofWorkspace("capsules"),

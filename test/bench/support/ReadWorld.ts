@@ -82,6 +82,10 @@ export const readWorld = Effect.fn("readWorld")(function* (program: ReadonlyArra
       values: { ONE: "a value that nobody reads" }
     }
   })
+  const { member: automation } = yield* product.client.workspaces.addMember({
+    params: { workspaceId: WorkspaceId.make(product.workspaceId) },
+    payload: { automation: "one", role: "member" }
+  })
   const database = yield* Effect.acquireRelease(
     Effect.sync(() => new DatabaseSync(`${product.dataDir}/svc.sqlite`, { timeout: 5000 })),
     (open) => Effect.sync(() => open.close())
@@ -108,7 +112,9 @@ export const readWorld = Effect.fn("readWorld")(function* (program: ReadonlyArra
     runGroupId: idOf("rgrp", 0),
     stateVersionId: String(state["id"]),
     connectionId: connection.id,
-    leftOverStateId: idOf("lo", 0)
+    leftOverStateId: idOf("lo", 0),
+    // The only member whose tokens others may list.
+    subject: automation.subject
   }
   const times = { created_at: timeOf(0), updated_at: timeOf(0) }
   database.exec("BEGIN IMMEDIATE")
@@ -224,6 +230,48 @@ export const readWorld = Effect.fn("readWorld")(function* (program: ReadonlyArra
     },
     0,
     (index) => ({ id: idOf("lo", index), created_at: timeOf(index) })
+  )
+  fill(
+    "access_tokens",
+    { ...first("access_tokens"), subject: automation.subject, workspace_id: workspaceId },
+    0,
+    (index) => ({ token_id: idOf("pat", 100 + index), secret_hash: `automation ${index}`, created_at: timeOf(index) })
+  )
+  fill("teams", { workspace_id: workspaceId, ...times }, 0, (index) => ({
+    id: idOf("team", index),
+    name: `copy-${index}`,
+    created_at: timeOf(index)
+  }))
+  fill(
+    "approval_rules",
+    {
+      workspace_id: workspaceId,
+      approvers: 1,
+      role: "admin",
+      plan_author_counts: 1,
+      commit_author_counts: 1,
+      automation_counts: 0,
+      ...times
+    },
+    0,
+    (index) => ({ id: idOf("apr", index), environment: `copy-${index}`, created_at: timeOf(index) })
+  )
+  fill(
+    "invitations",
+    {
+      workspace_id: workspaceId,
+      role: "member",
+      invited_by: String(user["subject"]),
+      status: "pending",
+      expires_at: "2099-01-01T00:00:00.000Z"
+    },
+    0,
+    (index) => ({
+      id: idOf("inv", index),
+      secret_hash: `copy ${index}`,
+      stand_in: idOf("usr", 200 + index),
+      created_at: timeOf(index)
+    })
   )
   insert("run_groups", {
     id: ids.runGroupId,

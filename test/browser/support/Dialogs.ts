@@ -5,6 +5,7 @@ import { accountWords } from "../../../src/dashboard/screens/account/Words.ts"
 import { factorWords } from "../../../src/dashboard/screens/account/FactorWords.ts"
 import { profileWords } from "../../../src/dashboard/screens/account/ProfileWords.ts"
 import { signInWords } from "../../../src/dashboard/screens/account/SignInWords.ts"
+import { exportWords } from "../../../src/dashboard/screens/capsule/ExportWords.ts"
 import { reAdoptionWords } from "../../../src/dashboard/screens/capsule/ReAdoptionWords.ts"
 import { releaseWords } from "../../../src/dashboard/screens/capsule/ReleaseWords.ts"
 import { capsuleWords } from "../../../src/dashboard/screens/capsule/Words.ts"
@@ -14,6 +15,7 @@ import { decisionWords } from "../../../src/dashboard/screens/run/DecisionWords.
 import { updateWords } from "../../../src/dashboard/screens/update/Words.ts"
 import { sourceWords } from "../../../src/dashboard/screens/sources/Words.ts"
 import { automationWords } from "../../../src/dashboard/screens/workspace/AutomationWords.ts"
+import { backupWords } from "../../../src/dashboard/screens/workspace/BackupWords.ts"
 import { approvalWords } from "../../../src/dashboard/screens/workspace/ApprovalWords.ts"
 import { memberWords } from "../../../src/dashboard/screens/workspace/MemberWords.ts"
 import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.ts"
@@ -106,6 +108,12 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     }
   },
   { source: "app/NewWorkspace.tsx", ...home, open: menuItem(".side-workspace", (to) => appWords[to].newWorkspace) },
+  {
+    source: "screens/workspace/BackupActions.tsx",
+    path: "/w/acme/settings/backups",
+    ready: ".row-static",
+    open: button((to) => backupWords[to].restore)
+  },
   { source: "screens/run/ApproveDialog.tsx", ...review, open: (page) => page.locator(".button-danger").click() },
   { source: "screens/run/CancelDialog.tsx", ...review, open: button((to) => decisionWords[to].discard) },
   {
@@ -130,6 +138,12 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     path: `${capsule}/danger`,
     ready: ".panel-danger",
     open: button((to) => capsuleWords[to].destroy)
+  },
+  {
+    source: "screens/capsule/Export.tsx",
+    path: `${capsule}/danger`,
+    ready: ".panel-danger",
+    open: button((to) => exportWords[to].export)
   },
   {
     source: "screens/capsule/Release.tsx",
@@ -238,6 +252,7 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
   { source: "screens/account/Tokens.tsx", ...account, open: button((to) => accountWords[to].revoke) },
   { source: "screens/account/SecondFactor.tsx", ...account, open: button((to) => factorWords[to].setUp) },
   { source: "screens/account/Profile.tsx", ...account, open: button((to) => profileWords[to].changeName) },
+  { source: "screens/account/Profile.tsx", ...account, open: button((to) => profileWords[to].changeAddress) },
   { source: "screens/account/Sessions.tsx", ...account, open: button((to) => profileWords[to].others) },
   { source: "screens/account/ChangePassword.tsx", ...account, open: button((to) => accountWords[to].changePassword) },
   { source: "screens/account/Sessions.tsx", ...account, open: button((to) => signInWords[to].everywhere) },
@@ -291,6 +306,11 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     source: "screens/workspace/AutomationTokens.tsx",
     ...settings,
     open: button((to) => automationWords[to].tokens)
+  },
+  {
+    source: "screens/workspace/RenameAutomation.tsx",
+    ...settings,
+    open: button((to) => automationWords[to].rename)
   },
   { source: "screens/workspace/NewAutomationToken.tsx", ...settings, open: newAutomationToken },
   { source: "screens/workspace/NewAutomationToken.tsx", ...settings, open: madeAutomationToken },

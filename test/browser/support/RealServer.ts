@@ -1,7 +1,7 @@
 import { NodeFileSystem, NodePath } from "@effect/platform-node"
 import { Effect, Exit, FileSystem, Layer, Path, Scope } from "effect"
 import { gateway } from "./Gateway.ts"
-import { serverProcess } from "./ServerProcess.ts"
+import { operatorCommand, serverProcess } from "./ServerProcess.ts"
 
 /**
  * The product itself as a separate process, on a fresh data folder and behind a network link that can be cut.
@@ -28,7 +28,8 @@ export const realServer = Effect.fnUntraced(
     })
 
     const first = yield* start
-    return { network, setupLink: first.setupLink, crash: first.crash, startAgain: start }
+    const operator = (...args: ReadonlyArray<string>) => operatorCommand(folder, args)
+    return { network, setupLink: first.setupLink, crash: first.crash, startAgain: start, operator }
   },
   Effect.provide(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer))
 )

@@ -35,7 +35,9 @@ export const screensByRoute: Readonly<
   "/setup": [
     { name: "setup", path: "/setup#right-secret", ready: ".entrance-ways" },
     // There is no form for an address that the link contains.
-    { name: "setup-recovery", path: "/setup#reset-secret", ready: "main:not(:has(input[type=email])) .entrance-ways" }
+    { name: "setup-recovery", path: "/setup#reset-secret", ready: "main:not(:has(input[type=email])) .entrance-ways" },
+    { name: "setup-used", path: "/setup#used-reset-secret", ready: ".notice-warn" },
+    { name: "setup-expired", path: "/setup#old-reset-secret", ready: ".notice-warn" }
   ],
   "/join": [{ name: "join", path: "/join#svci_secret", ready: ".entrance-ways .button-primary" }],
   "/new": [
@@ -44,7 +46,8 @@ export const screensByRoute: Readonly<
   ],
   "/account": [{ name: "account", path: "/account", ready: ".row-static" }],
   "/account/address": [
-    { name: "address", path: "/account/address#svce_secret", ready: ".form-actions .button-primary" }
+    { name: "address", path: "/account/address#svce_secret", ready: ".form-actions .button-primary" },
+    { name: "address-used", path: "/account/address#svce_used", ready: ".notice-warn" }
   ],
   "/w/$workspace": [{ name: "home", path: "/w/acme", ready: ".attention-row" }],
   "/w/$workspace/capsules": [{ name: "capsules", path: "/w/acme/capsules", ready: ".long-row" }],

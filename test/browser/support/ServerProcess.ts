@@ -11,6 +11,23 @@ export const compiledBinary = (): string | undefined => {
   return binary === undefined || binary === "" ? undefined : binary
 }
 
+const programOf = (binary: string | undefined) =>
+  binary === undefined ? [process.execPath, `${root}src/Main.ts`] : [binary]
+
+/** What an operator's `svc admin` command prints, beside the server on the data folder. */
+export const operatorCommand = Effect.fnUntraced(function* (folder: string, args: ReadonlyArray<string>) {
+  const command = [...programOf(compiledBinary()), "admin", ...args, `--data-dir=${folder}/data`]
+  const running = yield* Effect.acquireRelease(
+    Effect.sync(() => Bun.spawn(command, { cwd: folder, stdin: "ignore", stdout: "pipe", stderr: "inherit" })),
+    (spawned) =>
+      Effect.promise(() => {
+        spawned.kill("SIGTERM")
+        return spawned.exited
+      })
+  )
+  return yield* Effect.promise(() => new Response(running.stdout).text())
+}, Effect.scoped)
+
 const firstLine = async (stream: ReadableStream<Uint8Array>): Promise<string> => {
   const decoder = new TextDecoder()
   let text = ""
@@ -41,12 +58,11 @@ export const serverProcess = Effect.fnUntraced(function* (
   flags: ReadonlyArray<string>,
   binary = compiledBinary()
 ): Effect.fn.Return<ServerProcess, Schema.SchemaError, Scope.Scope> {
-  const program = binary === undefined ? [process.execPath, `${root}src/Main.ts`] : [binary]
   const spawned = yield* Effect.acquireRelease(
     Effect.sync(() =>
       Bun.spawn(
         [
-          ...program,
+          ...programOf(binary),
           "serve",
           "--json",
           "--log=warn",

@@ -2,7 +2,7 @@
 // folders visible in the sandbox (the demo provider's interpreter and the files that simulate its cloud).
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
-import { KillPoint } from "../../../actors/run/KillPoint.ts"
+import { KillPoint } from "../../../actors/KillPoint.ts"
 import { ConfinementCommand } from "../../../runner/sandbox/confinement/ConfinementCommand.ts"
 import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
 import { SyncProcessCommand } from "../../../runner/snapshot/SyncProcessCommand.ts"

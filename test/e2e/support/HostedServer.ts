@@ -58,12 +58,15 @@ export const hostedServer = Effect.fnUntraced(function* (repositoryFiles: Readon
     email: "ada@example.test",
     isOperator: false
   })
-  const session = yield* Context.get(services, Sessions).open({ subject, method: "password" })
+  const open = Context.get(services, Sessions).open({ subject, method: "password" })
+  const session = yield* open
   const { secret } = yield* Context.get(services, AccessTokens).create(serviceContext, subject, {
     name: "test",
     scopes: ["read", "write"]
   })
-  const cookie = `${sessionCookieName(publicOrigin)}=${Redacted.value(session.secret)}`
+  const cookieOf = ({ secret: held }: { readonly secret: Redacted.Redacted }) =>
+    `${sessionCookieName(publicOrigin)}=${Redacted.value(held)}`
+  const cookie = cookieOf(session)
   /** A dashboard request: with the cookie, from the service's own pages. */
   const browse = (path: string, init: { readonly body?: unknown; readonly headers?: Record<string, string> } = {}) =>
     Effect.promise(async () => {
@@ -74,10 +77,14 @@ export const hostedServer = Effect.fnUntraced(function* (repositoryFiles: Readon
     })
   return {
     browse,
+    cookie,
+    /** Of the same person in another browser. */
+    anotherCookie: Effect.map(open, cookieOf),
     url,
     repositoryUrl: repository.url,
     notesDir: mirror.notesDir,
     subject,
+    token: secret,
     client: yield* makeClient({ baseUrl: url, token: secret }),
     /** The person in a session, for what tokens may not do. */
     inPerson: yield* makeClient({ baseUrl: url }).pipe(

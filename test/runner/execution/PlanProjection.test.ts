@@ -80,13 +80,51 @@ describe("projectPlan", () => {
       resource_changes: [
         change(["create"], { after: { a: "s" }, after_sensitive: true }),
         { ...change(["no-op"]), previous_address: "demo.old" },
-        change(["update"], { before: { a: "" }, after: { a: "x".repeat(70_000) } })
+        change(["update"], { before: { a: "" }, after: { a: "x".repeat(1_100_000) } })
       ]
     })
     const [whole, moved, long] = projected(plan).resourceChanges
     expect(whole?.changedAttributes).toEqual([{ name: "a", sensitive: true }])
     expect(moved?.reason).toBe("moved from demo.old")
-    expect(long?.changedAttributes[0]?.after).toBe("(70002 characters, too long to show)")
+    expect(long?.changedAttributes[0]?.after).toBe("(1100002 characters, too long to show)")
+  })
+
+  test("the values of a plan are bounded together, and short ones are always shown", () => {
+    const long = "x".repeat(900_000)
+    const plan = planOf({
+      resource_changes: Array.from({ length: 6 }, () => change(["create"], { after: { a: long, b: "short" } })),
+      output_changes: { big: { actions: ["create"], after: long } }
+    })
+    const { outputChanges, resourceChanges } = projected(plan)
+    const shown = resourceChanges.map(({ changedAttributes: [a, b] }) => [a?.after === long, b?.after])
+    expect(shown).toEqual([4, 4, 4, 4, 0, 0].map((whole) => [whole > 0, "short"]))
+    expect(outputChanges[0]?.after).toBe(long)
+  })
+
+  test("says what is imported and as what, what moves from where, and which attribute forces a replacement", () => {
+    const plan = planOf({
+      resource_changes: [
+        change(["no-op"], { importing: { id: "bucket-p4ssw0rd-canary" } }),
+        change(["no-op"], { importing: {} }),
+        { ...change(["update"], { before: { a: 1 }, after: { a: 2 } }), previous_address: "demo.old" },
+        change(["delete", "create"], {
+          before: { disk: { size: 1 }, name: "a" },
+          after: { disk: { size: 2 }, name: "b" },
+          replace_paths: [["disk", "size"]]
+        })
+      ]
+    })
+    const [known, unknown, moved, replaced] = projected(plan, {
+      origin: "env.DB",
+      value: Redacted.make("p4ssw0rd-canary")
+    }).resourceChanges
+    expect(known?.importing).toEqual({ id: "bucket-[redacted env.DB]" })
+    expect(unknown?.importing).toEqual({})
+    expect(moved?.previousAddress).toBe("demo.old")
+    expect(replaced?.changedAttributes.map(({ forcesReplacement, name }) => [name, forcesReplacement])).toEqual([
+      ["disk", true],
+      ["name", undefined]
+    ])
   })
 
   test("Outputs: sensitive and unknown ones have no value, unchanged ones are planned but not changes", () => {

@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer, Stream } from "effect"
 import * as fs from "node:fs"
 import { zstdCompressSync } from "node:zlib"
 import { makeArchiveWriter } from "../../../runner/snapshot/ArchiveWriter.ts"
@@ -66,6 +66,36 @@ describe("SnapshotStore", () => {
       }).pipe(Effect.provide(storeAt(folder)))
       expect(fs.statSync(folder).mode & 0o777).toBe(0o700)
       expect(fs.statSync(pathOf(folder, digest)).mode & 0o777).toBe(0o600)
+    })
+  )
+
+  it.live("streams every file with its bytes, and ends with what is damaged on the way", () =>
+    Effect.gen(function* () {
+      const folder = `${yield* temporaryFolder}/snapshots`
+      yield* Effect.gen(function* () {
+        const digest = yield* stored()
+        const { files } = yield* SnapshotStore
+        const found = yield* Stream.runCollect(files(digest))
+        expect(found.map(({ executable, path }) => [path, executable])).toEqual(
+          [...contents.keys()].map((path) => [path, path.endsWith(".sh")])
+        )
+        for (const { bytes, path } of found)
+          expect(Buffer.compare(bytes, contents.get(path) ?? Buffer.alloc(0))).toBe(0)
+        const seen: Array<string> = []
+        const damaged = files(digest).pipe(
+          Stream.tap(({ path }) =>
+            Effect.sync(() => {
+              if (seen.push(path) > 1) return
+              const bytes = fs.readFileSync(pathOf(folder, digest))
+              fs.writeFileSync(pathOf(folder, digest), bytes.fill(7, bytes.length >> 1))
+            })
+          ),
+          Stream.runDrain
+        )
+        expect((yield* Effect.flip(damaged))._tag).toBe("SnapshotDamaged")
+        expect(seen.length).toBeLessThan(contents.size)
+        expect((yield* Effect.flip(Stream.runDrain(files(`sha256:${"0".repeat(64)}`))))._tag).toBe("SnapshotMissing")
+      }).pipe(Effect.provide(storeAt(folder)))
     })
   )
 

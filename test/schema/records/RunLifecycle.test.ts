@@ -49,7 +49,8 @@ describe("the moves of a Run", () => {
     )
     expect(leaving).toEqual([
       { type: "plan", status: "succeeded", isApproved: true, isUsed: false },
-      { type: "destroy_plan", status: "succeeded", isApproved: true, isUsed: false }
+      { type: "destroy_plan", status: "succeeded", isApproved: true, isUsed: false },
+      { type: "restore", status: "succeeded", isApproved: true, isUsed: false }
     ])
     for (const run of leaving) {
       const next = statuses.filter((to) => moveEvent(run, to) !== undefined)

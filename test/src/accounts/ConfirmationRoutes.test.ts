@@ -44,6 +44,7 @@ const changed = { newPassword: "another good password" }
 const sensitive: ReadonlySet<string> = new Set([
   "POST /auth/password",
   "POST /auth/address",
+  "POST /auth/address/link",
   "POST /auth/second-factor",
   "DELETE /auth/second-factor",
   "POST /auth/second-factor/activate",

@@ -141,21 +141,27 @@ it.effect("a challenge is valid for its link, and for setups only", () =>
   }).pipe(fresh)
 )
 
-it.effect("a link says what it is for, as long as it is valid", () =>
+it.effect("a link says what it is for, and when it is over that it was used or has expired", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const users = yield* Users
     const inspect = (secret: string) => post("/auth/setup/link", { secret })
     const secret = yield* setupSecret
     const spare = yield* inspect(secret)
-    expect(spare).toMatchObject({ status: 200, json: { link: { purpose: "first_account" } } })
+    expect(spare).toMatchObject({ status: 200, json: { link: { state: "live", purpose: "first_account" } } })
     expect((yield* redeem(secret, makeAuthenticator().create(yield* challenge(secret), here))).status).toBe(201)
-    expect((yield* inspect(secret)).status).toBe(404)
+    expect(yield* inspect(secret)).toMatchObject({
+      status: 200,
+      json: { link: { state: "used", purpose: "first_account" } }
+    })
     const { subject } = Option.getOrThrow(yield* users.findByEmail(email))
-    const reset = text((yield* links.issueReset(subject)).secret)
-    expect((yield* inspect(reset)).json).toEqual({ link: { purpose: "recovery", email } })
+    const { expiresAt, secret: mine } = yield* links.issueReset(subject)
+    const reset = text(mine)
+    expect((yield* inspect(reset)).json).toEqual({ link: { state: "live", purpose: "recovery", email, expiresAt } })
     yield* TestClock.adjust("31 minutes")
-    expect((yield* inspect(reset)).status).toBe(404)
+    expect((yield* inspect(reset)).json).toEqual({ link: { state: "expired", purpose: "recovery" } })
+    expect((yield* options(reset, {})).status).toBe(404)
+    expect((yield* inspect(`${reset}x`)).status).toBe(404)
   }).pipe(fresh)
 )
 

@@ -7,10 +7,14 @@ import { Passwords } from "../../../actors/account/Passwords.ts"
 import { SetupLinks } from "../../../actors/account/SetupLinks.ts"
 import { Users } from "../../../actors/account/Users.ts"
 import { serviceContext } from "../../../actors/Command.ts"
+import { MailSettings } from "../../../actors/mail/MailSettings.ts"
 import { newPerson, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import { AccountServer, call, fromPage, openSession } from "./support/AccountServer.ts"
 
+const mailing = Layer.succeed(MailSettings, {
+  origin: { baseUrl: "https://svc.example.com", name: "Acme svc", language: "en" }
+})
 const fresh = Effect.provide(Layer.fresh(AccountServer.layer))
 
 const person = Effect.fnUntraced(function* (name: string) {
@@ -54,7 +58,9 @@ it.effect("a link changes the address of its own account, once, and proves the n
     expect(secret).toStartWith("svce_")
     const [stored] = yield* sql<{ secret_hash: string }>`SELECT secret_hash FROM address_changes`
     expect(stored?.secret_hash).not.toContain(secret)
-    expect((yield* look(ann, secret)).json).toEqual({ change: { from: ann.email, to: "ann@new.example" } })
+    expect((yield* look(ann, secret)).json).toMatchObject({
+      change: { state: "live", from: ann.email, to: "ann@new.example" }
+    })
     for (const [who, given] of [
       [bob, secret],
       [ann, `${secret}x`]
@@ -72,6 +78,8 @@ it.effect("a link changes the address of its own account, once, and proves the n
     })
     expect((yield* Effect.flip(links.inspect(reset.secret))).code).toBe("not_found")
     expect((yield* use(ann, secret)).status).toBe(404)
+    expect((yield* look(ann, secret)).json).toEqual({ change: { state: "used" } })
+    expect((yield* look(bob, secret)).status).toBe(404)
     expect(yield* noticesOf(ann)).toMatchObject({ notices: [{ kind: "address", detail: ann.email }] })
     expect(yield* noticesOf(bob)).toEqual({ notices: [] })
   }).pipe(fresh)
@@ -92,11 +100,48 @@ it.effect("a link ends with its day, with the next link, and where the address i
     const late = yield* linkFor(ann, "three@new.example")
     yield* TestClock.adjust("24 hours")
     const { secret } = yield* openSession(ann.subject)
-    expect((yield* use({ ...ann, headers: fromPage(secret) }, late)).status).toBe(404)
+    const here = { ...ann, headers: fromPage(secret) }
+    expect((yield* use(here, late)).status).toBe(404)
+    expect((yield* look(here, late)).json).toEqual({ change: { state: "expired" } })
     const changes = yield* AddressChanges
     expect((yield* Effect.flip(changes.issue(ann.subject, ann.email.toUpperCase(), "operator"))).code).toBe(
       "invalid_request"
     )
+  }).pipe(fresh)
+)
+
+it.effect("people ask for a link to another address themselves where mail is sent, a few times a minute", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const ann = yield* person("ann")
+    const bob = yield* person("bob")
+    const ask = (who: Person, email: string) =>
+      call("/auth/address/link", { body: { email }, headers: who.headers, address: "192.0.2.7" })
+    const asked = yield* ask(ann, "Ann@New.example")
+    expect(asked).toMatchObject({ status: 202, json: { expiresAt: expect.any(String) } })
+    expect(Object.keys(Object(asked.json))).toEqual(["expiresAt"])
+    // Nobody learns whose address that is.
+    const taken = yield* ask(ann, bob.email)
+    expect(taken).toMatchObject({ status: 202, json: asked.json })
+    expect(yield* sql`SELECT recipient, kind FROM mails ORDER BY created_at, recipient`).toEqual([
+      { recipient: "ann@new.example", kind: "address_link" },
+      { recipient: bob.email, kind: "address_link" }
+    ])
+    expect((yield* ask(ann, "no address")).status).toBe(400)
+    expect((yield* ask(ann, "four@new.example")).status).toBe(429)
+    expect((yield* ask(bob, "bob@new.example")).status).toBe(202)
+    expect(yield* whoAmI(ann)).toMatchObject({ user: { email: ann.email } })
+  }).pipe(Effect.provide(Layer.fresh(AccountServer.layer.pipe(Layer.provide(mailing)))))
+)
+
+it.effect("a server without mail says that the operator makes the link", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const ann = yield* person("ann")
+    const asked = yield* call("/auth/address/link", { body: { email: "ann@new.example" }, headers: ann.headers })
+    expect(asked).toMatchObject({ status: 501, json: { error: { code: "capability_not_available" } } })
+    expect(asked.raw).toContain("svc admin address-link")
+    expect(yield* sql`SELECT 1 FROM address_changes`).toEqual([])
   }).pipe(fresh)
 )
 

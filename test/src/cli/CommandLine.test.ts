@@ -199,14 +199,16 @@ describe("svc", () => {
         "transport",
         "queue",
         "folder",
+        "files",
         "disk",
+        "clock",
         "server",
         "database",
         "migrations",
         "installation",
         "sealed",
         "vault",
-        "clock"
+        "backup"
       ])
     })
   )

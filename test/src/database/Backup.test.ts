@@ -110,7 +110,7 @@ it.live("refuses an edited backup, and says which part was changed", () =>
     const root = yield* temporary
     const { file, keyring } = yield* sealed(root)
     const bytes = Uint8Array.from(yield* fs.readFile(file))
-    const manifestAt = Buffer.from(bytes).lastIndexOf('{"format":"svc.backup@v1"')
+    const manifestAt = Buffer.from(bytes).lastIndexOf('{"format":"svc.backup@v2"')
     const edits: ReadonlyArray<readonly [name: string, edited: Uint8Array, reason: string]> = [
       ["a bit of the first block", changed(bytes, 5000), "block 1 of 2"],
       ["a bit of the second block", changed(bytes, 4 * 1024 * 1024 + 5000), "block 2 of 2"],

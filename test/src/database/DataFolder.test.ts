@@ -133,8 +133,9 @@ it.live("starts again on its own tables, and refuses those of a newer release", 
     yield* Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO svc_migrations (migration_id, name) VALUES (999, 'later')`
+      yield* sql`UPDATE installation SET release = '9.8.7'`
     }).pipe(Effect.provide(database))
     const error = yield* Effect.flip(Effect.scoped(Layer.build(database)))
-    expect(error._tag).toBe("DatabaseTooNew")
+    expect([error._tag, error.message]).toEqual(["DatabaseTooNew", expect.stringContaining("Start svc 9.8.7")])
   }).pipe(platform)
 )

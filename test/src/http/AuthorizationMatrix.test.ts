@@ -11,7 +11,7 @@ import { Authenticator } from "../../../src/http/authorization/Authenticator.ts"
 import { HttpSettings, implementedFeatures } from "../../../src/http/HttpSettings.ts"
 import { authorizationLayer } from "../../../src/http/middleware/AuthorizationLayer.ts"
 import { suite } from "../../support/Effect.ts"
-import { type AuthorizationRow, type CallerKind, rowOf } from "./AuthorizationTable.ts"
+import { type AuthorizationRow, type CallerKind, confirmedRoutes, rowOf } from "./AuthorizationTable.ts"
 import { matrixApplication } from "./support/MatrixApplication.ts"
 import { Principals } from "./support/Principals.ts"
 import { routes as everyRoute, verdictOf } from "./support/RouteRequests.ts"
@@ -21,58 +21,58 @@ import { world } from "./support/World.ts"
  * Who may do what, by the kind of route. Columns: what only a session of the whole account may do (t), what every
  * credential reads of the account (a), what changes the whole account (w), what is inside Workspace A for viewer,
  * member, admin and owner. `r` reads, `w` writes; `s` needs a session, to write in the Workspace one whose person
- * confirmed lately that it is them; a last `o` stays open when the Workspace is archived.
+ * confirmed lately that it is them; `c` reads in such a session; a last `o` stays open when the Workspace is archived.
  */
 const table = `
-                        t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s
-nobody                  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401
-malformed credential    401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401
-two credentials         401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401
-unknown token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401
-expired token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401
-revoked token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401
-ended session           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401
-locked account          401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401
-owner                   ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    ok  ok    ok    ok    ok  ok
-owner not seen for long ok  ok  ok  ok  | ok  ok    ok  ok    ok  403   ok  403   ok    ok    ok  403
-admin                   ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    ok  ok    ok    403   403 403
-member                  ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    403 403   403   403   403 403
-viewer                  ok  ok  ok  ok  | ok  ok    ok  ok    403 403   403 403   403   403   403 403
-suspended member        ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403
-stranger                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403
-operator                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403
-session confined to A   403 403 ok  403 | ok  ok    ok  ok    ok  ok    ok  ok    ok    ok    ok  ok
-token                   403 403 ok  ok  | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403
-read-only token         403 403 ok  403 | ok  403   403 403   403 403   403 403   403   403   403 403
-write-only token        403 403 403 ok  | 403 403   ok  ok    ok  403   ok  403   ok    ok    ok  403
-token for A             403 403 ok  403 | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403
-token for B             403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403
-suspended token for A   403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403
-viewer's token          403 403 ok  ok  | ok  403   ok  ok    403 403   403 403   403   403   403 403
-OAuth token             403 403 ok  ok  | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403
-OAuth read token        403 403 ok  403 | ok  403   403 403   403 403   403 403   403   403   403 403
-OAuth identity token    403 403 403 403 | 403 403   403 403   403 403   403 403   403   403   403 403
-OAuth token for A       403 403 ok  403 | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403
-OAuth token for B       403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403
-viewer's OAuth token    403 403 ok  ok  | ok  403   ok  ok    403 403   403 403   403   403   403 403
-suspended OAuth for A   401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401
-revoked OAuth token     401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401
-signed-out OAuth token  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401
-token for a server      401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401
-ID token                401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401
-refresh token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401
+                        t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.s o.r.c
+nobody                  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+malformed credential    401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+two credentials         401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+unknown token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+expired token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+revoked token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+ended session           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+locked account          401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+owner                   ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    ok  ok    ok    ok    ok  ok    ok  ok    ok
+owner not seen for long ok  ok  ok  ok  | ok  ok    ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  ok    403
+admin                   ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    ok  ok    ok    403   403 403   403 403   403
+member                  ok  ok  ok  ok  | ok  ok    ok  ok    ok  ok    403 403   403   403   403 403   403 403   403
+viewer                  ok  ok  ok  ok  | ok  ok    ok  ok    403 403   403 403   403   403   403 403   403 403   403
+suspended member        ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+stranger                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+operator                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+session confined to A   403 403 ok  403 | ok  ok    ok  ok    ok  ok    ok  ok    ok    ok    ok  ok    ok  ok    ok
+token                   403 403 ok  ok  | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   403
+read-only token         403 403 ok  403 | ok  403   403 403   403 403   403 403   403   403   403 403   ok  403   403
+write-only token        403 403 403 ok  | 403 403   ok  ok    ok  403   ok  403   ok    ok    ok  403   403 403   403
+token for A             403 403 ok  403 | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   403
+token for B             403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+suspended token for A   403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+viewer's token          403 403 ok  ok  | ok  403   ok  ok    403 403   403 403   403   403   403 403   403 403   403
+OAuth token             403 403 ok  ok  | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   403
+OAuth read token        403 403 ok  403 | ok  403   403 403   403 403   403 403   403   403   403 403   ok  403   403
+OAuth identity token    403 403 403 403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+OAuth token for A       403 403 ok  403 | ok  403   ok  ok    ok  403   ok  403   ok    ok    ok  403   ok  403   403
+OAuth token for B       403 403 ok  403 | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+viewer's OAuth token    403 403 ok  ok  | ok  403   ok  ok    403 403   403 403   403   403   403 403   403 403   403
+suspended OAuth for A   401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+revoked OAuth token     401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+signed-out OAuth token  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+token for a server      401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+ID token                401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+refresh token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
 `
 
 /** The same while Workspace A is archived: it can be read, restored and left, nothing else. */
 const archivedTable = `
-                        t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s
-nobody                  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401
-owner                   ok  ok  ok  ok  | ok  ok    409 ok    409 409   409 409   ok    ok    409 409
-admin                   ok  ok  ok  ok  | ok  ok    409 ok    409 409   409 409   ok    403   403 403
-viewer                  ok  ok  ok  ok  | ok  ok    409 ok    403 403   403 403   403   403   403 403
-stranger                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403
-token for A             403 403 ok  403 | ok  403   409 ok    409 403   409 403   ok    ok    409 403
-OAuth token for A       403 403 ok  403 | ok  403   409 ok    409 403   409 403   ok    ok    409 403
+                        t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.s o.r.c
+nobody                  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
+owner                   ok  ok  ok  ok  | ok  ok    409 ok    409 409   409 409   ok    ok    409 409   ok  ok    ok
+admin                   ok  ok  ok  ok  | ok  ok    409 ok    409 409   409 409   ok    403   403 403   403 403   403
+viewer                  ok  ok  ok  ok  | ok  ok    409 ok    403 403   403 403   403   403   403 403   403 403   403
+stranger                ok  ok  ok  ok  | 403 403   403 403   403 403   403 403   403   403   403 403   403 403   403
+token for A             403 403 ok  403 | ok  403   409 ok    409 403   409 403   ok    ok    409 403   ok  403   403
+OAuth token for A       403 403 ok  403 | ok  403   409 ok    409 403   409 403   ok    ok    409 403   ok  403   403
 `
 
 const parse = (text: string) => {
@@ -90,13 +90,14 @@ const parse = (text: string) => {
  * The kind of a route, from its row in the handwritten table; none for public routes and those that read their own
  * bearer.
  */
-const columnOf = ({ cells, method }: AuthorizationRow): string | undefined => {
+const columnOf = ({ cells, method, path }: AuthorizationRow): string | undefined => {
   const lets = (caller: CallerKind) => cells.get(caller) === "ok"
   const way = method === "GET" ? "r" : "w"
   if (lets("anon") || !lets("ownr")) return undefined
   if (lets("othr")) return `${!lets("pat") ? "t" : lets("p-A") ? "a" : "w"}.${way}`
   const role = lets("view") ? "v" : lets("memb") ? "m" : lets("admn") ? "a" : "o"
-  const session = lets("pat") ? "" : ".s"
+  const isConfirmed = way === "r" && confirmedRoutes.has(`${method} ${path}`)
+  const session = lets("pat") ? "" : isConfirmed ? ".c" : ".s"
   return `${role}.${way}${session}${way === "w" && lets("arch") ? ".o" : ""}`
 }
 

@@ -21,6 +21,7 @@ route                                                                           
 # Discovery
 GET    /.well-known/svc                                                                      ok   ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   ok   ok   ok   ok   | ok
 GET    /api/v1/capabilities                                                                  ok   ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   ok   ok   ok   ok   | ok
+GET    /api/v1/extensions                                                                    ok   ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   ok   ok   ok   ok   | ok
 
 # The account itself
 GET    /api/v1/account/tokens                                                                401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
@@ -71,6 +72,8 @@ GET    /api/v1/dashboard/overview                                               
 GET    /api/v1/dashboard/latest-runs                                                         401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/graph                                                 401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/activity                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/workspaces/:workspaceId/audit-events                                          401  403  403  403  ok   | 403  403  403  | ok   ok   ok   403  ok   403  403  | ok
+GET    /api/v1/workspaces/:workspaceId/audit-head                                            401  403  403  403  ok   | 403  403  403  | ok   ok   ok   403  ok   403  403  | ok
 GET    /api/v1/workspaces/:workspaceId/usage                                                 401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/billing                                               401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/runs                                                  401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
@@ -101,6 +104,7 @@ POST   /api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver     
 
 # Install and revision plans
 POST   /api/v1/workspaces/:workspaceId/install-plans                                         401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/workspaces/:workspaceId/state-uploads                                         401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/install-plans/:installPlanId                                                  401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/install-plans/:installPlanId/reconcile                                        401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/revision-plans                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
@@ -122,12 +126,18 @@ POST   /api/v1/capsules/:capsuleId/backups                                      
 GET    /api/v1/capsules/:capsuleId/outputs                                                   401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/capsules/:capsuleId/usage-summary                                             401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/capsules/:capsuleId/state-versions                                            401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/capsules/:capsuleId/resources                                                 401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/capsules/:capsuleId/left-over-states                                          401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId                         401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId/adopt                   401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 DELETE /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId                         401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/backups/:backupId/archive                                                     401  403  403  403  ok   | 403  403  403  | ok   403  403  403  403  403  403  | ok
+POST   /api/v1/backups/:backupId/restore-plan                                                401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/capsules/:capsuleId/exports                                                   401  403  403  403  ok   | 403  403  403  | ok   403  403  403  403  403  403  | 409
+GET    /api/v1/capsules/:capsuleId/exports/:exportLink                                       401  403  403  403  ok   | 403  403  403  | ok   403  403  403  403  403  403  | ok
 GET    /api/v1/capsules/:capsuleId/auto-update-decisions                                     401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/state-versions/:stateVersionId                                                401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/state-versions/:stateVersionId/difference                                     401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/state-versions/:stateVersionId/rollback-plan                                  401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/capsules/:capsuleId/dependencies                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/capsules/:capsuleId/dependencies                                              401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
@@ -236,7 +246,9 @@ export const authorizationTable = parse(table)
 export const confirmedRoutes: ReadonlySet<string> = new Set([
   "POST /api/v1/workspaces/:workspaceId/members/:subject/tokens",
   "POST /api/v1/workspaces/:workspaceId/ownership",
-  "POST /api/v1/sources/:sourceId/hook-secret"
+  "POST /api/v1/sources/:sourceId/hook-secret",
+  "GET /api/v1/backups/:backupId/archive",
+  "POST /api/v1/capsules/:capsuleId/exports"
 ])
 
 /** The row of a route; a route without one fails the test. */

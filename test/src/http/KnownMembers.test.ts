@@ -7,9 +7,9 @@ import { it } from "../../support/Effect.ts"
 
 /**
  * Their answers pass the encoder: an address is written differently from its stored form, and the data of an event may
- * come from an earlier release, which no literal identifies.
+ * come from an earlier release, which no literal identifies. A download consists of bytes.
  */
-const encoded = ["capsules.providerBindings", "runs.events"]
+const encoded = ["capsules.providerBindings", "exports.download", "runs.events"]
 
 const answers = (() => {
   const found: Array<{ readonly name: string; readonly schema: Schema.Top }> = []

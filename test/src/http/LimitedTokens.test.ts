@@ -18,7 +18,7 @@ const otherProject = ProjectId.make(`prj_${"b".repeat(24)}`)
 
 /** Records that lie in one Project and one environment: those of the Capsule of the world, `production` in its Project. */
 const inPlace =
-  /^\/api\/v1\/(capsules|runs|run-groups|state-versions|revision-plans|install-plans|dependencies|capsule-configs)\/:/
+  /^\/api\/v1\/(capsules|runs|run-groups|state-versions|revision-plans|install-plans|dependencies|capsule-configs|backups)\/:/
 
 /** Routes of the Workspace that answer a limited token, each with the reason. */
 const open = new Set([

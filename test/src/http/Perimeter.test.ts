@@ -171,7 +171,12 @@ describe("the perimeter", () => {
         const document = yield* Effect.promise(() => response.json())
         expect(document).toMatchObject({ product: "svc", apiBaseUrl: `${origin}/api/v1` })
         expect(JSON.stringify(document)).not.toContain("evil")
+        expect(document.endpoints.extensions).toBe(`${origin}/api/v1/extensions`)
       }
+      const families = yield* Effect.flatMap(send("/api/v1/extensions"), (response) =>
+        Effect.promise(() => response.json())
+      )
+      expect(JSON.stringify(families)).toContain("POST /api/v1/capsules/:capsuleId/exports")
       const openapi = yield* Effect.flatMap(send("/openapi.json"), (response) => Effect.promise(() => response.json()))
       expect(openapi.servers).toEqual([{ url: origin }])
       expect(Object.keys(openapi.paths).length).toBeGreaterThan(70)

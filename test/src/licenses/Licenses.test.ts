@@ -86,7 +86,8 @@ const repositoryOf = Effect.fnUntraced(function* (options: {
     "entrance/Entrance.tsx",
     "styles/Dashboard.css",
     "entrance/Boot.ts",
-    "app/Start.ts"
+    "app/Start.ts",
+    "value-difference/DifferenceWorker.ts"
   ]) {
     yield* write(`src/dashboard/${name}`, "")
   }

@@ -1,8 +1,9 @@
 import { describe, expect } from "bun:test"
-import { Effect, FileSystem, Redacted } from "effect"
+import { Effect, FileSystem, Option, Redacted } from "effect"
 import { PasswordSignIn } from "../../../actors/account/PasswordSignIn.ts"
 import { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
 import { folder, live, svc } from "../cli/support/CommandLine.ts"
+import { documentedCommands, programs, runDocumented } from "./support/DocumentedCommands.ts"
 import { serve } from "./support/Server.ts"
 
 const password = "a long enough password"
@@ -76,6 +77,60 @@ describe("the restore drill of docs/operations.md", () => {
         yield* signIn.signIn({ email: "ada@example.com", password: Redacted.make(password) })
         // Sealed values can be decrypted, and are unchanged.
         expect(yield* verifies(before.jwt)).toMatchObject({ claims })
+        expect(yield* verifies(yield* signs)).toMatchObject({ claims })
+      }).pipe(Effect.provide(services))
+    })
+  )
+
+  live("is executed as it is written, into another folder for another user", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const root = yield* folder
+      // Its user has to reach what is below.
+      yield* files.chmod(root, 0o755)
+      const first = { root: `${root}/first`, programs: `${root}/bin`, isForeign: false }
+      const second = { root: `${root}/second`, programs: `${root}/bin`, isForeign: true }
+      yield* programs(`${root}/bin`)
+      for (const machine of [first, second])
+        yield* files.makeDirectory(`${machine.root}/var/lib/svc`, { recursive: true })
+      for (const machine of [first, second]) yield* files.makeDirectory(`${machine.root}/srv`)
+
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { services } = yield* serve(`${first.root}/var/lib/svc/data`)
+          yield* Effect.provide(keysStored, services)
+          const created = yield* svc(
+            ["admin", "create-user", "--email", "ada@example.com", "--password-stdin"].concat([
+              "--data-dir",
+              `${first.root}/var/lib/svc/data`
+            ]),
+            password
+          )
+          expect(created.code).toBe(0)
+          const backup = yield* runDocumented(yield* documentedCommands("drill: backup"), first)
+          expect([backup.code, backup.text]).toEqual([0, expect.stringContaining("is good: it was restored and read.")])
+        })
+      )
+      // What is brought to the other machine.
+      yield* files.copy(`${first.root}/srv/backups`, `${second.root}/srv/backups`)
+      yield* files.copy(`${first.root}/srv/keys`, `${second.root}/srv/keys`)
+      yield* files.remove(`${first.root}/var`, { recursive: true })
+
+      const restored = yield* runDocumented(yield* documentedCommands("drill: restore"), second)
+      expect([restored.code, restored.text]).toEqual([
+        0,
+        expect.stringContaining("Every sealed value opens in its place.")
+      ])
+      const dataDir = `${second.root}/var/lib/svc/data`
+      const owner = yield* files.stat(`${dataDir}/svc.sqlite`)
+      expect(owner.mode & 0o777).toBe(0o600)
+      expect(owner.uid).toEqual((yield* files.stat(dataDir)).uid)
+      if (process.getuid?.() === 0) expect(owner.uid).not.toEqual(Option.some(0))
+
+      const { services } = yield* serve(dataDir)
+      yield* Effect.gen(function* () {
+        const signIn = yield* PasswordSignIn
+        yield* signIn.signIn({ email: "ada@example.com", password: Redacted.make(password) })
         expect(yield* verifies(yield* signs)).toMatchObject({ claims })
       }).pipe(Effect.provide(services))
     })

@@ -17,6 +17,21 @@ import { serve } from "./support/Server.ts"
 const at = "2026-01-01T00:00:00.000Z"
 const later = "2126-01-01T00:00:00.000Z"
 
+const ruleIn = (workspaceId: string, id: string, writtenAt: string) => ({
+  id,
+  workspace_id: workspaceId,
+  project_id: null,
+  environment: null,
+  approvers: 1,
+  role: "admin",
+  team_id: null,
+  plan_author_counts: 0,
+  commit_author_counts: 1,
+  automation_counts: 0,
+  created_at: writtenAt,
+  updated_at: writtenAt
+})
+
 /** An installation with two people in one Workspace, a Connection, a share, and every kind of credential. */
 const furnished = Effect.gen(function* () {
   const users = yield* Users
@@ -45,6 +60,9 @@ const furnished = Effect.gen(function* () {
     sessions.open({ subject: ada.subject, method: "password" })
   )
   yield* sql`INSERT INTO output_shares ${sql.insert({ id: "oshare_a", from_workspace_id: workspace.id, to_workspace_id: other.id, producer_capsule_id: "cap_gone", outputs: "[]", status: "active", created_at: at, approved_at: at })}`
+  yield* sql`INSERT INTO teams ${sql.insert({ id: "team_a", workspace_id: workspace.id, name: "sre", created_at: at, updated_at: at })}`
+  yield* sql`INSERT INTO approval_rules ${sql.insert(ruleIn(workspace.id, "apr_a", at))}`
+  yield* sql`INSERT INTO approval_rules ${sql.insert(ruleIn(workspace.id, "apr_b", at))}`
   yield* sql`INSERT INTO setup_links ${sql.insert({ id: "lnk_a", secret_hash: "h1", purpose: "reset_password", subject: bob.subject, created_at: at, expires_at: later, used_at: null })}`
   yield* sql`INSERT INTO oidc_grants ${sql.insert({ id: "grt_a", client_id: "app", subject: bob.subject, session_id: null, workspace_id: null, scopes: "[]", claims: "{}", resource: null, auth_time: 1, created_at: at, revoked_at: null, revoked_reason: null })}`
   yield* sql`INSERT INTO oauth_access_tokens ${sql.insert({ id: "oat_a", secret_hash: "h2", subject: bob.subject, client_id: "app", grant_id: "grt_a", scopes: "[]", workspace_id: null, created_at: at, expires_at: later, revoked_at: null })}`
@@ -100,6 +118,7 @@ const signedIn = (subject: string) =>
 
 interface Item {
   readonly id: string
+  readonly workspace: string | null
   readonly kind: string
   readonly description: string
 }
@@ -218,12 +237,35 @@ describe("an installation restored from a backup", () => {
     })
   )
 
+  live("names the Workspaces whose approval rules and teams came back, until their memberships are decided", () =>
+    Effect.gen(function* () {
+      const { dataDir, review, workspaceId } = yield* restored
+      const { services } = yield* serve(dataDir)
+      // Written after the restore, so not one that it brought back.
+      yield* Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`INSERT INTO approval_rules ${sql.insert(ruleIn(workspaceId, "apr_c", later))}`
+      ).pipe(Effect.provide(services))
+      const { review: listed, rules } = (yield* review()).json
+      expect(rules).toEqual([{ workspaceId, workspace: "acme", approvalRules: 2, teams: 1 }])
+      const memberships = listed.flatMap(({ description, id, kind, workspace }: Item) =>
+        kind === "membership" && workspace === "acme" ? [{ id, description }] : []
+      )
+      expect(memberships).toHaveLength(2)
+      expect((yield* review(["confirm", memberships[0].id])).code).toBe(0)
+      expect((yield* review()).json.rules).toEqual(rules)
+      expect((yield* review(["remove", memberships[1].id])).code).toBe(0)
+      expect((yield* review()).json.rules).toEqual([])
+    })
+  )
+
   live("can also be reviewed on the folder, while no server runs", () =>
     Effect.gen(function* () {
       const { dataDir, review, told } = yield* restored
       expect((yield* review()).json.review).toEqual(told.review)
       const text = yield* svc(["admin", "restore-review", "--data-dir", dataDir])
       expect(text.out).toContain("have no effect until you confirm them")
+      expect(text.out).toMatch(/\n {2}acme {2}2 approval rules, 1 team$/)
       expect((yield* review(["remove", "--all"])).json.records).toHaveLength(5)
       const neither = yield* review(["confirm"])
       expect([neither.code, neither.error]).toEqual([1, expect.stringContaining("--all")])

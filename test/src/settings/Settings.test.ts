@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Effect, FileSystem, Option, Redacted } from "effect"
 import type { SettingDefinition } from "../../../src/settings/SettingDefinition.ts"
-import { settingDefinitions, settingsFileEnv } from "../../../src/settings/SettingDefinitions.ts"
+import { clientEnv, settingDefinitions, settingsFileEnv } from "../../../src/settings/SettingDefinitions.ts"
 import {
   isPlainBeyondLoopback,
   loadSettings,
@@ -62,6 +62,15 @@ describe("settings", () => {
         buildConcurrency: 3,
         workspaceQueue: 1000,
         keepLogs: 90,
+        keepEvents: 180,
+        keepRuns: 365,
+        keepStates: 365,
+        keepSnapshots: 180,
+        keepPlans: 180,
+        keepCapsuleBackups: 365,
+        backupSnapshots: true,
+        backupInterval: 24,
+        backupKeep: 7,
         drainDelay: 0,
         log: "info",
         logFormat: "pretty"
@@ -259,7 +268,11 @@ describe("the table of settings", () => {
 
   it.effect("is complete: the product reads no other variable", () =>
     Effect.gen(function* () {
-      const known = new Set([...Object.values(settingDefinitions).map(({ env }) => env), settingsFileEnv])
+      const known = new Set([
+        ...Object.values(settingDefinitions).map(({ env }) => env),
+        ...Object.values(clientEnv),
+        settingsFileEnv
+      ])
       const root = new URL("../../../", import.meta.url).pathname
       const read = new Set<string>()
       for (const file of new Bun.Glob("{src,actors,runner}/**/*.ts").scanSync(root)) {

@@ -8,6 +8,7 @@ import { CopyText } from "../../ui/CopyText.tsx"
 import { TextField } from "../../ui/Field.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
+import { toast } from "../../ui/Toast.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { profileWords } from "./ProfileWords.ts"
@@ -47,19 +48,59 @@ const Rename = ({ present, onClose }: { readonly present: string; readonly onClo
   )
 }
 
+const ChangeAddress = ({ onClose }: { readonly onClose: () => void }) => {
+  const words = useWords(profileWords)
+  const [email, setEmail] = useState("")
+  const ask = useMutation({
+    mutationFn: () => post("/auth/address/link", { email: email.trim() }),
+    onSuccess: () => {
+      toast(words.linkMailed)
+      onClose()
+    }
+  })
+  return (
+    <FormDialog
+      title={words.changeAddress}
+      action={words.mailLink}
+      change={ask}
+      onSubmit={() => ask.mutate()}
+      onClose={onClose}
+    >
+      <TextField
+        label={words.newAddress}
+        helper={words.newAddressHelp}
+        type="email"
+        autoComplete="email"
+        required
+        maxLength={254}
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+      />
+    </FormDialog>
+  )
+}
+
 /** Who the person is here. */
 export const Profile = () => {
   const words = useWords(profileWords)
   const account = useWords(accountWords)
-  const { subject } = useBootstrap()
-  const [renaming, setRenaming] = useState(false)
+  const { sendsMail, subject } = useBootstrap()
+  const [open, setOpen] = useState<"name" | "address">()
+  const close = () => setOpen(undefined)
   return (
     <Panel
       title={account.profile}
       actions={
-        <Button small onClick={() => setRenaming(true)}>
-          {words.changeName}
-        </Button>
+        <>
+          <Button small onClick={() => setOpen("name")}>
+            {words.changeName}
+          </Button>
+          {sendsMail ? (
+            <Button small onClick={() => setOpen("address")}>
+              {words.changeAddress}
+            </Button>
+          ) : null}
+        </>
       }
     >
       <Facts
@@ -70,10 +111,13 @@ export const Profile = () => {
           [account.subject, <CopyText key="id" text={subject.id} />]
         ]}
       />
-      <p className="muted">
-        {words.addressHow} <code>svc admin address-link</code>
-      </p>
-      {renaming ? <Rename present={subject.displayName ?? ""} onClose={() => setRenaming(false)} /> : null}
+      {sendsMail ? null : (
+        <p className="muted">
+          {words.addressHow} <code>svc admin address-link</code>
+        </p>
+      )}
+      {open === "name" ? <Rename present={subject.displayName ?? ""} onClose={close} /> : null}
+      {open === "address" ? <ChangeAddress onClose={close} /> : null}
     </Panel>
   )
 }

@@ -7,9 +7,31 @@ const en = {
     `Your account gets the address ${to} instead of ${from}. You sign in with it from then on.`,
   addressAction: "Change the address",
   addressChanged: "Address changed",
-  addressMissing: "This page needs the link",
-  addressMissingText:
-    "Open the whole link that you were given, including the part after #. It works once, for 24 hours.",
+  addressUntil: "The link works once, until",
+  addressBack: "To your account",
+  addressEnded: {
+    missing: {
+      title: "This page needs the link",
+      text: "This page changes the address of your account. Open the whole link that you were given, including the part after #. It works once, for 24 hours."
+    },
+    used: {
+      title: "This link was used",
+      text: "This link was for changing the address of your account, once, and has done so. Your account page shows the present address. If that was not you, sign out all other devices and tell your operator."
+    },
+    expired: {
+      title: "This link has expired",
+      text: "This link was for changing the address of your account, and worked for 24 hours. The address was not changed; ask for a new link."
+    },
+    unknown: {
+      title: "This link is not for your account",
+      text: "It was made for another account, was replaced by a newer link, or was not copied whole. Sign in to the account that it is for, or open the newest link."
+    }
+  },
+  changeAddress: "Change address",
+  newAddress: "New e-mail address",
+  newAddressHelp: "A link goes there, which you open here while you are signed in. Until then nothing changes.",
+  mailLink: "Send the link",
+  linkMailed: "A link was sent to the new address",
   setPassword: "Set a password",
   setPasswordAbout: "You sign in without one. With a password you get in where your passkey is not at hand.",
   others: "Sign out all others",
@@ -42,8 +64,31 @@ const ja: typeof en = {
     `アカウントのメールアドレスが ${from} から ${to} に変わります。以後のサインインには新しいアドレスを使います。`,
   addressAction: "メールアドレスを変更",
   addressChanged: "メールアドレスを変更しました",
-  addressMissing: "このページにはリンクが必要です",
-  addressMissingText: "受け取ったリンクを、# 以降も含めてすべて開いてください。リンクは 1 回限り、24 時間有効です。",
+  addressUntil: "リンクは 1 回限り有効です。期限:",
+  addressBack: "アカウントへ",
+  addressEnded: {
+    missing: {
+      title: "このページにはリンクが必要です",
+      text: "アカウントのメールアドレスを変更するページです。受け取ったリンクを、# 以降も含めてすべて開いてください。リンクは 1 回限り、24 時間有効です。"
+    },
+    used: {
+      title: "このリンクは使用済みです",
+      text: "アカウントのメールアドレスを変更する 1 回限りのリンクで、変更は完了しています。現在のアドレスはアカウントのページで確認できます。心当たりがない場合は、ほかの端末をすべてサインアウトし、運用者に連絡してください。"
+    },
+    expired: {
+      title: "このリンクは期限切れです",
+      text: "アカウントのメールアドレスを変更するリンクで、有効期間は 24 時間でした。アドレスは変更されていません。新しいリンクを発行してください。"
+    },
+    unknown: {
+      title: "このアカウント用のリンクではありません",
+      text: "別のアカウント用のリンクか、新しいリンクに置き換えられたか、リンクの一部が欠けています。対象のアカウントでサインインするか、最新のリンクを開いてください。"
+    }
+  },
+  changeAddress: "メールアドレスを変更",
+  newAddress: "新しいメールアドレス",
+  newAddressHelp: "このアドレスにリンクを送ります。サインインした状態で開いてください。それまで変更は反映されません。",
+  mailLink: "リンクを送信",
+  linkMailed: "新しいアドレスにリンクを送信しました",
   setPassword: "パスワードを設定",
   setPasswordAbout:
     "現在はパスワードなしでサインインしています。設定すると、パスキーが手元にないときもサインインできます。",

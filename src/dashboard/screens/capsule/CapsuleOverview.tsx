@@ -97,6 +97,11 @@ const StaleNotices = ({ capsule }: { readonly capsule: Capsule }) => {
   if (!isInService(capsule.status)) return null
   return (
     <>
+      {capsule.staleReasons.some(({ kind }) => kind === "restore") ? (
+        <Notice tone="warn" title={words.staleRestoreTitle}>
+          <p>{words.staleRestoreText}</p>
+        </Notice>
+      ) : null}
       {capsule.staleReasons.some(({ kind }) => kind === "commit") ? (
         <Notice tone="info" title={words.staleTitle}>
           <p>{words.staleText}</p>

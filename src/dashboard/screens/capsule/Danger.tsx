@@ -1,5 +1,6 @@
 import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { Ended } from "./Ended.tsx"
+import { Export } from "./Export.tsx"
 import { Release } from "./Release.tsx"
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
@@ -160,7 +161,14 @@ export const Danger = ({ capsule }: { readonly capsule: Capsule }) => {
   const terms = useWords(vocabulary)
   const may = useMay()
   const change = useChange(capsule)
-  if (isEnded(capsule.status)) return <Ended capsule={capsule} />
+  if (isEnded(capsule.status)) {
+    return (
+      <div className="stack">
+        <Ended capsule={capsule} />
+        {capsule.status === "released" ? <Export capsule={capsule} /> : null}
+      </div>
+    )
+  }
   if (!may("admin")) return <Notice tone="info">{terms.needsRole(terms.role.admin)}</Notice>
   return (
     <div className="stack">
@@ -177,6 +185,7 @@ export const Danger = ({ capsule }: { readonly capsule: Capsule }) => {
           {capsule.status === "disabled" ? words.enable : words.disable}
         </Button>
       </Panel>
+      <Export capsule={capsule} />
       <Release capsule={capsule} />
       <Destroy capsule={capsule} />
     </div>

@@ -43,9 +43,14 @@ const Row = ({ version, capsule }: { readonly version: StateVersion; readonly ca
             <Status tone="attention">{words.partial}</Status>
           </span>
         ) : null}
+        {version.origin === "adopted" ? (
+          <span title={words.takenOverHelp}>
+            <Status tone="neutral">{words.takenOver}</Status>
+          </span>
+        ) : null}
         {isCurrent ? (
           <Status tone="good">{words.current}</Status>
-        ) : may("member") && !isEnded(capsule.status) ? (
+        ) : may("member") && !isEnded(capsule.status) && version.origin !== "adopted" ? (
           <Button small onClick={() => setAsking(true)}>
             {words.rollback}
           </Button>

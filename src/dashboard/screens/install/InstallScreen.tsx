@@ -23,6 +23,7 @@ import { useSnapshot } from "./ReadSource.ts"
 import { ReviewStep } from "./ReviewStep.tsx"
 import { SourceStep } from "./SourceStep.tsx"
 import { Step } from "./Step.tsx"
+import { TakeOver, type TakenState } from "./TakeOver.tsx"
 import { installWords } from "./Words.ts"
 
 // Separate, since it contains the document's rules.
@@ -52,6 +53,7 @@ const Configured = ({
     enabled: report.installConfigId !== undefined
   }).data
   const [taken, setTaken] = useState<ReadonlyArray<Taken>>([])
+  const [takenState, setTakenState] = useState<TakenState | undefined>(undefined)
   const may = useMay()
   const whole = useMemo(() => formModel(report.variables, config?.variables, config?.presentation), [report, config])
   // Inputs that another Capsule fills are not asked for.
@@ -98,6 +100,7 @@ const Configured = ({
         {may("admin") && whole.groups.length + whole.advanced.length > 0 ? (
           <FromCapsules inputs={fieldsOf(whole).map(({ name }) => name)} taken={taken} onChange={setTaken} />
         ) : null}
+        {may("owner") ? <TakeOver taken={takenState} onChange={setTakenState} /> : null}
       </Step>
       <Step number={4} title={words.steps.connections} state="open">
         <ConnectionsStep
@@ -115,6 +118,7 @@ const Configured = ({
           config={config}
           values={answers.values}
           dependencies={dependenciesOf(taken)}
+          taken={takenState}
           ready={ready}
           onTried={() => setTried(true)}
           onDone={({ capsuleId }) => {

@@ -19,6 +19,8 @@ import { advance } from "./Coordinator.ts"
 import type { InstallDraft } from "./Draft.ts"
 import { contentKey } from "./ContentKey.ts"
 import { Findings } from "./ModuleStep.tsx"
+import { adoptOf, type TakenState } from "./TakeOver.tsx"
+import { takeOverWords } from "./TakeOverWords.ts"
 import { installWords } from "./Words.ts"
 
 interface ReviewStepProps {
@@ -28,6 +30,7 @@ interface ReviewStepProps {
   readonly config: InstallConfig | undefined
   readonly values: Readonly<Record<string, Schema.Json>>
   readonly dependencies: ReadonlyArray<NewDependency>
+  readonly taken: TakenState | undefined
   readonly ready: boolean
   readonly onTried: () => void
   readonly onDone: (made: InstallPlan) => void
@@ -40,11 +43,13 @@ export const ReviewStep = ({
   config,
   values,
   dependencies,
+  taken,
   ready,
   onTried,
   onDone
 }: ReviewStepProps) => {
   const words = useWords(installWords)
+  const takeOver = useWords(takeOverWords)
   const workspace = useWorkspace()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
@@ -77,6 +82,7 @@ export const ReviewStep = ({
         },
         ...(build === undefined ? {} : { initialConfiguration: { sourceBuild: build } }),
         ...(dependencies.length === 0 ? {} : { dependencies }),
+        ...adoptOf(taken),
         variables: values
       }
       const { installPlan } = await call(installPlansCreate, {
@@ -128,6 +134,10 @@ export const ReviewStep = ({
               : dependencies.flatMap(({ outputs }) => outputs.map(({ to }) => to)).join(", ")
           ],
           [
+            takeOver.review,
+            taken === undefined ? undefined : takeOver.facts(taken.upload.resourceCount, taken.upload.serial)
+          ],
+          [
             words.reviewConnections,
             bindings.length === 0 ? undefined : bindings.map(({ moduleLocalName }) => moduleLocalName).join(", ")
           ]
@@ -143,6 +153,11 @@ export const ReviewStep = ({
             onChange={(event) => setBuildRead(event.target.checked)}
           />
         </div>
+      )}
+      {taken === undefined ? null : (
+        <Notice tone="warn" title={takeOver.unlocked}>
+          <p>{takeOver.unlockedText}</p>
+        </Notice>
       )}
       {failed === undefined ? null : (
         <Notice tone="bad" title={words.phases.failed}>

@@ -18,6 +18,7 @@ import { shortCommit, shortDigest } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { standingWords } from "./ApprovalStandingWords.ts"
 import { decisionWords } from "./DecisionWords.ts"
+import { restoreWords } from "./RestoreWords.ts"
 import { ChangeSign } from "./ChangeRow.tsx"
 import { changeKind, isLoss, losses } from "./PlanDiff.ts"
 import { Counts } from "./PlanView.tsx"
@@ -57,6 +58,18 @@ const Lost = ({ changes, count }: { readonly changes: ReadonlyArray<ResourceChan
   )
 }
 
+/** What the decision does, as its button says. */
+export const decideWords = (
+  run: Run,
+  approved: boolean,
+  words: typeof decisionWords.en,
+  restores: typeof restoreWords.en
+): string => {
+  if (run.type === "restore") return approved ? restores.restoreNow : restores.approve
+  if (approved) return words.applyNow
+  return run.type === "destroy_plan" ? words.approveAndDestroy : words.approveAndApply
+}
+
 export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClose }: ApproveDialogProps) => {
   const words = useWords(decisionWords)
   const facts = useWords(runWords)
@@ -70,7 +83,9 @@ export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClo
   // One key for the life of the dialog: pressing again after a lost answer cannot apply twice.
   const [key] = useState(newIdempotencyKey)
   const lost = losesOf(run)
-  const dangerous = lost > 0 || run.type === "destroy_plan"
+  const isRestore = run.type === "restore"
+  const restores = useWords(restoreWords)
+  const dangerous = lost > 0 || isRestore || run.type === "destroy_plan"
   const confirmed = !dangerous || typed.trim() === name
   const approve = useMutation({
     mutationFn: async (thenApply: boolean) => {
@@ -104,7 +119,7 @@ export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClo
       ])
   })
   return (
-    <Dialog title={words.approveDialogTitle} onClose={onClose}>
+    <Dialog title={isRestore ? restores.approveTitle : words.approveDialogTitle} onClose={onClose}>
       <form
         className="form"
         onSubmit={(event) => {
@@ -113,12 +128,13 @@ export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClo
         }}
       >
         {run.planSummary === undefined ? null : <Counts summary={run.planSummary} />}
-        {dangerous ? (
+        {isRestore ? <p>{restores.reviewText}</p> : null}
+        {dangerous && !isRestore ? (
           <Notice tone="warn" title={words.reviewLosses(Math.max(1, lost))}>
             <Lost changes={run.resourceChanges ?? []} count={lost} />
           </Notice>
         ) : null}
-        <p className="muted">{words.approveBinds}</p>
+        {isRestore ? null : <p className="muted">{words.approveBinds}</p>}
         <Facts
           columns
           items={[
@@ -136,7 +152,7 @@ export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClo
         {dangerous ? (
           <TextField
             label={words.confirmName(name)}
-            helper={words.confirmHelp}
+            helper={isRestore ? restores.confirmHelp : words.confirmHelp}
             autoComplete="off"
             autoCapitalize="off"
             spellCheck={false}
@@ -158,7 +174,7 @@ export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClo
         {approve.error === null ? null : <FaultNotice error={approve.error} />}
         <div className="form-actions">
           <Button tone={dangerous ? "danger" : "primary"} type="submit" disabled={!confirmed} busy={approve.isPending}>
-            {approved ? words.applyNow : run.type === "destroy_plan" ? words.approveAndDestroy : words.approveAndApply}
+            {decideWords(run, approved, words, restores)}
           </Button>
           {!approved ? (
             <Button disabled={!confirmed || approve.isPending} onClick={() => approve.mutate(false)}>

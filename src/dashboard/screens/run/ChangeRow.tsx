@@ -1,17 +1,20 @@
 import { useState } from "react"
-import type { ChangedAttribute, ResourceChange } from "../../api/Types.ts"
+import type { ResourceChange } from "../../api/Types.ts"
 import { Icon } from "../../ui/Icon.tsx"
+import { visibleText } from "../../value-difference/VisibleText.ts"
 import { useWords } from "../../words/Words.ts"
-import { type ChangeKind, changeKind, type ShownValue, sidesOf, splitAddress } from "./PlanDiff.ts"
+import { AttributeList } from "./AttributeList.tsx"
+import { type ChangeKind, changeKind, splitAddress } from "./PlanDiff.ts"
 import { planWords } from "./PlanWords.ts"
 
 const signs: Readonly<Record<ChangeKind, string>> = {
   destroy: "−",
   replace: "±",
-  forget: "×",
+  forget: "⊘",
   update: "~",
   create: "+",
   import: "↓",
+  move: "→",
   read: "○",
   none: "·"
 }
@@ -22,62 +25,14 @@ export const ChangeSign = ({ kind }: { readonly kind: ChangeKind }) => (
   </span>
 )
 
-const Value = ({ value, side }: { readonly value: ShownValue; readonly side: "before" | "after" }) => {
-  const words = useWords(planWords)
-  if (value.kind === "text") return <pre className={`value value-${side}`}>{value.text}</pre>
-  const text = { absent: words.absent, null: "null", hidden: words.hidden, later: words.later }[value.kind]
-  return <span className={`value value-word value-${side}`}>{text}</span>
+/** Why the resource changes, what an import adopts, or where a moved one was. */
+const reasonOf = (change: ResourceChange, words: (typeof planWords)["en"]): string | undefined => {
+  if (change.importing !== undefined) return words.imports(change.importing.id)
+  if (change.previousAddress !== undefined) return words.movedFrom(visibleText(change.previousAddress))
+  if (change.reason === undefined) return undefined
+  const known: Readonly<Record<string, string>> = words.reasons
+  return Object.hasOwn(known, change.reason) ? known[change.reason] : change.reason
 }
-
-const Attributes = ({
-  attributes,
-  kind
-}: {
-  readonly attributes: ReadonlyArray<ChangedAttribute>
-  readonly kind: ChangeKind
-}) => {
-  const words = useWords(planWords)
-  const both = kind === "update" || kind === "replace"
-  return (
-    <table className="attributes">
-      <thead className="visually-hidden">
-        <tr>
-          <th>{words.attribute}</th>
-          {kind === "create" ? null : <th>{words.before}</th>}
-          {kind === "destroy" ? null : <th>{words.after}</th>}
-        </tr>
-      </thead>
-      <tbody>
-        {attributes.map((attribute) => {
-          const { before, after } = sidesOf(attribute)
-          return (
-            <tr key={attribute.name}>
-              <th scope="row">{attribute.name}</th>
-              {kind === "create" ? null : (
-                <td>
-                  <Value value={before} side="before" />
-                </td>
-              )}
-              {kind === "destroy" ? null : (
-                <td>
-                  {both ? (
-                    <span className="arrow" aria-hidden="true">
-                      →
-                    </span>
-                  ) : null}
-                  <Value value={after} side="after" />
-                </td>
-              )}
-            </tr>
-          )
-        })}
-      </tbody>
-    </table>
-  )
-}
-
-const isReason = (reason: string, reasons: Readonly<Record<string, string>>): string | undefined =>
-  Object.hasOwn(reasons, reason) ? reasons[reason] : undefined
 
 interface ChangeRowProps {
   readonly change: ResourceChange
@@ -90,8 +45,9 @@ export const ChangeRow = ({ change, startsOpen }: ChangeRowProps) => {
   const [open, setOpen] = useState(startsOpen)
   const kind = changeKind(change)
   const [place, name] = splitAddress(change)
-  const reason = change.reason === undefined ? undefined : (isReason(change.reason, words.reasons) ?? change.reason)
+  const reason = reasonOf(change, words)
   const count = change.changedAttributes.length
+  const hasMore = count > 0 || change.importing?.id !== undefined || change.previousAddress !== undefined
   return (
     <details className="change" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
@@ -105,7 +61,7 @@ export const ChangeRow = ({ change, startsOpen }: ChangeRowProps) => {
         <span className="change-count">{count === 0 ? "" : words.attributes(count)}</span>
         <Icon name="chevron" className="change-chevron" />
       </summary>
-      {open && count > 0 ? <Attributes attributes={change.changedAttributes} kind={kind} /> : null}
+      {open && hasMore ? <AttributeList change={change} /> : null}
     </details>
   )
 }

@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
+import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import { runApprovalsQuery } from "../../api/ApprovalQueries.ts"
 import { runsQuery } from "../../api/Queries.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
@@ -11,12 +12,13 @@ import { Notice } from "../../ui/Feedback.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { ApprovalStanding } from "./ApprovalStanding.tsx"
-import { ApproveDialog, losesOf } from "./ApproveDialog.tsx"
+import { ApproveDialog, decideWords, losesOf } from "./ApproveDialog.tsx"
 import { CancelDialog } from "./CancelDialog.tsx"
 import { Confinement } from "./Confinement.tsx"
 import { PlanAgain } from "./PlanAgain.tsx"
 import { Counts } from "./PlanView.tsx"
 import { decisionWords } from "./DecisionWords.ts"
+import { restoreWords } from "./RestoreWords.ts"
 
 /** The Run that applied this plan, `null` when there is none, `undefined` while unknown. */
 const useApplyOf = (run: Run): Run | null | undefined => {
@@ -62,21 +64,27 @@ const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule
   const approved = run.approvedAt !== undefined && (standing === undefined || standing.state === "approved")
   const own = standing?.own.status
   const canApprove = approved || standing === undefined || standing.rules.length === 0 || own === "counts"
+  const isRestore = run.type === "restore"
+  const restores = useWords(restoreWords)
   const empty = run.planSummary !== undefined && Object.values(run.planSummary).every((count) => count === 0)
   return (
     <div className={`decision${lost > 0 ? " decision-danger" : ""}`} data-testid="decision">
       <div className="decision-text">
-        <h2>{approved ? words.approvedTitle : words.reviewTitle}</h2>
+        <h2>{approved ? words.approvedTitle : isRestore ? restores.reviewTitle : words.reviewTitle}</h2>
         <div className="decision-sum">
           {run.planSummary === undefined || empty ? null : <Counts summary={run.planSummary} />}
           <p>
             {approved
-              ? words.approvedText
-              : lost > 0
-                ? words.reviewLosses(lost)
-                : empty
-                  ? words.reviewNoChanges
-                  : words.reviewSafe}
+              ? isRestore
+                ? restores.approvedText
+                : words.approvedText
+              : isRestore
+                ? restores.reviewText
+                : lost > 0
+                  ? words.reviewLosses(lost)
+                  : empty
+                    ? words.reviewNoChanges
+                    : words.reviewSafe}
           </p>
         </div>
         {standing === undefined ? null : <ApprovalStanding standing={standing} />}
@@ -96,7 +104,7 @@ const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule
             disabled={!canApprove}
             onClick={() => setOpen("approve")}
           >
-            {approved ? words.applyNow : run.type === "destroy_plan" ? words.approveAndDestroy : words.approveAndApply}
+            {decideWords(run, approved, words, restores)}
           </Button>
           <Button onClick={() => setOpen("discard")}>{approved ? words.withdraw : words.discard}</Button>
         </div>
@@ -192,7 +200,8 @@ export const Decision = ({
   const workspace = useWorkspace()
   const actorName = useActorName()
   const apply = useApplyOf(run)
-  const isPlan = run.type === "plan" || run.type === "destroy_plan"
+  const restores = useWords(restoreWords)
+  const isReviewed = isPlan(run.type)
   if (run.status === "queued") return <Queue run={run} />
   if (run.status === "running") return cancelling ? <Notice tone="warn">{words.cancelRequested}</Notice> : null
   if (run.status === "waiting_approval") return <Review run={run} capsule={capsule} />
@@ -201,21 +210,21 @@ export const Decision = ({
       <Notice tone="info">
         <p>{run.status === "superseded" ? words.superseded : words.expired}</p>
         <Because reason={endReason} />
-        {isPlan ? <Again run={run} capsule={capsule} /> : null}
+        {isReviewed && run.type !== "restore" ? <Again run={run} capsule={capsule} /> : null}
       </Notice>
     )
   }
-  if (isPlan && run.status === "cancelled" && run.approvedAt !== undefined) {
+  if (isReviewed && run.status === "cancelled" && run.approvedAt !== undefined) {
     return (
       <Notice tone="info">
         <p>{words.withdrawn}</p>
         <Because reason={endReason} />
         <Comment run={run} />
-        <Again run={run} capsule={capsule} />
+        {run.type === "restore" ? null : <Again run={run} capsule={capsule} />}
       </Notice>
     )
   }
-  if (!isPlan || run.status !== "succeeded" || run.approvedAt === undefined) return null
+  if (!isReviewed || run.status !== "succeeded" || run.approvedAt === undefined) return null
   if (apply === null) return <Review run={run} capsule={capsule} />
   return (
     <Notice tone="good">
@@ -226,7 +235,7 @@ export const Decision = ({
       <Comment run={run} />
       {apply === undefined ? null : (
         <LinkButton small to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: apply.id }}>
-          {words.openApply}
+          {run.type === "restore" ? restores.opened : words.openApply}
         </LinkButton>
       )}
     </Notice>

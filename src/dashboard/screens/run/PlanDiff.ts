@@ -1,6 +1,8 @@
 import type { ChangedAttribute, OutputChange, ResourceChange } from "../../api/Types.ts"
+import { structureOf } from "../../value-difference/JsonValue.ts"
+import { visibleText } from "../../value-difference/VisibleText.ts"
 
-export type ChangeKind = "destroy" | "replace" | "update" | "create" | "import" | "forget" | "read" | "none"
+export type ChangeKind = "destroy" | "replace" | "update" | "create" | "import" | "forget" | "move" | "read" | "none"
 
 /** Dangerous changes first. */
 export const riskOrder: ReadonlyArray<ChangeKind> = [
@@ -10,21 +12,23 @@ export const riskOrder: ReadonlyArray<ChangeKind> = [
   "update",
   "create",
   "import",
+  "move",
   "read",
   "none"
 ]
 
-export const changeKind = (change: Pick<ResourceChange, "actions">): ChangeKind => {
-  const { actions } = change
+/** The verb of a change, the riskiest where there are several: an import may be followed by a change of what it adopts. */
+export const changeKind = (change: Pick<ResourceChange, "actions" | "importing" | "previousAddress">): ChangeKind => {
+  const { actions, importing, previousAddress } = change
   const has = (action: string) => actions.includes(action)
   if (has("delete") && has("create")) return "replace"
   if (has("delete")) return "destroy"
   if (has("forget")) return "forget"
+  if (importing !== undefined || has("import")) return "import"
   if (has("update")) return "update"
   if (has("create")) return "create"
-  if (has("import")) return "import"
   if (has("read")) return "read"
-  return "none"
+  return previousAddress === undefined ? "none" : "move"
 }
 
 /** Whether the existing object goes away, for good or for a successor. */
@@ -36,13 +40,13 @@ const isLabel = ({ name }: ChangedAttribute): boolean => labelAttributes.test(na
 const isQuiet = (attribute: ChangedAttribute): boolean => attribute.unknown === true || isLabel(attribute)
 
 /**
- * A change that a reviewer may skip: nothing at all, a read, or an in-place update of labels with what is recomputed for it.
- * Never one that creates, replaces or destroys, never one with a hidden value or an unknown cause.
+ * A change that is folded under its own words: nothing at all, or an in-place update of labels with what is recomputed for it.
+ * Never one that creates, imports, moves, replaces or destroys, never one with a hidden value or an unknown cause.
  */
 export const isNoise = (change: ResourceChange): boolean => {
   const kind = changeKind(change)
-  if (kind === "none" || kind === "read") return true
-  if (kind !== "update") return false
+  if (kind === "none") return true
+  if (kind !== "update" || change.previousAddress !== undefined) return false
   return (
     change.changedAttributes.some((attribute) => isLabel(attribute) && attribute.unknown !== true) &&
     change.changedAttributes.every((attribute) => attribute.sensitive !== true && isQuiet(attribute))
@@ -72,7 +76,7 @@ export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = ""): Dif
     .filter((word) => word !== "")
   const shown = changes.filter((change) => {
     const text = fold(
-      `${change.address} ${change.type} ${changeKind(change)} ${change.changedAttributes.map(({ name }) => name).join(" ")}`
+      `${change.address} ${change.previousAddress ?? ""} ${change.importing?.id ?? ""} ${change.type} ${changeKind(change)} ${change.changedAttributes.map(({ name }) => name).join(" ")}`
     )
     return wanted.every((word) => text.includes(word))
   })
@@ -91,46 +95,20 @@ export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = ""): Dif
 export const losses = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "destroy" || changeKind(change) === "replace").length
 
-/** Characters that reorder text or are invisible could make two values look alike, so they are shown to the reviewer. */
-const visible = (text: string): string =>
-  text.replace(/[\p{Cf}\u2028\u2029]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
-
-/** Reformatting a document preserves it only when no key is repeated and every number fits a double. */
-const laidOut = (document: string): string | undefined => {
-  const outside = document.replace(/"(?:[^"\\]|\\.)*"/g, "")
-  if (/\d{16}/.test(outside)) return undefined
-  let members = 0
-  try {
-    const value: unknown = JSON.parse(document, (_key, inner: unknown) => {
-      if (typeof inner === "object" && inner !== null && !Array.isArray(inner)) members += Object.keys(inner).length
-      return inner
-    })
-    return members === outside.split(":").length - 1 ? JSON.stringify(value, null, 2) : undefined
-  } catch {
-    return undefined
-  }
-}
-
-const jsonText = (value: unknown): string => {
-  if (typeof value !== "string") return visible(JSON.stringify(value, null, 2))
-  const trimmed = value.trim()
-  // Policies and templates arrive as JSON in a string; one line per field makes their difference readable.
-  const document = trimmed.startsWith("{") || trimmed.startsWith("[") ? laidOut(trimmed) : undefined
-  return visible(document ?? JSON.stringify(value))
-}
-
-export type ShownValue =
+/** One side of an attribute: not there, null, hidden, not known yet, or a value. */
+export type Side =
   | { readonly kind: "absent" | "null" | "hidden" | "later" }
-  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "value"; readonly value: unknown }
 
-const shown = (value: unknown): ShownValue => {
+const sideOf = (value: unknown): Side => {
   if (value === undefined) return { kind: "absent" }
-  if (value === null) return { kind: "null" }
-  return { kind: "text", text: jsonText(value) }
+  return value === null ? { kind: "null" } : { kind: "value", value }
 }
 
 /** The two sides of an attribute: a hidden value is never shown, a later one is not known yet. */
-export const sidesOf = (attribute: ChangedAttribute): { readonly before: ShownValue; readonly after: ShownValue } => {
+export const sidesOf = (
+  attribute: Pick<ChangedAttribute, "before" | "after" | "sensitive" | "unknown">
+): { readonly before: Side; readonly after: Side } => {
   if (attribute.sensitive === true) {
     return {
       before:
@@ -139,14 +117,46 @@ export const sidesOf = (attribute: ChangedAttribute): { readonly before: ShownVa
     }
   }
   return {
-    before: shown(attribute.before),
-    after: attribute.unknown === true ? { kind: "later" } : shown(attribute.after)
+    before: sideOf(attribute.before),
+    after: attribute.unknown === true ? { kind: "later" } : sideOf(attribute.after)
+  }
+}
+
+/** Longest value that stands in the line of its attribute. */
+const longestInline = 60
+
+/** A value as one short line; none for a longer one, which is laid out below its attribute. */
+export const inlineText = (value: unknown): string | undefined => {
+  const text = typeof value === "string" ? value : JSON.stringify(value)
+  if (text.length > longestInline || text.includes("\n")) return undefined
+  // A document inside of a text reads better over lines, even a short one.
+  return typeof value === "string" && structureOf(value) !== undefined ? undefined : visibleText(JSON.stringify(value))
+}
+
+export interface AttributeGroups {
+  /** What makes the tool replace the resource comes first. */
+  readonly shown: ReadonlyArray<ChangedAttribute>
+  /** Attributes of which nothing is known but that they will be known. */
+  readonly later: ReadonlyArray<string>
+}
+
+/** The attributes of a change in the order of their weight. */
+export const attributesOf = ({ changedAttributes }: Pick<ResourceChange, "changedAttributes">): AttributeGroups => {
+  const isLater = ({ after, before, forcesReplacement, unknown }: ChangedAttribute) =>
+    unknown === true && before === undefined && after === undefined && forcesReplacement !== true
+  const rank = ({ forcesReplacement, unknown }: ChangedAttribute) =>
+    forcesReplacement === true ? 0 : unknown === true ? 2 : 1
+  return {
+    shown: changedAttributes
+      .filter((attribute) => !isLater(attribute))
+      .toSorted((left, right) => rank(left) - rank(right)),
+    later: changedAttributes.filter(isLater).map(({ name }) => name)
   }
 }
 
 /** `module.network.aws_subnet.private["a"]` split into the part that locates and the part that names. */
 export const splitAddress = (change: Pick<ResourceChange, "address" | "type">): readonly [string, string] => {
-  const address = visible(change.address)
+  const address = visibleText(change.address)
   const at = address.indexOf(`${change.type}.`)
   return at <= 0 ? ["", address] : [address.slice(0, at), address.slice(at)]
 }

@@ -1,12 +1,13 @@
-import { useState } from "react"
+import { startTransition, useEffect, useEffectEvent, useRef, useState } from "react"
 import type { OutputChange, PlanSummary, ResourceChange } from "../../api/Types.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Empty } from "../../ui/Feedback.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { useWords } from "../../words/Words.ts"
+import { ValueChange } from "./AttributeList.tsx"
 import { ChangeRow, ChangeSign } from "./ChangeRow.tsx"
-import { type ChangeKind, diffOf, isLoss, sidesOf, isShownOutput } from "./PlanDiff.ts"
+import { type ChangeKind, changeKind, diffOf, isLoss, isShownOutput } from "./PlanDiff.ts"
 import { planWords } from "./PlanWords.ts"
 
 const order: ReadonlyArray<readonly [ChangeKind, keyof PlanSummary]> = [
@@ -19,15 +20,18 @@ const order: ReadonlyArray<readonly [ChangeKind, keyof PlanSummary]> = [
 ]
 
 /** The counts that a reader remembers, dangerous ones first. Zeroes are left out. */
-export const Counts = ({ summary }: { readonly summary: PlanSummary }) => {
+export const Counts = ({ summary, moves = 0 }: { readonly summary: PlanSummary; readonly moves?: number }) => {
   const words = useWords(planWords)
-  const shown = order.filter(([, key]) => summary[key] > 0)
+  const shown: ReadonlyArray<readonly [ChangeKind, number]> = [
+    ...order.map(([kind, key]) => [kind, summary[key]] as const),
+    ["move", moves] as const
+  ].filter(([, count]) => count > 0)
   if (shown.length === 0) return <span className="counts counts-none">{words.noChanges}</span>
   return (
     <ul className="counts">
-      {shown.map(([kind, key]) => (
+      {shown.map(([kind, count]) => (
         <li key={kind} className={`counts-${kind}`}>
-          <strong>{summary[key]}</strong> {words.kinds[kind]}
+          <strong>{count}</strong> {words.kinds[kind]}
         </li>
       ))}
     </ul>
@@ -42,39 +46,46 @@ const Outputs = ({ changes }: { readonly changes: ReadonlyArray<OutputChange> })
     <div className="change-group">
       <h3>{words.outputs}</h3>
       <ul className="output-changes">
-        {shown.map((change) => {
-          const { before, after } = sidesOf(change)
-          const text = (side: typeof before) =>
-            side.kind === "text"
-              ? side.text
-              : side.kind === "absent"
-                ? ""
-                : side.kind === "null"
-                  ? "null"
-                  : words[side.kind]
-          return (
-            <li key={change.name}>
-              <code>{change.name}</code>
-              {text(before) === "" ? null : <span className="value value-before">{text(before)}</span>}
-              <span className="arrow" aria-hidden="true">
-                →
-              </span>
-              <span className="value value-after">{text(after) === "" ? words.absent : text(after)}</span>
-              {change.reason === undefined ? null : (
-                <p className="output-reason">{words.holdsSecret((change.origins ?? []).join(", "))}</p>
-              )}
-            </li>
-          )
-        })}
+        {shown.map((change) => (
+          <li key={change.name}>
+            <code>{change.name}</code>
+            <ValueChange of={words.outputs} attribute={change} />
+            {change.reason === undefined ? null : (
+              <p className="output-reason">{words.holdsSecret((change.origins ?? []).join(", "))}</p>
+            )}
+          </li>
+        ))}
       </ul>
     </div>
   )
 }
 
 /** So many resources are open by default; others are folded. What removes something opens sooner. */
-const opensUpTo = 6
+const opensUpTo = 24
 const lossesOpenUpTo = 12
-const drawnAtOnce = 200
+/** More rows follow when a reader comes near their end. */
+const drawnAtOnce = 30
+
+/** Asks for more rows by a click, or by itself as soon as it comes into view. */
+const More = ({ count, onReach }: { readonly count: number; readonly onReach: () => void }) => {
+  const place = useRef<HTMLDivElement>(null)
+  const reach = useEffectEvent(onReach)
+  useEffect(() => {
+    const seen = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) startTransition(reach)
+      },
+      { rootMargin: "400px" }
+    )
+    if (place.current !== null) seen.observe(place.current)
+    return () => seen.disconnect()
+  }, [])
+  return (
+    <div ref={place} className="change-more">
+      <Button small onClick={onReach}>{`+ ${count}`}</Button>
+    </div>
+  )
+}
 
 const Group = ({
   kind,
@@ -93,14 +104,13 @@ const Group = ({
         <ChangeSign kind={kind} />
         {words.kinds[kind]}
         <span className="count">{changes.length}</span>
+        {kind === "create" || kind === "none" ? null : <span className="change-about">{words.about[kind]}</span>}
       </h3>
       {changes.slice(0, limit).map((change) => (
         <ChangeRow key={`${change.address} ${change.actions.join()}`} change={change} startsOpen={open} />
       ))}
       {changes.length <= limit ? null : (
-        <Button small onClick={() => setLimit(limit + drawnAtOnce)}>
-          {`+ ${Math.min(drawnAtOnce, changes.length - limit)}`}
-        </Button>
+        <More count={Math.min(drawnAtOnce, changes.length - limit)} onReach={() => setLimit(limit + drawnAtOnce)} />
       )}
     </div>
   )
@@ -124,7 +134,11 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
     <Panel
       flush
       title={drift ? words.changesDrift : words.changes}
-      beside={summary === undefined ? null : <Counts summary={summary} />}
+      beside={
+        summary === undefined ? null : (
+          <Counts summary={summary} moves={changes.filter((change) => changeKind(change) === "move").length} />
+        )
+      }
       actions={
         changes.length < 2 ? null : (
           <>

@@ -78,6 +78,22 @@ const Operator = ({ config }: { readonly config: NonNullable<Run["operatorConfig
   )
 }
 
+/** Where the identity of the Capsule's application lets people return. */
+const SignIn = ({ signIn }: { readonly signIn: NonNullable<Run["signIn"]> }) => {
+  const words = useWords(runWords)
+  return (
+    <>
+      {words.signInReturns} <code>{signIn.redirectUri}</code>
+      <small>
+        {words.signOutReturns}{" "}
+        {signIn.postLogoutRedirectUris.map((uri) => (
+          <code key={uri}>{uri} </code>
+        ))}
+      </small>
+    </>
+  )
+}
+
 const Checks = ({ run }: { readonly run: Run }) => {
   const words = useWords(runWords)
   return (
@@ -168,6 +184,7 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
             words.operatorConfig,
             run.operatorConfig === undefined ? undefined : <Operator key="operator" config={run.operatorConfig} />
           ],
+          [words.signIn, run.signIn === undefined ? undefined : <SignIn key="sign-in" signIn={run.signIn} />],
           [words.checks, (run.postApply ?? []).length === 0 ? undefined : <Checks key="checks" run={run} />],
           [words.sandbox, run.isolation === undefined ? undefined : words.sandboxes[run.isolation]],
           [words.network, run.network === undefined ? undefined : words.networks[run.network]],

@@ -21,6 +21,7 @@ import { HandOffReturn } from "./HandOffReturn.tsx"
 import { logWords } from "./LogWords.ts"
 import { PlanView } from "./PlanView.tsx"
 import { Progress } from "./Progress.tsx"
+import { RestoreView } from "./RestoreView.tsx"
 import { RunFacts } from "./RunFacts.tsx"
 import { useRunEvents } from "./Streams.ts"
 import { Timeline } from "./Timeline.tsx"
@@ -133,6 +134,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
           {run.type === "apply" || run.type === "destroy_apply" ? (
             <Progress events={events} expected={total(plan)} running={run.status === "running"} />
           ) : null}
+          {run.restore === undefined ? null : <RestoreView restore={run.restore} />}
           {showsPlan(run) ? (
             <PlanView
               changes={(run.type === "drift_check" ? run.resourceDrift : undefined) ?? run.resourceChanges ?? []}

@@ -40,6 +40,9 @@ const en = {
   operatorConfig: "Operator's configuration",
   operatorSets: (names: string) => `sets ${names}`,
   operatorDefault: "base configuration of this module",
+  signIn: "Sign-in of the application",
+  signInReturns: "People return to",
+  signOutReturns: "After a sign-out they may return to",
   checks: "Checks after the apply",
   checkStates: { passed: "passed", failed: "failed", not_run: "not made" },
   checkPlanned: (target: string, path: string, status: string, seconds: number) =>
@@ -121,6 +124,9 @@ const ja: typeof en = {
   operatorConfig: "運用者の構成",
   operatorSets: (names: string) => `${names} を設定`,
   operatorDefault: "このモジュールの基本構成",
+  signIn: "アプリケーションのサインイン",
+  signInReturns: "サインイン後の戻り先:",
+  signOutReturns: "サインアウト後に戻れるアドレス:",
   checks: "適用後の確認",
   checkStates: { passed: "合格", failed: "失敗", not_run: "未実施" },
   checkPlanned: (target: string, path: string, status: string, seconds: number) =>

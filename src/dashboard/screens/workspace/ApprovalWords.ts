@@ -39,11 +39,17 @@ const en = {
   teamMembers: "Members of the team",
   membersOf: (count: number) => (count === 1 ? "1 member" : `${count} members`),
   grant: "Role that it adds",
-  noGrant: "None",
+  grantNumber: (at: number) => `Role ${at}`,
+  addGrant: "Add a role",
+  removeGrant: (at: number) => `Remove role ${at}`,
+  project: "Project",
+  everyProject: "Every Project",
+  ofProject: (name: string) => `Project ${name}`,
   grantEnvironment: "In the environment",
-  grantIn: (role: string, environment: string | undefined) =>
-    environment === undefined ? `${role} everywhere` : `${role} in ${environment}`,
-  grantsKept: "This team has several grants. They stay as they are; change them by the API.",
+  grantIn: (role: string, environment: string | undefined, project: string | undefined) => {
+    const where = [...(environment === undefined ? [] : [environment]), ...(project === undefined ? [] : [project])]
+    return where.length === 0 ? `${role} everywhere` : `${role} in ${where.join(" of ")}`
+  },
   removeTeam: (name: string) => `Remove ${name}?`,
   removeTeamText: "What it granted ends. A team that a rule names cannot be removed."
 }
@@ -89,11 +95,17 @@ const ja: typeof en = {
   teamMembers: "チームのメンバー",
   membersOf: (count: number) => `メンバー ${count} 人`,
   grant: "追加するロール",
-  noGrant: "なし",
+  grantNumber: (at: number) => `ロール ${at}`,
+  addGrant: "ロールを追加",
+  removeGrant: (at: number) => `ロール ${at} を削除`,
+  project: "プロジェクト",
+  everyProject: "すべてのプロジェクト",
+  ofProject: (name: string) => `プロジェクト ${name}`,
   grantEnvironment: "対象の環境",
-  grantIn: (role: string, environment: string | undefined) =>
-    environment === undefined ? `${role}（すべての環境）` : `${role}（${environment}）`,
-  grantsKept: "このチームには複数のロール設定があります。ここでは変更されません。変更には API を使用してください。",
+  grantIn: (role: string, environment: string | undefined, project: string | undefined) => {
+    const where = [...(project === undefined ? [] : [project]), ...(environment === undefined ? [] : [environment])]
+    return where.length === 0 ? `${role}（すべての環境）` : `${role}（${where.join("・")}）`
+  },
   removeTeam: (name: string) => `${name} を削除しますか？`,
   removeTeamText: "追加されていたロールは失われます。ルールで使われているチームは削除できません。"
 }

@@ -12,6 +12,7 @@ import { Panel } from "../../ui/Layout.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { approvalWords } from "./ApprovalWords.ts"
+import { useProjects } from "./PlaceFields.tsx"
 import { RuleDialog } from "./RuleDialog.tsx"
 import { TeamDialog } from "./TeamDialog.tsx"
 
@@ -40,7 +41,9 @@ const Rule = ({ rule, teams }: { readonly rule: ApprovalRule; readonly teams: Re
   const workspace = useWorkspace()
   const [asking, ask] = useState<Asking>(undefined)
   const team = teams.find(({ id }) => id === rule.teamId)
+  const project = useProjects().find(({ id }) => id === rule.projectId)
   const parts = [
+    ...(project === undefined ? [] : [words.ofProject(project.name)]),
     words.needs(rule.approvers, words.roles[rule.role]),
     ...(team === undefined ? [] : [words.ofTeam(team.name)]),
     ...(rule.planAuthorCounts ? [] : [words.notPlanAuthor]),
@@ -72,13 +75,16 @@ const Rule = ({ rule, teams }: { readonly rule: ApprovalRule; readonly teams: Re
 }
 
 const TeamRow = ({ team }: { readonly team: Team }) => {
+  const projects = useProjects()
   const words = useWords(approvalWords)
   const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const [asking, ask] = useState<Asking>(undefined)
   const parts = [
     words.membersOf(team.members.length),
-    ...team.grants.map(({ environment, role }) => words.grantIn(terms.role[role], environment))
+    ...team.grants.map(({ environment, projectId, role }) =>
+      words.grantIn(terms.role[role], environment, projects.find(({ id }) => id === projectId)?.name)
+    )
   ]
   const close = () => ask(undefined)
   return (

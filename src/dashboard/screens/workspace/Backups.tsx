@@ -13,11 +13,13 @@ import { MorePages } from "../../ui/MorePages.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { bytes, shortDigest } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
+import { BackupActions } from "./BackupActions.tsx"
 import { workspaceWords } from "./Words.ts"
 
 const Row = ({ backup }: { readonly backup: Backup }) => {
   const words = useWords(workspaceWords)
   const workspace = useWorkspace()
+  const may = useMay()
   const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
   const { capsuleId } = backup
   return (
@@ -38,6 +40,7 @@ const Row = ({ backup }: { readonly backup: Backup }) => {
         </span>
       </span>
       <CopyText text={backup.digest} shown={shortDigest(backup.digest)} />
+      {may("owner") ? <BackupActions backup={backup} /> : null}
     </li>
   )
 }

@@ -21,12 +21,13 @@ import { Invitations } from "./Invitations.tsx"
 import { InviteDialog } from "./InviteDialog.tsx"
 import { memberWords } from "./MemberWords.ts"
 import { useMembersChange } from "./MembersChange.ts"
+import { RenameAutomation } from "./RenameAutomation.tsx"
 import { workspaceWords } from "./Words.ts"
 
 const roles: ReadonlyArray<Role> = ["viewer", "member", "admin", "owner"]
 const asRole = (value: string): Role => roles.find((role) => role === value) ?? "viewer"
 
-type Asked = "remove" | "leave" | "hand-over" | "tokens"
+type Asked = "remove" | "leave" | "hand-over" | "tokens" | "rename"
 
 const Row = ({ member }: { readonly member: Member }) => {
   const words = useWords(workspaceWords)
@@ -87,6 +88,11 @@ const Row = ({ member }: { readonly member: Member }) => {
             {automations.tokens}
           </Button>
         ) : null}
+        {isAutomation && may("admin") && member.status === "active" ? (
+          <Button small tone="quiet" onClick={() => setAsked("rename")}>
+            {automations.rename}
+          </Button>
+        ) : null}
         {may("owner") && !isMe && !isAutomation && member.status === "active" ? (
           <Button small tone="quiet" onClick={() => setAsked("hand-over")}>
             {people.handOver}
@@ -131,6 +137,7 @@ const Row = ({ member }: { readonly member: Member }) => {
           {people.leaveText}
         </RemovalDialog>
       ) : null}
+      {asked === "rename" ? <RenameAutomation member={member} name={name} onClose={close} /> : null}
       {asked === "tokens" ? <AutomationTokens member={member} name={name} onClose={close} /> : null}
       {asked === "hand-over" ? (
         <RemovalDialog

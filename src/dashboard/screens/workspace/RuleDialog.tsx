@@ -10,6 +10,7 @@ import { FormDialog } from "../../ui/FormDialog.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { approvalWords } from "./ApprovalWords.ts"
+import { type Place, PlaceFields, useProjects } from "./PlaceFields.tsx"
 
 const mostApprovers = 10
 
@@ -26,7 +27,8 @@ export const RuleDialog = ({
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
   const teams = useQuery(teamsQuery(workspace.id)).data ?? []
-  const [environment, setEnvironment] = useState(rule?.environment ?? "")
+  const projects = useProjects()
+  const [place, setPlace] = useState<Place>({ environment: rule?.environment ?? "", projectId: rule?.projectId ?? "" })
   const [approvers, setApprovers] = useState(String(rule?.approvers ?? 1))
   const [role, setRole] = useState<ApprovalRule["role"]>(rule?.role ?? "admin")
   const [team, setTeam] = useState<string>(rule?.teamId ?? "")
@@ -36,7 +38,8 @@ export const RuleDialog = ({
   const save = useMutation({
     mutationFn: () => {
       const body = {
-        environment: environment.trim() === "" ? null : environment.trim(),
+        environment: place.environment.trim() === "" ? null : place.environment.trim(),
+        projectId: projects.find(({ id }) => id === place.projectId)?.id ?? null,
         approvers: Number(approvers),
         role,
         teamId: teams.find(({ id }) => id === team)?.id ?? null,
@@ -59,16 +62,7 @@ export const RuleDialog = ({
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
-      <TextField
-        label={words.environment}
-        helper={words.environmentHelp}
-        optional
-        maxLength={40}
-        autoCapitalize="off"
-        spellCheck={false}
-        value={environment}
-        onChange={(event) => setEnvironment(event.target.value)}
-      />
+      <PlaceFields environmentLabel={words.environment} place={place} onChange={setPlace} />
       <TextField
         label={words.approvers}
         type="number"

@@ -4,21 +4,28 @@ import { call } from "../../api/Call.ts"
 import { teamsCreate, teamsUpdate } from "../../api/Endpoints.ts"
 import { teamsQuery } from "../../api/ApprovalQueries.ts"
 import { membersQuery } from "../../api/Queries.ts"
-import type { Team } from "../../api/Types.ts"
+import type { Project, Team } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
-import { CheckField, SelectField, TextField } from "../../ui/Field.tsx"
+import { CheckField, TextField } from "../../ui/Field.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { approvalWords } from "./ApprovalWords.ts"
+import { type GrantForm, GrantFields } from "./GrantFields.tsx"
+import { useProjects } from "./PlaceFields.tsx"
 
-const grantable = ["viewer", "member", "admin"] as const
-type Grantable = (typeof grantable)[number]
-
-/** Whether the form can show what a team grants: at most one role, in every Project. */
-const isSimple = (team: Team | undefined): boolean =>
-  team === undefined || (team.grants.length <= 1 && team.grants[0]?.projectId === undefined)
+const asGrant = (
+  { environment, projectId, role }: GrantForm,
+  projects: ReadonlyArray<Project>
+): Team["grants"][number] => {
+  const project = projects.find(({ id }) => id === projectId)
+  return {
+    role: role === "admin" || role === "viewer" ? role : "member",
+    ...(project === undefined ? {} : { projectId: project.id }),
+    ...(environment.trim() === "" ? {} : { environment: environment.trim() })
+  }
+}
 
 /** Creates a team, or changes one. */
 export const TeamDialog = ({ team, onClose }: { readonly team?: Team | undefined; readonly onClose: () => void }) => {
@@ -30,17 +37,21 @@ export const TeamDialog = ({ team, onClose }: { readonly team?: Team | undefined
   const people = (useQuery(membersQuery(workspace.id)).data ?? []).filter(({ status }) => status === "active")
   const [name, setName] = useState(team?.name ?? "")
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(team?.members))
-  const first = team?.grants[0]
-  const [role, setRole] = useState<Grantable | "">(grantable.find((each) => each === first?.role) ?? "")
-  const [environment, setEnvironment] = useState(first?.environment ?? "")
-  const simple = isSimple(team)
+  const projects = useProjects()
+  const [grants, setGrants] = useState<ReadonlyArray<GrantForm>>(() =>
+    (team?.grants ?? []).map(({ environment = "", projectId = "", role }, key) => ({
+      key,
+      environment,
+      projectId,
+      role
+    }))
+  )
   const save = useMutation({
     mutationFn: () => {
-      const place = environment.trim() === "" ? {} : { environment: environment.trim() }
       const body = {
         name: name.trim(),
         members: people.flatMap(({ subject }) => (chosen.has(subject) ? [subject] : [])),
-        ...(simple ? { grants: role === "" ? [] : [{ role, ...place }] } : {})
+        grants: grants.map((grant) => asGrant(grant, projects))
       }
       return team === undefined
         ? call(teamsCreate, { params: { workspaceId: workspace.id }, body })
@@ -82,36 +93,7 @@ export const TeamDialog = ({ team, onClose }: { readonly team?: Team | undefined
           />
         ))}
       </fieldset>
-      {simple ? (
-        <>
-          <SelectField
-            label={words.grant}
-            value={role}
-            onChange={(event) => setRole(grantable.find((each) => each === event.target.value) ?? "")}
-          >
-            <option value="">{words.noGrant}</option>
-            {grantable.map((each) => (
-              <option key={each} value={each}>
-                {terms.role[each]}
-              </option>
-            ))}
-          </SelectField>
-          {role === "" ? null : (
-            <TextField
-              label={words.grantEnvironment}
-              helper={words.environmentHelp}
-              optional
-              maxLength={40}
-              autoCapitalize="off"
-              spellCheck={false}
-              value={environment}
-              onChange={(event) => setEnvironment(event.target.value)}
-            />
-          )}
-        </>
-      ) : (
-        <p className="muted">{words.grantsKept}</p>
-      )}
+      <GrantFields grants={grants} onChange={setGrants} />
     </FormDialog>
   )
 }

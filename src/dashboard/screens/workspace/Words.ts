@@ -32,7 +32,7 @@ const en = {
   shareRevokeText:
     "Plans that were given these values and are not applied yet can no longer be applied. What was applied with them stays as it is.",
   backupsAbout:
-    "Sealed exports of what the service knows of this workspace. They stay on the server; an operator restores.",
+    "Sealed exports of what the service knows of this workspace. An owner downloads one, or restores a capsule from it.",
   backupsNone: "No backups yet",
   backupsNoneText: "A backup holds the records and states of the workspace, sealed with the key of the server.",
   backUp: "Back up now",
@@ -115,7 +115,8 @@ const ja: typeof en = {
   shareRevoke: "終了",
   shareRevokeTitle: "この共有を終了しますか？",
   shareRevokeText: "これらの値を使った未適用のプランは適用できなくなります。適用済みのものはそのまま残ります。",
-  backupsAbout: "このワークスペースの記録を封印して書き出したものです。サーバーに保管され、復元は運用者が行います。",
+  backupsAbout:
+    "このワークスペースの記録を封印して書き出したものです。所有者はダウンロードや、カプセルの復元ができます。",
   backupsNone: "バックアップはまだありません",
   backupsNoneText: "バックアップには、ワークスペースの記録と状態がサーバーの鍵で封印されて含まれます。",
   backUp: "今すぐバックアップ",

@@ -1,18 +1,25 @@
-import { Clock, Effect, Fiber, Layer, Schema } from "effect"
+import { Clock, Duration, Effect, Fiber, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../../../actors/audit/Audit.ts"
+import { AuditRemoval } from "../../../../actors/audit/AuditRemoval.ts"
+import { AuditRetention } from "../../../../actors/audit/AuditRetention.ts"
 import { serviceContext } from "../../../../actors/Command.ts"
 import { releaseEmptyPages } from "../../../../actors/database/EmptyPages.ts"
 import { rowShape } from "../../../../actors/database/Table.ts"
+import { RecordRemoval } from "../../../../actors/retention/RecordRemoval.ts"
 import { LogRemoval } from "../../../../actors/run/LogRemoval.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../../support/Accounts.ts"
 
 const linesOfChunk = 50
+const eventsOfRun = 5
+/** Events of the operation history for each ten Runs. */
+const runsOfHistory = 10
 const line = `{"seq":1,"at":"2020-01-01T00:00:00.000Z","phase":"apply","stream":"stdout","text":"${"x".repeat(80)}"}`
 /** Rows of one insert: a transaction of millions would need as much memory. */
 const rowsAtOnce = 20_000
 const long = "2020-01-01T00:00:00.000Z"
 const nanosOfMilli = 1e6
+const notesAtOnce = 500
 
 const Count = rowShape({ count: Schema.Int })
 
@@ -46,38 +53,74 @@ const fill = Effect.fnUntraced(function* ({ lines, runs }: PruneSize) {
       SELECT 'run_' || printf('%024d', i), k * ${linesOfChunk} + 1, (k + 1) * ${linesOfChunk}, ${entries.length}, ${entries}
       FROM n CROSS JOIN c`
   }
+  for (let from = 0; from < runs; from += rowsAtOnce) {
+    const to = Math.min(runs, from + rowsAtOnce)
+    yield* sql`WITH RECURSIVE n (i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ${to}),
+        e (k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM e WHERE k < ${eventsOfRun})
+      INSERT INTO run_events (run_id, seq, at, kind, data)
+      SELECT 'run_' || printf('%024d', i), k, ${long}, 'run.phase', '{"phase":"plan"}' FROM n CROSS JOIN e`
+  }
   return one.id
 })
 
-/** Removes the logs of such an installation beside a writer that commits as often as it can. */
+/** What a commit of somebody else waited for, in milliseconds, while one kind of records was removed. */
+export interface PrunePhase {
+  readonly of: "alone" | "logs" | "records" | "history"
+  readonly waits: ReadonlyArray<number>
+}
+
+const prunings = Layer.mergeAll(
+  LogRemoval.layer,
+  RecordRemoval.layer,
+  AuditRemoval.layer.pipe(Layer.provide(Layer.succeed(AuditRetention, Duration.millis(1))))
+)
+
+/** Removes what such an installation does not need any more beside a writer that commits as often as it can. */
 export const pruneBesideTraffic = (size: PruneSize) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const audit = yield* Audit
-    const removal = yield* LogRemoval
+    const logs = yield* LogRemoval
+    const records = yield* RecordRemoval
+    const history = yield* AuditRemoval
     const workspaceId = yield* fill(size)
-    const surveyed = yield* removal.survey
-    const waits: Array<number> = []
+    const surveyed = yield* logs.survey
+    const note = (action: string) =>
+      audit.append({ workspaceId, actor: serviceContext.actor, action, target: { kind: "thing", id: "1" } })
+    let waits: Array<number> = []
     const write = Effect.gen(function* () {
       const begun = yield* Clock.currentTimeNanos
-      const { actor } = serviceContext
-      yield* sql.withTransaction(
-        audit.append({ workspaceId, actor, action: "bench.write", target: { kind: "thing", id: "1" } })
-      )
+      yield* sql.withTransaction(note("bench.write"))
       waits.push(Number((yield* Clock.currentTimeNanos) - begun) / nanosOfMilli)
       yield* Effect.sleep("1 millis")
     })
-    const alone = yield* Effect.forkChild(Effect.forever(write))
-    yield* Effect.sleep("1 second")
-    yield* Fiber.interrupt(alone)
-    const waitsAlone = waits.splice(0)
-    const traffic = yield* Effect.forkChild(Effect.forever(write))
-    const begun = yield* Clock.currentTimeMillis
-    const removed = yield* removal.removeAll
-    yield* releaseEmptyPages
-    const millis = (yield* Clock.currentTimeMillis) - begun
-    yield* Fiber.interrupt(traffic)
-    const [writes] = yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM audit_events WHERE action = 'bench.write'`
-    const [logged] = yield* Count.rows(sql)`SELECT COUNT(DISTINCT run_id) AS count FROM run_log_chunks`
-    return { surveyed, removed, millis, waitsAlone, waits, writes: writes?.count, logged: logged?.count }
-  }).pipe(Effect.provide(Layer.fresh(LogRemoval.layer.pipe(Layer.provideMerge(testAccounts)))), Effect.scoped)
+    const phases: Array<PrunePhase> = []
+    const beside = Effect.fnUntraced(function* <A, E, R>(of: PrunePhase["of"], work: Effect.Effect<A, E, R>) {
+      waits = []
+      const traffic = yield* Effect.forkChild(Effect.forever(write))
+      const done = yield* work
+      yield* Fiber.interrupt(traffic)
+      phases.push({ of, waits })
+      return done
+    })
+    yield* beside("alone", Effect.sleep("1 second"))
+    const removed = yield* beside("logs", Effect.tap(logs.removeAll, releaseEmptyPages))
+    const logged = yield* Count.rows(sql)`SELECT COUNT(DISTINCT run_id) AS count FROM run_log_chunks`
+    const gone = yield* beside("records", records.removeAll)
+    const writes = yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM audit_events WHERE action = 'bench.write'`
+    const committed = phases.reduce((sum, phase) => sum + phase.waits.length, 0)
+    for (let from = 0; from < size.runs / runsOfHistory; from += notesAtOnce) {
+      yield* sql.withTransaction(Effect.replicateEffect(note("bench.past"), notesAtOnce, { discard: true }))
+    }
+    const past = yield* beside("history", history.removeAll)
+    return {
+      surveyed,
+      removed,
+      gone,
+      past,
+      phases,
+      lost: committed - (writes[0]?.count ?? 0),
+      logged: logged[0]?.count,
+      left: (yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM runs`)[0]?.count
+    }
+  }).pipe(Effect.provide(Layer.fresh(prunings.pipe(Layer.provideMerge(testAccounts)))), Effect.scoped)

@@ -128,7 +128,8 @@ export const stateVersions: ReadonlyArray<StateVersion> = [3, 2, 1].map((generat
   resourceCount: 20 + generation,
   createdByRunId: "run_0000000000000005",
   createdAt: ago(generation === 3 ? 90 : 90 + (3 - generation) * 9000),
-  partial: generation === 2
+  partial: generation === 2,
+  origin: "run"
 }))
 
 export const backups: ReadonlyArray<Backup> = [

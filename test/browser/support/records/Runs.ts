@@ -22,7 +22,7 @@ export const baseRun = (fields: Partial<Run> & Pick<Run, "id" | "type" | "status
   ...fields
 })
 
-const summary = { add: 2, change: 4, destroy: 1, replace: 1, import: 0, forget: 0 }
+const summary = { add: 2, change: 6, destroy: 1, replace: 1, import: 1, forget: 0 }
 
 const evidence = {
   providerResolutions: [

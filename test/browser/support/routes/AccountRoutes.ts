@@ -1,3 +1,4 @@
+import type { SetupLinkState } from "../../../../schema/records/AccountLink.ts"
 import { ago } from "../records/Seeds.ts"
 import { tokenScopes, tokens } from "../records/Tokens.ts"
 import { type Answer, type Asked, ok, refuse, textField } from "./Answer.ts"
@@ -8,6 +9,18 @@ export const accountRoute = (path: string, asked: Asked): Answer => {
   if (path === "tokens/scopes") return ok({ kind: "svc.account-pat-scope-catalog@v1", scopes: tokenScopes })
   if (path === "tokens") return ok({ token: "svcp_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE", token_record: tokens[0] }, 201)
   return ok({ token_record: tokens[0] })
+}
+
+const live = { state: "live", expiresAt: ago(-30) } as const
+
+/** Setup links by their secrets. */
+const setupLinks: Readonly<Record<string, SetupLinkState>> = {
+  "right-secret": { ...live, purpose: "first_account" },
+  "reset-secret": { ...live, purpose: "recovery", email: "mina@acme.example" },
+  "used-secret": { state: "used", purpose: "first_account" },
+  "used-reset-secret": { state: "used", purpose: "recovery" },
+  "old-secret": { state: "expired", purpose: "first_account" },
+  "old-reset-secret": { state: "expired", purpose: "recovery" }
 }
 
 export const authRoute = (world: World, path: string, asked: Asked): Answer => {
@@ -43,10 +56,8 @@ export const authRoute = (world: World, path: string, asked: Asked): Answer => {
     return ok({})
   }
   if (path === "/auth/setup/link") {
-    const secret = textField(asked.body, "secret")
-    if (secret === "right-secret") return ok({ link: { purpose: "first_account" } })
-    if (secret === "reset-secret") return ok({ link: { purpose: "recovery", email: "mina@acme.example" } })
-    return refuse(404, "not_found", "The setup link is unknown, used or expired.")
+    const link = setupLinks[textField(asked.body, "secret") ?? ""]
+    return link === undefined ? refuse(404, "not_found", "Setup link not found.") : ok({ link })
   }
   if (path === "/auth/setup")
     return ["right-secret", "reset-secret"].includes(textField(asked.body, "secret") ?? "")

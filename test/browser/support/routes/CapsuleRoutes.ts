@@ -54,6 +54,19 @@ export const capsuleRoute = (world: World, id: string, action: string | undefine
       consumersElsewhere: 0
     })
   }
+  if (action === "exports" && asked.method === "GET") return ok("an archive")
+  if (action === "exports") {
+    const exported = {
+      capsuleId: id,
+      stateVersionId: "sv_0000000000000003",
+      resolvedCommit: "4".repeat(40),
+      fileName: `svc-export-${capsule.slug}.tar.gz`,
+      link: `/api/v1/capsules/${id}/exports/1.sv_0000000000000003.mac`,
+      expiresAt: new Date(Date.now() + 600_000).toISOString(),
+      inputsToSupply: ["admin_password"]
+    }
+    return ok({ export: exported }, 201)
+  }
   if (action === "revision-plans") {
     const run = addRun(world, { type: "plan", status: "queued", capsuleId: id })
     return ok(

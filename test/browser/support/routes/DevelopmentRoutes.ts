@@ -6,6 +6,7 @@ import { waitingUpdate } from "../records/RunGroups.ts"
 import { discovery, workspaceId, workspaces } from "../records/Workspaces.ts"
 import { accountRoute, authRoute } from "./AccountRoutes.ts"
 import { type Answer, type Asked, missing, ok, refuse } from "./Answer.ts"
+import { backupFileRoute } from "./BackupRoutes.ts"
 import { capsuleRoute, revisionPlan } from "./CapsuleRoutes.ts"
 import { connectionRoute } from "./ConnectionRoutes.ts"
 import { latestRuns, runRoute } from "./RunRoutes.ts"
@@ -36,7 +37,8 @@ export const answer = (world: World, asked: Asked): Answer => {
       ),
       selectedWorkspaceId: workspaceId,
       capabilities: discovery(asked.origin),
-      version: "0.1.0"
+      version: "0.1.0",
+      sendsMail: true
     })
   }
   if (path === "/api/v1/dashboard/overview") return overview(world)
@@ -46,6 +48,7 @@ export const answer = (world: World, asked: Asked): Answer => {
   if (kind === "runs") return runRoute(world, id, tail, asked)
   if (kind === "run-groups") return ok({ runGroup: waitingUpdate, runs: [] })
   if (kind === "revision-plans") return ok({ revisionPlan: revisionPlan(id, "reviewable", "review_run") })
+  if (kind === "backups") return backupFileRoute(world, id, tail, asked)
   if (kind === "capsules") return capsuleRoute(world, id, tail, asked)
   if (kind === "output-shares") return shareRoute(world, id, tail, asked)
   if (kind === "dependencies") {

@@ -45,7 +45,7 @@ export const runRoute = (world: World, id: string, action: string | undefined, a
   }
   if (action === "apply") {
     const apply = addRun(world, {
-      type: run.type === "destroy_plan" ? "destroy_apply" : "apply",
+      type: run.type === "destroy_plan" ? "destroy_apply" : run.type === "restore" ? "restore" : "apply",
       status: "running",
       planRunId: id,
       startedAt: new Date().toISOString(),

@@ -31,15 +31,23 @@ const secondFactor = (world: World, method: string): Answer => {
   return ok({ secret, uri: `otpauth://totp/svc:mina%40acme.example?secret=${secret}&issuer=svc` })
 }
 
+const addressLink = (secret: string | undefined): Answer => {
+  if (secret === "svce_used") return ok({ change: { state: "used" } })
+  if (secret === "svce_expired") return ok({ change: { state: "expired" } })
+  if (secret !== "svce_secret") return refuse(404, "not_found", "Link not found.")
+  return ok({
+    change: { state: "live", from: "mina@acme.example", to: "mina.sato@acme.example", expiresAt: ago(-1440) }
+  })
+}
+
 export const signInRoute = (world: World, { body, method, path }: Asked): Answer | undefined => {
   if (path === "/auth/upstream/identities") return ok({ identities })
   if (path === "/auth/offer") return ok({ password: true, passkeys: true, provider: { name: "login.acme.example" } })
   if (path === "/auth/notices") {
     return ok({ notices: [{ id: "ntc_1", kind: "passkey_added", detail: "work laptop", createdAt: ago(900) }] })
   }
-  if (path === "/auth/address/inspect") {
-    return ok({ change: { from: "mina@acme.example", to: "mina.sato@acme.example" } })
-  }
+  if (path === "/auth/address/inspect") return addressLink(textField(body, "secret"))
+  if (path === "/auth/address/link") return ok({ expiresAt: ago(-1440) }, 202)
   if (["/auth/address", "/auth/profile", "/auth/notices/seen", "/auth/sessions/revoke-others"].includes(path)) {
     return ok(undefined, 204)
   }

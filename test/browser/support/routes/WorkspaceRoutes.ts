@@ -1,3 +1,4 @@
+import type { StateUpload } from "../../../../src/dashboard/api/Types.ts"
 import { activity } from "../records/Activity.ts"
 import { storefrontId } from "../records/Capsules.ts"
 import { approvalRules, teams } from "../records/Approvals.ts"
@@ -129,6 +130,21 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
     })
   }
   if (rest === "plan-update" || rest === "drift-check") return ok({ runGroup: {}, runs: [], skipped: [] }, 201)
+  if (rest === "state-uploads") {
+    const stateUpload: StateUpload = {
+      id: "sup_0000000000000001",
+      workspaceId,
+      sha256: "5".repeat(64),
+      sizeBytes: 2048,
+      lineage: "3f0a",
+      serial: 7,
+      resourceCount: 3,
+      toolVersion: "1.9.5",
+      createdAt: ago(0),
+      expiresAt: ago(-60)
+    }
+    return ok({ replayed: false, stateUpload }, 201)
+  }
   if (rest === "install-plans") {
     const run = addRun(world, { type: "plan", status: "queued", capsuleId: storefrontId })
     return ok({ replayed: false, installPlan: installPlan("planning", "reconcile", run.id) }, 201)

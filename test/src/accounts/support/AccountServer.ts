@@ -12,6 +12,7 @@ import { passkeyRoutes } from "../../../../src/accounts/PasskeyRoutes.ts"
 import { upstreamRoutes } from "../../../../src/accounts/upstream/UpstreamRoutes.ts"
 import { KnownDevices } from "../../../../src/accounts/KnownDevices.ts"
 import { approvalHandlers, teamHandlers } from "../../../../src/http/handlers/ApprovalHandlers.ts"
+import { auditHandlers } from "../../../../src/http/handlers/AuditHandlers.ts"
 import { invitationHandlers } from "../../../../src/http/handlers/InvitationHandlers.ts"
 import { memberHandlers } from "../../../../src/http/handlers/MemberHandlers.ts"
 import { tokenHandlers } from "../../../../src/http/handlers/TokenHandlers.ts"
@@ -41,7 +42,15 @@ const accounts = Layer.mergeAll(authenticatorLayer, AttemptLimits.layer).pipe(
 )
 
 const routes = Layer.mergeAll(apiRoutes, authRoutes, passkeyRoutes, upstreamRoutes, perimeter).pipe(
-  Layer.provide([tokenHandlers, workspaceHandlers, memberHandlers, invitationHandlers, teamHandlers, approvalHandlers]),
+  Layer.provide([
+    tokenHandlers,
+    workspaceHandlers,
+    memberHandlers,
+    invitationHandlers,
+    teamHandlers,
+    approvalHandlers,
+    auditHandlers
+  ]),
   Layer.provide(apiMiddleware),
   Layer.provide(HttpServer.layerServices)
 )

@@ -377,6 +377,42 @@ export const representativeRows: ReadonlyArray<readonly [table: string, values: 
       created_at: at
     }
   ],
+  [
+    "state_uploads",
+    {
+      id: id("sup", "a"),
+      workspace_id,
+      sha256: "d",
+      size_bytes: 2,
+      lineage: "lineage",
+      serial: 1,
+      resource_count: 1,
+      state: "sealed",
+      created_at: at,
+      expires_at: later
+    }
+  ],
+  ["state_indexes", { state_version_id: id("sv", "a"), capsule_id: producer, generation: 1, outcome: "indexed" }],
+  [
+    "resource_versions",
+    {
+      workspace_id,
+      capsule_id: producer,
+      address: "terraform_data.greeting",
+      deposed: "",
+      type: "terraform_data",
+      provider: "terraform.io/builtin/terraform",
+      attributes: `{"input":"d"}`,
+      digest: "d",
+      valid_from: 1,
+      run_id: apply,
+      changed_at: at
+    }
+  ],
+  [
+    "output_versions",
+    { workspace_id, capsule_id: producer, name: "greeting", digest: "d", valid_from: 1, run_id: apply, changed_at: at }
+  ],
   ["run_results", { run_id: plan, result: "{}", created_at: at }],
   ["run_events", { run_id: plan, seq: 1, at, kind: "run.queued", data: "{}" }],
   ["run_log_chunks", { run_id: plan, first_seq: 1, last_seq: 2, bytes: 10, entries: "[]" }],
@@ -574,6 +610,7 @@ export const representativeRows: ReadonlyArray<readonly [table: string, values: 
   ],
   ["run_approvals", { run_id: plan, approver: "service", created_at: at }],
   ["connection_holds", { run_id: plan, connection_id, version: 1 }],
+  ["retention_tallies", { workspace_id, kind: "runs", records: 1, bytes: 2 }],
   ["former_connection_values", { connection_id, version: 1, sealed_values: "sealed" }],
   ["former_connection_tokens", { connection_id, token_generation: 1, sealed_tokens: "sealed" }]
 ]

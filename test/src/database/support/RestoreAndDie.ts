@@ -1,7 +1,7 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect } from "effect"
 import { loadKeyring } from "../../../../actors/vault/MasterKeyStore.ts"
-import { KillPoint } from "../../../../actors/run/KillPoint.ts"
+import { KillPoint } from "../../../../actors/KillPoint.ts"
 import { platform } from "../../../../src/composition/Platform.ts"
 import { BackupRefused } from "../../../../src/database/BackupRefused.ts"
 import { restoreFrom } from "../../../../src/database/Restore.ts"

@@ -10,10 +10,15 @@ import { InvitationAcceptance } from "../../../../actors/member/InvitationAccept
 import { InvitedSignUp } from "../../../../actors/member/InvitedSignUp.ts"
 import { UpstreamArrivals } from "../../../../actors/member/UpstreamArrivals.ts"
 import { SetupLinks } from "../../../../actors/account/SetupLinks.ts"
+import { Mails } from "../../../../actors/mail/Mails.ts"
 import { UpstreamIdentities } from "../../../../actors/account/UpstreamIdentities.ts"
 import { UpstreamSignIns } from "../../../../actors/account/UpstreamSignIns.ts"
 import { Users } from "../../../../actors/account/Users.ts"
+import { StoredBytes } from "../../../../actors/retention/StoredBytes.ts"
 import { Audit } from "../../../../actors/audit/Audit.ts"
+import { StateReceipt } from "../../../../actors/adoption/StateReceipt.ts"
+import { CapsuleBackups } from "../../../../actors/capsule/CapsuleBackups.ts"
+import { CapsuleExports } from "../../../../actors/capsule-export/CapsuleExports.ts"
 import { CapsuleLeftOvers } from "../../../../actors/capsule/CapsuleLeftOvers.ts"
 import { Capsules } from "../../../../actors/capsule/Capsules.ts"
 import { Connections } from "../../../../actors/connection/Connections.ts"
@@ -25,6 +30,7 @@ import { OutputShares } from "../../../../actors/output-share/OutputShares.ts"
 import { RevisionPlans } from "../../../../actors/revision-plan/RevisionPlans.ts"
 import { Runs } from "../../../../actors/run/Runs.ts"
 import { Sources } from "../../../../actors/source/Sources.ts"
+import { StateResources } from "../../../../actors/state/StateResources.ts"
 import { Workspaces } from "../../../../actors/workspace/Workspaces.ts"
 import { GitPolicy } from "../../../../runner/git/GitPolicy.ts"
 import { ApiError } from "../../../../schema/errors/ApiError.ts"
@@ -97,6 +103,10 @@ const actors = Layer.mergeAll(
     usage: refuse,
     workspaceUsage: refuse
   }),
+  Layer.succeed(StateReceipt, { receive: refuse }),
+  Layer.succeed(CapsuleExports, { grant: refuse, download: refuse }),
+  Layer.succeed(StateResources, { list: refuse, difference: refuse }),
+  Layer.succeed(CapsuleBackups, { archive: refuse, restorePlan: refuse }),
   Layer.succeed(CapsuleLeftOvers, { list: refuse, read: refuse, adopt: refuse, discard: refuse }),
   Layer.succeed(Runs, {
     approve: refuse,
@@ -136,7 +146,12 @@ const actors = Layer.mergeAll(
   GitPolicy.layer,
   Layer.succeed(InstallPlans, { create: refuse, read: refuse, reconcile: refuse }),
   Layer.succeed(RevisionPlans, { create: refuse, read: refuse, reconcile: refuse }),
-  Layer.succeed(Audit, { append: () => Effect.void, list: refuse })
+  Layer.succeed(StoredBytes, {
+    measured: Effect.succeed(undefined),
+    measure: Effect.die("unused"),
+    measureSometimes: Effect.void
+  }),
+  Layer.succeed(Audit, { append: () => Effect.void, names: () => Effect.succeed(false), list: refuse })
 )
 
 const people = Layer.mergeAll(
@@ -152,6 +167,7 @@ const people = Layer.mergeAll(
   Layer.mock(AccountNotices)({}),
   Layer.mock(AddressChanges)({}),
   Layer.mock(SetupLinks)({}),
+  Layer.mock(Mails)({ baseUrl: undefined }),
   Layer.mock(InvitedSignUp)({}),
   Layer.mock(UpstreamArrivals)({}),
   Layer.mock(InvitationAcceptance)({}),

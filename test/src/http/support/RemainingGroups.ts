@@ -66,7 +66,11 @@ const fakeApprovals = HttpApiBuilder.group(SvcApi, "approvals", (handlers) =>
   handlers.handleAll({ rules: refuse, createRule: refuse, updateRule: refuse, removeRule: refuse, ofRun: refuse })
 ).pipe(Layer.provide(apiMiddleware))
 
-export const fakeTeamGroups = Layer.mergeAll(fakeTeams, fakeApprovals)
+const fakeAudit = HttpApiBuilder.group(SvcApi, "audit", (handlers) =>
+  handlers.handleAll({ export: refuse, head: refuse })
+).pipe(Layer.provide(apiMiddleware))
+
+export const fakeTeamGroups = Layer.mergeAll(fakeTeams, fakeApprovals, fakeAudit)
 
 /** The groups that the composition adds, behind the same middleware. */
 export const remainingGroups = Layer.mergeAll(

@@ -1,5 +1,6 @@
 import { Context, Effect, Schema } from "effect"
 import { HttpApi } from "effect/http-api"
+import { RawBody } from "../../../../schema/api/RawBody.ts"
 import { Access, type AccessRule } from "../../../../schema/api/Access.ts"
 import { SvcApi } from "../../../../schema/api/SvcApi.ts"
 import { ErrorEnvelope } from "../../../../schema/errors/ApiError.ts"
@@ -12,6 +13,8 @@ export interface Route {
   readonly method: string
   readonly path: string
   readonly rule: AccessRule
+  /** Whether its body is a file. */
+  readonly isFile: boolean
 }
 
 /** Every route of the API, with its declared rule. */
@@ -22,7 +25,13 @@ export const routes: ReadonlyArray<Route> = (() => {
     onEndpoint: ({ endpoint, group }) => {
       const { method, path } = endpoint
       const rule = Context.getUnsafe(endpoint.annotations, Access)
-      found.push({ name: `${group.identifier}.${endpoint.identifier}`, method, path, rule })
+      found.push({
+        name: `${group.identifier}.${endpoint.identifier}`,
+        method,
+        path,
+        rule,
+        isFile: Context.get(endpoint.annotations, RawBody) !== undefined
+      })
     }
   })
   return found
@@ -44,8 +53,15 @@ const requestOf = (route: Route, kind: RequestKind) => {
     ...(route.rule.kind === "workspace" && route.rule.locate === "query.workspaceId"
       ? [`workspaceId=${world.workspaceA}`]
       : []),
-    ...(kind === "broken" && route.method === "GET" ? ["bogus=1"] : [])
+    ...(kind === "broken" && (route.method === "GET" || route.isFile) ? ["bogus=1"] : [])
   ]
+  if (route.isFile) {
+    return {
+      address: query.length === 0 ? path : `${path}?${query.join("&")}`,
+      headers: { "content-type": "application/octet-stream", "idempotency-key": "matrix-key-0000000000000000" },
+      body: "a file"
+    }
+  }
   const sound = exampleBody(route.method, route.path)
   const locating = { workspaceId: world.workspaceA, fromWorkspaceId: world.workspaceA, bogus: 1 }
   const body = kind === "broken" && route.method !== "GET" ? locating : sound

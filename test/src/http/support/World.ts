@@ -12,6 +12,7 @@ import {
   InvitationId,
   TeamId,
   LeftOverStateId,
+  BackupId,
   OutputShareId,
   ProjectId,
   RevisionPlanId,
@@ -50,6 +51,7 @@ export const world = {
   shareId: OutputShareId.make(id("oshare", "a")),
   dependencyId: DependencyId.make(id("dep", "a")),
   leftOverStateId: LeftOverStateId.make(id("lo", "a")),
+  backupId: BackupId.make(id("bkp", "a")),
   invitationId: InvitationId.make(id("inv", "a")),
   teamId: TeamId.make(id("team", "a")),
   ruleId: ApprovalRuleId.make(id("apr", "a"))
@@ -136,6 +138,7 @@ export const seed = Effect.gen(function* () {
   yield* sql`INSERT INTO capsules ${sql.insert({ id: world.capsuleId, workspace_id, project_id: world.projectId, name: "app", slug: "app", environment: "production", source_id: world.sourceId, module_path: ".", install_config_id: world.capsuleConfigId, status: "active", runtime_safety: "safe", current_state_generation: 0, execution_authority_epoch: 1, tracked_ref: "HEAD", tracked_path: ".", auto_update_enabled: 0, auto_update_apply: 0, drift_status: "unknown", ...times })}`
   yield* sql`INSERT INTO state_versions ${sql.insert({ id: world.stateVersionId, workspace_id, capsule_id: world.capsuleId, generation: 1, serial: 1, lineage: "l", digest: "d", resource_count: 0, size_bytes: 1, state: "sealed", partial: 0, install_config_id: world.capsuleConfigId, created_by_run_id: world.runId, created_at: at })}`
   yield* sql`INSERT INTO dependencies ${sql.insert({ id: world.dependencyId, workspace_id, producer_capsule_id: world.capsuleId, consumer_capsule_id: world.capsuleId, mode: "published_output", outputs: "[]", created_at: at })}`
+  yield* sql`INSERT INTO backups ${sql.insert({ id: world.backupId, workspace_id, capsule_id: world.capsuleId, digest: "d", size_bytes: 1, archive: "sealed", created_by_run_id: world.runId, created_at: at })}`
   yield* sql`INSERT INTO connections ${sql.insert({ id: world.connectionId, workspace_id, scope: "workspace", provider: "p", kind: "provider", recipe_id: "generic-env", auth_mode: "env", display_name: "p", status: "pending", env_names: "[]", file_names: "[]", provider_config: "{}", module_input_defaults: "{}", ...times })}`
   yield* sql`INSERT INTO output_shares ${sql.insert({ id: world.shareId, from_workspace_id: workspace_id, to_workspace_id: workspace_id, producer_capsule_id: world.capsuleId, outputs: "[]", status: "pending", created_at: at })}`
   yield* sql`INSERT INTO install_plans ${sql.insert({ id: world.installPlanId, workspace_id, phase: "reviewable", request: "{}", actor: "{}", diagnostics: "[]", ...times })}`

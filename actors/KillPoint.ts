@@ -1,6 +1,6 @@
 import { Context, Effect } from "effect"
-import type { RunEventKind } from "../../schema/events/RunEvent.ts"
-import type { RunType } from "../../schema/records/Run.ts"
+import type { RunEventKind } from "../schema/events/RunEvent.ts"
+import type { RunType } from "../schema/records/Run.ts"
 
 /**
  * The points at which a crash leaves a different state behind.
@@ -15,8 +15,15 @@ import type { RunType } from "../../schema/records/Run.ts"
  * - `install.stepping`, `.stepped`: around each step of the coordinator, inside its transaction
  * - `restoring.*`: the steps in which a backup becomes the database of a folder
  * - `left_over.adopting`, `.adopted`: inside the transaction of an adoption, just before its commit, and after it
+ * - `state_upload.storing`, `.stored`: inside the transaction of an upload, just before its commit, and after it
+ * - `install.adopting`: inside the transaction of the initial commit, once the uploaded state is StateVersion 1
+ * - `export.granting`, `.granted`: inside the transaction that records the link of an export, just before its commit, and after it
+ * - `export.sending`: a download is recorded, and nothing of it is sent
+ * - `restore.committing`: inside the transaction of a Capsule's restore, just before its commit
  * - `connection.renewed`: the authorization server has given new tokens, and nothing of them is written
  * - `log_removal.marked`, `.erased`: Runs are marked whose logs go, and a part of their lines is deleted
+ * - `audit_removal.deleted`, `.removed`: the oldest events of a chain are deleted and not committed, and a step is over
+ * - `retention.removed`, `.passed`: a few records are removed and counted, and a pass over all kinds is over and not in the audit trail
  * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept
  */
 export type KillPointName =
@@ -30,9 +37,18 @@ export type KillPointName =
   | "cancel.decided"
   | "left_over.adopting"
   | "left_over.adopted"
+  | "state_upload.storing"
+  | "state_upload.stored"
+  | "install.adopting"
+  | `export.${"granting" | "granted" | "sending"}`
+  | "restore.committing"
   | "connection.renewed"
   | "log_removal.marked"
   | "log_removal.erased"
+  | "audit_removal.deleted"
+  | "audit_removal.removed"
+  | "retention.removed"
+  | "retention.passed"
   | "recovery.begun"
   | "recovery.settled"
   | "recovery.cleaning"

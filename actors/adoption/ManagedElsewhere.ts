@@ -1,0 +1,83 @@
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { type ManagedObject, parseState } from "../../runner/execution/StateFile.ts"
+import { CapsuleId, StateVersionId, type WorkspaceId } from "../../schema/records/Ids.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+import { rowShape } from "../database/Table.ts"
+import { StateIndex } from "../state/StateIndex.ts"
+import { StateVersionRow } from "../state/StateVersionRow.ts"
+import { StateVersions } from "../state/StateVersions.ts"
+
+/** A resource of a state, and the Capsule that manages it already. */
+export interface ManagedTwice {
+  readonly address: string
+  readonly capsule: { readonly id: CapsuleId; readonly name: string }
+}
+
+/** The keys that one statement looks for. */
+const keysAtOnce = 500
+
+const Owner = rowShape({ id: CapsuleId, name: Schema.String, object_key: Schema.String })
+const Unread = rowShape({ id: CapsuleId, name: Schema.String, current_state_version_id: StateVersionId })
+
+/** Which resources the living Capsules of a Workspace manage. */
+export class ManagedElsewhere extends Context.Service<
+  ManagedElsewhere,
+  {
+    /** Those of the objects that a Capsule of the Workspace has in its current state, in their order. */
+    readonly find: (
+      workspaceId: WorkspaceId,
+      objects: ReadonlyArray<ManagedObject>
+    ) => Effect.Effect<ReadonlyArray<ManagedTwice>>
+  }
+>()("svc/actors/adoption/ManagedElsewhere") {
+  static readonly layer = Layer.effect(
+    ManagedElsewhere,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const states = yield* StateVersions
+      const index = yield* StateIndex
+
+      const find = Effect.fn("ManagedElsewhere.find")(function* (
+        workspaceId: WorkspaceId,
+        objects: ReadonlyArray<ManagedObject>
+      ) {
+        const keyOf = yield* index.keyOf(workspaceId)
+        const keys = [...new Set(objects.flatMap((object) => keyOf(object) ?? []))]
+        const owners = new Map<string, ManagedTwice["capsule"]>()
+        for (let from = 0; from < keys.length; from += keysAtOnce) {
+          const rows = yield* Owner.rowsOnce(sql)`SELECT c.id, c.name, r.object_key FROM resource_versions r
+            JOIN capsules c ON c.id = r.capsule_id JOIN state_indexes i ON i.state_version_id = c.current_state_version_id
+            WHERE r.workspace_id = ${workspaceId} AND ${sql.in("r.object_key", keys.slice(from, from + keysAtOnce))}
+              AND r.valid_to IS NULL AND i.outcome = 'indexed' AND ${sql.literal(livingCapsule("c."))}
+            ORDER BY c.created_at, c.id`
+          for (const { id, name, object_key } of rows) owners.set(object_key, { id, name })
+        }
+        // What the index does not have yet, or cannot read, is opened: nothing may be managed twice.
+        const unread =
+          keys.length === 0
+            ? []
+            : yield* Unread.rows(sql)`SELECT c.id, c.name, c.current_state_version_id
+          FROM capsules c LEFT JOIN state_indexes i ON i.state_version_id = c.current_state_version_id AND i.outcome = 'indexed'
+          WHERE c.workspace_id = ${workspaceId} AND c.current_state_version_id IS NOT NULL AND i.state_version_id IS NULL
+            AND ${sql.literal(livingCapsule("c."))} ORDER BY c.created_at, c.id`
+        for (const { current_state_version_id, id, name } of unread) {
+          const [row] = yield* StateVersionRow.rows(sql)`SELECT * FROM state_versions
+            WHERE id = ${current_state_version_id}`
+          if (row === undefined) continue
+          const state = parseState(Redacted.value(yield* states.open(row)))
+          for (const object of Option.getOrUndefined(state)?.managed ?? []) {
+            const key = keyOf(object)
+            if (key !== null) owners.set(key, { id, name })
+          }
+        }
+        return objects.flatMap((object) => {
+          const capsule = owners.get(keyOf(object) ?? "")
+          return capsule === undefined ? [] : [{ address: object.address, capsule }]
+        })
+      }, Effect.orDie)
+
+      return ManagedElsewhere.of({ find })
+    })
+  )
+}

@@ -1,0 +1,173 @@
+import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { ScannedModule } from "../../runner/scan/ScannedModule.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
+import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+import type { CapsuleId, InstallConfigId, InstallPlanId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
+import type { AdoptedUpload } from "../../schema/records/StateUpload.ts"
+import { Audit } from "../audit/Audit.ts"
+import { buildColumns } from "../build/BuildColumns.ts"
+import { KillPoint } from "../KillPoint.ts"
+import type { StateUploadRow } from "../state/StateUploadRow.ts"
+import { StateUploads } from "../state/StateUploads.ts"
+import { StateVersions, stateVersionIdOf } from "../state/StateVersions.ts"
+import { Memberships } from "../workspace/Memberships.ts"
+import { type ReadableState, readableState } from "./AdoptableState.ts"
+import { ManagedElsewhere } from "./ManagedElsewhere.ts"
+import { moduleMismatch } from "./ModuleMismatch.ts"
+import { stateConflicts } from "./StateConflicts.ts"
+
+/** A state that may become the first one of a Capsule. */
+export interface AdoptedState {
+  readonly upload: StateUploadRow
+  readonly bytes: Redacted.Redacted<Uint8Array>
+  readonly state: ReadableState
+  /** What the Capsule's row points at from its first moment on. */
+  readonly pointers: { readonly stateVersionId: ReturnType<typeof stateVersionIdOf>; readonly generation: number }
+  readonly confirmed: ReadonlyArray<string>
+}
+
+interface Install {
+  readonly id: InstallPlanId
+  readonly workspace_id: WorkspaceId
+}
+
+/** Of the addresses that an owner gave up, so many are in the audit event; the plan shows what becomes of all of them. */
+const namedInAudit = 50
+
+const decodeScan = Schema.decodeUnknownEffect(Schema.toCodecJson(ScannedModule))
+
+const problem = ({ code, message }: { readonly code: string; readonly message: string }): Finding => ({
+  severity: "error",
+  code,
+  message
+})
+
+/** Makes an uploaded state the first state of a Capsule. Works in the caller's transaction. */
+export class StateAdoption extends Context.Service<
+  StateAdoption,
+  {
+    /** Fails with `permission_denied` for everybody but owners of the Workspace. */
+    readonly requireOwner: (workspaceId: WorkspaceId, context: CommandContext) => Effect.Effect<void, ApiError>
+    /**
+     * The state that the install holds, or everything that speaks against it, now that the module is known; `undefined` for an
+     * install that takes over none.
+     */
+    readonly adoptable: (
+      install: Install,
+      adopt: AdoptedUpload | undefined,
+      moduleScan: Schema.Json,
+      context: CommandContext
+    ) => Effect.Effect<Result.Result<AdoptedState | undefined, ReadonlyArray<Finding>>>
+    /** Writes StateVersion 1 and erases the upload. Outputs come with the first apply: nothing is published on trust. */
+    readonly commit: (
+      install: Install,
+      adopted: AdoptedState,
+      capsule: { readonly id: CapsuleId; readonly installConfigId: InstallConfigId; readonly planRunId: RunId },
+      context: CommandContext
+    ) => Effect.Effect<void>
+  }
+>()("svc/actors/adoption/StateAdoption") {
+  static readonly layer = Layer.effect(
+    StateAdoption,
+    Effect.gen(function* () {
+      const uploads = yield* StateUploads
+      const states = yield* StateVersions
+      const memberships = yield* Memberships
+      const audit = yield* Audit
+      const killPoint = yield* KillPoint
+      const services = yield* Effect.context<SqlClient.SqlClient | ManagedElsewhere>()
+
+      const requireOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId, { actor }: CommandContext) {
+        const role = actor.subject === undefined ? undefined : yield* memberships.role(actor.subject, workspaceId)
+        if (role?._tag === "Some" && role.value === "owner") return
+        return yield* new ApiError({
+          code: "permission_denied",
+          message: "adopt: only an owner of the Workspace takes over an existing state."
+        })
+      })
+
+      const adoptable = Effect.fn("StateAdoption.adoptable")(
+        function* (
+          install: Install,
+          adopt: AdoptedUpload | undefined,
+          moduleScan: Schema.Json,
+          context: CommandContext
+        ) {
+          if (adopt === undefined) return Result.succeed(undefined)
+          yield* requireOwner(install.workspace_id, context)
+          const { undeclared = [] } = adopt
+          const held = yield* uploads.held(install.id)
+          if (held === undefined) return yield* Effect.die(new Error(`The upload of ${install.id} is gone`))
+          const state = yield* Effect.fromResult(readableState(Redacted.value(held.state)))
+          const scan = yield* Effect.orDie(decodeScan(moduleScan))
+          const problems = [
+            ...(yield* stateConflicts(install.workspace_id, state)).map(problem),
+            ...moduleMismatch(scan, state.managed, undeclared)
+          ]
+          if (problems.length > 0) return Result.fail(problems)
+          const pointers = { stateVersionId: stateVersionIdOf(held.row.id), generation: 1 }
+          return Result.succeed({
+            upload: held.row,
+            bytes: held.state,
+            state,
+            pointers,
+            confirmed: undeclared
+          } satisfies AdoptedState)
+        },
+        Effect.catchTag("ApiError", (error) => Effect.succeed(Result.fail([problem(error)]))),
+        Effect.provideContext(services)
+      )
+
+      const commit = Effect.fn("StateAdoption.commit")(function* (
+        install: Install,
+        { bytes, confirmed, pointers, state, upload }: AdoptedState,
+        capsule: { readonly id: CapsuleId; readonly installConfigId: InstallConfigId; readonly planRunId: RunId },
+        context: CommandContext
+      ) {
+        const version = yield* states.insert({
+          workspaceId: install.workspace_id,
+          capsuleId: capsule.id,
+          runId: capsule.planRunId,
+          stateUploadId: upload.id,
+          generation: pointers.generation,
+          state: bytes,
+          lineage: state.lineage,
+          serial: state.serial,
+          resourceCount: state.resourceCount,
+          partial: false,
+          // No commit of the Source produced it, so there is nothing to go back to.
+          sourceSnapshotId: undefined,
+          installConfigId: capsule.installConfigId,
+          outputs: [],
+          secrets: [],
+          build: buildColumns(undefined)
+        })
+        yield* uploads.used(upload.id)
+        yield* audit.append({
+          workspaceId: install.workspace_id,
+          actor: context.actor,
+          action: "capsule.adopt_state",
+          target: { kind: "capsule", id: capsule.id },
+          capsuleId: capsule.id,
+          runId: capsule.planRunId,
+          data: {
+            installPlanId: install.id,
+            stateUploadId: upload.id,
+            stateVersionId: version.id,
+            digest: version.digest,
+            serial: state.serial,
+            resources: state.resourceCount,
+            undeclared: confirmed.length,
+            confirmed: confirmed.slice(0, namedInAudit)
+          },
+          requestId: context.requestId
+        })
+        yield* killPoint("install.adopting")
+      })
+
+      return StateAdoption.of({ requireOwner, adoptable, commit })
+    })
+  ).pipe(Layer.provideMerge(ManagedElsewhere.layer))
+}

@@ -1,0 +1,107 @@
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import type { SqlClient } from "effect/sql"
+import { stateToolProblem } from "../../runner/execution/StateFit.ts"
+import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
+import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
+import { StateUploadId, type WorkspaceId } from "../../schema/records/Ids.ts"
+import type { StateUpload } from "../../schema/records/StateUpload.ts"
+import { Audit } from "../audit/Audit.ts"
+import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
+import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
+import { Receipts } from "../idempotency/Receipts.ts"
+import { KillPoint } from "../KillPoint.ts"
+import { toStateUpload } from "../state/StateUploadRow.ts"
+import { StateUploads } from "../state/StateUploads.ts"
+import { readableState } from "./AdoptableState.ts"
+import type { ManagedElsewhere } from "./ManagedElsewhere.ts"
+import { stateConflicts } from "./StateConflicts.ts"
+
+/** Receives states of infrastructure that exists already. */
+export class StateReceipt extends Context.Service<
+  StateReceipt,
+  {
+    /** Checks what can be known before there is a module, and seals the state at once. */
+    readonly receive: (
+      context: CommandContext,
+      workspaceId: WorkspaceId,
+      state: Redacted.Redacted<Uint8Array>,
+      idempotency: IdempotentRequest
+    ) => Effect.Effect<Replayable<StateUpload>, ApiError>
+  }
+>()("svc/actors/adoption/StateReceipt") {
+  static readonly layer = Layer.effect(
+    StateReceipt,
+    Effect.gen(function* () {
+      const uploads = yield* StateUploads
+      const receipts = yield* Receipts
+      const toolchain = yield* Toolchain
+      const operator = yield* OperatorConfigs
+      const audit = yield* Audit
+      const killPoint = yield* KillPoint
+      const services = yield* Effect.context<SqlClient.SqlClient | ManagedElsewhere>()
+
+      /** Where a profile chooses the tool, the plan compares with that one. */
+      const toolProblem = Effect.fnUntraced(function* (toolVersion: string | undefined) {
+        if (Object.values(operator.profiles).some(({ tool }) => tool?.version !== undefined)) return
+        const tool = yield* Effect.option(toolchain.resolve())
+        const message = Option.isNone(tool) ? undefined : stateToolProblem(toolVersion, tool.value)
+        if (message !== undefined) return yield* new ApiError({ code: "state_newer", message })
+      })
+
+      const checkedState = Effect.fnUntraced(function* (
+        workspaceId: WorkspaceId,
+        bytes: Redacted.Redacted<Uint8Array>
+      ) {
+        const state = yield* Effect.fromResult(readableState(Redacted.value(bytes)))
+        yield* toolProblem(state.toolVersion)
+        const [conflict] = yield* stateConflicts(workspaceId, state)
+        return conflict === undefined ? state : yield* new ApiError(conflict)
+      })
+
+      const receive = Effect.fn("StateReceipt.receive")(function* (
+        context: CommandContext,
+        workspaceId: WorkspaceId,
+        bytes: Redacted.Redacted<Uint8Array>,
+        idempotency: IdempotentRequest
+      ) {
+        const scope = { scope: workspaceId, actor: context.actorKey, route: "stateUploads.create" }
+        // Checked before the transaction: it may take a while, and the install checks again. A repetition is not judged anew.
+        const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
+        const checked = isRepeated ? undefined : yield* checkedState(workspaceId, bytes)
+        const create = Effect.gen(function* () {
+          const { lineage, resourceCount, serial, toolVersion } = checked ?? (yield* checkedState(workspaceId, bytes))
+          const row = yield* uploads.insert({
+            workspaceId,
+            state: bytes,
+            lineage,
+            serial,
+            resourceCount,
+            toolVersion,
+            createdBy: context.actor.subject
+          })
+          yield* audit.append({
+            workspaceId,
+            actor: context.actor,
+            action: "state_upload.create",
+            target: { kind: "state_upload", id: row.id },
+            data: { sha256: row.sha256, sizeBytes: row.size_bytes, serial, resources: resourceCount },
+            requestId: context.requestId
+          })
+          yield* killPoint("state_upload.storing")
+          return { value: toStateUpload(row), receipt: { resultId: row.id, firstStatus: 201 } }
+        })
+        const received = yield* receipts.once(scope, idempotency, {
+          create,
+          replay: ({ resultId }) =>
+            Effect.flatMap(uploads.find(StateUploadId.make(resultId)), (row) =>
+              row === undefined ? notFound("State upload") : Effect.succeed(toStateUpload(row))
+            )
+        })
+        yield* killPoint("state_upload.stored")
+        return received
+      }, Effect.provideContext(services))
+
+      return StateReceipt.of({ receive })
+    })
+  )
+}

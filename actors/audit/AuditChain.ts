@@ -1,0 +1,70 @@
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { rowShape } from "../database/Table.ts"
+import { AuditChainRow, type AuditScope, installationScope } from "./AuditChainRow.ts"
+import { type AuditKey, chainText, type LinkedEvent, linkText } from "./AuditLink.ts"
+
+type Chain = Omit<AuditChainRow, "seal">
+
+/** The events of a chain, for a `WHERE`. */
+export const eventsOf = (sql: SqlClient.SqlClient, scope: AuditScope) =>
+  scope === installationScope ? sql`workspace_id IS NULL` : sql`workspace_id = ${scope}`
+
+export const readChain = Effect.fnUntraced(function* (scope: AuditScope) {
+  const sql = yield* SqlClient.SqlClient
+  const [chain] = yield* AuditChainRow.rows(sql)`SELECT * FROM audit_chains WHERE scope = ${scope}`
+  return chain
+})
+
+/** Stores where a chain stands now. */
+export const writeChain = Effect.fnUntraced(function* (key: AuditKey, chain: Chain) {
+  const sql = yield* SqlClient.SqlClient
+  const { chains, mac, position, pruned_mac, pruned_position, scope } = chain
+  const row = { position, mac, pruned_position, pruned_mac, chains, seal: yield* key.seal(chainText(chain)) }
+  yield* sql`UPDATE audit_chains SET ${AuditChainRow.changes(sql, row)} WHERE scope = ${scope}`
+})
+
+const Count = rowShape({ count: Schema.Int })
+
+/** How many Workspaces have a chain. */
+export const countChains = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM audit_chains WHERE scope <> ${installationScope}`
+  return row?.count ?? 0
+})
+
+/** Whether the row of a chain is as it was written. */
+export const isSealed = (key: AuditKey, chain: AuditChainRow): Effect.Effect<boolean> =>
+  Effect.map(key.seal(chainText(chain)), (seal) => seal === chain.seal)
+
+const Last = rowShape({ position: Schema.NullOr(Schema.Int) })
+
+/**
+ * Starts the chain of a Workspace, or of the installation. Events without the row of their chain are left where they are: what
+ * follows them does not fit, which is how the missing row is noticed.
+ */
+export const startChain = Effect.fnUntraced(function* (key: AuditKey, scope: AuditScope, chains: number | null) {
+  const sql = yield* SqlClient.SqlClient
+  const [last] = yield* Last.rows(sql)`SELECT MAX(position) AS position FROM audit_events
+    WHERE ${eventsOf(sql, scope)}`
+  const chain: Chain = {
+    scope,
+    position: last?.position ?? 0,
+    mac: "",
+    pruned_position: 0,
+    pruned_mac: "",
+    chains
+  }
+  yield* sql`INSERT INTO audit_chains ${AuditChainRow.values(sql, { ...chain, seal: yield* key.seal(chainText(chain)) })}`
+  const installation = scope === installationScope ? undefined : yield* readChain(installationScope)
+  if (installation !== undefined && installation.chains !== null) {
+    yield* writeChain(key, { ...installation, chains: installation.chains + 1 })
+  }
+  return chain
+})
+
+/** The next link of a chain: its place, and its digest. The caller writes both with the event, and then the chain. */
+export const nextLink = Effect.fnUntraced(function* (key: AuditKey, chain: Chain, event: LinkedEvent) {
+  const position = chain.position + 1
+  return { position, mac: yield* key.link(linkText(chain.scope, position, chain.mac, event)) }
+})

@@ -1,0 +1,59 @@
+import { Effect, Option, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { ExportedAuditEvent } from "../../schema/records/AuditEvent.ts"
+import { jsonText } from "../database/JsonText.ts"
+import { eventsOf, readChain } from "./AuditChain.ts"
+import { AuditChainRow, type AuditScope } from "./AuditChainRow.ts"
+import { type AuditFilter, matching } from "./AuditFilter.ts"
+import { AuditDataJson, AuditRow, recordFields } from "./AuditRow.ts"
+
+/** Places that one statement looks at, however few of them the filter keeps. */
+const placesAtOnce = 500
+
+const Line = jsonText(ExportedAuditEvent)
+
+const lineOf = (row: AuditRow): string =>
+  `${Line.write({
+    position: row.position ?? 0,
+    ...recordFields(row),
+    workspaceId: row.workspace_id,
+    ...(row.capsule_id === null ? {} : { capsuleId: row.capsule_id }),
+    data: AuditDataJson.read(row.data),
+    mac: row.mac ?? ""
+  })}\n`
+
+/**
+ * A chain as JSON lines, oldest first, from behind the place `after` to where the chain ends now. Places never change, so an export
+ * that goes on behind its last line continues it. Holds a page at a time.
+ */
+export const exportChain = (scope: AuditScope, filter: AuditFilter, after: number) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const chain = yield* readChain(scope)
+      const end = chain?.position ?? 0
+      return Stream.paginate(Math.max(after, chain?.pruned_position ?? 0), (from: number) => {
+        const to = Math.min(from + placesAtOnce, end)
+        return AuditRow.rows(sql)`SELECT * FROM audit_events WHERE ${sql.and([
+          eventsOf(sql, scope),
+          sql`position > ${from}`,
+          sql`position <= ${to}`,
+          ...matching(sql, filter)
+        ])} ORDER BY position`.pipe(
+          Effect.map((rows) => [rows.map(lineOf), to < end ? Option.some(to) : Option.none()] as const)
+        )
+      })
+    })
+  ).pipe(Stream.orDie)
+
+/** Every chain, one after the other: that of the installation, then those of the Workspaces in the order of their ids. */
+export const exportAll = (filter: AuditFilter) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const chains = yield* Effect.orDie(
+        AuditChainRow.some(sql, "scope")`SELECT scope FROM audit_chains ORDER BY scope`
+      )
+      return Stream.fromIterable(chains).pipe(Stream.flatMap(({ scope }) => exportChain(scope, filter, 0)))
+    })
+  )

@@ -1,0 +1,24 @@
+import type { SqlClient } from "effect/sql"
+
+/** Which events somebody asks for. */
+export interface AuditFilter {
+  readonly action?: string | undefined
+  readonly capsuleId?: string | undefined
+  /** The subject of a person. */
+  readonly actor?: string | undefined
+  readonly runId?: string | undefined
+  /** ISO 8601, inclusive. */
+  readonly since?: string | undefined
+  /** ISO 8601, exclusive: the next `since` goes on from here without a gap or a repetition. */
+  readonly until?: string | undefined
+}
+
+/** The conditions of a filter, for a `WHERE`. */
+export const matching = (sql: SqlClient.SqlClient, filter: AuditFilter) => [
+  ...(filter.action === undefined ? [] : [sql`action = ${filter.action}`]),
+  ...(filter.capsuleId === undefined ? [] : [sql`capsule_id = ${filter.capsuleId}`]),
+  ...(filter.actor === undefined ? [] : [sql`actor_subject = ${filter.actor}`]),
+  ...(filter.runId === undefined ? [] : [sql`run_id = ${filter.runId}`]),
+  ...(filter.since === undefined ? [] : [sql`created_at >= ${filter.since}`]),
+  ...(filter.until === undefined ? [] : [sql`created_at < ${filter.until}`])
+]

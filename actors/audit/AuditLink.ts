@@ -1,0 +1,85 @@
+import { Context, Effect, Layer } from "effect"
+import type { Keyring } from "../vault/MasterKey.ts"
+import { digestRootId, openDigests } from "../vault/KeyedDigests.ts"
+import { Vault } from "../vault/Vault.ts"
+import type { AuditChainRow, AuditScope } from "./AuditChainRow.ts"
+import type { AuditRow } from "./AuditRow.ts"
+
+/**
+ * Keyed digests of the chains. Every event has a position in the chain of its Workspace, or of the installation, and a digest of
+ * itself and of the link before it. The key comes from the vault, so a row that somebody with the database alone changed, removed,
+ * moved or added does not fit. The row of a chain is sealed too: its end cannot be cut off unnoticed, except by the return to an
+ * older copy of both, which only a head that was kept elsewhere shows.
+ */
+export interface AuditKey {
+  /** Names the key. A rotation of the master key does not change it. */
+  readonly id: string
+  readonly link: (text: string) => Effect.Effect<string>
+  readonly seal: (text: string) => Effect.Effect<string>
+}
+
+const linkPurpose = "audit.link"
+const sealPurpose = "audit.chain"
+
+/** The key of the chains of this database. */
+export class AuditKeys extends Context.Service<AuditKeys, AuditKey>()("svc/audit/AuditKeys") {
+  static readonly layer = Layer.effect(
+    AuditKeys,
+    Effect.gen(function* () {
+      const vault = yield* Vault
+      return AuditKeys.of({
+        id: (yield* digestRootId) ?? "unknown",
+        link: (text) => vault.mac(linkPurpose, text),
+        seal: (text) => vault.mac(sealPurpose, text)
+      })
+    })
+  )
+}
+
+/** The same key where the vault is not open. Fails with `VaultOpenFailed` when these master keys are not those of the database. */
+export const readAuditKey = Effect.fn("readAuditKey")(function* (keyring: Keyring) {
+  const digests = yield* openDigests(keyring)
+  const link = yield* digests.digestFor(linkPurpose)
+  const seal = yield* digests.digestFor(sealPurpose)
+  return {
+    id: digests.id,
+    link: (text) => Effect.sync(() => link(text)),
+    seal: (text) => Effect.sync(() => seal(text))
+  } satisfies AuditKey
+})
+
+/** The content of an event that its link covers: all of it. */
+export type LinkedEvent = Omit<AuditRow, "position" | "mac">
+
+/** What the digest of an event is made of. Part of the format: never change it. */
+export const linkText = (scope: AuditScope, position: number, previous: string, event: LinkedEvent): string =>
+  JSON.stringify([
+    "svc/audit/link/v1",
+    scope,
+    position,
+    previous,
+    event.id,
+    event.actor_kind,
+    event.actor_subject,
+    event.actor_token_id,
+    event.action,
+    event.target_kind,
+    event.target_id,
+    event.capsule_id,
+    event.run_id,
+    event.data,
+    event.request_id,
+    event.created_at
+  ])
+
+/** What the seal of a chain's row is made of. */
+export const chainText = (chain: Omit<AuditChainRow, "seal">): string =>
+  JSON.stringify([
+    "svc/audit/chain/v1",
+    chain.scope,
+    chain.position,
+    chain.mac,
+    chain.pruned_position,
+    chain.pruned_mac,
+    chain.chains
+  ])

@@ -1,0 +1,180 @@
+import { Context, DateTime, Effect, Layer, type Stream } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { tarGz } from "../../runner/snapshot/PlainArchive.ts"
+import type { ExportRequest } from "../../schema/api/ExportsApi.ts"
+import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { CapsuleExport } from "../../schema/records/CapsuleExport.ts"
+import type { CapsuleId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { retention } from "../../schema/records/Retention.ts"
+import { Audit } from "../audit/Audit.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import { refuseOpenRun } from "../authority/RunsInTheWay.ts"
+import type { CommandContext } from "../Command.ts"
+import { transaction } from "../database/Transaction.ts"
+import { StoredCommits } from "../git-fetch/StoredCommits.ts"
+import { KillPoint } from "../KillPoint.ts"
+import type { RunLedger } from "../run/RunLedger.ts"
+import { SourceStore } from "../source/SourceStore.ts"
+import { StateVersions } from "../state/StateVersions.ts"
+import type { Vault } from "../vault/Vault.ts"
+import { ExportContentsOf, type ExportSubject } from "./ExportContents.ts"
+import { ExportFiles } from "./ExportFiles.ts"
+import { checkLink, type ExportLinkId, linkUsed, newLink, stateMoved } from "./ExportLink.ts"
+
+/** Who exports which Capsule: a person in a session. */
+export interface Exporting {
+  readonly context: CommandContext
+  readonly session: string
+  readonly workspaceId: WorkspaceId
+  readonly capsuleId: CapsuleId
+}
+
+export interface ExportArchive {
+  readonly fileName: string
+  readonly bytes: Stream.Stream<Uint8Array>
+}
+
+/** Hands an owner what a Capsule consists of. Changes nothing but the operation history. */
+export class CapsuleExports extends Context.Service<
+  CapsuleExports,
+  {
+    /** Records the export, and gives a link to it. */
+    readonly grant: (by: Exporting, request: ExportRequest) => Effect.Effect<CapsuleExport, ApiError>
+    /** The archive behind a link. The download is recorded before the first byte. */
+    readonly download: (by: Exporting, link: string) => Effect.Effect<ExportArchive, ApiError>
+  }
+>()("svc/actors/capsule-export/CapsuleExports") {
+  static readonly layer = Layer.effect(
+    CapsuleExports,
+    Effect.suspend(() => make)
+  ).pipe(Layer.provide(ExportContentsOf.layer), Layer.provide(ExportFiles.layer), Layer.provide(StoredCommits.layer))
+}
+
+const nameOf = ({ capsule }: ExportSubject) => `svc-export-${capsule.slug}`
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const capsules = yield* CapsuleLedger
+  const sources = yield* SourceStore
+  const states = yield* StateVersions
+  const commits = yield* StoredCommits
+  const contents = yield* ExportContentsOf
+  const files = yield* ExportFiles
+  const audit = yield* Audit
+  const killPoint = yield* KillPoint
+  const services = yield* Effect.context<RunLedger | SecureRandom.SecureRandom | Vault>()
+
+  /** Where the Capsule stands, while nothing moves it. */
+  const subjectOf = Effect.fnUntraced(function* ({ capsuleId, workspaceId }: Exporting) {
+    const capsule = yield* capsules.find(capsuleId)
+    if (capsule === undefined || capsule.workspace_id !== workspaceId) return yield* notFound("Capsule")
+    yield* refuseOpenRun(capsuleId)
+    if (capsule.status === "destroyed") {
+      return yield* failedPrecondition("The Capsule was destroyed: there is nothing left to go on with.")
+    }
+    const state = yield* states.find(capsule.current_state_version_id)
+    const snapshot = yield* sources.findSnapshot(capsule.adopted_snapshot_id)
+    if (state === undefined || snapshot === undefined) {
+      return yield* failedPrecondition(
+        "Nothing of the Capsule was applied here yet, so there is nothing to export. A state that was taken over is still where it was uploaded from."
+      )
+    }
+    return { capsule, state, snapshot } satisfies ExportSubject
+  }, Effect.provideContext(services))
+
+  /** A commit that is lost or damaged is fetched again, on the authority of the person who exports. */
+  const heal = ({ context, workspaceId }: Exporting, { snapshot }: ExportSubject) =>
+    commits
+      .ensure(
+        {
+          workspace_id: workspaceId,
+          source_id: snapshot.source_id,
+          created_by: context.actor.subject ?? null,
+          trigger_kind: "user"
+        },
+        snapshot
+      )
+      .pipe(Effect.mapError(({ message }) => failedPrecondition(message)))
+
+  const record = (
+    action: "capsule.export" | "capsule.export_download",
+    by: Exporting,
+    subject: ExportSubject,
+    used?: ExportLinkId
+  ) =>
+    audit.append({
+      workspaceId: by.workspaceId,
+      actor: by.context.actor,
+      action,
+      target: { kind: "capsule", id: by.capsuleId },
+      capsuleId: by.capsuleId,
+      data: {
+        stateVersionId: subject.state.id,
+        generation: subject.state.generation,
+        digest: subject.state.digest,
+        resolvedCommit: subject.snapshot.resolved_commit,
+        ...(used === undefined ? {} : { exportId: used })
+      },
+      requestId: by.context.requestId
+    })
+
+  const grant = Effect.fn("CapsuleExports.grant")(function* (by: Exporting, { confirm }: ExportRequest) {
+    const seen = yield* subjectOf(by)
+    if (confirm !== seen.capsule.name) {
+      return yield* invalidRequest("confirm: expected the name of the Capsule, exactly as it is written.")
+    }
+    yield* heal(by, seen)
+    const { inputs } = yield* contents.settings(seen)
+    const granted = yield* Effect.gen(function* () {
+      const subject = yield* subjectOf(by)
+      if (subject.state.id !== seen.state.id) return yield* stateMoved
+      const { capsuleId, session } = by
+      const { expires, link } = yield* newLink({ session, capsuleId, stateVersionId: subject.state.id })
+      yield* record("capsule.export", by, subject)
+      yield* killPoint("export.granting")
+      return CapsuleExport.make({
+        capsuleId,
+        stateVersionId: subject.state.id,
+        resolvedCommit: subject.snapshot.resolved_commit,
+        fileName: `${nameOf(subject)}.tar.gz`,
+        link: `/api/v1/capsules/${capsuleId}/exports/${link}`,
+        expiresAt: DateTime.formatIso(DateTime.makeUnsafe(expires)),
+        inputsToSupply: inputs.toSupply.map(({ name }) => name)
+      })
+    }).pipe(transaction(sql), Effect.provideContext(services))
+    yield* killPoint("export.granted")
+    return granted
+  })
+
+  const isUsed = Effect.fnUntraced(function* (capsuleId: CapsuleId, value: ExportLinkId) {
+    const now = yield* DateTime.now
+    // An older link has ended anyway.
+    const since = DateTime.formatIso(DateTime.subtractDuration(now, retention.capsuleExport.after))
+    return yield* audit.names({ capsuleId, action: "capsule.export_download", since, value })
+  })
+
+  const download = Effect.fn("CapsuleExports.download")(function* (by: Exporting, link: string) {
+    const { capsuleId, session } = by
+    const checked = Effect.gen(function* () {
+      const subject = yield* subjectOf(by)
+      const id = yield* checkLink({ session, capsuleId, stateVersionId: subject.state.id }, link)
+      if (yield* isUsed(capsuleId, id)) return yield* linkUsed
+      return { id, subject }
+    }).pipe(Effect.provideContext(services))
+    const { subject } = yield* checked
+    yield* heal(by, subject)
+    const read = yield* contents.read(subject)
+    yield* Effect.flatMap(checked, ({ id }) => record("capsule.export_download", by, subject, id)).pipe(
+      transaction(sql)
+    )
+    yield* killPoint("export.sending")
+    const at = yield* DateTime.now
+    return {
+      fileName: `${nameOf(subject)}.tar.gz`,
+      bytes: tarGz(files.of(nameOf(subject), subject, read), DateTime.toDate(at))
+    }
+  })
+
+  return CapsuleExports.of({ grant, download })
+})

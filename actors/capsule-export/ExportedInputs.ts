@@ -1,0 +1,38 @@
+import { Redacted, type Schema } from "effect"
+import type { RunVariable } from "../../runner/execution/RunJob.ts"
+import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
+
+/** An input that the archive does not hold. */
+export interface InputToSupply {
+  readonly name: string
+  readonly reason: "secret" | "generated" | "missing"
+}
+
+export interface ExportedInputs {
+  readonly values: Readonly<Record<string, Schema.Json>>
+  readonly toSupply: ReadonlyArray<InputToSupply>
+}
+
+type Given = Readonly<Record<string, RunVariable>>
+
+/**
+ * Which inputs travel with their value. A secret one does not, whoever gave it; one that the module has a default for and nobody gave
+ * a value is none of both.
+ */
+export const exportedInputs = (
+  declared: ReadonlyArray<DeclaredVariable>,
+  { delivered, given }: { readonly given: Given; readonly delivered: Given }
+): ExportedInputs => {
+  const values: Record<string, Schema.Json> = {}
+  const toSupply: Array<InputToSupply> = []
+  for (const { ephemeral, name, required, sensitive } of declared) {
+    const ofService = Object.hasOwn(delivered, name) ? delivered[name] : undefined
+    const variable = ofService ?? (Object.hasOwn(given, name) ? given[name] : undefined)
+    if (variable === undefined) {
+      if (required) toSupply.push({ name, reason: "missing" })
+    } else if (sensitive || ephemeral || variable.sensitive) {
+      toSupply.push({ name, reason: ofService === undefined ? "secret" : "generated" })
+    } else values[name] = Redacted.value(variable.value)
+  }
+  return { values, toSupply }
+}

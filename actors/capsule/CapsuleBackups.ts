@@ -1,0 +1,127 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { RestorePlanRequest } from "../../schema/api/BackupsApi.ts"
+import { SealedBackup } from "../../schema/api/SealedBackup.ts"
+import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
+import type { BackupId, CapsuleId, WorkspaceId } from "../../schema/records/Ids.ts"
+import type { Run } from "../../schema/records/Run.ts"
+import { answered } from "../ActorClient.ts"
+import { Audit } from "../audit/Audit.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
+import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
+import { transaction } from "../database/Transaction.ts"
+import { archiveText, capsulesInArchive } from "../state/BackupArchive.ts"
+import { BackupStore, toBackup } from "../state/BackupStore.ts"
+import { Vault } from "../vault/Vault.ts"
+
+/** What owners do with the backups of a Workspace. */
+export class CapsuleBackups extends Context.Service<
+  CapsuleBackups,
+  {
+    /** The backup as a sealed file. The download is recorded before it is answered. */
+    readonly archive: (
+      context: CommandContext,
+      workspaceId: WorkspaceId,
+      id: BackupId
+    ) => Effect.Effect<SealedBackup, ApiError>
+    /** The Run that reviews the restore of a Capsule. */
+    readonly restorePlan: (
+      context: CommandContext,
+      workspaceId: WorkspaceId,
+      id: BackupId,
+      request: RestorePlanRequest,
+      idempotency: IdempotentRequest | undefined
+    ) => Effect.Effect<Replayable<Run>, ApiError>
+  }
+>()("svc/actors/capsule/CapsuleBackups") {
+  static readonly layer = Layer.effect(
+    CapsuleBackups,
+    Effect.gen(function* () {
+      const client = yield* CapsuleActor.client
+      const sql = yield* SqlClient.SqlClient
+      const backups = yield* BackupStore
+      const vault = yield* Vault
+      const audit = yield* Audit
+
+      const found = Effect.fnUntraced(function* (workspaceId: WorkspaceId, id: BackupId) {
+        const backup = yield* backups.find(id)
+        return backup === undefined || backup.workspace_id !== workspaceId ? yield* notFound("Backup") : backup
+      })
+
+      const unreadable = failedPrecondition("This release cannot read the records of the backup.")
+
+      const archive = Effect.fn("CapsuleBackups.archive")(function* (
+        context: CommandContext,
+        workspaceId: WorkspaceId,
+        id: BackupId
+      ) {
+        const backup = yield* found(workspaceId, id)
+        const opened = yield* backups.open(id)
+        const capsules = capsulesInArchive(opened)
+        const text = archiveText(opened)
+        if (Option.isNone(capsules) || Option.isNone(text)) return yield* unreadable
+        const sealed = yield* backups.sealed(id)
+        const dataKeys = yield* vault.wrappedKeys(workspaceId, `${sealed} ${text.value}`)
+        yield* audit.append({
+          workspaceId,
+          actor: context.actor,
+          action: "backup.download",
+          target: { kind: "backup", id },
+          capsuleId: backup.capsule_id ?? undefined,
+          data: { digest: backup.digest },
+          requestId: context.requestId
+        })
+        return SealedBackup.make({
+          format: "svc.sealed-backup/v1",
+          masterKeyIds: [...new Set(dataKeys.map(({ masterKeyId }) => masterKeyId))].toSorted(),
+          backup: toBackup(backup),
+          capsules: capsules.value.map(({ capsule }) => ({
+            capsuleId: capsule.id,
+            name: capsule.name,
+            generation: capsule.current_state_generation,
+            ...(capsule.current_state_version_id === null ? {} : { stateVersionId: capsule.current_state_version_id })
+          })),
+          dataKeys,
+          archive: sealed
+        })
+      }, transaction(sql))
+
+      const capsuleOf = Effect.fnUntraced(function* (
+        workspaceId: WorkspaceId,
+        ofBackup: CapsuleId | null,
+        asked: CapsuleId | undefined
+      ) {
+        if (ofBackup !== null && asked !== undefined && asked !== ofBackup)
+          return yield* invalidRequest("capsuleId: the backup is of another Capsule.")
+        const id = ofBackup ?? asked
+        if (id === undefined)
+          return yield* invalidRequest("capsuleId: say which Capsule of the Workspace is to be restored.")
+        const [capsule] = yield* Effect.orDie(
+          CapsuleRow.some(sql, "id")`SELECT id FROM capsules WHERE id = ${id} AND workspace_id = ${workspaceId}`
+        )
+        return capsule === undefined ? yield* notFound("Capsule") : id
+      })
+
+      const restorePlan = Effect.fn("CapsuleBackups.restorePlan")(function* (
+        context: CommandContext,
+        workspaceId: WorkspaceId,
+        id: BackupId,
+        { capsuleId }: RestorePlanRequest,
+        idempotency: IdempotentRequest | undefined
+      ) {
+        const backup = yield* found(workspaceId, id)
+        const restored = yield* capsuleOf(workspaceId, backup.capsule_id, capsuleId)
+        return yield* answered(
+          client(restored).RestorePlan({
+            context,
+            backupId: id,
+            ...(idempotency === undefined ? {} : { idempotency })
+          })
+        )
+      })
+
+      return CapsuleBackups.of({ archive, restorePlan })
+    })
+  )
+}

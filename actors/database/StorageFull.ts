@@ -1,0 +1,39 @@
+import { Cause } from "effect"
+import { hasProperty } from "effect/Predicate"
+
+/** The answer to a write that found no space, and the reason of a Run that ended for it. */
+export const storageFull = {
+  code: "storage_full",
+  message:
+    "The server's disk is full: nothing of this was saved. Reading goes on, and applies that are running keep their state. Have the operator make room, then try again; nothing has to be restarted."
+} as const
+
+// SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: the index beside the write-ahead log could not grow.
+const sqliteCodes: ReadonlySet<unknown> = new Set([13, 4874])
+const systemCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"])
+
+// The errors of libraries wrap each other: deeper than any of them, and no further.
+const mostWrappings = 8
+
+/** Whether an error, or what it was made of, says that the disk is full. */
+export const isStorageFull = (error: unknown): boolean => {
+  let pending: ReadonlyArray<unknown> = [error]
+  for (let depth = 0; depth < mostWrappings && pending.length > 0; depth++) {
+    for (const one of pending) {
+      if (hasProperty(one, "errcode") && sqliteCodes.has(one.errcode)) return true
+      if (hasProperty(one, "code") && systemCodes.has(one.code)) return true
+    }
+    pending = pending.flatMap((one) => [
+      ...(hasProperty(one, "reason") ? [one.reason] : []),
+      ...(hasProperty(one, "cause") ? [one.cause] : [])
+    ])
+  }
+  return false
+}
+
+export const hasStorageFull = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some(
+    (reason) =>
+      (Cause.isDieReason(reason) && isStorageFull(reason.defect)) ||
+      (Cause.isFailReason(reason) && isStorageFull(reason.error))
+  )

@@ -1,0 +1,85 @@
+import { Clock, Duration, Effect, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { Approvals } from "../approval/Approvals.ts"
+import { authorityMoved } from "../authority/AuthorityColumns.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
+import { transaction } from "../database/Transaction.ts"
+import { KillPoint } from "../KillPoint.ts"
+import { RunHandover } from "../run/RunHandover.ts"
+import { type HoldLost, holdLost, holdOf, type RunHold } from "../run/RunHold.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
+import { RunSettings } from "../run/RunSettings.ts"
+import type { BackupStore } from "../state/BackupStore.ts"
+import type { StateVersions } from "../state/StateVersions.ts"
+import { failRun, supersedeRun } from "./RunEnding.ts"
+import type { RunExecution } from "./RunExecution.ts"
+import { makeRestoreCommit } from "./RestoreCommit.ts"
+import { backupOf, restoreTarget } from "./RestoreTarget.ts"
+
+const moved =
+  "The Capsule's configuration or state has changed since the restore was reviewed. Ask for the restore again."
+
+/**
+ * Restores a Capsule from a backup in two Runs: one that is reviewed, and one that carries out what was reviewed. Neither executes a
+ * module, and each is one transaction, so both may be executed again after a crash.
+ */
+export const makeRestoreExecution = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const ledger = yield* RunLedger
+  const lifecycle = yield* RunLifecycle
+  const handover = yield* RunHandover
+  const capsules = yield* CapsuleLedger
+  const approvals = yield* Approvals
+  const settings = yield* RunSettings
+  const killPoint = yield* KillPoint
+  const commit = yield* makeRestoreCommit
+  const services = yield* Effect.context<BackupStore | InstallConfigStore | SqlClient.SqlClient | StateVersions>()
+  const ending = { lifecycle, handover }
+
+  const heldRun = Effect.fnUntraced(function* (hold: RunHold) {
+    const run = yield* ledger.held(hold)
+    return run ?? (yield* holdLost(hold))
+  })
+
+  const targetOf = (...given: Parameters<typeof restoreTarget>) =>
+    Effect.result(Effect.provideContext(restoreTarget(...given), services))
+
+  const review = Effect.fn("Run.reviewRestore")(function* (hold: RunHold): Effect.fn.Return<void, HoldLost> {
+    const run = yield* heldRun(hold)
+    const capsule = yield* capsules.find(run.capsule_id)
+    if (capsule === undefined || authorityMoved(run, capsule)) return yield* supersedeRun(ending, run, moved)
+    const target = yield* targetOf(capsule, yield* backupOf(run))
+    if (Result.isFailure(target)) return yield* failRun(ending, run, target.failure)
+    const { digest, evidence } = target.success
+    const expires =
+      (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(settings.planLifetime))
+    yield* ledger.record(hold, { plan_digest: digest, expires_at: new Date(expires).toISOString() })
+    yield* lifecycle.waitForApproval(hold, { planDigest: digest, hasChanges: true }, { restore: evidence })
+    yield* handover.finished(run)
+  }, transaction(sql))
+
+  const carryOut = Effect.fn("Run.restore")(function* (hold: RunHold): Effect.fn.Return<void, HoldLost> {
+    const run = yield* heldRun(hold)
+    const plan = yield* ledger.find(run.plan_run_id)
+    const capsule = yield* capsules.find(run.capsule_id)
+    if (plan === undefined || capsule === undefined)
+      return yield* Effect.die(new Error(`The review or the Capsule of the Run ${run.id} is gone`))
+    const refuse = (code: string, message: string) => failRun(ending, run, { code, message })
+    const missing = yield* approvals.obstacle(plan)
+    if (missing !== undefined) return yield* refuse("failed_precondition", `Not restored. ${missing}`)
+    const target = yield* targetOf(capsule, yield* backupOf(plan))
+    if (Result.isFailure(target)) return yield* failRun(ending, run, target.failure)
+    // It covers generation, epoch and pointers: an apply may have ended between the request and this moment.
+    if (target.success.digest !== plan.plan_digest) return yield* refuse("guard_conflict", moved)
+    yield* commit({ run, plan, capsule, target: target.success })
+    yield* killPoint("restore.committing")
+  }, transaction(sql))
+
+  const execution: RunExecution = Effect.fn("Run.restoreExecution")(function* (run, control) {
+    yield* control.sink.event("run.phase", { phase: "state" })
+    yield* control.record(run.plan_run_id === null ? review(holdOf(run)) : carryOut(holdOf(run)))
+  })
+  return execution
+})

@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { parseState } from "../../runner/execution/StateFile.ts"
+import { withSerial } from "../../runner/execution/StateSerial.ts"
+import { failedPrecondition } from "../../schema/errors/ApiError.ts"
+import { BackupId, type InstallConfigId } from "../../schema/records/Ids.ts"
+import { RestoreEvidence } from "../../schema/records/RestoreEvidence.ts"
+import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import { bindingsOf } from "../configuration/StoredBindings.ts"
+import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
+import { rowShape } from "../database/Table.ts"
+import { canonicalJson } from "../idempotency/RequestDigest.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { capsulesInArchive } from "../state/BackupArchive.ts"
+import { BackupStore } from "../state/BackupStore.ts"
+import type { StateVersionRow } from "../state/StateVersionRow.ts"
+import { StateVersions } from "../state/StateVersions.ts"
+import { configurationDifferences, movedPointers } from "./RestoreDifference.ts"
+
+const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ backupId: BackupId })))
+
+const encodeEvidence = Schema.encodeSync(RestoreEvidence)
+
+/** The backup that a reviewed restore names. */
+export const backupOf = (plan: Pick<RunRow, "spec">) =>
+  Effect.map(Effect.orDie(decodeSpec(plan.spec)), ({ backupId }) => backupId)
+
+const Highest = rowShape({ serial: Schema.NullOr(Schema.Int) })
+
+/** Any state of the Capsule that anybody may hold, adopted or not. */
+const highestSerial = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, archived: StateVersionRow) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* Effect.orDie(Highest.rows(sql)`SELECT MAX(serial) AS serial FROM (
+    SELECT serial FROM state_versions WHERE capsule_id = ${capsule.id}
+    UNION ALL SELECT serial FROM left_over_states WHERE capsule_id = ${capsule.id})`)
+  return Math.max(row?.serial ?? 0, archived.serial)
+})
+
+const compared = Effect.fnUntraced(function* (id: InstallConfigId) {
+  const configs = yield* InstallConfigStore
+  const config = yield* configs.load(id)
+  return config === undefined
+    ? undefined
+    : { config, values: yield* configs.values(config.row), bindings: yield* bindingsOf(config.row.id) }
+})
+
+const standingOf = (row: Pick<StateVersionRow, "id" | "generation" | "serial" | "resource_count">) => ({
+  stateVersionId: row.id,
+  generation: row.generation,
+  serial: row.serial,
+  resourceCount: row.resource_count
+})
+
+/**
+ * What the restore of a backup makes of a Capsule as it is now, in the caller's transaction. Review and commit both derive it, and
+ * the digest says whether they derived the same.
+ */
+export const restoreTarget = Effect.fn("restoreTarget")(function* (capsule: GuardedCapsuleRow, backupId: BackupId) {
+  const backups = yield* BackupStore
+  const states = yield* StateVersions
+  const backup = yield* backups.find(backupId)
+  if (backup === undefined) return yield* failedPrecondition(`The backup ${backupId} is gone.`)
+  const inside = capsulesInArchive(yield* backups.open(backupId))
+  if (Option.isNone(inside)) return yield* failedPrecondition("This release cannot read the records of the backup.")
+  const found = inside.value.find((entry) => entry.capsule.id === capsule.id)
+  if (found === undefined) return yield* failedPrecondition("The backup does not hold this Capsule.")
+  const { capsule: archived, outputs, version } = found
+  if (version === undefined)
+    return yield* failedPrecondition("The Capsule had no state when the backup was made, so there is none to restore.")
+  const restored = yield* compared(archived.install_config_id)
+  if (restored === undefined)
+    return yield* failedPrecondition("The configuration that the backup names does not exist in this installation.")
+  const current = yield* compared(capsule.install_config_id)
+  if (current === undefined) return yield* Effect.die(new Error(`The configuration of ${capsule.id} is gone`))
+
+  const serial = (yield* highestSerial(capsule, version)) + 1
+  const original = Redacted.value(yield* states.open(version))
+  const isEncrypted = Option.exists(parseState(original), (file) => file.outputs === undefined)
+  const state = isEncrypted ? Option.none() : withSerial(original, serial)
+  if (Option.isNone(state))
+    return yield* failedPrecondition("The state in the backup is encrypted or no state file, so it gets no new serial.")
+
+  const before = yield* states.find(capsule.current_state_version_id)
+  const generation = capsule.current_state_generation + 1
+  const evidence = RestoreEvidence.make({
+    backupId,
+    backupCreatedAt: backup.created_at,
+    ...(before === undefined ? {} : { current: standingOf(before) }),
+    restored: standingOf(version),
+    next: { generation, serial, executionAuthorityEpoch: capsule.execution_authority_epoch + 1 },
+    configuration: configurationDifferences(current, restored),
+    pointers: movedPointers(capsule, current.config, archived, restored.config)
+  })
+  const digest = `sha256:${createHash("sha256")
+    .update(canonicalJson([backup.digest, version.digest, encodeEvidence(evidence)]))
+    .digest("hex")}`
+  return {
+    archived,
+    before,
+    config: restored,
+    digest,
+    evidence,
+    outputs,
+    serial,
+    state: Redacted.make(state.value),
+    version
+  }
+})
+export type RestoreTarget = Effect.Success<ReturnType<typeof restoreTarget>>

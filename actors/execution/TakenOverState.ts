@@ -1,0 +1,31 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { stateToolProblem } from "../../runner/execution/StateFit.ts"
+import type { RunDiagnostic, ToolIdentity } from "../../schema/records/Run.ts"
+import { StateUploadRow } from "../state/StateUploadRow.ts"
+import type { StateVersionRow } from "../state/StateVersionRow.ts"
+
+type Base = Pick<StateVersionRow, "state_upload_id"> | undefined
+
+const isTakenOver = (base: Base): boolean => base !== undefined && base.state_upload_id !== null
+
+/** Why the Run's tool is too old for a state that was taken over: which tool it is, is known only now. */
+export const newerState = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, base: Base, tool: ToolIdentity) {
+  if (!isTakenOver(base)) return undefined
+  const [upload] = yield* Effect.orDie(StateUploadRow.some(sql, "tool_version")`SELECT tool_version
+    FROM state_uploads WHERE id = ${base?.state_upload_id ?? ""}`)
+  return stateToolProblem(upload?.tool_version ?? undefined, tool)
+})
+
+/** What the reviewer of a plan over a state that was taken over has to know: nothing was applied to it yet. */
+export const takenOverWarning = (base: Base): ReadonlyArray<RunDiagnostic> =>
+  isTakenOver(base)
+    ? [
+        {
+          severity: "warning",
+          summary: "The state was taken over, and its old backend is not locked.",
+          detail:
+            "Whoever can reach that backend can still apply to the same resources. Withdraw their access, or remove the state there, before you apply here."
+        }
+      ]
+    : []

@@ -1,0 +1,9 @@
+import { Schema } from "effect"
+
+/** Why a lane could not be fetched. */
+export class LaneUnavailable extends Schema.TaggedError<LaneUnavailable>()("LaneUnavailable", {
+  code: Schema.String,
+  message: Schema.String,
+  /** It concerns the request alone, not the lane. */
+  ofRequest: Schema.Boolean
+}) {}

@@ -1,0 +1,75 @@
+import { Schema } from "effect"
+import type { RetainedKindName } from "../../schema/records/Retention.ts"
+
+/** Why a record stays although its time is over. */
+export const NeedReason = Schema.Literals([
+  "open",
+  "open_plan",
+  "newest",
+  "log",
+  "state",
+  "current_state",
+  "rollback_target",
+  "left_over_state",
+  "backup",
+  "living_capsule",
+  "lane",
+  "decision",
+  "report",
+  "snapshot",
+  "run",
+  "apply",
+  "pin",
+  "run_group",
+  "install_plan",
+  "revision_plan",
+  "interface",
+  "connection",
+  "receipt"
+])
+export type NeedReason = typeof NeedReason.Type
+
+/** What keeps a record, as SQL over it; its alias is `r`. */
+export interface Need {
+  readonly reason: NeedReason
+  readonly when: string
+}
+
+/** Rows of another table that go with the record, before it. */
+export interface Part {
+  readonly table: string
+  /** The column that holds the id of the record. */
+  readonly of: string
+  /** Its primary key. */
+  readonly key: ReadonlyArray<string>
+  /** SQL over its columns. */
+  readonly bytes: string
+}
+
+/** Rows of another table that several records share. They go with the last of those. */
+export interface SharedPart {
+  readonly table: string
+  readonly key: ReadonlyArray<string>
+  /** SQL: whether the record `r` has the row `p`. */
+  readonly when: string
+}
+
+/** Records of one kind that go when their time is over and nothing needs them. The statements that remove them are built from it. */
+export interface RetainedKind {
+  readonly name: RetainedKindName
+  readonly table: string
+  /** Whether the record itself stays, and only its parts go. */
+  readonly staysItself?: boolean
+  /** The column with the moment from which its time counts. */
+  readonly since: string
+  /** SQL: which records of the table are of this kind; all where absent. */
+  readonly among?: string
+  /** SQL: its Workspace. */
+  readonly workspace: string
+  /** SQL: its own bytes, without its parts. */
+  readonly bytes: string
+  readonly parts: ReadonlyArray<Part>
+  readonly sharedParts?: ReadonlyArray<SharedPart>
+  /** In the order in which the survey names them: the first that holds counts. */
+  readonly needs: ReadonlyArray<Need>
+}

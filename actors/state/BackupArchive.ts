@@ -1,0 +1,72 @@
+import { gunzipSync } from "node:zlib"
+import { Option, Schema } from "effect"
+import { CapsuleId, InstallConfigId, SourceSnapshotId, StateVersionId } from "../../schema/records/Ids.ts"
+import type { Columns, RowOf } from "../database/Table.ts"
+import { OutputRow, StateVersionRow } from "./StateVersionRow.ts"
+
+/** The columns of an archived Capsule that a restore reads. */
+const capsuleColumns = {
+  id: CapsuleId,
+  name: Schema.String,
+  install_config_id: InstallConfigId,
+  current_state_version_id: Schema.NullOr(StateVersionId),
+  current_state_generation: Schema.Int,
+  adopted_snapshot_id: Schema.NullOr(SourceSnapshotId),
+  adopted_ref: Schema.NullOr(Schema.String),
+  adopted_path: Schema.NullOr(Schema.String),
+  adopted_commit: Schema.NullOr(Schema.String),
+  tool_name: Schema.NullOr(Schema.Literals(["opentofu", "terraform"])),
+  provider_lock: Schema.NullOr(Schema.String),
+  public_endpoint: Schema.NullOr(Schema.String)
+}
+export type ArchivedCapsule = RowOf<typeof capsuleColumns>
+
+const AnyRow = Schema.Record(Schema.String, Schema.Unknown)
+
+/** The parts of an archive that are read again. Values that are sealed in the database are sealed in it as well. */
+const Archive = Schema.fromJsonString(
+  Schema.Struct({
+    format: Schema.Literal("svc.backup/v1"),
+    capsules: Schema.Array(AnyRow),
+    stateVersions: Schema.Array(AnyRow),
+    outputs: Schema.Array(AnyRow)
+  })
+)
+const decodeArchive = Schema.decodeUnknownOption(Archive)
+const unzipped = Option.liftThrowable((bytes: Uint8Array) => new TextDecoder().decode(gunzipSync(bytes)))
+
+/** Rows with these columns. One that was archived before a column existed has none in it. */
+const rowsOf = <const C extends Columns>(columns: C) => {
+  const names = Object.keys(columns)
+  const decode = Schema.decodeUnknownOption(Schema.Array(Schema.Struct(columns)))
+  return (rows: ReadonlyArray<typeof AnyRow.Type>) =>
+    decode(rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name] ?? null]))))
+}
+const archivedCapsules = rowsOf(capsuleColumns)
+const archivedVersions = rowsOf(StateVersionRow.columns)
+const archivedOutputs = rowsOf(OutputRow.columns)
+
+/** A Capsule as it was when the backup was made. */
+export interface CapsuleInBackup {
+  readonly capsule: ArchivedCapsule
+  /** Its state at that time; none for one that was never applied. */
+  readonly version: StateVersionRow | undefined
+  readonly outputs: ReadonlyArray<OutputRow>
+}
+
+/** The text of an archive. */
+export const archiveText = (archive: Uint8Array): Option.Option<string> => unzipped(archive)
+
+/** The Capsules of an archive; `none` when this release cannot read it. */
+export const capsulesInArchive = (archive: Uint8Array): Option.Option<ReadonlyArray<CapsuleInBackup>> =>
+  Option.gen(function* () {
+    const content = yield* Option.flatMap(archiveText(archive), decodeArchive)
+    const capsules = yield* archivedCapsules(content.capsules)
+    const versions = yield* archivedVersions(content.stateVersions)
+    const outputs = yield* archivedOutputs(content.outputs)
+    return capsules.map((capsule) => ({
+      capsule,
+      version: versions.find(({ id }) => id === capsule.current_state_version_id),
+      outputs: outputs.filter(({ state_version_id }) => state_version_id === capsule.current_state_version_id)
+    }))
+  })

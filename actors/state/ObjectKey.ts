@@ -1,0 +1,17 @@
+import type { ManagedObject } from "../../runner/execution/StateFile.ts"
+
+/** Their resources exist in a state alone, and many share an id: every `random_password` is called `none`. */
+const statelessProviders: ReadonlySet<string> = new Set([
+  "terraform.io/builtin/terraform",
+  ...["archive", "external", "http", "local", "null", "random", "template", "time", "tls"].map(
+    (name) => `hashicorp/${name}`
+  )
+])
+
+/** What tells one real thing from another: its provider, type and id. `undefined` for what is no thing, or has no id. */
+export const objectKey = ({
+  id,
+  provider,
+  type
+}: Pick<ManagedObject, "id" | "provider" | "type">): string | undefined =>
+  id === undefined || id === "" || statelessProviders.has(provider) ? undefined : `${provider} ${type} ${id}`

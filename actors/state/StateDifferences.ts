@@ -1,0 +1,83 @@
+import type { OutputDifference, ResourceDifference } from "../../schema/records/StateResource.ts"
+import { instanceName } from "./StateEntries.ts"
+import { AttributesJson, type OutputVersionRow, type ResourceVersionRow } from "./StateIndexRow.ts"
+
+/** The generations that are compared, in the direction that was asked for. */
+export interface Compared {
+  readonly from: number
+  readonly to: number
+}
+
+/** Rows that hold at one of two generations alone. */
+interface Between<Row> {
+  /** They hold at the earlier one. */
+  readonly ended: ReadonlyArray<Row>
+  /** They hold at the later one. */
+  readonly begun: ReadonlyArray<Row>
+}
+
+interface Sides<Row> {
+  readonly before: ReadonlyArray<Row>
+  readonly after: ReadonlyArray<Row>
+}
+
+/** The same rows in the direction of the comparison. */
+export const differenceOf = <Row>({ from, to }: Compared, { begun, ended }: Between<Row>): Sides<Row> =>
+  from <= to ? { before: ended, after: begun } : { before: begun, after: ended }
+
+interface Pair<Row> {
+  readonly name: string
+  readonly before: Row | undefined
+  readonly after: Row | undefined
+}
+
+const byName = (a: { readonly name: string }, b: { readonly name: string }) =>
+  a.name < b.name ? -1 : a.name > b.name ? 1 : 0
+
+const pairs = <Row>({ after, before }: Sides<Row>, nameOf: (row: Row) => string): ReadonlyArray<Pair<Row>> => {
+  const earlier = new Map(before.map((row) => [nameOf(row), row]))
+  const later = new Map(after.map((row) => [nameOf(row), row]))
+  return [...new Set([...earlier.keys(), ...later.keys()])]
+    .map((name) => ({ name, before: earlier.get(name), after: later.get(name) }))
+    .toSorted(byName)
+}
+
+const changedAttributes = (before: ResourceVersionRow, after: ResourceVersionRow): ReadonlyArray<string> => {
+  const [earlier, later] = [AttributesJson.read(before.attributes), AttributesJson.read(after.attributes)]
+  return [...new Set([...Object.keys(earlier), ...Object.keys(later)])]
+    .filter((name) => earlier[name] !== later[name])
+    .toSorted()
+}
+
+const shownInstance = ({ address, deposed, provider, type }: ResourceVersionRow) => ({
+  address,
+  type,
+  provider,
+  ...(deposed === "" ? {} : { deposed })
+})
+
+/** A resource that is not the same, under the name by which they are ordered. */
+export interface NamedDifference {
+  readonly name: string
+  readonly difference: ResourceDifference
+}
+
+/** What became of each resource. One that changed there and back again is the same. */
+export const resourceDifferences = (sides: Sides<ResourceVersionRow>): ReadonlyArray<NamedDifference> =>
+  pairs(sides, instanceName).flatMap(({ after, before, name }): ReadonlyArray<NamedDifference> => {
+    if (after === undefined) {
+      return before === undefined ? [] : [{ name, difference: { ...shownInstance(before), change: "removed" } }]
+    }
+    if (before === undefined) return [{ name, difference: { ...shownInstance(after), change: "added" } }]
+    if (before.digest === after.digest && before.provider === after.provider) return []
+    const difference = { ...shownInstance(after), change: "changed" as const }
+    return [{ name, difference: { ...difference, changedAttributes: changedAttributes(before, after) } }]
+  })
+
+/** What became of each Output. */
+export const outputDifferences = (sides: Sides<OutputVersionRow>): ReadonlyArray<OutputDifference> =>
+  pairs(sides, ({ name }) => name).flatMap(({ after, before, name }): ReadonlyArray<OutputDifference> => {
+    if (after === undefined) return [{ name, change: "removed" }]
+    if (before === undefined) return [{ name, change: "added" }]
+    return before.digest === after.digest ? [] : [{ name, change: "changed" }]
+  })

@@ -1,0 +1,172 @@
+import { createSecretKey } from "node:crypto"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { stateContents } from "../../runner/execution/StateContents.ts"
+import type { ManagedObject } from "../../runner/execution/StateFile.ts"
+import type { SecretText } from "../../runner/redaction/SecretText.ts"
+import type { CapsuleId, RunId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { rowShape } from "../database/Table.ts"
+import { Vault } from "../vault/Vault.ts"
+import { type IndexKeys, instanceName, keyOfObject, type ResourceEntry, stateEntries } from "./StateEntries.ts"
+import { AttributesJson, OutputVersionRow, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
+
+/** A StateVersion to read. */
+export interface IndexedState {
+  readonly id: StateVersionId
+  readonly workspaceId: WorkspaceId
+  readonly capsuleId: CapsuleId
+  readonly generation: number
+  readonly runId: RunId
+  readonly createdAt: string
+  /** `undefined` when it cannot be opened. */
+  readonly state: Redacted.Redacted<Uint8Array> | undefined
+  /** Text of the secret inputs that the state may contain; `undefined` when nobody knows them. */
+  readonly secrets: ReadonlyArray<SecretText> | undefined
+}
+
+const asKey = (mac: string) => createSecretKey(mac, "utf8")
+
+const contentsPurpose = "state-index.contents"
+const objectsPurpose = "state-index.objects"
+
+const Earlier = rowShape({ generation: Schema.Int, is_read: Schema.Literals([0, 1]) })
+
+/**
+ * The only writer of the index of what StateVersions contain. A thing that stays as it is from one StateVersion to the next has
+ * one row for both, so that the index grows with what changes.
+ */
+export class StateIndex extends Context.Service<
+  StateIndex,
+  {
+    /**
+     * Adds what a StateVersion contains, in the caller's transaction. Does nothing while an earlier one of the Capsule waits to be
+     * read: those are read in order, and this one is with them.
+     */
+    readonly add: (version: IndexedState) => Effect.Effect<void>
+    /** By which key the index has a real thing of the Workspace; `null` for what has none. */
+    readonly keyOf: (workspaceId: WorkspaceId) => Effect.Effect<(object: ManagedObject) => string | null>
+  }
+>()("svc/actors/state/StateIndex") {
+  static readonly layer = Layer.effect(
+    StateIndex,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+
+      const keysOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, capsuleId: CapsuleId) {
+        return {
+          contents: asKey(yield* vault.mac(contentsPurpose, capsuleId)),
+          objects: asKey(yield* vault.mac(objectsPurpose, workspaceId))
+        } satisfies IndexKeys
+      })
+
+      /** Whether this is the next StateVersion of the Capsule to read. */
+      const isNext = Effect.fnUntraced(function* ({ capsuleId, generation }: IndexedState) {
+        const [later] = yield* StateIndexRow.some(sql, "generation")`SELECT generation FROM state_indexes
+          WHERE capsule_id = ${capsuleId} AND generation >= ${generation} LIMIT 1`
+        const [earlier] = yield* Earlier.rows(
+          sql
+        )`SELECT v.generation, CASE WHEN i.generation IS NULL THEN 0 ELSE 1 END AS is_read
+          FROM state_versions v LEFT JOIN state_indexes i ON i.state_version_id = v.id
+          WHERE v.capsule_id = ${capsuleId} AND v.generation < ${generation} ORDER BY v.generation DESC LIMIT 1`
+        return later === undefined && (earlier === undefined || earlier.is_read === 1)
+      })
+
+      const replaceResources = Effect.fnUntraced(function* (
+        version: IndexedState,
+        entries: ReadonlyMap<string, ResourceEntry>
+      ) {
+        const { capsuleId, generation, runId } = version
+        const present = yield* ResourceVersionRow.some(sql, "address", "deposed", "provider", "object_id", "digest")`
+          SELECT address, deposed, provider, object_id, digest FROM resource_versions
+          WHERE capsule_id = ${capsuleId} AND valid_to IS NULL`
+        const same = new Set<string>()
+        for (const row of present) {
+          const name = instanceName(row)
+          const entry = entries.get(name)
+          if (entry !== undefined && entry.objectId === null && row.object_id !== null) {
+            // It is known only now that the id is a secret.
+            yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { object_id: null })}
+              WHERE capsule_id = ${capsuleId} AND address = ${row.address}`
+          }
+          if (entry?.digest === row.digest && entry.provider === row.provider) same.add(name)
+          else {
+            yield* sql`UPDATE resource_versions
+              SET ${ResourceVersionRow.changes(sql, { valid_to: generation, ended_by_run_id: runId })}
+              WHERE capsule_id = ${capsuleId} AND address = ${row.address} AND deposed = ${row.deposed} AND valid_to IS NULL`
+          }
+        }
+        for (const [name, entry] of entries) {
+          if (same.has(name)) continue
+          yield* sql`INSERT INTO resource_versions ${ResourceVersionRow.values(sql, {
+            workspace_id: version.workspaceId,
+            capsule_id: capsuleId,
+            address: entry.address,
+            deposed: entry.deposed,
+            type: entry.type,
+            provider: entry.provider,
+            object_id: entry.objectId,
+            object_key: entry.objectKey,
+            attributes: AttributesJson.write(entry.attributes()),
+            digest: entry.digest,
+            valid_from: generation,
+            run_id: runId,
+            changed_at: version.createdAt
+          })}`
+        }
+      })
+
+      const replaceOutputs = Effect.fnUntraced(function* (version: IndexedState, digests: ReadonlyMap<string, string>) {
+        const { capsuleId, generation, runId } = version
+        const present = yield* OutputVersionRow.rows(sql)`SELECT * FROM output_versions
+          WHERE capsule_id = ${capsuleId} AND valid_to IS NULL`
+        const same = new Set<string>()
+        for (const { digest, name } of present) {
+          if (digests.get(name) === digest) same.add(name)
+          else {
+            yield* sql`UPDATE output_versions
+              SET ${OutputVersionRow.changes(sql, { valid_to: generation, ended_by_run_id: runId })}
+              WHERE capsule_id = ${capsuleId} AND name = ${name} AND valid_to IS NULL`
+          }
+        }
+        for (const [name, digest] of digests) {
+          if (same.has(name)) continue
+          yield* sql`INSERT INTO output_versions ${OutputVersionRow.values(sql, {
+            workspace_id: version.workspaceId,
+            capsule_id: capsuleId,
+            name,
+            digest,
+            valid_from: generation,
+            run_id: runId,
+            changed_at: version.createdAt
+          })}`
+        }
+      })
+
+      const add = Effect.fn("StateIndex.add")(function* (version: IndexedState) {
+        if (!(yield* isNext(version))) return
+        const { capsuleId, generation, id, secrets, state, workspaceId } = version
+        const contents = state === undefined ? Option.none() : stateContents(Redacted.value(state))
+        if (Option.isSome(contents)) {
+          const entries = stateEntries(yield* keysOf(workspaceId, capsuleId), contents.value, secrets)
+          yield* replaceResources(version, entries.resources)
+          yield* replaceOutputs(version, entries.outputs)
+        }
+        const outcome = Option.isSome(contents) ? "indexed" : "unreadable"
+        yield* sql`INSERT INTO state_indexes ${StateIndexRow.values(sql, {
+          state_version_id: id,
+          capsule_id: capsuleId,
+          generation,
+          outcome
+        })}`
+      }, Effect.orDie)
+
+      const keyOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
+        const objects = asKey(yield* vault.mac(objectsPurpose, workspaceId))
+        return (object: ManagedObject) => keyOfObject({ objects }, object)
+      })
+
+      return StateIndex.of({ add, keyOf })
+    })
+  )
+}

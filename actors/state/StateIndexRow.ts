@@ -1,0 +1,57 @@
+import { Schema } from "effect"
+import { CapsuleId, RunId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { jsonText } from "../database/JsonText.ts"
+import { type RowOf, table } from "../database/Table.ts"
+
+/** StateVersions that were read. Those of a Capsule are read in the order of their generations. */
+export const StateIndexRow = table("state_indexes", {
+  state_version_id: StateVersionId,
+  capsule_id: CapsuleId,
+  generation: Schema.Int,
+  /** `unreadable`: the tool encrypted it, or it cannot be opened. */
+  outcome: Schema.Literals(["indexed", "unreadable"])
+})
+
+/** Digests of attributes by their names. */
+export const AttributesJson = jsonText(Schema.Record(Schema.String, Schema.String))
+
+const versionColumns = {
+  workspace_id: WorkspaceId,
+  capsule_id: CapsuleId,
+  /** Keyed. */
+  digest: Schema.String,
+  /** The first generation that has it so. */
+  valid_from: Schema.Int,
+  /** The first generation after that which does not; `NULL` while none is known. */
+  valid_to: Schema.NullOr(Schema.Int),
+  /** The Run that made it so. */
+  run_id: RunId,
+  changed_at: Timestamp,
+  /** The Run that ended it. */
+  ended_by_run_id: Schema.NullOr(RunId)
+}
+
+/** Instances of managed resources, as they were from one generation to another. */
+export const ResourceVersionRow = table("resource_versions", {
+  ...versionColumns,
+  address: Schema.String,
+  deposed: Schema.String,
+  type: Schema.String,
+  provider: Schema.String,
+  /** `NULL` where it is, or may be, a secret. */
+  object_id: Schema.NullOr(Schema.String),
+  /** Keyed digest of what tells the real thing from others of the Workspace; `NULL` where nothing does. */
+  object_key: Schema.NullOr(Schema.String),
+  attributes: AttributesJson
+})
+export type ResourceVersionRow = RowOf<typeof ResourceVersionRow.columns>
+
+/** Outputs of the tool's state, as they were from one generation to another. */
+export const OutputVersionRow = table("output_versions", { ...versionColumns, name: Schema.String })
+export type OutputVersionRow = RowOf<typeof OutputVersionRow.columns>
+
+/** SQL: whether the StateVersion `version` contains the thing of the row `row`. */
+export const heldByVersion = (row: string, version: string): string =>
+  `${row}.capsule_id = ${version}.capsule_id AND ${row}.valid_from <= ${version}.generation
+    AND (${row}.valid_to IS NULL OR ${row}.valid_to > ${version}.generation)`

@@ -1,0 +1,178 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { type ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { type CapsuleId, StateVersionId } from "../../schema/records/Ids.ts"
+import { type StateDifference, StateResource } from "../../schema/records/StateResource.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
+import { type RowOf, rowShape } from "../database/Table.ts"
+import { Cursors } from "../paging/Cursors.ts"
+import type { Page, PageRequest } from "../paging/Page.ts"
+import { type Compared, differenceOf, outputDifferences, resourceDifferences } from "./StateDifferences.ts"
+import { OutputVersionRow, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
+import { StateVersionRow } from "./StateVersionRow.ts"
+
+/** A page of resources, and of which state. */
+export interface ListedResources extends Page<StateResource> {
+  /** Absent for a Capsule without a state. */
+  readonly stateVersionId: StateVersionId | undefined
+  /** Whether the state was read; nothing is listed otherwise. */
+  readonly indexed: boolean
+}
+
+const Current = rowShape({
+  current_state_version_id: Schema.NullOr(StateVersionId),
+  outcome: Schema.NullOr(StateIndexRow.columns.outcome)
+})
+
+const Listed = ResourceVersionRow.only("address", "deposed", "type", "provider", "object_id", "run_id", "changed_at")
+
+const decodeResource = storedRecord(StateResource)
+
+const toResource = (row: RowOf<typeof Listed.columns>): StateResource =>
+  decodeResource({
+    address: row.address,
+    type: row.type,
+    provider: row.provider,
+    ...(row.deposed === "" ? {} : { deposed: row.deposed }),
+    ...(row.object_id === null ? {} : { id: row.object_id }),
+    changedByRunId: row.run_id,
+    changedAt: row.changed_at
+  })
+
+/** Reads what StateVersions contain from the index alone: no state is opened, and no value is known here. */
+export class StateResources extends Context.Service<
+  StateResources,
+  {
+    /** The resources of a Capsule's current state, by address; with `address` those whose address contains the text. */
+    readonly list: (
+      capsuleId: CapsuleId,
+      address: string | undefined,
+      page: PageRequest
+    ) => Effect.Effect<ListedResources, ApiError>
+    /** What is different in a StateVersion than in another one of the Capsule: in the previous one, where none is given. */
+    readonly difference: (
+      id: StateVersionId,
+      from: StateVersionId | undefined,
+      page: PageRequest
+    ) => Effect.Effect<{ readonly difference: StateDifference; readonly nextCursor?: string | undefined }, ApiError>
+  }
+>()("svc/actors/state/StateResources") {
+  static readonly layer = Layer.effect(
+    StateResources,
+    Effect.gen(function* () {
+      const sql = yield* ReadSql
+      const cursors = yield* Cursors
+
+      const list = Effect.fn("StateResources.list")(function* (
+        capsuleId: CapsuleId,
+        address: string | undefined,
+        page: PageRequest
+      ) {
+        const binding = { route: "capsules.resources", subject: page.subject ?? "", filter: [capsuleId, address] }
+        const anchor = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
+        const [current] = yield* Effect.orDie(Current.rows(sql)`SELECT c.current_state_version_id, i.outcome
+          FROM capsules c LEFT JOIN state_indexes i ON i.state_version_id = c.current_state_version_id
+          WHERE c.id = ${capsuleId}`)
+        if (current === undefined) return yield* notFound("Capsule")
+        const stateVersionId = current.current_state_version_id ?? undefined
+        const indexed = stateVersionId === undefined || current.outcome === "indexed"
+        if (stateVersionId === undefined || !indexed) return { items: [], stateVersionId, indexed }
+        const conditions = [
+          sql`capsule_id = ${capsuleId} AND valid_to IS NULL`,
+          // Without patterns, and with the letter cases told apart.
+          ...(address === undefined ? [] : [sql`REPLACE(address, ${address}, '') <> address`]),
+          ...(anchor.length === 0 ? [] : [sql`(address, deposed) > (${anchor[0]}, ${anchor[1]})`])
+        ]
+        const rows = yield* Effect.orDie(Listed.rows(
+          sql
+        )`SELECT address, deposed, type, provider, object_id, run_id, changed_at
+          FROM resource_versions WHERE ${sql.and(conditions)} ORDER BY address, deposed LIMIT ${page.limit + 1}`)
+        const shown = rows.slice(0, page.limit)
+        const last = shown.at(-1)
+        const items = shown.map(toResource)
+        if (rows.length <= page.limit || last === undefined) return { items, stateVersionId, indexed }
+        return {
+          items,
+          stateVersionId,
+          indexed,
+          nextCursor: yield* cursors.encode(binding, [last.address, last.deposed])
+        }
+      })
+
+      const find = Effect.fnUntraced(function* (id: StateVersionId) {
+        const rows = yield* StateVersionRow.some(sql, "id", "capsule_id", "generation")`
+          SELECT id, capsule_id, generation FROM state_versions WHERE id = ${id}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const previous = Effect.fnUntraced(function* (capsuleId: CapsuleId, generation: number) {
+        const rows = yield* StateVersionRow.some(sql, "id", "capsule_id", "generation")`
+          SELECT id, capsule_id, generation FROM state_versions
+          WHERE capsule_id = ${capsuleId} AND generation < ${generation} ORDER BY generation DESC LIMIT 1`
+        return rows[0]
+      }, Effect.orDie)
+
+      const isRead = Effect.fnUntraced(function* (id: StateVersionId) {
+        const rows = yield* StateIndexRow.some(sql, "outcome")`SELECT outcome FROM state_indexes
+          WHERE state_version_id = ${id}`
+        return rows[0]?.outcome === "indexed"
+      }, Effect.orDie)
+
+      /** What holds at the one generation and not at the other, from the earlier one and from the later one. */
+      const resourcesBetween = Effect.fnUntraced(function* (capsuleId: CapsuleId, earlier: number, later: number) {
+        const rows = ResourceVersionRow.rows(sql)
+        const ended = yield* rows`SELECT * FROM resource_versions WHERE capsule_id = ${capsuleId}
+          AND valid_to > ${earlier} AND valid_to <= ${later} AND valid_from <= ${earlier}`
+        const begun = yield* rows`SELECT * FROM resource_versions WHERE capsule_id = ${capsuleId}
+          AND valid_from > ${earlier} AND valid_from <= ${later} AND (valid_to IS NULL OR valid_to > ${later})`
+        return { ended, begun }
+      }, Effect.orDie)
+
+      const outputsBetween = Effect.fnUntraced(function* (capsuleId: CapsuleId, earlier: number, later: number) {
+        const rows = OutputVersionRow.rows(sql)
+        const ended = yield* rows`SELECT * FROM output_versions WHERE capsule_id = ${capsuleId}
+          AND valid_to > ${earlier} AND valid_to <= ${later} AND valid_from <= ${earlier}`
+        const begun = yield* rows`SELECT * FROM output_versions WHERE capsule_id = ${capsuleId}
+          AND valid_from > ${earlier} AND valid_from <= ${later} AND (valid_to IS NULL OR valid_to > ${later})`
+        return { ended, begun }
+      }, Effect.orDie)
+
+      const difference = Effect.fn("StateResources.difference")(function* (
+        id: StateVersionId,
+        from: StateVersionId | undefined,
+        page: PageRequest
+      ) {
+        const binding = { route: "stateVersions.difference", subject: page.subject ?? "", filter: [id, from] }
+        const anchor = page.cursor === undefined ? undefined : yield* cursors.decode(binding, page.cursor, 1)
+        const to = yield* find(id)
+        if (to === undefined) return yield* notFound("StateVersion")
+        const base = yield* from === undefined ? previous(to.capsule_id, to.generation) : find(from)
+        // Of another Capsule it is not even said that it exists.
+        if (from !== undefined && base?.capsule_id !== to.capsule_id) {
+          return yield* invalidRequest("from: this is not a StateVersion of the same Capsule.")
+        }
+        const ends = base === undefined ? { to: id } : { from: base.id, to: id }
+        const indexed = (yield* isRead(id)) && (base === undefined || (yield* isRead(base.id)))
+        if (!indexed) return { difference: { ...ends, indexed, resources: [], outputs: [] } }
+        const generations: Compared = { from: base?.generation ?? 0, to: to.generation }
+        const earlier = Math.min(generations.from, generations.to)
+        const later = Math.max(generations.from, generations.to)
+        const resources = resourceDifferences(
+          differenceOf(generations, yield* resourcesBetween(to.capsule_id, earlier, later))
+        )
+        const outputs = outputDifferences(
+          differenceOf(generations, yield* outputsBetween(to.capsule_id, earlier, later))
+        )
+        const [after = ""] = anchor ?? []
+        const left = resources.filter(({ name }) => name > after)
+        const shown = left.slice(0, page.limit)
+        const last = shown.at(-1)
+        const answer = { ...ends, indexed, resources: shown.map(({ difference: one }) => one), outputs }
+        if (left.length <= page.limit || last === undefined) return { difference: answer }
+        return { difference: answer, nextCursor: yield* cursors.encode(binding, [last.name]) }
+      })
+
+      return StateResources.of({ list, difference })
+    })
+  )
+}

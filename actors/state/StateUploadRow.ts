@@ -1,0 +1,48 @@
+import { Schema } from "effect"
+import { InstallPlanId, StateUploadId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { StateUpload } from "../../schema/records/StateUpload.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
+import { type RowOf, table } from "../database/Table.ts"
+
+/** States uploaded to be taken over by an install. */
+export const StateUploadRow = table("state_uploads", {
+  id: StateUploadId,
+  workspace_id: WorkspaceId,
+  sha256: Schema.String,
+  size_bytes: Schema.Int,
+  lineage: Schema.String,
+  serial: Schema.Int,
+  resource_count: Schema.Int,
+  tool_version: Schema.NullOr(Schema.String),
+  /** Sealed; `NULL` once it is a StateVersion. */
+  state: Schema.NullOr(Schema.String),
+  /** The install that holds it. */
+  install_plan_id: Schema.NullOr(InstallPlanId),
+  created_by: Schema.NullOr(Schema.String),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  used_at: Schema.NullOr(Timestamp)
+})
+export type StateUploadRow = RowOf<typeof StateUploadRow.columns>
+
+/** Everything but the sealed state. */
+export const ListedStateUpload = StateUploadRow.without("state")
+export type ListedStateUpload = RowOf<typeof ListedStateUpload.columns>
+
+const decodeUpload = storedRecord(StateUpload)
+
+/** The public projection of an upload. */
+export const toStateUpload = (row: ListedStateUpload): StateUpload =>
+  decodeUpload({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    sha256: row.sha256,
+    sizeBytes: row.size_bytes,
+    lineage: row.lineage,
+    serial: row.serial,
+    resourceCount: row.resource_count,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    ...(row.tool_version === null ? {} : { toolVersion: row.tool_version })
+  })

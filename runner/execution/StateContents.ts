@@ -1,0 +1,48 @@
+import { Option, Redacted } from "effect"
+import { type ManagedInstance, type ManagedObject, managedInstances, stateDocument, stateFile } from "./StateFile.ts"
+
+/** One instance of a managed resource, as far as an index of resources needs it. */
+export interface ObjectContents extends ManagedObject {
+  /** Of an object that still waits to be destroyed after its replacement: the key that tells it apart. Empty for others. */
+  readonly deposed: string
+  /** Whether the state marks its `id`, or all of it, as sensitive. */
+  readonly isIdSensitive: boolean
+  /** The JSON texts of its attributes that have a value, by name. */
+  readonly attributes: Redacted.Redacted<ReadonlyMap<string, string>>
+}
+
+/** A state, resource by resource. */
+export interface StateContents {
+  readonly objects: ReadonlyArray<ObjectContents>
+  /** The JSON texts of its outputs. */
+  readonly outputs: ReadonlyArray<{ readonly name: string; readonly text: Redacted.Redacted }>
+  /** Text that the state marks as sensitive. */
+  readonly sensitiveTexts: ReadonlyArray<string>
+}
+
+const objectContents = ({ instance, object }: ManagedInstance): ObjectContents => ({
+  ...object,
+  deposed: instance.deposed ?? "",
+  isIdSensitive: (instance.sensitive_attributes ?? []).some(([first]) => first === undefined || first.value === "id"),
+  attributes: Redacted.make(
+    new Map(
+      Object.entries(instance.attributes ?? {}).flatMap(([name, value]) =>
+        value === null ? [] : [[name, JSON.stringify(value)] as const]
+      )
+    )
+  )
+})
+
+/** `none` for what is not a complete state file, and for one that the tool encrypted. */
+export const stateContents = (bytes: Uint8Array): Option.Option<StateContents> =>
+  stateDocument(bytes).pipe(
+    Option.filter((document) => document.encrypted_data === undefined),
+    Option.map((document) => ({
+      objects: (document.resources ?? []).flatMap(managedInstances).map(objectContents),
+      outputs: Object.entries(document.outputs ?? {}).map(([name, { sensitive, type, value }]) => ({
+        name,
+        text: Redacted.make(JSON.stringify([type, value, sensitive ?? false]))
+      })),
+      sensitiveTexts: stateFile(document).sensitiveTexts
+    }))
+  )

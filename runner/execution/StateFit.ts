@@ -1,0 +1,15 @@
+import { Result, SemVer } from "effect"
+import type { ToolIdentity } from "../../schema/records/Run.ts"
+import { toolTitles } from "../toolchain/Tool.ts"
+
+/**
+ * Why a state is not for this tool; `undefined` when the tool is as new as the one that wrote it. A state does not say which of
+ * the two tools wrote it, so their versions are compared as one line. A version that cannot be read is left to the tool.
+ */
+export const stateToolProblem = (writtenBy: string | undefined, tool: ToolIdentity): string | undefined => {
+  const writer = SemVer.parse(writtenBy ?? "")
+  const reader = SemVer.parse(tool.version)
+  if (Result.isFailure(writer) || Result.isFailure(reader)) return undefined
+  if (!SemVer.isGreaterThan(writer.success, reader.success)) return undefined
+  return `Version ${writtenBy} of the tool wrote the state, and this installation runs ${toolTitles[tool.name]} ${tool.version}, which is older. Ask the operator for a tool that is as new.`
+}

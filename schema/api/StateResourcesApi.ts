@@ -1,0 +1,43 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { StateVersionId } from "../records/Ids.ts"
+import { StateDifference, StateResource } from "../records/StateResource.ts"
+import { described } from "./Endpoint.ts"
+import { nextCursor, pageQuery } from "./Paging.ts"
+import { accessOf } from "./Roles.ts"
+
+export class StateResourcesApi extends HttpApiGroup.make("stateResources")
+  .add(
+    HttpApiEndpoint.get("list", "/api/v1/capsules/:capsuleId/resources", {
+      params: { capsuleId: Schema.String },
+      query: {
+        ...pageQuery,
+        address: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500)))
+      },
+      success: Schema.Struct({
+        resources: Schema.Array(StateResource),
+        stateVersionId: Schema.optionalKey(StateVersionId),
+        indexed: Schema.Boolean,
+        ...nextCursor
+      })
+    }).annotateMerge(
+      described(
+        accessOf("GET /api/v1/capsules/:capsuleId/resources"),
+        "List the resources of the current state, by address",
+        "Instances of managed resources, without values. `address` lists those whose address contains the text; letter cases count. `id` is absent where the state marks it as sensitive, where it contains a secret, and where it may be one. `changedByRunId` and `changedAt` name the Run that made the resource as it is; its record may be gone after its retention period. `indexed: false` says that nothing can be listed: a state from an earlier release is not read yet (which happens in the background after an upgrade), or the tool encrypted it. `stateVersionId` is absent for a Capsule without a state."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("difference", "/api/v1/state-versions/:stateVersionId/difference", {
+      params: { stateVersionId: Schema.String },
+      query: { ...pageQuery, from: Schema.optionalKey(StateVersionId) },
+      success: Schema.Struct({ difference: StateDifference, ...nextCursor })
+    }).annotateMerge(
+      described(
+        accessOf("GET /api/v1/state-versions/:stateVersionId/difference"),
+        "Compare a StateVersion with another one",
+        "What is different in this StateVersion than in `from`, another one of the same Capsule, older or newer; without `from` the previous one that is kept. Names alone: no value, whether secret or not. `resources` are paged by address; `outputs` are all on every page. `indexed: false` says that one of the two cannot be compared: it is from an earlier release and not read yet, or the tool encrypted it."
+      )
+    )
+  ) {}

@@ -1,0 +1,46 @@
+import { Schema } from "effect"
+import { BackupId, StateVersionId } from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+
+/** Where a state stands; nothing of what it holds. */
+const StateStanding = Schema.Struct({
+  stateVersionId: StateVersionId,
+  generation: Schema.Int,
+  serial: Schema.Int,
+  resourceCount: Schema.Int
+})
+
+/** A difference between the present configuration and that of the backup, by name. Values are never shown. */
+export const ConfigurationDifference = Schema.Struct({
+  kind: Schema.Literals(["input", "provider", "output"]),
+  name: Schema.String,
+  change: Schema.Literals(["added", "removed", "changed"])
+}).annotate({ identifier: "ConfigurationDifference" })
+export type ConfigurationDifference = typeof ConfigurationDifference.Type
+
+/** A pointer of the Capsule that the restore would move. */
+const MovedPointer = Schema.Struct({
+  name: Schema.Literals(["installConfigId", "modulePath", "sourceSnapshotId", "ref", "path", "resolvedCommit", "tool"]),
+  current: Schema.optionalKey(Schema.String),
+  restored: Schema.optionalKey(Schema.String)
+})
+export type MovedPointer = typeof MovedPointer.Type
+
+/** What the restore of a backup changes, for its reviewers: positions and names, no values. */
+export const RestoreEvidence = Schema.Struct({
+  backupId: BackupId,
+  backupCreatedAt: Timestamp,
+  /** The present state; absent when the Capsule has none. */
+  current: Schema.optionalKey(StateStanding),
+  /** The state in the backup. */
+  restored: StateStanding,
+  /** Where the Capsule stands after the restore. */
+  next: Schema.Struct({
+    generation: Schema.Int,
+    serial: Schema.Int,
+    executionAuthorityEpoch: Schema.Int
+  }),
+  configuration: Schema.Array(ConfigurationDifference),
+  pointers: Schema.Array(MovedPointer)
+}).annotate({ identifier: "RestoreEvidence" })
+export type RestoreEvidence = typeof RestoreEvidence.Type

@@ -1,0 +1,48 @@
+/** The versions of a thing of the state, each stored once: it holds from generation `valid_from` until before `valid_to`. */
+const versions = (columns: string) => `${columns}
+    digest TEXT NOT NULL,
+    valid_from INTEGER NOT NULL,
+    valid_to INTEGER,
+    run_id TEXT NOT NULL,
+    changed_at TEXT NOT NULL,
+    ended_by_run_id TEXT,`
+
+/**
+ * What StateVersions contain, without values, so that nobody opens a state to list it. `state_indexes` has a row for each one that
+ * was read; one without a row waits to be read. Digests are keyed. Runs are named without a reference: one may be gone before what
+ * it changed.
+ */
+export const stateIndexTables: ReadonlyArray<string> = [
+  `CREATE TABLE state_indexes (
+    state_version_id TEXT PRIMARY KEY NOT NULL REFERENCES state_versions (id),
+    capsule_id TEXT NOT NULL REFERENCES capsules (id),
+    generation INTEGER NOT NULL,
+    outcome TEXT NOT NULL
+  )`,
+  `CREATE INDEX state_indexes_by_capsule ON state_indexes (capsule_id, generation)`,
+  `CREATE TABLE resource_versions (
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    capsule_id TEXT NOT NULL REFERENCES capsules (id),${versions(`
+    address TEXT NOT NULL,
+    deposed TEXT NOT NULL,
+    type TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    object_id TEXT,
+    object_key TEXT,
+    attributes TEXT NOT NULL,`)}
+    PRIMARY KEY (capsule_id, address, deposed, valid_from)
+  )`,
+  `CREATE INDEX resource_versions_current ON resource_versions (capsule_id, address, deposed) WHERE valid_to IS NULL`,
+  `CREATE INDEX resource_versions_by_key ON resource_versions (workspace_id, object_key)
+    WHERE valid_to IS NULL AND object_key IS NOT NULL`,
+  `CREATE INDEX resource_versions_begun ON resource_versions (capsule_id, valid_from)`,
+  `CREATE INDEX resource_versions_ended ON resource_versions (capsule_id, valid_to)`,
+  `CREATE TABLE output_versions (
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    capsule_id TEXT NOT NULL REFERENCES capsules (id),${versions(`
+    name TEXT NOT NULL,`)}
+    PRIMARY KEY (capsule_id, name, valid_from)
+  )`,
+  `CREATE INDEX output_versions_current ON output_versions (capsule_id, name) WHERE valid_to IS NULL`,
+  `CREATE INDEX output_versions_ended ON output_versions (capsule_id, valid_to)`
+]

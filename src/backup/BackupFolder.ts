@@ -1,0 +1,49 @@
+import { Effect, FileSystem, Path } from "effect"
+
+const fileName = /^svc-(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})Z\.backup$/
+/** The end of names while a backup is not verified. */
+const pendingEnd = ".unverified"
+
+export interface KeptBackup {
+  readonly file: string
+  /** Milliseconds since 1970. */
+  readonly writtenAt: number
+}
+
+/** The name of a scheduled backup. */
+export const backupName = (at: number): string =>
+  `svc-${new Date(at).toISOString().slice(0, 19).replaceAll(":", "-")}Z.backup`
+
+export const pendingName = (at: number): string => `${backupName(at)}${pendingEnd}`
+
+/** When the backup with this name was written; `undefined` for a file of somebody else. */
+export const writtenAtOf = (name: string): number | undefined => {
+  const [, day, hour, minute, second] = fileName.exec(name) ?? []
+  const at = day === undefined ? Number.NaN : Date.parse(`${day}T${hour}:${minute}:${second}Z`)
+  return Number.isNaN(at) ? undefined : at
+}
+
+/** The verified backups of a folder, newest first. Files with other names are left alone. */
+export const keptBackups = Effect.fn("keptBackups")(function* (folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  return (yield* files.readDirectory(folder))
+    .flatMap((name): ReadonlyArray<KeptBackup> => {
+      const writtenAt = writtenAtOf(name)
+      return writtenAt === undefined ? [] : [{ file: path.join(folder, name), writtenAt }]
+    })
+    .toSorted((left, right) => right.writtenAt - left.writtenAt)
+})
+
+/** Removes what an interrupted backup left behind. */
+export const removePending = Effect.fn("removePending")(function* (folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  for (const name of yield* files.readDirectory(folder)) {
+    const [finished = ""] = name.split(pendingEnd)
+    if (name !== finished && writtenAtOf(finished) !== undefined) yield* files.remove(path.join(folder, name))
+  }
+})
+
+/** The newest backup is older than this while something is wrong. */
+export const overdueMillis = (intervalHours: number): number => 2 * intervalHours * 3_600_000

@@ -1,0 +1,111 @@
+import { Clock, Context, Effect, FileSystem, Layer, Metric, Path, Ref, Result, Schedule, Semaphore } from "effect"
+import type { DashboardNotice } from "../../schema/api/DashboardApi.ts"
+import { backupAge, failedBackups } from "../observability/BackupMetrics.ts"
+import type { Settings } from "../settings/Settings.ts"
+import { backupName, keptBackups, overdueMillis, pendingName, removePending } from "./BackupFolder.ts"
+import { isKeyBesideData } from "./KeyPlace.ts"
+import { ownCommand, OwnCommandFailed } from "./OwnCommand.ts"
+
+const lookEvery = "15 seconds"
+/** After a failure the next attempt waits this long, or the interval where it is shorter. */
+const retryMillis = 3_600_000
+
+/** Makes the names in a folder durable. */
+const syncFolder = (folder: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (files) =>
+    Effect.scoped(Effect.flatMap(files.open(folder, { flag: "r" }), (handle) => handle.sync))
+  )
+
+/**
+ * Writes a backup into the folder and verifies it by restoring it. Only then does it get its name, and only then are the oldest
+ * ones removed: a backup that nobody can restore never replaces one that somebody can.
+ */
+const makeBackup = Effect.fn("makeBackup")(
+  function* (settings: Settings, folder: string) {
+    const files = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const at = yield* Clock.currentTimeMillis
+    const pending = path.join(folder, pendingName(at))
+    yield* removePending(folder)
+    yield* ownCommand(settings, ["backup", pending]).pipe(
+      Effect.andThen(ownCommand(settings, ["backup", "verify", pending])),
+      Effect.onError(() => Effect.ignore(files.remove(pending, { force: true })))
+    )
+    yield* files.rename(pending, path.join(folder, backupName(at)))
+    yield* syncFolder(folder)
+    for (const { file } of (yield* keptBackups(folder)).slice(settings.backupKeep)) yield* files.remove(file)
+  },
+  Effect.catchTag("PlatformError", ({ message }) => new OwnCommandFailed({ message }))
+)
+
+/** Backups that the running server makes, where the settings name a folder for them. */
+export class ScheduledBackups extends Context.Service<
+  ScheduledBackups,
+  {
+    /** What operators should know about backups. */
+    readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>>
+    /** Makes a backup if one is due. */
+    readonly turn: Effect.Effect<void>
+  }
+>()("svc/backup/ScheduledBackups") {
+  static readonly layer = (settings: Settings) =>
+    Layer.effect(
+      ScheduledBackups,
+      Effect.gen(function* () {
+        const folder = settings.backupDirectory
+        if (folder === undefined) return ScheduledBackups.of({ notices: Effect.succeed([]), turn: Effect.void })
+        const services = yield* Effect.context<
+          FileSystem.FileSystem | Path.Path | Effect.Services<ReturnType<typeof makeBackup>>
+        >()
+        const failedAt = yield* Ref.make<number | undefined>(undefined)
+        const single = yield* Semaphore.make(1)
+        const isBeside = yield* isKeyBesideData(settings)
+        const intervalMillis = settings.backupInterval * 3_600_000
+
+        const newestAge = Effect.gen(function* () {
+          const [newest] = yield* keptBackups(folder)
+          return newest === undefined ? undefined : (yield* Clock.currentTimeMillis) - newest.writtenAt
+        })
+
+        const turn = Effect.gen(function* () {
+          const found = yield* Effect.result(newestAge)
+          const old = Result.getOrElse(found, () => undefined)
+          if (old !== undefined) yield* Metric.update(backupAge, old / 1000)
+          const failed = yield* Ref.get(failedAt)
+          const sinceFailure = failed === undefined ? Infinity : (yield* Clock.currentTimeMillis) - failed
+          if ((old ?? Infinity) < intervalMillis || sinceFailure < Math.min(retryMillis, intervalMillis)) return
+          yield* Effect.fromResult(found)
+          yield* makeBackup(settings, folder)
+          yield* Ref.set(failedAt, undefined)
+          yield* Metric.update(backupAge, ((yield* newestAge) ?? 0) / 1000)
+          yield* Effect.logInfo(`A backup was written to ${folder} and verified`)
+        }).pipe(
+          Effect.catch(({ message }) =>
+            Effect.gen(function* () {
+              yield* Ref.set(failedAt, yield* Clock.currentTimeMillis)
+              yield* Metric.update(failedBackups, 1)
+              yield* Effect.logError(`The scheduled backup failed, and earlier ones are kept: ${message}`)
+            })
+          ),
+          single.withPermit,
+          Effect.provideContext(services)
+        )
+
+        const notices = Effect.gen(function* () {
+          const failed = yield* Ref.get(failedAt)
+          const old = yield* newestAge
+          const isOverdue = old !== undefined && old > overdueMillis(settings.backupInterval)
+          return [
+            ...(failed !== undefined || isOverdue ? (["backup_failed"] as const) : []),
+            ...(isBeside ? (["key_beside_data"] as const) : [])
+          ]
+        }).pipe(
+          Effect.orElseSucceed(() => ["backup_failed"] as const),
+          Effect.provideContext(services)
+        )
+
+        yield* Effect.forkScoped(Effect.repeat(turn, Schedule.spaced(lookEvery)))
+        return ScheduledBackups.of({ notices, turn })
+      })
+    )
+}

@@ -1,0 +1,23 @@
+import { Effect } from "effect"
+import { CommandFailed } from "../Output.ts"
+
+/** `provider=connection`, with the name that the module gives the provider where it is another: `hashicorp/aws:main.east=conn_...`. */
+const shape = /^([^=:]+)(?::([A-Za-z0-9_-]+)(?:\.([A-Za-z0-9_-]+))?)?=(conn_[a-z0-9]+)$/
+
+/** The bindings of an install, as the flags name them. */
+export const connectionsOf = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
+  return yield* Effect.forEach(given, (text) => {
+    const [, provider, localName, childAlias, connectionId] = shape.exec(text) ?? []
+    if (provider === undefined || connectionId === undefined) {
+      return new CommandFailed({
+        message: `--connection ${text}: expected PROVIDER=CONNECTION, such as hashicorp/aws=conn_..., or PROVIDER:NAME.ALIAS=CONNECTION.`
+      })
+    }
+    return Effect.succeed({
+      provider,
+      moduleLocalName: localName ?? provider.split("/").at(-1) ?? provider,
+      connectionId,
+      ...(childAlias === undefined ? {} : { childAlias })
+    })
+  })
+})

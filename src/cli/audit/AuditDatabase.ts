@@ -1,0 +1,63 @@
+import { Effect, FileSystem, Path } from "effect"
+import { readAuditKey } from "../../../actors/audit/AuditLink.ts"
+import { SqlClient } from "effect/sql"
+import { loadKeyring } from "../../../actors/vault/MasterKeyStore.ts"
+import { databaseName, masterKeyName } from "../../database/DataFolder.ts"
+import { lookAtInstance } from "../../database/InstanceLock.ts"
+import { readInstallation } from "../../database/Installation.ts"
+import { NewestMigration } from "../../database/Migrations.ts"
+import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"
+import { masterKeySource, type Settings } from "../../settings/Settings.ts"
+import { CommandFailed } from "../Output.ts"
+
+/** The first version whose audit events are in chains. */
+const firstWithChains = 42
+
+const explained = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>, before = "") =>
+  Effect.mapError(effect, ({ message }) => new CommandFailed({ message: `${before}${message}` }))
+
+/** Gives `use` the database of the data folder to read, beside its server or without one. Nothing is created or changed. */
+export const withAuditDatabase = <A, E, R>(settings: Settings, use: Effect.Effect<A, E, R | SqlClient.SqlClient>) =>
+  Effect.gen(function* () {
+    const fileSystem = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const database = path.join(settings.dataDir, databaseName)
+    if (!(yield* fileSystem.exists(database))) {
+      return yield* new CommandFailed({
+        message: `${settings.dataDir} holds no database. Name the data folder with --data-dir.`
+      })
+    }
+    const isServed = Effect.orElseSucceed(
+      Effect.map(lookAtInstance(settings.dataDir), ({ held }) => held),
+      () => false
+    )
+    const checked = Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const [row] = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM svc_migrations`
+      const version = row?.newest ?? 0
+      if (version >= firstWithChains) return yield* use
+      return yield* new CommandFailed({
+        message: `The tables have version ${version}, of an earlier release: its audit events are in no chain. The next start of this release links them.`
+      })
+    })
+    return yield* withReadOnlyDatabase(database, isServed, checked)
+  })
+
+/** The key of the chains, from the master keys in these settings. */
+export const auditKeyOf = Effect.fn("auditKeyOf")(function* (settings: Settings) {
+  const path = yield* Path.Path
+  const source = masterKeySource(settings, path.join(settings.dataDir, masterKeyName))
+  const keyring = yield* explained(
+    loadKeyring(source.kind === "file" ? { ...source, create: false } : source, []),
+    "The chains are checked with a key that the master key opens. "
+  )
+  return yield* Effect.mapError(
+    readAuditKey(keyring),
+    () =>
+      new CommandFailed({
+        message: `The master key of these settings (${keyring.active.id}) does not open the key of the chains. Run this with the settings of the server.`
+      })
+  )
+})
+
+export const installationIdOf = Effect.map(readInstallation, (installation) => installation?.id)

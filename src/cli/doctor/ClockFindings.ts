@@ -1,0 +1,50 @@
+import { Clock, Effect, FileSystem, Option, Path } from "effect"
+import { newestEventTime } from "../../../actors/audit/NewestEvent.ts"
+import { databaseName } from "../../database/DataFolder.ts"
+import { lookAtInstance } from "../../database/InstanceLock.ts"
+import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"
+import type { Finding } from "./DoctorReport.ts"
+
+// No release is older than this, so no clock should be.
+const releasedAfter = Date.UTC(2026, 0, 1)
+/** Clocks that are set by the network differ by less, also after a move to another machine. */
+const toleratedMillis = 10 * 60_000
+
+const error = (message: string, remedy: string): Finding => ({ check: "clock", status: "error", message, remedy })
+
+/** None where there is no database, or none that can be read: other checks report that. */
+const newestRecord = Effect.fnUntraced(
+  function* (folder: string) {
+    const files = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const file = path.join(folder, databaseName)
+    if (!(yield* files.exists(file))) return Option.none()
+    const isServed = Effect.orElseSucceed(
+      Effect.map(lookAtInstance(folder), ({ held }) => held),
+      () => false
+    )
+    return yield* withReadOnlyDatabase(file, isServed, newestEventTime)
+  },
+  (effect) => Effect.catchCause(effect, () => Effect.succeedNone)
+)
+
+/** Whether the clock can be right: after this release, and not before what has already been recorded. */
+export const clockFinding = Effect.fn("clockFinding")(function* (folder: string) {
+  const now = yield* Clock.currentTimeMillis
+  const said = new Date(now).toISOString()
+  if (now <= releasedAfter) {
+    return error(
+      `The clock says ${said}, which is before this release was made.`,
+      "Set the clock, e.g. with NTP: sessions, tokens and plans expire by it."
+    )
+  }
+  const newest = yield* newestRecord(folder)
+  if (Option.isSome(newest) && Date.parse(newest.value) > now + toleratedMillis) {
+    return error(
+      `The clock says ${said}, and the newest audit event was written at ${newest.value}: one of them is wrong.`,
+      "Set the clock, e.g. with NTP: sessions, tokens and plans expire by it. If it is right, it was ahead before: the next event of the installation, e.g. by `svc admin setup-link`, ends this finding."
+    )
+  }
+  const ok: Finding = { check: "clock", status: "ok", message: said }
+  return ok
+})

@@ -1,0 +1,171 @@
+import { type FormEvent, useRef, useState } from "react"
+import { shortestPassword } from "../../../schema/records/Password.ts"
+import { request } from "../api/Client.ts"
+import { Fault } from "../api/Fault.ts"
+import { passkeysPossible } from "../api/PasskeySupport.ts"
+import { Button } from "../ui/Button.tsx"
+import { FaultNotice, Notice } from "../ui/Feedback.tsx"
+import { TextField } from "../ui/Field.tsx"
+import { useWords } from "../words/Words.ts"
+import type { SetupPerson } from "./PasskeySetup.ts"
+import { forgetSetupSecret } from "./SetupSecret.ts"
+import { setupWords } from "./SetupWords.ts"
+import { useSignInOffer } from "./SignInOffer.ts"
+import { entranceWords } from "./Words.ts"
+
+const resetCommand = "svc admin reset-password"
+
+const Refusal = ({ error }: { readonly error: unknown }) => {
+  const words = useWords(setupWords)
+  return error instanceof Fault ? <FaultNotice error={error} /> : <Notice tone="bad">{words.passkeyNotMade}</Notice>
+}
+
+interface PersonFieldsProps {
+  readonly name: string
+  readonly email: string
+  readonly onName: (name: string) => void
+  readonly onEmail: (email: string) => void
+}
+
+const PersonFields = ({ name, email, onName, onEmail }: PersonFieldsProps) => {
+  const words = useWords(entranceWords)
+  return (
+    <>
+      <TextField
+        label={words.displayName}
+        helper={words.displayNameHelp}
+        optional
+        name="displayName"
+        autoComplete="name"
+        maxLength={80}
+        value={name}
+        onChange={(event) => onName(event.target.value)}
+      />
+      <TextField
+        label={words.email}
+        type="email"
+        name="email"
+        autoComplete="username"
+        required
+        value={email}
+        onChange={(event) => onEmail(event.target.value)}
+      />
+    </>
+  )
+}
+
+interface PasskeyWayProps {
+  readonly recovering: boolean
+  readonly primary: boolean
+  readonly onPress: () => void
+}
+
+const PasskeyWay = ({ recovering, primary, onPress }: PasskeyWayProps) => {
+  const words = useWords(setupWords)
+  return (
+    <>
+      <div className="entrance-ways">
+        <Button icon="connection" tone={primary ? "primary" : "plain"} onClick={onPress}>
+          {recovering ? words.recoverByPasskey : words.createByPasskey}
+        </Button>
+      </div>
+      <p className="entrance-note">
+        {words.passkeyAbout} {recovering ? words.passkeyReplaces : null} {words.passkeyLost} <code>{resetCommand}</code>
+      </p>
+    </>
+  )
+}
+
+interface SetupFormProps {
+  /** `undefined` without a script: the person types it. */
+  readonly secret: string | undefined
+  readonly recovering: boolean
+  /** The link has ended since the page said what it is for. */
+  readonly onEnded?: () => void
+}
+
+/** How the holder of a setup link signs in from now on, and for a first account who they are. */
+export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
+  const entrance = useWords(entranceWords)
+  const words = useWords(setupWords)
+  const offer = useSignInOffer()
+  const [capable] = useState(() => typeof window !== "undefined" && passkeysPossible(window.location.hostname))
+  const form = useRef<HTMLFormElement>(null)
+  const [email, setEmail] = useState("")
+  const [name, setName] = useState("")
+  const [password, setPassword] = useState("")
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(undefined)
+  const byPasskey = capable && offer.passkeys
+  // The holder of a link must get in; where nothing else is possible, a password still opens this session.
+  const byPassword = offer.password || !byPasskey
+  const person = (): SetupPerson => ({
+    secret: secret ?? "",
+    ...(recovering ? {} : { email: email.trim() }),
+    ...(recovering || name.trim() === "" ? {} : { displayName: name.trim() })
+  })
+  const enter = (attempt: Promise<unknown>) => {
+    setBusy(true)
+    setError(undefined)
+    attempt.then(
+      () => {
+        forgetSetupSecret()
+        window.location.replace("/")
+      },
+      (refused: unknown) => {
+        setError(refused)
+        setBusy(false)
+        if (refused instanceof Fault && refused.status === 404) onEnded?.()
+      }
+    )
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    enter(request("POST", "/auth/setup", { body: { ...person(), password }, keepOn401: true }))
+  }
+  const withPasskey = () => {
+    // A passkey needs the whole form except the password.
+    const address = form.current?.querySelector<HTMLInputElement>("input[type=email]")
+    if (busy || address?.reportValidity() === false) return
+    enter(import("./PasskeySetup.ts").then(({ setUpWithPasskey }) => setUpWithPasskey(person())))
+  }
+  return (
+    <>
+      <form ref={form} className="form" method="post" action="/setup" onSubmit={submit}>
+        {secret === undefined ? (
+          <TextField
+            label={words.code}
+            helper={words.codeHelp}
+            name="secret"
+            mono
+            required
+            autoComplete="off"
+            spellCheck={false}
+          />
+        ) : null}
+        {recovering ? null : <PersonFields name={name} email={email} onName={setName} onEmail={setEmail} />}
+        {byPassword ? (
+          <TextField
+            label={recovering ? words.newPassword : entrance.password}
+            helper={entrance.passwordHelp}
+            type="password"
+            name="password"
+            autoComplete="new-password"
+            required
+            minLength={shortestPassword}
+            value={password}
+            onChange={(event) => setPassword(event.target.value)}
+          />
+        ) : null}
+        {error === undefined ? null : <Refusal error={error} />}
+        {byPassword ? (
+          <Button tone="primary" type="submit" busy={busy}>
+            {recovering ? words.setPassword : words.create}
+          </Button>
+        ) : null}
+      </form>
+      {byPassword && byPasskey ? <p className="entrance-or">{entrance.or}</p> : null}
+      {byPasskey ? <PasskeyWay recovering={recovering} primary={!byPassword} onPress={withPasskey} /> : null}
+    </>
+  )
+}

@@ -1,0 +1,48 @@
+const en = {
+  title: "Take over an existing state",
+  about:
+    "For infrastructure that Terraform or OpenTofu has applied elsewhere. Upload its state, and the capsule begins with it instead of with nothing. The plan shows what the module would change; nothing is applied until somebody approves it.",
+  file: "State file",
+  fileHelp: "terraform.tfstate, or what terraform state pull or tofu state pull writes. At most 32 MiB.",
+  sealed: "It is sealed as soon as it arrives, and erased after an hour unless an install takes it over.",
+  tooLarge: "The file is larger than 32 MiB.",
+  upload: "Upload the state",
+  uploaded: "Uploaded state",
+  facts: (resources: number, serial: number) =>
+    `${resources} ${resources === 1 ? "resource" : "resources"}, serial ${serial}`,
+  writtenBy: "Written by version",
+  digest: "SHA-256",
+  without: "Install without it",
+  undeclared: "Resources to give up",
+  undeclaredHelp:
+    "Resources of the state that the module does not declare would be destroyed, so the install refuses them. Better add a moved or removed block to the module. To have them destroyed, type each address on a line of its own.",
+  unlocked: "The old backend is not locked",
+  unlockedText:
+    "Whoever can reach it can still apply to the same resources. Withdraw their access, or remove the state there, before you apply here.",
+  review: "Takes over"
+}
+
+const ja: typeof en = {
+  title: "既存の状態を引き継ぐ",
+  about:
+    "Terraform または OpenTofu が別の場所で適用したインフラ向けです。その状態をアップロードすると、カプセルは空の状態ではなくその状態から始まります。プランにはモジュールによる変更内容が表示され、承認されるまで何も適用されません。",
+  file: "状態ファイル",
+  fileHelp: "terraform.tfstate、または terraform state pull や tofu state pull の出力。最大 32 MiB。",
+  sealed: "受信後ただちに暗号化され、インストールに引き継がれなければ 1 時間後に消去されます。",
+  tooLarge: "ファイルが 32 MiB を超えています。",
+  upload: "状態をアップロードする",
+  uploaded: "アップロードした状態",
+  facts: (resources: number, serial: number) => `リソース ${resources} 件、シリアル ${serial}`,
+  writtenBy: "作成したバージョン",
+  digest: "SHA-256",
+  without: "引き継がずにインストールする",
+  undeclared: "手放すリソース",
+  undeclaredHelp:
+    "状態にあってモジュールで宣言されていないリソースは破棄の対象になるため、インストールは拒否されます。モジュールに moved または removed ブロックを追加することをお勧めします。破棄してよい場合は、アドレスを 1 行に 1 つずつ入力してください。",
+  unlocked: "元のバックエンドはロックされません",
+  unlockedText:
+    "元のバックエンドにアクセスできる人は、同じリソースに引き続き適用できます。ここで適用する前に、アクセス権を取り消すか、元の状態を削除してください。",
+  review: "引き継ぐ状態"
+}
+
+export const takeOverWords = { en, ja }

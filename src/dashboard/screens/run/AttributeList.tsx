@@ -1,0 +1,123 @@
+import type { ChangedAttribute, ResourceChange } from "../../api/Types.ts"
+import { Icon } from "../../ui/Icon.tsx"
+import { useWords } from "../../words/Words.ts"
+import { DifferenceView } from "./DifferenceView.tsx"
+import { attributesOf, inlineText, type Side, sidesOf } from "./PlanDiff.ts"
+import { planWords } from "./PlanWords.ts"
+
+const rawText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
+
+const CopySide = ({ label, value }: { readonly label: string; readonly value: unknown }) => (
+  <button type="button" className="difference-copy" onClick={() => void navigator.clipboard.writeText(rawText(value))}>
+    <Icon name="copy" />
+    {label}
+  </button>
+)
+
+const InlineSide = ({ of, side }: { readonly of: "before" | "after"; readonly side: Side }) => {
+  const words = useWords(planWords)
+  if (side.kind === "value") return <span className={`value value-${of}`}>{inlineText(side.value)}</span>
+  if (side.kind === "hidden") {
+    return (
+      <span className="value-chip">
+        <Icon name="lock" />
+        {words.hidden}
+      </span>
+    )
+  }
+  if (side.kind === "later") return <span className="value-chip value-later">{words.later}</span>
+  return <span className="value value-word">{side.kind === "null" ? "null" : words.absent}</span>
+}
+
+const isInline = (side: Side) => side.kind !== "value" || inlineText(side.value) !== undefined
+const valueOf = (side: Side) => (side.kind === "value" ? side.value : undefined)
+
+/** What an attribute was and will be: in one line where both are short, laid out with its difference where one is long. */
+export const ValueChange = ({
+  attribute,
+  of
+}: {
+  /** The address or name of what has the attribute: a page may show several of one name. */
+  readonly of: string
+  readonly attribute: Pick<ChangedAttribute, "name" | "before" | "after" | "sensitive" | "unknown">
+}) => {
+  const words = useWords(planWords)
+  const { after, before } = sidesOf(attribute)
+  if (isInline(before) && isInline(after)) {
+    return (
+      <span className="value-sides">
+        {before.kind === "absent" ? null : (
+          <>
+            <InlineSide of="before" side={before} />
+            {after.kind === "absent" ? null : (
+              <span className="arrow" aria-hidden="true">
+                →
+              </span>
+            )}
+          </>
+        )}
+        {after.kind === "absent" ? null : <InlineSide of="after" side={after} />}
+        {before.kind === "absent" && after.kind === "absent" ? <InlineSide of="after" side={after} /> : null}
+        {after.kind === "hidden" ? <span className="change-reason">{words.hiddenChanges}</span> : null}
+      </span>
+    )
+  }
+  return (
+    <div className="value-long">
+      <DifferenceView of={of} name={attribute.name} before={valueOf(before)} after={valueOf(after)} />
+      <div className="difference-tools">
+        {before.kind === "value" ? <CopySide label={words.copyBefore} value={before.value} /> : null}
+        {after.kind === "value" ? <CopySide label={words.copyAfter} value={after.value} /> : null}
+        {after.kind === "later" ? <InlineSide of="after" side={after} /> : null}
+      </div>
+    </div>
+  )
+}
+
+/** The attributes of a change: what forces a replacement first, what is only known later last. */
+export const AttributeList = ({ change }: { readonly change: ResourceChange }) => {
+  const words = useWords(planWords)
+  const { later, shown } = attributesOf(change)
+  return (
+    <dl className="attributes">
+      {change.importing?.id === undefined ? null : (
+        <div>
+          <dt>{words.importId}</dt>
+          <dd>
+            <span className="value value-after">{change.importing.id}</span>
+          </dd>
+        </div>
+      )}
+      {change.previousAddress === undefined ? null : (
+        <div>
+          <dt>{words.address}</dt>
+          <dd>
+            <ValueChange
+              of={change.address}
+              attribute={{ name: "address", before: change.previousAddress, after: change.address }}
+            />
+          </dd>
+        </div>
+      )}
+      {shown.map((attribute) => (
+        <div key={attribute.name}>
+          <dt>
+            {attribute.name}
+            {attribute.forcesReplacement === true ? <span className="value-force">± {words.forces}</span> : null}
+          </dt>
+          <dd>
+            <ValueChange of={change.address} attribute={attribute} />
+          </dd>
+        </div>
+      ))}
+      {later.length === 0 ? null : (
+        <div>
+          <dt>{later.join(", ")}</dt>
+          <dd>
+            <span className="value-chip value-later">{words.later}</span>
+          </dd>
+        </div>
+      )}
+    </dl>
+  )
+}

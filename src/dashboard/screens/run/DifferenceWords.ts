@@ -1,0 +1,58 @@
+const plural = (count: number, one: string, many: string) =>
+  count === 1 ? `1 ${one}` : `${count.toLocaleString("en")} ${many}`
+
+const en = {
+  readings: { json: "JSON", base64: "base64, decoded", text: "text" },
+  units: {
+    statements: (count: number) => plural(count, "statement", "statements"),
+    keys: (count: number) => plural(count, "key", "keys"),
+    items: (count: number) => plural(count, "item", "items"),
+    lines: (count: number) => plural(count, "line", "lines")
+  },
+  changed: (changed: number, all: string) => `${changed} of ${all} changed`,
+  added: (count: number) => `${count} added`,
+  removed: (count: number) => `${count} removed`,
+  only: {
+    whitespace: "only white space changes",
+    type: "only the type changes, the value reads the same",
+    order: "only the order changes, which means nothing here"
+  },
+  reordered: (count: number) => `${plural(count, "element", "elements")} changed place only, which means nothing here.`,
+  unchanged: (what: string) => `${what} unchanged`,
+  moved: (from: number, to: number) => `moved from place ${from} to ${to}`,
+  more: (count: number, all: string) => `Show ${count.toLocaleString("en")} more of ${all}`,
+  comparing: "Comparing…",
+  difference: (name: string) => `Difference of ${name}`,
+  removedLine: "removed",
+  addedLine: "added",
+  nothing: "nothing"
+}
+
+const ja: typeof en = {
+  readings: { json: "JSON", base64: "base64（復号済み）", text: "テキスト" },
+  units: {
+    statements: (count: number) => `ステートメント ${count.toLocaleString("ja")} 件`,
+    keys: (count: number) => `キー ${count.toLocaleString("ja")} 個`,
+    items: (count: number) => `要素 ${count.toLocaleString("ja")} 個`,
+    lines: (count: number) => `${count.toLocaleString("ja")} 行`
+  },
+  changed: (changed: number, all: string) => `${all}のうち ${changed} を変更`,
+  added: (count: number) => `追加 ${count}`,
+  removed: (count: number) => `削除 ${count}`,
+  only: {
+    whitespace: "空白のみの変更",
+    type: "型のみの変更（値の見た目は同じ）",
+    order: "順序のみの変更（ここでは意味を持ちません）"
+  },
+  reordered: (count: number) => `${count} 個の要素は位置だけが変わりました（ここでは意味を持ちません）。`,
+  unchanged: (what: string) => `${what}は変更なし`,
+  moved: (from: number, to: number) => `${from} 番目から ${to} 番目へ移動`,
+  more: (count: number, all: string) => `全 ${all}のうち続きの ${count.toLocaleString("ja")} 行を表示`,
+  comparing: "比較しています…",
+  difference: (name: string) => `${name} の差分`,
+  removedLine: "削除",
+  addedLine: "追加",
+  nothing: "なし"
+}
+
+export const differenceWords = { en, ja }

@@ -1,0 +1,109 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
+import { call } from "../../api/Call.ts"
+import { newIdempotencyKey } from "../../api/Client.ts"
+import { backupsArchive, backupsRestorePlan } from "../../api/Endpoints.ts"
+import { capsulesQuery } from "../../api/Queries.ts"
+import type { Backup } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { FaultNotice } from "../../ui/Feedback.tsx"
+import { SelectField } from "../../ui/Field.tsx"
+import { vocabulary } from "../../words/Vocabulary.ts"
+import { useWords } from "../../words/Words.ts"
+import { backupWords } from "./BackupWords.ts"
+
+const save = (content: unknown, name: string): void => {
+  const url = URL.createObjectURL(new Blob([JSON.stringify(content)], { type: "application/json" }))
+  const link = document.createElement("a")
+  link.href = url
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(url)
+}
+
+/** Asks which Capsule, where the backup holds several, and leads to the Run that reviews its restore. */
+const RestoreDialog = ({ backup, onClose }: { readonly backup: Backup; readonly onClose: () => void }) => {
+  const words = useWords(backupWords)
+  const terms = useWords(vocabulary)
+  const workspace = useWorkspace()
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const [key] = useState(newIdempotencyKey)
+  const capsules = (useQuery(capsulesQuery(workspace.id)).data ?? []).filter(({ status }) => isInService(status))
+  const [chosen, setChosen] = useState("")
+  const capsuleId = backup.capsuleId ?? (chosen === "" ? capsules[0]?.id : chosen)
+  const restore = useMutation({
+    mutationFn: () =>
+      call(backupsRestorePlan, {
+        params: { backupId: backup.id },
+        body: capsuleId === undefined ? {} : { capsuleId },
+        idempotencyKey: key
+      }),
+    onSuccess: ({ run }) => {
+      void queryClient.invalidateQueries({ queryKey: ["workspace"] })
+      onClose()
+      void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: run.id } })
+    }
+  })
+  return (
+    <Dialog title={words.restoreTitle} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (capsuleId !== undefined && !restore.isPending) restore.mutate()
+        }}
+      >
+        <p>{words.restoreText}</p>
+        {backup.capsuleId === undefined ? (
+          <SelectField
+            label={words.capsule}
+            value={capsuleId ?? ""}
+            onChange={(event) => setChosen(event.target.value)}
+          >
+            {capsules.map(({ environment, id, name }) => (
+              <option key={id} value={id}>
+                {name} · {environment}
+              </option>
+            ))}
+          </SelectField>
+        ) : null}
+        {restore.error === null ? null : <FaultNotice error={restore.error} />}
+        <div className="form-actions">
+          <Button tone="primary" type="submit" disabled={capsuleId === undefined} busy={restore.isPending}>
+            {words.review}
+          </Button>
+          <Button tone="quiet" onClick={onClose}>
+            {terms.cancel}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** What an owner does with a backup. */
+export const BackupActions = ({ backup }: { readonly backup: Backup }) => {
+  const words = useWords(backupWords)
+  const [restoring, setRestoring] = useState(false)
+  const download = useMutation({
+    mutationFn: () => call(backupsArchive, { params: { backupId: backup.id } }),
+    onSuccess: (archive) => save(archive, `${backup.id}.svc-backup.json`)
+  })
+  return (
+    <>
+      {download.error === null ? null : <FaultNotice error={download.error} />}
+      <Button small icon="download" busy={download.isPending} onClick={() => download.mutate()}>
+        {words.download}
+      </Button>
+      <Button small onClick={() => setRestoring(true)}>
+        {words.restore}
+      </Button>
+      {restoring ? <RestoreDialog backup={backup} onClose={() => setRestoring(false)} /> : null}
+    </>
+  )
+}

@@ -1,0 +1,62 @@
+/** A piece of a line; a marked one is what differs inside a pair of lines. */
+export interface Segment {
+  readonly text: string
+  readonly marked: boolean
+}
+
+/** What a fold counts: elements of a policy, members of an object, elements of a list, lines of a text. */
+export type Unit = "statements" | "keys" | "items" | "lines"
+
+/** One line of a difference. Numbers count from 1, on the side that has the line. */
+export type DifferenceLine =
+  | { readonly kind: "same"; readonly before: number; readonly after: number; readonly text: string }
+  | { readonly kind: "removed"; readonly before: number; readonly segments: ReadonlyArray<Segment> }
+  | { readonly kind: "added"; readonly after: number; readonly segments: ReadonlyArray<Segment> }
+  /** Where the lines below it are, from the outermost member inwards. */
+  | { readonly kind: "path"; readonly path: ReadonlyArray<string> }
+  /** An element of a list that has a meaningful order stands elsewhere; positions count from 1. */
+  | { readonly kind: "moved"; readonly from: number; readonly to: number; readonly text: string }
+  | {
+      readonly kind: "fold"
+      readonly unit: Unit
+      readonly count: number
+      readonly lines: ReadonlyArray<DifferenceLine>
+    }
+
+/** A change that a reviewer must never find folded away: who may do what to what. */
+export interface Highlight {
+  readonly name: string
+  readonly before: string | undefined
+  readonly after: string | undefined
+}
+
+/** How the two sides were read. */
+export type Reading = "json" | "base64" | "text" | "words"
+
+/** The difference of two values, ready to be drawn. */
+export interface Difference {
+  readonly reading: Reading
+  /** How much changed of what: `changed` of `total` existed before or exist now; `added` and `removed` are parts of `changed`. */
+  readonly extent: {
+    readonly unit: Unit
+    readonly changed: number
+    readonly added: number
+    readonly removed: number
+    readonly total: number
+  }
+  readonly highlights: ReadonlyArray<Highlight>
+  /** Elements that changed only their place where the place means nothing. */
+  readonly reordered: number
+  /** What is the same apart from this. */
+  readonly only: "whitespace" | "type" | "order" | undefined
+  readonly lines: ReadonlyArray<DifferenceLine>
+  /** Lines that were added or removed; more than are drawn at first in a long difference. */
+  readonly changedLines: number
+}
+
+/** What a value is compared by, and under which name it stands. */
+export interface ValuePair {
+  readonly name: string
+  readonly before: unknown
+  readonly after: unknown
+}

@@ -1,0 +1,18 @@
+import type { ValuePair } from "./Difference.ts"
+import type { DrawnDifference, DrawnPage } from "./DifferencePages.ts"
+
+/** What the page asks of the worker. `of` names a difference from `compare` to `forget`. */
+export type DifferenceRequest =
+  | { readonly kind: "compare"; readonly of: number; readonly pair: ValuePair }
+  | {
+      readonly kind: "page"
+      readonly of: number
+      readonly request: number
+      readonly from: number
+      readonly fold?: number
+    }
+  | { readonly kind: "forget"; readonly of: number }
+
+export type DifferenceReply =
+  | { readonly kind: "compared"; readonly of: number; readonly difference: DrawnDifference }
+  | { readonly kind: "page"; readonly request: number; readonly page: DrawnPage }

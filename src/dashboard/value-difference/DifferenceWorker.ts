@@ -1,0 +1,24 @@
+import type { DifferenceReply, DifferenceRequest } from "./DifferenceMessages.ts"
+import { paged } from "./DifferencePages.ts"
+import { valueDifference } from "./ValueDifference.ts"
+
+// Runs in a worker of its own: a policy of a megabyte takes longer to compare than a page may stand still.
+const known = new Map<number, ReturnType<typeof paged>>()
+
+// A worker answers its own page only, and has no target to name.
+const reply = (message: DifferenceReply) => self.postMessage(message, {})
+
+self.addEventListener("message", ({ data: request }: MessageEvent<DifferenceRequest>) => {
+  if (request.kind === "forget") {
+    known.delete(request.of)
+    return
+  }
+  if (request.kind === "compare") {
+    const difference = paged(valueDifference(request.pair))
+    known.set(request.of, difference)
+    reply({ kind: "compared", of: request.of, difference: difference.first })
+    return
+  }
+  const page = known.get(request.of)?.page(request.from, request.fold) ?? { lines: [], length: 0 }
+  reply({ kind: "page", request: request.request, page })
+})

@@ -1,0 +1,27 @@
+import type { DifferenceLine } from "./Difference.ts"
+
+/** A run of unchanged lines is folded when more than this many would remain hidden. */
+const shortestFold = 3
+
+/** Unchanged lines further than `context` from a changed one become folds. */
+export const folded = (lines: ReadonlyArray<DifferenceLine>, context: number): ReadonlyArray<DifferenceLine> => {
+  const drawn: Array<DifferenceLine> = []
+  for (let at = 0; at < lines.length; ) {
+    if (lines[at]?.kind !== "same") {
+      const line = lines[at++]
+      if (line !== undefined) drawn.push(line)
+      continue
+    }
+    let end = at
+    while (end < lines.length && lines[end]?.kind === "same") end++
+    const first = at === 0 ? at : Math.min(end, at + context)
+    const last = end === lines.length ? end : Math.max(first, end - context)
+    drawn.push(...lines.slice(at, first))
+    const hidden = lines.slice(first, last)
+    if (hidden.length < shortestFold) drawn.push(...hidden)
+    else drawn.push({ kind: "fold", unit: "lines", count: hidden.length, lines: hidden })
+    drawn.push(...lines.slice(last, end))
+    at = end
+  }
+  return drawn
+}

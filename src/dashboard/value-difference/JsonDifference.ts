@@ -1,0 +1,225 @@
+import type { Difference, DifferenceLine, Unit } from "./Difference.ts"
+import { identityOf, isIdentityKey } from "./JsonPairing.ts"
+import { highlightsOf, type JsonNode, jsonTree } from "./JsonTree.ts"
+import { isJsonArray, isJsonObject, type JsonValue } from "./JsonValue.ts"
+import { visibleText } from "./VisibleText.ts"
+import { wordDifference } from "./WordDifference.ts"
+
+/** An element of up to this many lines is shown whole around its change. */
+const wholeElement = 14
+/** Lines of context around a change in a longer one. */
+const context = 3
+/** A run of unchanged lines is folded when it is longer. */
+const longestRun = 2
+
+const indent = (depth: number) => "  ".repeat(depth)
+const label = (key: string | undefined) => (key === undefined ? "" : `${JSON.stringify(key)}: `)
+
+/** What stands in a value in place of a part that is unknown or sensitive. */
+const marks: ReadonlySet<string> = new Set(["(known after apply)", "(sensitive value)"])
+
+const scalarText = (value: JsonValue, isText: boolean): string =>
+  !isText && typeof value === "string" && marks.has(value) ? value : JSON.stringify(value)
+
+/** A value as lines of indented JSON. */
+const printed = (
+  value: JsonValue,
+  key: string | undefined,
+  depth: number,
+  comma: string,
+  isText: boolean
+): ReadonlyArray<string> => {
+  const start = `${indent(depth)}${label(key)}`
+  const entries: ReadonlyArray<readonly [string | undefined, JsonValue]> | undefined = isJsonArray(value)
+    ? value.map((element) => [undefined, element] as const)
+    : isJsonObject(value)
+      ? Object.entries(value)
+      : undefined
+  if (entries === undefined) return [visibleText(`${start}${scalarText(value, isText)}${comma}`)]
+  const [open, close] = isJsonArray(value) ? ["[", "]"] : ["{", "}"]
+  if (entries.length === 0) return [visibleText(`${start}${open}${close}${comma}`)]
+  return [
+    visibleText(`${start}${open}`),
+    ...entries.flatMap(([name, inner], index) =>
+      printed(inner, name, depth + 1, index === entries.length - 1 ? "" : ",", isText)
+    ),
+    `${indent(depth)}${close}${comma}`
+  ]
+}
+
+const unitOf = (node: JsonNode): Unit => {
+  if (isJsonObject(node.after ?? node.before)) return "keys"
+  return node.key === "Statement" ? "statements" : "items"
+}
+
+const pathOf = (ancestors: ReadonlyArray<string>, node: JsonNode): ReadonlyArray<string> => {
+  const name = identityOf(node.after ?? node.before)
+  const changed = node.children?.filter(({ state }) => state !== "same") ?? []
+  const only = changed.length === 1 ? changed[0]?.key : undefined
+  return [...ancestors, ...[name, only].filter((part) => part !== undefined)].map(visibleText)
+}
+
+/** Draws a tree; `isText` where the value was a text, in which nothing is marked as unknown or sensitive. */
+const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> => {
+  let before = 0
+  let after = 0
+  const same = (lines: ReadonlyArray<string>): ReadonlyArray<DifferenceLine> =>
+    lines.map((text) => ({ kind: "same", before: ++before, after: ++after, text }))
+  const removed = (lines: ReadonlyArray<string>): ReadonlyArray<DifferenceLine> =>
+    lines.map((text) => ({ kind: "removed", before: ++before, segments: [{ text, marked: false }] }))
+  const added = (lines: ReadonlyArray<string>): ReadonlyArray<DifferenceLine> =>
+    lines.map((text) => ({ kind: "added", after: ++after, segments: [{ text, marked: false }] }))
+
+  const scalars = (node: JsonNode, depth: number, comma: string): ReadonlyArray<DifferenceLine> => {
+    const of = (value: JsonValue | undefined) =>
+      value === undefined ? [] : printed(value, node.key, depth, comma, isText)
+    const [old, young] = [of(node.before), of(node.after)]
+    const [first, second] = [old[0], young[0]]
+    if (old.length !== 1 || young.length !== 1 || first === undefined || second === undefined) {
+      return [...removed(old), ...added(young)]
+    }
+    const words = wordDifference(first, second)
+    return [
+      { kind: "removed", before: ++before, segments: words.before },
+      { kind: "added", after: ++after, segments: words.after }
+    ]
+  }
+
+  const children = (node: JsonNode, all: ReadonlyArray<JsonNode>, depth: number, path: ReadonlyArray<string>) => {
+    const lines: Array<DifferenceLine> = []
+    const isObject = isJsonObject(node.after)
+    const isShort = isObject && printed(node.after ?? null, undefined, 0, "", isText).length <= wholeElement
+    const unit = unitOf(node)
+    const drawnAt = (index: number): ReadonlyArray<DifferenceLine> => {
+      const child = all[index]
+      if (child === undefined) return []
+      const comma = index === all.length - 1 ? "" : ","
+      return nodeLines(child, depth, comma, path)
+    }
+    for (let at = 0; at < all.length; ) {
+      if (all[at]?.state !== "same") {
+        lines.push(...drawnAt(at++))
+        continue
+      }
+      let end = at
+      while (end < all.length && all[end]?.state === "same") end++
+      const run = Array.from({ length: end - at }, (_, offset) => ({ index: at + offset, lines: drawnAt(at + offset) }))
+      const near = new Set<number>()
+      if (isObject) {
+        // What names an element stays with its change, and so does what stands close to it.
+        for (const { index } of run) if (isIdentityKey(all[index]?.key ?? "")) near.add(index)
+        const keep = (order: typeof run) => {
+          let left = context
+          for (const { index, lines } of order) {
+            left -= lines.length
+            if (left < 0) break
+            near.add(index)
+          }
+        }
+        if (at > 0) keep(run)
+        if (end < all.length) keep(run.toReversed())
+      }
+      let hidden: Array<(typeof run)[number]> = []
+      const flush = () => {
+        const inside = hidden.flatMap(({ lines }) => lines)
+        if (inside.length <= longestRun) lines.push(...inside)
+        else lines.push({ kind: "fold", unit, count: hidden.length, lines: inside })
+        hidden = []
+      }
+      for (const part of run) {
+        if (isShort || near.has(part.index)) {
+          flush()
+          lines.push(...part.lines)
+        } else hidden.push(part)
+      }
+      flush()
+      at = end
+    }
+    return lines
+  }
+
+  const nodeLines = (
+    node: JsonNode,
+    depth: number,
+    comma: string,
+    path: ReadonlyArray<string>
+  ): ReadonlyArray<DifferenceLine> => {
+    const own = node.index === undefined ? path : [...path.slice(0, -1), `${path.at(-1) ?? ""}[${node.index + 1}]`]
+    const lead: ReadonlyArray<DifferenceLine> =
+      node.index !== undefined &&
+      node.state !== "same" &&
+      node.state !== "moved" &&
+      isJsonObject(node.after ?? node.before)
+        ? [{ kind: "path", path: pathOf(own, node) }]
+        : []
+    const moved: ReadonlyArray<DifferenceLine> =
+      node.movedFrom === undefined || node.index === undefined
+        ? []
+        : [
+            {
+              kind: "moved",
+              from: node.movedFrom + 1,
+              to: node.index + 1,
+              text: visibleText(identityOf(node.after) ?? scalarText(node.after ?? null, isText))
+            }
+          ]
+    if (node.state === "same" || node.state === "moved") {
+      return [...lead, ...moved, ...same(printed(node.after ?? null, node.key, depth, comma, isText))]
+    }
+    if (node.children === undefined) return [...lead, ...moved, ...scalars(node, depth, comma)]
+    const [open, close] = isJsonArray(node.after) ? ["[", "]"] : ["{", "}"]
+    const inner = node.key === undefined ? own : [...own, node.key]
+    const start = same([visibleText(`${indent(depth)}${label(node.key)}${open}`)])
+    const body = children(node, node.children, depth + 1, inner)
+    return [...lead, ...moved, ...start, ...body, ...same([`${indent(depth)}${close}${comma}`])]
+  }
+
+  return nodeLines(root, 0, "", [])
+}
+
+/** The list or object of which the head says how much changed: inwards as long as one member alone changed. */
+const measured = (node: JsonNode): JsonNode => {
+  const changed = node.children?.filter(({ state }) => state !== "same") ?? []
+  const [only] = changed
+  if (changed.length !== 1 || only?.children === undefined || only.state === "same") return node
+  return isJsonArray(node.after) ? node : measured(only)
+}
+
+const leaves = (node: JsonNode): ReadonlyArray<JsonNode> =>
+  node.state === "same" ? [] : node.children === undefined ? [node] : node.children.flatMap(leaves)
+
+const isScalar = (value: JsonValue | undefined) => value !== undefined && !isJsonArray(value) && !isJsonObject(value)
+
+/** The difference of two objects or lists by their keys and elements; one side may be absent. */
+export const jsonDifference = (
+  before: JsonValue | undefined,
+  after: JsonValue | undefined,
+  isText: boolean
+): Difference => {
+  const tree = jsonTree(before, after)
+  const of = measured(tree)
+  const counted = of.children ?? []
+  const changed = leaves(tree)
+  const isType = ({ after, before, state }: JsonNode) =>
+    state === "changed" && isScalar(before) && isScalar(after) && String(before) === String(after)
+  const lines = draw(tree, isText)
+  const changedLines = (part: ReadonlyArray<DifferenceLine>): number =>
+    part.filter(({ kind }) => kind === "removed" || kind === "added" || kind === "moved").length
+  return {
+    reading: "json",
+    extent: {
+      unit: unitOf(of),
+      changed: counted.filter(({ state }) => state !== "same").length,
+      added: counted.filter(({ state }) => state === "added").length,
+      removed: counted.filter(({ state }) => state === "removed").length,
+      total: counted.length
+    },
+    // A value that comes or goes as a whole is shown as a whole.
+    highlights: tree.children === undefined ? [] : highlightsOf(tree),
+    reordered: tree.reordered,
+    only:
+      changed.length === 0 ? (tree.reordered > 0 ? "order" : "whitespace") : changed.every(isType) ? "type" : undefined,
+    lines,
+    changedLines: changedLines(lines)
+  }
+}

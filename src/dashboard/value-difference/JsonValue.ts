@@ -1,0 +1,49 @@
+export type JsonValue = null | boolean | number | string | ReadonlyArray<JsonValue> | JsonObject
+export interface JsonObject {
+  readonly [key: string]: JsonValue
+}
+
+export const isJsonArray = (value: JsonValue | undefined): value is ReadonlyArray<JsonValue> => Array.isArray(value)
+
+export const isJsonObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !isJsonArray(value)
+
+const isJsonValue = (value: unknown): value is JsonValue => {
+  if (value === null || typeof value === "string" || typeof value === "boolean" || typeof value === "number")
+    return true
+  return typeof value === "object" && Object.values(value).every(isJsonValue)
+}
+
+/** The value as JSON whose keys are sorted, so that equal values have equal texts. */
+export const canonicalText = (value: JsonValue): string => {
+  if (isJsonArray(value)) return `[${value.map(canonicalText).join()}]`
+  if (!isJsonObject(value)) return JSON.stringify(value)
+  return `{${Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalText(value[key] ?? null)}`)
+    .join()}}`
+}
+
+/** An object or a list that is written as JSON. None when the text means more than the value: repeated keys, longer numbers. */
+const documentOf = (text: string): JsonValue | undefined => {
+  const trimmed = text.trim()
+  if (!trimmed.startsWith("{") && !trimmed.startsWith("[")) return undefined
+  const outside = trimmed.replace(/"(?:[^"\\]|\\.)*"/g, "")
+  if (/\d{16}/.test(outside)) return undefined
+  let members = 0
+  try {
+    const value: unknown = JSON.parse(trimmed, (_key, inner: unknown) => {
+      if (typeof inner === "object" && inner !== null && !Array.isArray(inner)) members += Object.keys(inner).length
+      return inner
+    })
+    return members === outside.split(":").length - 1 && isJsonValue(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The object or list that a value is, or that it holds as a text. */
+export const structureOf = (value: unknown): JsonValue | undefined => {
+  if (typeof value === "string") return documentOf(value)
+  return typeof value === "object" && value !== null && isJsonValue(value) ? value : undefined
+}

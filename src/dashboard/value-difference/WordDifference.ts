@@ -1,0 +1,46 @@
+import { diffArrays } from "diff"
+import type { Segment } from "./Difference.ts"
+
+/** Identifiers, numbers, white space, and every other character by itself. */
+const token = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu
+
+/** Longer lines are compared as a whole: their words would take longer than they help. */
+const longestLine = 4000
+
+/** A pair of lines shows its words when at least this part of their characters agrees. */
+const leastAgreement = 0.3
+
+const whole = (text: string): ReadonlyArray<Segment> => [{ text, marked: false }]
+
+export interface WordDifference {
+  readonly before: ReadonlyArray<Segment>
+  readonly after: ReadonlyArray<Segment>
+  /** The part of the longer line's characters that is in both, from 0 to 1. */
+  readonly agreement: number
+}
+
+const push = (segments: Array<Segment>, text: string, marked: boolean) => {
+  const last = segments.at(-1)
+  if (last?.marked === marked) segments[segments.length - 1] = { text: last.text + text, marked }
+  else segments.push({ text, marked })
+}
+
+/** The changed words inside a pair of lines; unlike lines are not marked at all. */
+export const wordDifference = (before: string, after: string): WordDifference => {
+  const plain = { before: whole(before), after: whole(after) }
+  if (before.length > longestLine || after.length > longestLine) return { ...plain, agreement: 0 }
+  const marked = { before: [] as Array<Segment>, after: [] as Array<Segment> }
+  let agreed = 0
+  for (const change of diffArrays(before.match(token) ?? [], after.match(token) ?? [])) {
+    const text = change.value.join("")
+    if (change.added) push(marked.after, text, true)
+    else if (change.removed) push(marked.before, text, true)
+    else {
+      if (text.trim() !== "") agreed += text.length
+      push(marked.before, text, false)
+      push(marked.after, text, false)
+    }
+  }
+  const agreement = agreed / Math.max(before.length, after.length, 1)
+  return agreement < leastAgreement ? { ...plain, agreement } : { ...marked, agreement }
+}

@@ -1,0 +1,118 @@
+import { Effect, FileSystem, Path } from "effect"
+import { openArchive } from "../../runner/snapshot/ArchiveReader.ts"
+import { BackupRefused } from "./BackupRefused.ts"
+import { type BackupEntry, type BackupManifest, type NeededFile, placeOf } from "./BackupManifest.ts"
+import { passOn } from "./FileRanges.ts"
+
+/** Receives lines about how far a long command is. */
+export type Progress = (line: string) => Effect.Effect<void>
+
+/** Whether the file's bytes are those that its name promises. Those of a build are compared while they are copied. */
+const isWhole = ({ digest, kind }: NeededFile, file: string) =>
+  kind === "build" ? Effect.succeed(true) : Effect.isSuccess(openArchive(file, digest))
+
+/**
+ * Appends files of the data folder to `backup`. Damaged files and files that are gone are left out and returned as missing: the
+ * next plan fetches or builds them again.
+ */
+export const appendFiles = Effect.fn("appendFiles")(function* (
+  backup: string,
+  folder: string,
+  needed: ReadonlyArray<NeededFile>,
+  progress: Progress
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const entries: Array<BackupEntry> = []
+  const missing: Array<NeededFile> = []
+  let end = Number((yield* fs.stat(backup)).size)
+  for (const [index, file] of needed.entries()) {
+    yield* progress(`Copying ${file.kind} ${index + 1} of ${needed.length}`)
+    const place = path.join(folder, placeOf(file))
+    const entry = yield* Effect.gen(function* () {
+      if (!(yield* isWhole(file, place))) return undefined
+      const from = yield* fs.open(place, { flag: "r" })
+      const to = yield* fs.open(backup, { flag: "a" })
+      const size = Number((yield* from.stat).size)
+      const copied = yield* passOn(from, 0, size, (piece) => to.writeAll(piece))
+      return file.kind === "build" && `sha256:${copied.sha256}` !== file.digest ? undefined : { ...file, ...copied }
+    }).pipe(
+      Effect.scoped,
+      // The file may vanish at any moment; a failure to write the backup is one.
+      Effect.catchIf(
+        (error) => error.reason._tag === "NotFound",
+        () => Effect.undefined
+      )
+    )
+    if (entry === undefined) {
+      missing.push(file)
+      yield* fs.truncate(backup, end)
+    } else {
+      entries.push(entry)
+      end += entry.sizeBytes
+    }
+  }
+  return { entries, missing }
+})
+
+/** Each file of a backup with its offset. */
+export const placed = ({ databaseBytes, entries }: BackupManifest) => {
+  let offset = databaseBytes
+  return entries.map((entry) => {
+    const at = offset
+    offset += entry.sizeBytes
+    return { entry, offset: at }
+  })
+}
+
+/** The bytes of a backup before its manifest. */
+export const contentBytes = ({ databaseBytes, entries }: BackupManifest): number =>
+  entries.reduce((sum, { sizeBytes }) => sum + sizeBytes, databaseBytes)
+
+/** Writes the files of an authenticated backup below `folder`, which is new. They are on disk when this returns. */
+export const unpackFiles = Effect.fn("unpackFiles")(function* (
+  backup: string,
+  manifest: BackupManifest,
+  folder: string
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const from = yield* fs.open(backup, { flag: "r" })
+  for (const { entry, offset } of placed(manifest)) {
+    const target = path.join(folder, placeOf(entry))
+    yield* fs.makeDirectory(path.dirname(target), { recursive: true, mode: 0o700 })
+    const written = yield* Effect.scoped(
+      Effect.gen(function* () {
+        const to = yield* fs.open(target, { flag: "wx", mode: 0o600 })
+        const passed = yield* passOn(from, offset, entry.sizeBytes, (piece) => to.writeAll(piece))
+        yield* to.sync
+        return passed
+      })
+    )
+    // The copy was checked before; its disk may fail all the same.
+    if (written.sha256 !== entry.sha256) {
+      return yield* new BackupRefused({ message: `The ${entry.kind} ${entry.digest} could not be written whole.` })
+    }
+  }
+}, Effect.scoped)
+
+/** Moves unpacked files to their places in the data folder, over what is there: it may be damaged. */
+export const placeFiles = Effect.fn("placeFiles")(function* (
+  unpacked: string,
+  folder: string,
+  { entries }: BackupManifest
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folders = new Set<string>([folder])
+  for (const entry of entries) {
+    const target = path.join(folder, placeOf(entry))
+    const parent = path.dirname(target)
+    yield* fs.makeDirectory(parent, { recursive: true, mode: 0o700 })
+    yield* fs.rename(path.join(unpacked, placeOf(entry)), target)
+    for (const changed of [parent, path.dirname(parent)]) folders.add(changed)
+  }
+  for (const changed of folders) {
+    yield* Effect.scoped(Effect.flatMap(fs.open(changed, { flag: "r" }), (handle) => handle.sync))
+  }
+})

@@ -1,0 +1,70 @@
+import { Schema } from "effect"
+import { buildFileName } from "../../runner/execution/BuildFileName.ts"
+import { snapshotFileName } from "../../runner/snapshot/SnapshotFileName.ts"
+import { buildsName, snapshotsName } from "./DataFolder.ts"
+
+const FileDigest = Schema.String.check(Schema.isPattern(/^sha256:[0-9a-f]{64}$/))
+
+/** A file of the data folder beside the database, named by the digest of what is in it. */
+export const NeededFile = Schema.Struct({ kind: Schema.Literals(["snapshot", "build"]), digest: FileDigest })
+export type NeededFile = typeof NeededFile.Type
+
+/** Such a file in a backup, behind the database and the files before it. */
+export const BackupEntry = Schema.Struct({
+  ...NeededFile.fields,
+  sizeBytes: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
+  /** SHA-256 of its bytes, in hex. */
+  sha256: Schema.String
+})
+export type BackupEntry = typeof BackupEntry.Type
+
+/** Where such a file lies below the data folder. The digest was checked when it was read. */
+export const placeOf = ({ digest, kind }: NeededFile): string =>
+  kind === "snapshot" ? `${snapshotsName}/${snapshotFileName(digest)}` : `${buildsName}/${buildFileName(digest)}`
+
+const sealed = {
+  createdAt: Schema.String,
+  /** Absent where an older release wrote the database. */
+  installationId: Schema.optionalKey(Schema.String),
+  schemaVersion: Schema.Int,
+  /** The key of the keyed digest. */
+  masterKeyId: Schema.String,
+  databaseBytes: Schema.Int,
+  blockBytes: Schema.Int,
+  /** SHA-256 of each block of the database, in hex. */
+  blocks: Schema.Array(Schema.String)
+}
+
+const DatabaseOnly = Schema.Struct({ format: Schema.Literal("svc.backup@v1"), ...sealed })
+
+export const BackupManifest = Schema.Struct({
+  format: Schema.Literal("svc.backup@v2"),
+  ...sealed,
+  /** The release that wrote the backup. */
+  release: Schema.optionalKey(Schema.String),
+  /** The master keys without which its secrets do not open. */
+  neededKeyIds: Schema.Array(Schema.String),
+  /** Whether snapshots and builds were taken along. */
+  files: Schema.Literals(["included", "left_out"]),
+  entries: Schema.Array(BackupEntry),
+  /** Needed by a living Capsule, but gone or damaged when the backup was written. */
+  missing: Schema.Array(NeededFile)
+})
+/** The manifest of a backup. */
+export type BackupManifest = typeof BackupManifest.Type
+
+/** As written by this release, or by an earlier one whose backups hold the database alone. */
+export const StoredManifest = Schema.fromJsonString(Schema.Union([BackupManifest, DatabaseOnly]))
+
+/** A manifest of an earlier release in the present form. */
+export const presentManifest = (stored: typeof StoredManifest.Type): BackupManifest =>
+  stored.format === "svc.backup@v2"
+    ? stored
+    : {
+        ...stored,
+        format: "svc.backup@v2",
+        neededKeyIds: [stored.masterKeyId],
+        files: "left_out",
+        entries: [],
+        missing: []
+      }

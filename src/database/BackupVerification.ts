@@ -1,0 +1,134 @@
+import { Effect, FileSystem, Path } from "effect"
+import { SqlClient } from "effect/sql"
+import { neededBuilds } from "../../actors/build/BuildCleanup.ts"
+import { neededSnapshots } from "../../actors/source/NeededSnapshots.ts"
+import { masterKeysInUse } from "../../actors/vault/DataKeys.ts"
+import { integrityFaults } from "../../actors/vault/SealedPlaces.ts"
+import { buildFileName } from "../../runner/execution/BuildFileName.ts"
+import { openArchive } from "../../runner/snapshot/ArchiveReader.ts"
+import type { Progress } from "./BackupFiles.ts"
+import { type BackupManifest, type NeededFile, placeOf } from "./BackupManifest.ts"
+import { BackupRefused } from "./BackupRefused.ts"
+import { databaseName } from "./DataFolder.ts"
+import { passOn } from "./FileRanges.ts"
+import { integrityOf, withReadOnlyDatabase } from "./ReadOnlyDatabase.ts"
+import { restoreFrom, type RestoreOptions } from "./Restore.ts"
+
+/** What a backup turned out to be worth after it was restored. */
+export interface VerifiedBackup {
+  readonly authenticated: boolean
+  readonly createdAt: string | undefined
+  readonly release: string | undefined
+  readonly installationId: string | undefined
+  /** The master keys without which its secrets do not open. */
+  readonly neededKeyIds: ReadonlyArray<string>
+  readonly snapshots: number
+  readonly builds: number
+  /** Files that living Capsules need and that have to be fetched or built again. */
+  readonly absent: ReadonlyArray<NeededFile>
+  /** Why the backup cannot be relied on; empty for a good one. */
+  readonly problems: ReadonlyArray<string>
+}
+
+const sha256Of = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const handle = yield* fs.open(file, { flag: "r" })
+  const { sha256 } = yield* passOn(handle, 0, Number((yield* handle.stat).size), () => Effect.void)
+  return sha256
+}, Effect.scoped)
+
+/** Whether the restored file is what its name says, to the last byte. */
+const isWhole = (file: NeededFile, restored: string) =>
+  file.kind === "snapshot"
+    ? Effect.isSuccess(openArchive(restored, file.digest))
+    : Effect.map(sha256Of(restored), (sha256) => buildFileName(`sha256:${sha256}`) === buildFileName(file.digest))
+
+/** What is wrong inside a restored database, and which files its living Capsules need. */
+const inspected = (keys: RestoreOptions["keys"]) =>
+  Effect.gen(function* () {
+    yield* SqlClient.SqlClient
+    const neededKeyIds = (yield* masterKeysInUse).map(({ id }) => id)
+    const keyring = yield* keys
+    const unknown = neededKeyIds.filter((id) => !keyring.keys.some((key) => key.id === id))
+    const unopened = unknown.length > 0 ? [] : yield* integrityFaults(keyring)
+    const needed: ReadonlyArray<NeededFile> = [
+      ...(yield* neededSnapshots).map((digest) => ({ kind: "snapshot" as const, digest })),
+      ...(yield* neededBuilds).map((digest) => ({ kind: "build" as const, digest }))
+    ]
+    return {
+      neededKeyIds,
+      needed,
+      problems: [
+        ...(yield* integrityOf(false)),
+        ...unknown.map((id) => `Its secrets need the master key ${id}, which these settings do not give.`),
+        ...unopened.map((place) => `${place} does not open in its place.`)
+      ]
+    }
+  })
+
+/** The files of a backup that differ from their names, and the needed ones that it does not have. */
+const checkFiles = Effect.fnUntraced(function* (
+  folder: string,
+  needed: ReadonlyArray<NeededFile>,
+  manifest: BackupManifest | undefined
+) {
+  const path = yield* Path.Path
+  const entries = manifest?.entries ?? []
+  const problems: Array<string> = []
+  for (const entry of entries) {
+    if (!(yield* isWhole(entry, path.join(folder, placeOf(entry))))) {
+      problems.push(`The ${entry.kind} ${entry.digest} is not what its name says.`)
+    }
+  }
+  const has = (files: ReadonlyArray<NeededFile>, { digest, kind }: NeededFile) =>
+    files.some((file) => file.kind === kind && file.digest === digest)
+  const absent = needed.filter((file) => !has(entries, file))
+  if (manifest?.files === "included") {
+    for (const file of absent.filter((file) => !has(manifest.missing, file))) {
+      problems.push(`The ${file.kind} ${file.digest} is needed by a living Capsule and not in the backup.`)
+    }
+  }
+  return { absent, problems }
+})
+
+/**
+ * Restores a backup into a temporary folder, which is removed afterwards, and checks what is there: the pages and references of
+ * the database, every sealed value, and every file that a living Capsule needs. Fails with `BackupRefused` for a file that
+ * cannot be restored at all.
+ */
+export const verifyBackup = Effect.fn("verifyBackup")(
+  function* (file: string, options: RestoreOptions, progress: Progress = () => Effect.void) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "svc-backup-" })
+    yield* progress("Restoring into a temporary folder")
+    const { authenticated, manifest } = yield* restoreFrom(file, folder, options)
+    yield* progress("Opening every sealed value")
+    const inside = yield* withReadOnlyDatabase(
+      path.join(folder, databaseName),
+      Effect.succeed(false),
+      inspected(options.keys)
+    )
+    yield* progress("Reading every snapshot and build")
+    const files = yield* checkFiles(folder, inside.needed, manifest)
+    const count = (kind: NeededFile["kind"]) => manifest?.entries.filter((entry) => entry.kind === kind).length ?? 0
+    return {
+      authenticated,
+      createdAt: manifest?.createdAt,
+      release: manifest?.release,
+      installationId: manifest?.installationId,
+      neededKeyIds: inside.neededKeyIds,
+      snapshots: count("snapshot"),
+      builds: count("build"),
+      absent: files.absent,
+      problems: [...inside.problems, ...files.problems]
+    } satisfies VerifiedBackup
+  },
+  Effect.scoped,
+  (effect, file) =>
+    Effect.catchTags(effect, {
+      PlatformError: (error) => new BackupRefused({ message: `${file} cannot be verified: ${error.message}.` }),
+      SqlError: (error) => new BackupRefused({ message: `${file} cannot be verified: ${error.message}` }),
+      DatabaseUnreadable: (error) => new BackupRefused({ message: `${file} cannot be verified: ${error.message}` })
+    })
+)

@@ -1,0 +1,28 @@
+import { Context, Effect, Layer } from "effect"
+import { diskSpace } from "../../runner/sandbox/limits/FolderSize.ts"
+
+// What a few commands write at most. Runs are ended far earlier (SVC_RUN_FREE_DISK), so that what they did can be recorded.
+const fullBelow = 4 * 1024 * 1024
+
+/** The disk of the data folder; nothing is known where a host provides the database. */
+export const StorageSpace = Context.Reference<{
+  /** Free bytes. */
+  readonly free: Effect.Effect<number | undefined>
+  /** Whether a write would hardly fit: it is refused before it begins, and the server is not ready. */
+  readonly isFull: Effect.Effect<boolean>
+}>("svc/database/StorageSpace", {
+  defaultValue: () => ({ free: Effect.succeed(undefined), isFull: Effect.succeed(false) })
+})
+
+/** The disk is looked at once a second at most. */
+export const storageSpace = (folder: string) =>
+  Layer.effect(
+    StorageSpace,
+    Effect.map(
+      Effect.cachedWithTTL(
+        Effect.map(diskSpace(folder), (space) => space?.freeBytes),
+        "1 second"
+      ),
+      (free) => ({ free, isFull: Effect.map(free, (bytes) => bytes !== undefined && bytes < fullBelow) })
+    )
+  )

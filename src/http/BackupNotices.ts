@@ -1,0 +1,15 @@
+import { Context, Effect, Layer } from "effect"
+import type { DashboardNotice } from "../../schema/api/DashboardApi.ts"
+import { ScheduledBackups } from "../backup/ScheduledBackups.ts"
+
+/** What operators should know about backups, asked at each visit. */
+export const BackupNotices = Context.Reference<{ readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>> }>(
+  "svc/http/BackupNotices",
+  { defaultValue: () => ({ notices: Effect.succeed([]) }) }
+)
+
+/** As the schedule of this server sees it. */
+export const backupNotices = Layer.effect(
+  BackupNotices,
+  Effect.map(ScheduledBackups, ({ notices }) => ({ notices }))
+)

@@ -1,0 +1,43 @@
+import { Effect, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { SqlClient } from "effect/sql"
+import { exportChain } from "../../../actors/audit/AuditExport.ts"
+import { headOf } from "../../../actors/audit/AuditHeads.ts"
+import { AuditKeys } from "../../../actors/audit/AuditLink.ts"
+import { ReadSql } from "../../../actors/database/ReadSql.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { readInstallation } from "../../database/Installation.ts"
+import { authorisedWorkspace } from "./Commands.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
+
+/** The operation history as evidence. */
+export const auditHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "audit",
+  Effect.fn(function* (handlers) {
+    const read = yield* ReadSql
+    const key = yield* AuditKeys
+    return storedAnswers("audit", handlers).handleAll({
+      export: Effect.fnUntraced(function* ({ query: { after, ...filter } }) {
+        const id = yield* authorisedWorkspace
+        const lines = exportChain(id, filter, after ?? 0).pipe(
+          Stream.provideService(SqlClient.SqlClient, read),
+          Stream.encodeText
+        )
+        return HttpServerResponse.stream(lines, {
+          contentType: "application/x-ndjson",
+          headers: { "cache-control": "no-store", "content-disposition": `attachment; filename="audit-${id}.jsonl"` }
+        })
+      }),
+      head: Effect.fnUntraced(
+        function* () {
+          const id = yield* authorisedWorkspace
+          const installation = yield* Effect.orDie(readInstallation)
+          return yield* headOf(key, installation?.id, id)
+        },
+        Effect.provideService(SqlClient.SqlClient, read)
+      )
+    })
+  })
+)

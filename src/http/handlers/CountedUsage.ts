@@ -1,0 +1,20 @@
+import type { StoredMeasurement } from "../../../actors/retention/StoredBytes.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import type { StoredKind } from "../../../schema/records/StoredKind.ts"
+
+/** What the usage of a Workspace names as counted in the background. Logs and states are counted for each request. */
+const countedKinds = [
+  ["events", "event_bytes"],
+  ["plans", "plan_bytes"],
+  ["snapshots", "snapshot_bytes"],
+  ["backups", "backup_bytes"],
+  ["history", "history_bytes"]
+] as const satisfies ReadonlyArray<readonly [StoredKind, string]>
+
+/** The newest count as usage of one Workspace. */
+export const countedUsage = ({ amounts, at }: StoredMeasurement, workspaceId: WorkspaceId) =>
+  countedKinds.map(([kind, metric]) => ({
+    metric,
+    value: amounts.find((amount) => amount.kind === kind && amount.workspaceId === workspaceId)?.bytes ?? 0,
+    countedAt: at
+  }))

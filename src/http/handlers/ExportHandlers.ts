@@ -1,0 +1,43 @@
+import { Effect, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { CapsuleExports } from "../../../actors/capsule-export/CapsuleExports.ts"
+import { Caller } from "../../../schema/api/Middleware.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { CapsuleExport } from "../../../schema/records/CapsuleExport.ts"
+import { CapsuleId } from "../../../schema/records/Ids.ts"
+import { answer, authorisedWorkspace, commandContext, pathId } from "./Commands.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
+
+const granted = answer(SvcApi.groups.exports.endpoints.create, Schema.Struct({ export: CapsuleExport }), 201)
+
+/** The routes are for sessions only, so the credential is one. */
+const exporting = Effect.fnUntraced(function* (capsuleId: string) {
+  const { credentialId } = yield* Caller
+  return {
+    context: yield* commandContext,
+    session: credentialId,
+    workspaceId: yield* authorisedWorkspace,
+    capsuleId: yield* pathId(CapsuleId, capsuleId, "Capsule")
+  }
+})
+
+export const exportHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "exports",
+  Effect.fn(function* (handlers) {
+    const exports = yield* CapsuleExports
+    return storedAnswers("exports", handlers).handleAll({
+      create: Effect.fnUntraced(function* ({ params, payload }) {
+        return yield* granted({ export: yield* exports.grant(yield* exporting(params.capsuleId), payload) }, 201)
+      }),
+      download: Effect.fnUntraced(function* ({ params }) {
+        const { bytes, fileName } = yield* exports.download(yield* exporting(params.capsuleId), params.exportLink)
+        return HttpServerResponse.stream(bytes, {
+          contentType: "application/gzip",
+          headers: { "content-disposition": `attachment; filename="${fileName}"` }
+        })
+      })
+    })
+  })
+)

@@ -1,0 +1,28 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { StateResources } from "../../../actors/state/StateResources.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { CapsuleId, StateVersionId } from "../../../schema/records/Ids.ts"
+import { cursorOf, pageRequest, pathId } from "./Commands.ts"
+import { storedAnswers } from "./StoredAnswers.ts"
+
+export const stateResourceHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "stateResources",
+  Effect.fn(function* (handlers) {
+    const resources = yield* StateResources
+    return storedAnswers("stateResources", handlers).handleAll({
+      list: Effect.fnUntraced(function* ({ params, query }) {
+        const id = yield* pathId(CapsuleId, params.capsuleId, "Capsule")
+        const { indexed, stateVersionId, ...page } = yield* resources.list(id, query.address, pageRequest(query))
+        const of = stateVersionId === undefined ? {} : { stateVersionId }
+        return { resources: page.items, ...of, indexed, ...cursorOf(page) }
+      }),
+      difference: Effect.fnUntraced(function* ({ params, query }) {
+        const id = yield* pathId(StateVersionId, params.stateVersionId, "StateVersion")
+        const { difference, nextCursor } = yield* resources.difference(id, query.from, pageRequest(query))
+        return { difference, ...(nextCursor === undefined ? {} : { nextCursor }) }
+      })
+    })
+  })
+)

@@ -1,0 +1,169 @@
+import { expect } from "bun:test"
+import { Cause, Duration, Effect, Exit, Layer, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Audit } from "../../../actors/audit/Audit.ts"
+import { exportChain } from "../../../actors/audit/AuditExport.ts"
+import { headOf } from "../../../actors/audit/AuditHeads.ts"
+import { AuditKeys } from "../../../actors/audit/AuditLink.ts"
+import { AuditRemoval } from "../../../actors/audit/AuditRemoval.ts"
+import { AuditRetention } from "../../../actors/audit/AuditRetention.ts"
+import { verifyAudit } from "../../../actors/audit/AuditVerification.ts"
+import { KillPoint, type KillPointName } from "../../../actors/KillPoint.ts"
+import { testFoundation } from "../../support/Actors.ts"
+import { it } from "../../support/Effect.ts"
+import { namedWorkspace } from "../../support/NamedIds.ts"
+
+const workspace = namedWorkspace("a")
+const quiet = namedWorkspace("b")
+
+const append = (id: string, workspaceId = workspace) =>
+  Effect.flatMap(Audit, (audit) =>
+    audit.append({
+      workspaceId,
+      actor: { kind: "service" },
+      action: "thing.note",
+      target: { kind: "thing", id }
+    })
+  )
+
+const many = (prefix: string, count: number) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    sql.withTransaction(Effect.forEach(Array.from({ length: count }).keys(), (n) => append(`${prefix}${n}`)))
+  )
+
+const verify = (head?: Effect.Success<typeof headNow>) =>
+  Effect.flatMap(AuditKeys, (key) =>
+    verifyAudit(key, head === undefined ? undefined : { head, installationId: undefined })
+  )
+const headNow = Effect.flatMap(AuditKeys, (key) => headOf(key, undefined, undefined))
+
+const kept = (days: number | undefined) =>
+  AuditRemoval.layer.pipe(
+    Layer.provide(Layer.succeed(AuditRetention, days === undefined ? undefined : Duration.days(days))),
+    Layer.provideMerge(testFoundation)
+  )
+
+/** Lets the pauses between steps pass. */
+const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.raceFirst(effect, Effect.forever(Effect.andThen(Effect.yieldNow, TestClock.adjust("5 millis"))))
+
+it.effect("audit events are kept for ever unless the operator says otherwise", () =>
+  Effect.gen(function* () {
+    yield* append("old")
+    yield* TestClock.adjust("400 days")
+    const removal = yield* AuditRemoval
+    expect(yield* removal.survey).toEqual([])
+    expect(yield* removal.removeAll).toEqual([])
+    yield* removal.removeSome
+    expect((yield* verify()).chains).toEqual([
+      { workspaceId: null, position: 0, prunedPosition: 0 },
+      { workspaceId: workspace, position: 1, prunedPosition: 0 }
+    ])
+  }).pipe(Effect.provide(kept(undefined)))
+)
+
+it.effect(
+  "what is older goes from the beginning of its chain, in steps that say so, and the rest still proves itself",
+  () =>
+    Effect.gen(function* () {
+      const removal = yield* AuditRemoval
+      yield* many("old", 450)
+      yield* append("quiet", quiet)
+      const before = yield* headNow
+      yield* TestClock.adjust("40 days")
+      yield* many("young", 3)
+      const later = yield* headNow
+      const expected = [
+        { workspaceId: workspace, events: 450 },
+        { workspaceId: quiet, events: 1 }
+      ]
+      expect(yield* removal.survey).toEqual(expected)
+      expect(yield* patiently(removal.removeAll)).toEqual(expected)
+      expect(yield* removal.survey).toEqual([])
+      expect(yield* verify()).toEqual({
+        faults: [],
+        chains: [
+          { workspaceId: null, position: 0, prunedPosition: 0 },
+          { workspaceId: workspace, position: 456, prunedPosition: 450 },
+          { workspaceId: quiet, position: 2, prunedPosition: 1 }
+        ]
+      })
+      // Heads from before and after what was removed.
+      expect((yield* verify(before)).faults).toEqual([])
+      expect((yield* verify(later)).faults).toEqual([])
+      expect((yield* headNow).chains[1]).toMatchObject({ position: 456, count: 6 })
+      const lines = yield* Stream.runCollect(exportChain(workspace, {}, 0))
+      const events = [...lines].map((line) => JSON.parse(line))
+      expect(events.map(({ action, position }) => [position, action])).toEqual([
+        [451, "thing.note"],
+        [452, "thing.note"],
+        [453, "thing.note"],
+        [454, "audit_event.remove"],
+        [455, "audit_event.remove"],
+        [456, "audit_event.remove"]
+      ])
+      expect(events.slice(3).map(({ data }) => [data.events, data.lastPosition])).toEqual([
+        [200, 200],
+        [200, 400],
+        [50, 450]
+      ])
+      // One more that goes is no retention.
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`DELETE FROM audit_events WHERE position = 451`
+      expect((yield* verify()).faults).toMatchObject([{ workspaceId: workspace, position: 451 }])
+    }).pipe(Effect.provide(kept(30)))
+)
+
+it.effect("a young event keeps those behind it, whatever their times say", () =>
+  Effect.gen(function* () {
+    const removal = yield* AuditRemoval
+    yield* TestClock.adjust("100 days")
+    yield* append("young")
+    yield* TestClock.setTime(0)
+    yield* append("older by its clock")
+    yield* TestClock.setTime(Duration.toMillis("101 days"))
+    expect(yield* removal.survey).toEqual([])
+    yield* patiently(removal.removeSome)
+    expect((yield* verify()).chains[1]).toMatchObject({ position: 2, prunedPosition: 0 })
+    yield* TestClock.adjust("40 days")
+    yield* patiently(removal.removeSome)
+    expect((yield* verify()).chains[1]).toMatchObject({ position: 3, prunedPosition: 2 })
+  }).pipe(Effect.provide(kept(30)))
+)
+
+it.effect("a process that dies between any two steps leaves a chain that proves itself, and nothing goes twice", () => {
+  /** How many kill points are passed before the process dies. */
+  let survived = 0
+  const passed = new Set<KillPointName>()
+  const mortal = Layer.succeed(KillPoint, (name) =>
+    Effect.suspend(() => {
+      passed.add(name)
+      survived -= 1
+      return survived < 0 ? Effect.die("killed") : Effect.void
+    })
+  )
+  return Effect.gen(function* () {
+    yield* many("old", 450)
+    const head = yield* headNow
+    yield* TestClock.adjust("40 days")
+    const removal = yield* AuditRemoval
+    let deaths = 0
+    for (let isDone = false; !isDone; ) {
+      survived = deaths % 3
+      const exit = yield* Effect.exit(patiently(removal.removeAll))
+      isDone = Exit.isSuccess(exit)
+      if (Exit.isFailure(exit)) {
+        expect(Cause.squash(exit.cause)).toBe("killed")
+        deaths += 1
+      }
+      expect((yield* verify(head)).faults).toEqual([])
+      expect(deaths).toBeLessThan(50)
+    }
+    expect(deaths).toBeGreaterThan(3)
+    expect([...passed].toSorted()).toEqual(["audit_removal.deleted", "audit_removal.removed"])
+    const lines = yield* Stream.runCollect(exportChain(workspace, {}, 0))
+    const removed = [...lines].map((line) => JSON.parse(line)).filter(({ action }) => action === "audit_event.remove")
+    expect(removed.map(({ data }) => data.events)).toEqual([200, 200, 50])
+  }).pipe(Effect.provide(kept(30).pipe(Layer.provide(mortal))))
+})

@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test"
+import { Cause, Effect, PlatformError } from "effect"
+import { SqlClient } from "effect/sql"
+import { hasStorageFull, isStorageFull } from "../../../actors/database/StorageFull.ts"
+import { transaction } from "../../../actors/database/Transaction.ts"
+import { it } from "../../support/Effect.ts"
+import { testDatabase } from "../../support/Database.ts"
+
+it.effect("a database without room for another page is recognised, and nothing of the transaction remains", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`CREATE TABLE filler (content BLOB NOT NULL)`
+    yield* sql.unsafe("PRAGMA max_page_count=1")
+    const fill = transaction(sql)(sql`INSERT INTO filler (content) VALUES (zeroblob(1000000))`)
+    const cause = yield* Effect.flip(Effect.sandbox(fill))
+    expect(hasStorageFull(cause)).toBe(true)
+    yield* sql.unsafe("PRAGMA max_page_count=1073741823")
+    expect(yield* sql`SELECT * FROM filler`).toEqual([])
+    yield* fill
+  }).pipe(Effect.provide(testDatabase))
+)
+
+const systemError = (code: string) => Object.assign(new Error(code), { code })
+
+test("a file that could not be written for lack of space is recognised below the errors that wrap it", () => {
+  const wrapped = (cause: unknown) =>
+    PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "writeFile", cause })
+  expect(isStorageFull(wrapped(systemError("ENOSPC")))).toBe(true)
+  expect(isStorageFull(new Error("outer", { cause: wrapped(systemError("EDQUOT")) }))).toBe(true)
+  expect(isStorageFull(wrapped(systemError("EACCES")))).toBe(false)
+  expect(hasStorageFull(Cause.die(systemError("EACCES")))).toBe(false)
+  const circle = new Error("circle")
+  circle.cause = circle
+  expect(isStorageFull(circle)).toBe(false)
+})

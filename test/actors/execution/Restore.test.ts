@@ -1,0 +1,280 @@
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { CapsuleBackups } from "../../../actors/capsule/CapsuleBackups.ts"
+import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { Runs } from "../../../actors/run/Runs.ts"
+import { StateVersions } from "../../../actors/state/StateVersions.ts"
+import type { BackupId, CapsuleId } from "../../../schema/records/Ids.ts"
+import { suite } from "../../support/Effect.ts"
+import { active, applied, applying, freshKey, replanned, settled } from "../../support/Journey.ts"
+import { killPoints, processEnd } from "../../support/KillPoints.ts"
+import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { currentState } from "../support/LeftOvers.ts"
+import { newCommit, pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
+
+setDefaultTimeout(60_000)
+
+const kills = killPoints()
+const tests = suite(testPlane({ runner: pureRunner(pureModules()) }).pipe(Layer.provide(kills.layer)))
+afterAll(tests.dispose)
+
+const codeOf = <A, E extends { readonly code: string }, R>(refused: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.flip(refused), ({ code }) => code)
+
+const backedUp = Effect.fnUntraced(function* (capsuleId: CapsuleId | undefined) {
+  const { context, workspaceId } = yield* TestPlane
+  return yield* (yield* Capsules).backup(context, workspaceId, capsuleId)
+})
+
+const asked = Effect.fnUntraced(function* (id: BackupId, capsuleId?: CapsuleId) {
+  const { context, workspaceId } = yield* TestPlane
+  const request = capsuleId === undefined ? {} : { capsuleId }
+  return (yield* (yield* CapsuleBackups).restorePlan(context, workspaceId, id, request, undefined)).value
+})
+
+const reviewed = (id: BackupId, capsuleId?: CapsuleId) => Effect.flatMap(asked(id, capsuleId), (run) => settled(run.id))
+
+const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId, a: string) {
+  const { context } = yield* TestPlane
+  const capsules = yield* Capsules
+  const { authorityGuard } = (yield* capsules.read(capsuleId)).installConfigReAdoption
+  const { value } = yield* capsules.configurationPlan(
+    context,
+    capsuleId,
+    { variablePatch: { set: { a } }, expected: { authorityGuard } },
+    freshKey()
+  )
+  return yield* settled(value.planRunId)
+})
+
+const outputOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
+  return (yield* (yield* Capsules).outputs(capsuleId)).find(({ name }) => name === "value")?.value
+})
+
+/** A Capsule with a backup of its first state and a second state, applied from a newer commit with another input. */
+const moved = Effect.fnUntraced(function* (name: string) {
+  const { capsule } = yield* active(name, pureModule)
+  const first = { state: yield* currentState(capsule.id), output: yield* outputOf(capsule.id), capsule }
+  const backup = yield* backedUp(capsule.id)
+  yield* applied(yield* configured(capsule.id, "second"))
+  yield* newCommit(capsule.id)
+  yield* applied(yield* replanned(capsule.id))
+  return { backup, capsuleId: capsule.id, first, second: yield* currentState(capsule.id) }
+})
+
+/** Everything that a restore writes, but for its Runs. */
+const written = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    capsules: yield* sql`SELECT * FROM capsules WHERE id = ${capsuleId}`,
+    states: yield* sql`SELECT id FROM state_versions WHERE capsule_id = ${capsuleId}`,
+    outputs: yield* sql`SELECT id FROM outputs WHERE capsule_id = ${capsuleId}`,
+    configs: yield* sql`SELECT id FROM install_configs WHERE capsule_id = ${capsuleId}`,
+    audit: yield* sql`SELECT id FROM audit_events WHERE action = 'capsule.restored' AND capsule_id = ${capsuleId}`
+  }
+})
+
+describe("the restore of a Capsule", () => {
+  tests.live("is reviewed by names and positions, and changes nothing before it is approved", () =>
+    Effect.gen(function* () {
+      const { backup, capsuleId, first, second } = yield* moved("reviewed")
+      const before = yield* written(capsuleId)
+      const review = yield* reviewed(backup.id)
+      expect(review).toMatchObject({ type: "restore", status: "waiting_approval", requiresApproval: true })
+      expect(review.restore).toMatchObject({
+        backupId: backup.id,
+        current: { stateVersionId: second.id, generation: 3, serial: second.serial },
+        restored: { stateVersionId: first.state.id, generation: 1, serial: first.state.serial },
+        next: { generation: 4, serial: second.serial + 1, executionAuthorityEpoch: 3 },
+        configuration: [{ kind: "input", name: "a", change: "removed" }]
+      })
+      expect(review.restore?.pointers.map(({ name }) => name)).toEqual([
+        "installConfigId",
+        "sourceSnapshotId",
+        "resolvedCommit"
+      ])
+      expect(JSON.stringify(review.restore)).not.toContain("second")
+      expect(yield* written(capsuleId)).toEqual(before)
+    })
+  )
+
+  tests.live("makes a new state, generation, epoch and configuration, and a plan must follow", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const capsules = yield* Capsules
+      const runs = yield* Runs
+      const states = yield* StateVersions
+      const { backup, capsuleId, first, second } = yield* moved("restored")
+      yield* capsules.update(context, capsuleId, { autoUpdate: { enabled: true, apply: true } })
+      const review = yield* reviewed(backup.id)
+      const before = yield* capsules.read(capsuleId)
+      const restore = yield* applied(review)
+      expect(restore).toMatchObject({ type: "restore", status: "succeeded", planRunId: review.id })
+
+      const version = yield* currentState(capsuleId)
+      expect(version).toMatchObject({
+        generation: 4,
+        serial: second.serial + 1,
+        lineage: first.state.lineage,
+        created_by_run_id: restore.id,
+        source_snapshot_id: first.state.source_snapshot_id
+      })
+      const text = (row: typeof version) =>
+        Effect.map(states.open(row), (bytes) => new TextDecoder().decode(Redacted.value(bytes)))
+      expect(yield* text(version)).toBe(
+        (yield* text(first.state)).replace(`"serial":${first.state.serial}`, `"serial":${version.serial}`)
+      )
+      expect(yield* outputOf(capsuleId)).toBe(first.output)
+      const after = yield* capsules.read(capsuleId)
+      expect(after).toMatchObject({
+        status: "stale",
+        runtimeSafety: "unknown",
+        driftStatus: "unknown",
+        currentStateVersionId: version.id,
+        currentStateGeneration: 4,
+        executionAuthorityEpoch: before.executionAuthorityEpoch + 1,
+        adoptedSourceRevision: { resolvedCommit: first.capsule.adoptedSourceRevision?.resolvedCommit },
+        autoUpdate: { pinnedBy: { runId: review.id } }
+      })
+      expect(after.staleReasons.map(({ kind }) => kind)).toEqual(["commit", "restore"])
+      expect([before.installConfigId, first.capsule.installConfigId]).not.toContain(after.installConfigId)
+      expect(yield* codeOf(runs.apply(context, review.id, undefined))).toBe("run_conflict")
+
+      const plan = yield* replanned(capsuleId)
+      expect(plan).toMatchObject({ status: "waiting_approval", baseStateGeneration: 4 })
+      expect((yield* applied(plan)).status).toBe("succeeded")
+      const settledCapsule = yield* capsules.read(capsuleId)
+      expect(settledCapsule).toMatchObject({ status: "active", runtimeSafety: "safe", staleReasons: [] })
+    })
+  )
+
+  tests.live("voids every plan of the earlier authority, and keeps the configuration that did not change", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const runs = yield* Runs
+      const { capsule } = yield* active("unchanged", pureModule)
+      const backup = yield* backedUp(undefined)
+      const review = yield* reviewed(backup.id, capsule.id)
+      const sql = yield* SqlClient.SqlClient
+      // As a plan that was computed beside the review.
+      const plan = yield* replanned(capsule.id)
+      yield* sql`UPDATE runs SET status = 'waiting_approval' WHERE id = ${review.id}`
+      yield* runs.approve(context, plan.id, {})
+      expect((yield* applied(yield* runs.read(review.id))).status).toBe("succeeded")
+      expect((yield* runs.read(plan.id)).status).toBe("superseded")
+      expect(yield* codeOf(runs.apply(context, plan.id, undefined))).toBe("failed_precondition")
+      expect(yield* (yield* Capsules).read(capsule.id)).toMatchObject({
+        installConfigId: capsule.installConfigId,
+        executionAuthorityEpoch: 2,
+        currentStateGeneration: 2
+      })
+    })
+  )
+
+  tests.live("is refused where the backup or the Capsule do not fit", () =>
+    Effect.gen(function* () {
+      const { context, workspaceId } = yield* TestPlane
+      const { capsule } = yield* active("fitting", pureModule)
+      const { capsule: other } = yield* active("fitting-other", pureModule)
+      const own = yield* backedUp(capsule.id)
+      const whole = yield* backedUp(undefined)
+      const { capsule: later } = yield* active("fitting-later", pureModule)
+      expect(yield* codeOf(asked(own.id, other.id))).toBe("invalid_request")
+      expect(yield* codeOf(asked(whole.id))).toBe("invalid_request")
+      expect((yield* reviewed(whole.id, later.id)).error?.message).toContain("does not hold this Capsule")
+      yield* (yield* Capsules).update(context, capsule.id, { status: "disabled" })
+      expect(yield* codeOf(asked(own.id))).toBe("failed_precondition")
+      expect((yield* (yield* CapsuleBackups).archive(context, workspaceId, own.id)).capsules).toMatchObject([
+        { capsuleId: capsule.id, generation: 1 }
+      ])
+    })
+  )
+})
+
+const inTheWay = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
+  const { workspaceId } = yield* TestPlane
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`INSERT INTO runs (id, workspace_id, type, status, owner, capsule_id, requires_approval, trigger_kind,
+    attempt, spec, evidence, created_at, queued_at) VALUES ('run_inthewayinthewayintheway', ${workspaceId},
+    'plan', 'running', 'inst_test#1', ${capsuleId}, 0, 'user', 0, '{}', '{}', '2100-01-01T00:00:00.000Z',
+    '2100-01-01T00:00:00.000Z')`
+})
+const goneAgain = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DELETE FROM runs WHERE id = 'run_inthewayinthewayintheway'`
+})
+
+describe("a Capsule that moves", () => {
+  tests.live("is not restored: not while a Run is under way, and not once it has moved", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const runs = yield* Runs
+      const { backup, capsuleId } = yield* moved("moving")
+      yield* inTheWay(capsuleId)
+      expect(yield* codeOf(asked(backup.id))).toBe("run_conflict")
+      yield* goneAgain
+      const review = yield* reviewed(backup.id)
+      yield* runs.approve(context, review.id, {})
+      yield* inTheWay(capsuleId)
+      expect(yield* codeOf(runs.apply(context, review.id, undefined))).toBe("run_conflict")
+      yield* goneAgain
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE capsules SET current_state_generation = current_state_generation + 1 WHERE id = ${capsuleId}`
+      expect(yield* codeOf(runs.apply(context, review.id, undefined))).toBe("guard_conflict")
+    })
+  )
+
+  tests.live("is compared once more by the transaction that commits", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { backup, capsuleId } = yield* moved("moved-late")
+      const review = yield* reviewed(backup.id)
+      kills.at.set(
+        "restore.claimed",
+        Effect.orDie(
+          Effect.asVoid(
+            sql`UPDATE capsules SET execution_authority_epoch = execution_authority_epoch + 1 WHERE id = ${capsuleId}`
+          )
+        )
+      )
+      const restore = yield* settled((yield* applying(review)).id)
+      expect(restore).toMatchObject({ status: "failed", error: { code: "guard_conflict" } })
+      expect((yield* written(capsuleId)).audit).toEqual([])
+      expect((yield* currentState(capsuleId)).generation).toBe(3)
+    })
+  )
+
+  tests.live("gets a serial above a state that nobody adopted", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { backup, second } = yield* moved("serials")
+      const review = yield* reviewed(backup.id)
+      expect(review.restore?.next.serial).toBe(second.serial + 1)
+      yield* sql`UPDATE state_versions SET serial = 40 WHERE id = ${review.restore?.restored.stateVersionId ?? ""}`
+      // What was reviewed is not what would be done any more.
+      const restore = yield* applied(review)
+      expect(restore).toMatchObject({ status: "failed", error: { code: "guard_conflict" } })
+      expect((yield* reviewed(backup.id)).restore?.next.serial).toBe(41)
+    })
+  )
+})
+
+describe("a restore whose transaction is cut off just before its commit", () => {
+  tests.live("has written nothing of it, and is carried out once when it is repeated", () =>
+    Effect.gen(function* () {
+      const { backup, capsuleId } = yield* moved("cut-off")
+      const review = yield* reviewed(backup.id)
+      const before = yield* written(capsuleId)
+      kills.at.set("restore.committing", processEnd)
+      const restore = yield* settled((yield* applying(review)).id)
+      expect(restore.status).toBe("succeeded")
+      const after = yield* written(capsuleId)
+      expect([after.states.length, after.configs.length, after.audit.length]).toEqual([
+        before.states.length + 1,
+        before.configs.length + 1,
+        1
+      ])
+    })
+  )
+})

@@ -1,0 +1,45 @@
+import { afterAll, expect } from "bun:test"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { RecordRemoval } from "../../../actors/retention/RecordRemoval.ts"
+import { testAccounts } from "../../support/Accounts.ts"
+import { suite } from "../../support/Effect.ts"
+import { add, emptyWorld, living, named, state } from "./support/RetainedWorld.ts"
+
+const tests = suite(RecordRemoval.layer.pipe(Layer.provideMerge(testAccounts)))
+afterAll(tests.dispose)
+
+const resource = (address: string, from: number, to: number | null) =>
+  add("resource_versions", { capsule_id: living, address, valid_from: from, valid_to: to })
+
+tests.live("what several StateVersions contain goes with the last of them, and with no earlier one", () =>
+  Effect.gen(function* () {
+    yield* emptyWorld
+    const sql = yield* SqlClient.SqlClient
+    for (let generation = 1; generation <= 20; generation++) {
+      const id = yield* state(living, generation)
+      yield* add("state_indexes", { state_version_id: id, capsule_id: living, generation })
+    }
+    yield* sql`UPDATE capsules SET current_state_version_id = ${named("sv", "l20")} WHERE id = ${living}`
+    yield* add("consumed_inputs", { state_version_id: named("sv", "l3") })
+    yield* resource("gone.first", 1, 2)
+    yield* resource("gone.both", 1, 3)
+    // More than one step removes.
+    for (let index = 0; index < 700; index++) yield* resource(`gone.many[${index}]`, 4, 6)
+    yield* resource("kept.third", 1, 4)
+    yield* resource("kept.always", 1, null)
+    yield* resource("kept.late", 5, 20)
+    yield* add("output_versions", { capsule_id: living, name: "gone", valid_from: 4, valid_to: 5 })
+    yield* add("output_versions", { capsule_id: living, name: "kept", valid_from: 1, valid_to: null })
+    const other = { capsule_id: `cap_${"a".repeat(24)}`, valid_from: 1, valid_to: 2 }
+    yield* add("resource_versions", { ...other, address: "kept.elsewhere" })
+    yield* (yield* RecordRemoval).removeAll
+    const kept = yield* sql<{ address: string }>`SELECT address FROM resource_versions ORDER BY address`
+    expect(kept.map(({ address }) => address)).toEqual(["kept.always", "kept.elsewhere", "kept.late", "kept.third"])
+    expect(yield* sql`SELECT name FROM output_versions`).toEqual([{ name: "kept" }])
+    const versions = yield* sql`SELECT id AS state_version_id FROM state_versions ORDER BY id`
+    expect(versions.length).toBeLessThan(20)
+    expect(yield* sql`SELECT state_version_id FROM state_indexes ORDER BY state_version_id`).toEqual(versions)
+    expect(yield* sql`PRAGMA foreign_key_check`).toEqual([])
+  })
+)

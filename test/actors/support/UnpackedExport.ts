@@ -1,0 +1,78 @@
+import { join } from "node:path"
+import { Effect, FileSystem, Stream } from "effect"
+import { CapsuleExports, type Exporting } from "../../../actors/capsule-export/CapsuleExports.ts"
+import type { CapsuleId } from "../../../schema/records/Ids.ts"
+import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { temporaryFolder } from "../../support/ControlPlane.ts"
+import { TestPlane } from "../../support/TestPlane.ts"
+
+/** The owner in a session, for a Capsule of their Workspace. */
+export const exporting = Effect.fnUntraced(function* (capsuleId: CapsuleId, session = "ses_owner") {
+  const { context, workspaceId } = yield* TestPlane
+  return { context, session, workspaceId, capsuleId }
+})
+
+/** The answer of an export whose name was typed correctly. */
+export const granted = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
+  const { name } = yield* (yield* Capsules).read(capsuleId)
+  return yield* (yield* CapsuleExports).grant(yield* exporting(capsuleId), { confirm: name })
+})
+
+/** The part of a link that the route hands to the service. */
+export const linkOf = ({ link }: { readonly link: string }) => link.slice(link.lastIndexOf("/") + 1)
+
+const text = (stream: ReadableStream<Uint8Array>) => new Response(stream).text()
+
+const spawned = (command: ReadonlyArray<string>, cwd: string, env: Readonly<Record<string, string>> = {}) =>
+  Effect.promise(async () => {
+    const child = Bun.spawn([...command], {
+      cwd,
+      env: { PATH: process.env["PATH"] ?? "", HOME: cwd, TF_IN_AUTOMATION: "1", CHECKPOINT_DISABLE: "1", ...env },
+      stdout: "pipe",
+      stderr: "pipe"
+    })
+    const [code, out, err] = await Promise.all([child.exited, text(child.stdout), text(child.stderr)])
+    return { code, out, err }
+  })
+
+/** An export as a person has it: downloaded and unpacked. `entries`: the lines of `tar -tvzf`. */
+export const received = Effect.fnUntraced(function* (by: Exporting) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* temporaryFolder
+  const exports = yield* CapsuleExports
+  const { name } = yield* (yield* Capsules).read(by.capsuleId)
+  const answer = yield* exports.grant(by, { confirm: name })
+  const archive = yield* exports.download(by, linkOf(answer))
+  yield* Stream.run(archive.bytes, fs.sink(join(folder, archive.fileName)))
+  const listed = yield* spawned(["tar", "-tvzf", archive.fileName], folder)
+  const extracted = yield* spawned(["tar", "-xzf", archive.fileName], folder)
+  if (extracted.code !== 0) return yield* Effect.die(new Error(extracted.err))
+  const root = join(folder, archive.fileName.replace(".tar.gz", ""))
+  const names = (yield* fs.readDirectory(root, { recursive: true })).toSorted()
+  const found: Array<string> = []
+  for (const name of names) if ((yield* fs.stat(join(root, name))).type === "File") found.push(name)
+  return {
+    answer,
+    root,
+    files: found,
+    entries: listed.out.trim().split("\n"),
+    read: (name: string) => fs.readFileString(join(root, name))
+  }
+})
+
+export const unpacked = (capsuleId: CapsuleId) => Effect.flatMap(exporting(capsuleId), received)
+
+/** `init` and `plan -detailed-exitcode` of the bare tool: 0 without changes, 2 with some, 1 for an error. */
+export const barePlan = Effect.fnUntraced(function* (
+  folder: string,
+  secrets: Readonly<Record<string, string>> = {},
+  environment: Readonly<Record<string, string>> = {}
+) {
+  const given = Object.fromEntries(Object.entries(secrets).map(([name, value]) => [`TF_VAR_${name}`, value]))
+  const tool = (...args: ReadonlyArray<string>) =>
+    spawned(["terraform", ...args, "-input=false", "-no-color"], folder, { ...environment, ...given })
+  const init = yield* tool("init", "-lockfile=readonly")
+  if (init.code !== 0) return { code: 1, out: `${init.out}${init.err}` }
+  const { code, err, out } = yield* tool("plan", "-detailed-exitcode")
+  return { code, out: `${out}${err}` }
+})

@@ -1,0 +1,93 @@
+// The client of a load measurement, a process of its own: a collection of garbage in the bench would count as the server's time.
+// Reads one request for a measurement a line from stdin, and prints one result for each.
+import { createInterface } from "node:readline"
+import type { Load } from "./Load.ts"
+
+interface Waiting {
+  /** The head, as far as it has arrived. */
+  head: string
+  /** Bytes of the body that are still to come; undefined until the head is whole. */
+  missing: number | undefined
+  sentAt: number
+}
+
+// Of the first part of an answer: more than any head.
+const headBytes = 4096
+
+const headEnd = "\r\n\r\n"
+
+/** Takes in what arrived; whether the answer is whole. Bodies are counted, not decoded. */
+const isWhole = (waiting: Waiting, bytes: Buffer): boolean => {
+  if (waiting.missing !== undefined) {
+    waiting.missing -= bytes.length
+    return waiting.missing <= 0
+  }
+  const before = waiting.head.length
+  const text = waiting.head + bytes.toString("latin1", 0, headBytes)
+  const end = text.indexOf(headEnd)
+  waiting.head = text
+  const length = /\r\ncontent-length: (\d+)/i.exec(text)?.[1]
+  if (end === -1 || length === undefined) return false
+  waiting.missing = end + headEnd.length + Number(length) - before - bytes.length
+  return waiting.missing <= 0
+}
+
+/** The same request over kept-alive connections, one at a time on each. They begin together, once all are open. */
+const measure = ({ connections, port, request, requests }: Load) => {
+  const { promise, reject, resolve } = Promise.withResolvers<{ seconds: number; millis: ReadonlyArray<number> }>()
+  const millis = new Float64Array(requests)
+  const sockets: Array<Bun.Socket<Waiting>> = []
+  let sent = 0
+  let answered = 0
+  let started = 0
+  const close = () => {
+    for (const socket of sockets) socket.end()
+  }
+  const fail = (message: string) => {
+    close()
+    reject(new Error(message))
+  }
+  const next = (socket: Bun.Socket<Waiting>) => {
+    if (sent >= requests) return
+    sent++
+    socket.data.sentAt = performance.now()
+    socket.write(request)
+  }
+  const begin = () => {
+    started = performance.now()
+    for (const socket of sockets) next(socket)
+  }
+  for (let index = 0; index < connections; index++) {
+    void Bun.connect<Waiting>({
+      hostname: "127.0.0.1",
+      port,
+      data: { head: "", missing: undefined, sentAt: 0 },
+      socket: {
+        open: (socket) => {
+          sockets.push(socket)
+          if (sockets.length === connections) begin()
+        },
+        data: (socket, bytes) => {
+          if (!isWhole(socket.data, bytes)) return
+          const { head } = socket.data
+          socket.data.head = ""
+          socket.data.missing = undefined
+          if (!head.startsWith("HTTP/1.1 2")) return fail(`${request.split("\r")[0]}: ${head.slice(0, 600)}`)
+          const now = performance.now()
+          millis[answered++] = now - socket.data.sentAt
+          if (answered < requests) return next(socket)
+          close()
+          resolve({ seconds: (now - started) / 1000, millis: [...millis] })
+        },
+        error: (_, error) => fail(String(error))
+      }
+    })
+  }
+  return promise
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const load: Load = JSON.parse(line)
+  const result = await measure(load).catch((error: unknown) => ({ failure: String(error) }))
+  process.stdout.write(`${JSON.stringify(result)}\n`)
+}

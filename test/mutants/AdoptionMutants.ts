@@ -1,0 +1,127 @@
+import type { Mutant } from "./Mutant.ts"
+
+const receipt = "test/actors/adoption/StateReceipt.test.ts"
+const adoption = "test/actors/adoption/StateAdoption.test.ts"
+const mismatch = "test/actors/adoption/ModuleMismatch.test.ts"
+const addresses = "test/runner/scan/ModuleAddresses.test.ts"
+const uploadsFile = "actors/state/StateUploads.ts"
+const conflictsFile = "actors/adoption/StateConflicts.ts"
+const mismatchFile = "actors/adoption/ModuleMismatch.ts"
+const adoptionFile = "actors/adoption/StateAdoption.ts"
+const addressesFile = "runner/scan/ModuleAddresses.ts"
+
+/** What may become the first state of a Capsule, once, and how long an upload lives. */
+export const adoptionMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "adoption: one install an upload",
+    file: uploadsFile,
+    text: "AND install_plan_id IS NULL AND used_at IS NULL AND expires_at >",
+    broken: "AND used_at IS NULL AND expires_at >",
+    test: receipt
+  },
+  {
+    name: "adoption: uploads of another Workspace",
+    file: uploadsFile,
+    text: "row === undefined || row.workspace_id !== workspaceId",
+    broken: "row === undefined",
+    test: receipt
+  },
+  {
+    name: "adoption: the digest that was meant",
+    file: uploadsFile,
+    text: "if (row.sha256 !== sha256) {",
+    broken: "if (sha256 === '') {",
+    test: adoption
+  },
+  {
+    name: "adoption: held uploads outlive their hour",
+    file: uploadsFile,
+    text: "WHERE used_at IS NULL AND install_plan_id IS NULL AND expires_at <=",
+    broken: "WHERE used_at IS NULL AND expires_at <=",
+    test: receipt
+  },
+  {
+    name: "adoption: a used upload holds no state",
+    file: uploadsFile,
+    text: "{ state: null, used_at: yield* now }",
+    broken: "{ used_at: yield* now }",
+    test: adoption
+  },
+  {
+    name: "adoption: an expired upload is taken by nobody",
+    file: uploadsFile,
+    text: "AND used_at IS NULL AND expires_at > ${yield* now} RETURNING id",
+    broken: "AND used_at IS NULL RETURNING id",
+    test: receipt
+  },
+  {
+    name: "adoption: a lineage lives once",
+    file: conflictsFile,
+    text: "if (known !== undefined) return",
+    broken: "if (known === null) return",
+    test: receipt
+  },
+  {
+    name: "adoption: a resource is managed once",
+    file: conflictsFile,
+    text: "return twice.length === 0 ? []",
+    broken: "return twice.length >= 0 ? []",
+    test: receipt
+  },
+  {
+    name: "adoption: owners only",
+    file: adoptionFile,
+    text: 'role.value === "owner"',
+    broken: 'role.value !== "viewer"',
+    test: adoption
+  },
+  {
+    name: "adoption: nothing is published before an apply",
+    file: adoptionFile,
+    text: "outputs: [],",
+    broken: "outputs: state.outputs,",
+    test: adoption
+  },
+  {
+    name: "adoption: exactly the typed addresses",
+    file: mismatchFile,
+    text: "!typed.has(address)",
+    broken: "![...typed].some((one) => address.startsWith(one))",
+    test: mismatch
+  },
+  {
+    name: "adoption: providers of the module",
+    file: mismatchFile,
+    text: "&& !known.has(provider)",
+    broken: "&& known.size === 0",
+    test: mismatch
+  },
+  {
+    name: "adoption: a move needs a target",
+    file: addressesFile,
+    text: "covers(from, address) && isCovered(movedTo(from, to, address), movesLeft - 1)",
+    broken: "covers(from, address)",
+    test: addresses
+  },
+  {
+    name: "adoption: the tool of the plan",
+    file: "actors/execution/RunPreparation.ts",
+    text: "if (unfitState !== undefined) return",
+    broken: "if (unfitState === '') return",
+    test: receipt
+  },
+  {
+    name: "adoption: a failed install gives its upload back",
+    file: "actors/install-plan/InstallPlanStore.ts",
+    text: "uploads.release(id)",
+    broken: "Effect.void",
+    test: adoption
+  },
+  {
+    name: "adoption: the old backend",
+    file: "actors/execution/PlanSettlement.ts",
+    text: "...takenOverWarning(base),",
+    broken: "",
+    test: adoption
+  }
+]

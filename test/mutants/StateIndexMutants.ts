@@ -1,0 +1,110 @@
+import type { Mutant } from "./Mutant.ts"
+
+const resources = "test/actors/state/StateResources.test.ts"
+const managed = "test/actors/adoption/ManagedElsewhere.test.ts"
+const deletion = "test/actors/retention/RecordDeletion.test.ts"
+const entriesFile = "actors/state/StateEntries.ts"
+const indexFile = "actors/state/StateIndex.ts"
+const readsFile = "actors/state/StateResources.ts"
+
+/** What the index of StateVersions stores and answers, and what it must not. */
+export const stateIndexMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "state index: an id that the state marks as sensitive",
+    file: entriesFile,
+    text: "secrets === undefined || object.isIdSensitive ||",
+    broken: "secrets === undefined ||",
+    test: resources
+  },
+  {
+    name: "state index: an id that contains a secret",
+    file: entriesFile,
+    text: "return secrets.some((secret) => isWithin(id, secret)) ? null : id",
+    broken: "return id",
+    test: resources
+  },
+  {
+    name: "state index: no id while the secrets are unknown",
+    file: "actors/state/StateBacklog.ts",
+    text: "row.sealed_secrets === null ? undefined :",
+    broken: "row.sealed_secrets === null ? [] :",
+    test: resources
+  },
+  {
+    name: "state index: equal values of two resources",
+    file: entriesFile,
+    text: "[address, deposed, ...parts]",
+    broken: "[...parts]",
+    test: resources
+  },
+  {
+    name: "state index: equal values of two Capsules",
+    file: indexFile,
+    text: "vault.mac(contentsPurpose, capsuleId)",
+    broken: "vault.mac(contentsPurpose, workspaceId)",
+    test: resources
+  },
+  {
+    name: "state index: an id that became a secret",
+    file: indexFile,
+    text: "entry.objectId === null && row.object_id !== null",
+    broken: "false",
+    test: resources
+  },
+  {
+    name: "state index: states of a Capsule are read in their order",
+    file: indexFile,
+    text: "if (!(yield* isNext(version))) return",
+    broken: "yield* isNext(version)",
+    test: resources
+  },
+  {
+    name: "state index: what stays is not stored again",
+    file: indexFile,
+    text: "if (same.has(name)) continue\n          yield* sql`INSERT INTO resource_versions",
+    broken: "yield* sql`INSERT INTO resource_versions",
+    test: resources
+  },
+  {
+    name: "state index: nothing is listed of a state that is not read",
+    file: readsFile,
+    text: 'stateVersionId === undefined || current.outcome === "indexed"',
+    broken: "true",
+    test: resources
+  },
+  {
+    name: "state index: a comparison stays within a Capsule",
+    file: readsFile,
+    text: "from !== undefined && base?.capsule_id !== to.capsule_id",
+    broken: "from !== undefined && base === undefined",
+    test: resources
+  },
+  {
+    name: "state index: what is managed already is found in states that are not read",
+    file: "actors/adoption/ManagedElsewhere.ts",
+    text: "keys.length === 0",
+    broken: "keys.length >= 0",
+    test: managed
+  },
+  {
+    name: "state index: only what a Capsule manages now is managed",
+    file: "actors/adoption/ManagedElsewhere.ts",
+    text: "AND r.valid_to IS NULL AND",
+    broken: "AND",
+    test: managed
+  },
+  {
+    name: "state index: what another StateVersion contains stays",
+    file: "actors/retention/RecordDeletion.ts",
+    text: 'AND NOT EXISTS (SELECT 1 FROM ${sql(records)} r WHERE ${has} AND NOT (${sql.in("r.id", ids)}))',
+    broken: "",
+    test: deletion
+  },
+  {
+    name: "state index: a StateVersion goes after what it alone contains",
+    file: "actors/retention/RecordDeletion.ts",
+    text: "kind.sharedParts !== undefined && left === 0",
+    broken: "left < 0",
+    test: deletion
+  }
+]

@@ -1,0 +1,57 @@
+import type { Mutant } from "./Mutant.ts"
+
+const startChecks = "test/src/cli/StartChecks.test.ts"
+const fullDisk = "test/src/http/FullDisk.test.ts"
+
+/** What holds on a full disk. */
+export const storageMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "full disk: writes are refused before they begin",
+    file: "src/http/authorization/Admission.ts",
+    text: "isFull ? Effect.fail(new ApiError(storageFull)) : admission",
+    broken: "isFull && Math.PI < 3 ? Effect.fail(new ApiError(storageFull)) : admission",
+    test: fullDisk
+  },
+  {
+    name: "full disk: the server is not ready",
+    file: "src/http/Health.ts",
+    text: 'if (yield* storage.isFull) return "storage_full"',
+    broken: "",
+    test: fullDisk
+  },
+  {
+    name: "full disk: a write that found no room says so",
+    file: "src/http/ErrorResponse.ts",
+    text: "hasStorageFull(cause) ? new ApiError(storageFull) : internalError",
+    broken: "internalError",
+    test: fullDisk
+  },
+  {
+    name: "start: what the server's user cannot open is refused",
+    file: "src/cli/doctor/StartChecks.ts",
+    text: '{ name: "files", atStart: "refuses", look: filesFinding },',
+    broken: "",
+    test: startChecks
+  },
+  {
+    name: "start: a clock behind what was recorded is noticed",
+    file: "src/cli/doctor/ClockFindings.ts",
+    text: "> now + toleratedMillis",
+    broken: "> now + toleratedMillis * 1e9",
+    test: startChecks
+  },
+  {
+    name: "start: a server runs the checks of doctor",
+    file: "src/cli/ServeCommand.ts",
+    text: "yield* Effect.provide(admitStart(settings), logs)",
+    broken: "",
+    test: startChecks
+  },
+  {
+    name: "start: little disk does not keep a server from starting",
+    file: "src/cli/doctor/StartChecks.ts",
+    text: '{ name: "disk", atStart: "warns"',
+    broken: '{ name: "disk", atStart: "refuses"',
+    test: startChecks
+  }
+]

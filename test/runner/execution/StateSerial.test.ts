@@ -1,0 +1,33 @@
+import { describe, expect, test } from "bun:test"
+import { Option } from "effect"
+import { withSerial } from "../../../runner/execution/StateSerial.ts"
+
+const encoded = (text: string) => new TextEncoder().encode(text)
+const rewritten = (text: string, serial: number) =>
+  Option.getOrUndefined(Option.map(withSerial(encoded(text), serial), (bytes) => new TextDecoder().decode(bytes)))
+
+describe("a state file with another serial", () => {
+  test("differs in nothing but its own serial", () => {
+    const state = (serial: number) => `{
+  "version": 4,
+  "lineage": "a \\"serial\\": 3 b",
+  "serial": ${serial},
+  "outputs": {"serial": {"value": 12345678901234567890, "type": "number"}},
+  "resources": [{"instances": [{"attributes": {"serial": 7, "id": "\\\\"}}]}]
+}
+`
+    expect(rewritten(state(3), 12)).toBe(state(12))
+  })
+
+  test("is found behind nested members with the same name", () => {
+    expect(rewritten('{"a":{"serial":1},"b":[{"serial":2}],"serial" : 3}', 9)).toBe(
+      '{"a":{"serial":1},"b":[{"serial":2}],"serial" : 9}'
+    )
+  })
+
+  test("is not made of anything else", () => {
+    for (const text of ['{"lineage":"x"}', '[{"serial":1}]', "", '{"serial":"1"}', '{"a":"serial"}', '{"serial'])
+      expect(rewritten(text, 2)).toBeUndefined()
+    expect(Option.isNone(withSerial(new Uint8Array([0xff, 0xfe]), 1))).toBe(true)
+  })
+})

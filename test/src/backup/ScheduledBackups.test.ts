@@ -1,0 +1,136 @@
+import { describe, expect } from "bun:test"
+import { Context, Effect, FileSystem, Layer, Metric, Option } from "effect"
+import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { backupName, keptBackups, writtenAtOf } from "../../../src/backup/BackupFolder.ts"
+import { ScheduledBackups } from "../../../src/backup/ScheduledBackups.ts"
+import { SvcCommand } from "../../../src/backup/SvcCommand.ts"
+import { makeClient } from "../../../src/client/index.ts"
+import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/index.ts"
+import { backupAge, failedBackups } from "../../../src/observability/BackupMetrics.ts"
+import { folder, live, svc } from "../cli/support/CommandLine.ts"
+import { serve } from "../operator/support/Server.ts"
+
+const older = [backupName(Date.parse("2020-01-01T00:00:00Z")), backupName(Date.parse("2020-01-02T00:00:00Z"))]
+
+/** What a crash left. */
+const leftOver = `${backupName(Date.parse("2020-01-03T00:00:00Z"))}.unverified.partial`
+
+/** A folder with two old backups and a file of somebody else, and the settings to write into it. */
+const prepared = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const root = yield* folder
+  const backups = `${root}/backups`
+  yield* files.makeDirectory(backups)
+  for (const name of [...older, leftOver, "notes.txt"]) yield* files.writeFileString(`${backups}/${name}`, "old")
+  return { dataDir: `${root}/data`, backups }
+})
+
+const settingsOf = (dataDir: string, backups: string) =>
+  loadSettings(
+    new Map([
+      ["dataDir", dataDir],
+      ["backupDirectory", backups],
+      ["backupKeep", "2"]
+    ]),
+    Option.none()
+  )
+
+/** The schedule without a server; its first turn is over when the second one answers. */
+const scheduled = Effect.fnUntraced(function* (dataDir: string, backups: string) {
+  const services = yield* Layer.build(ScheduledBackups.layer(yield* settingsOf(dataDir, backups)))
+  const schedule = Context.get(services, ScheduledBackups)
+  yield* schedule.turn
+  return schedule
+})
+
+describe("scheduled backups", () => {
+  live("are written beside the running server, verified, and replace the oldest", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const { backups, dataDir } = yield* prepared
+      yield* serve(dataDir)
+      const { notices, turn } = yield* scheduled(dataDir, backups)
+      const kept = yield* keptBackups(backups)
+      expect(kept.map(({ file }) => file.slice(backups.length + 1))).toEqual([expect.any(String), older[1] ?? ""])
+      const newest = kept[0]?.file ?? ""
+      expect((yield* files.stat(newest)).mode & 0o777).toBe(0o600)
+      expect((yield* svc(["backup", "verify", newest, "--data-dir", dataDir])).code).toBe(0)
+      expect(yield* files.exists(`${backups}/notes.txt`)).toBe(true)
+      expect(yield* files.exists(`${backups}/${leftOver}`)).toBe(false)
+      expect(yield* notices).toEqual(["key_beside_data"])
+      expect((yield* Metric.value(backupAge)).value).toBeLessThan(3600)
+      // Not due again.
+      yield* turn
+      expect(yield* keptBackups(backups)).toEqual(kept)
+      const doctor = yield* svc(["doctor", "--data-dir", dataDir, "--backup-directory", backups, "--json"])
+      const findings = JSON.parse(doctor.out).findings.filter(
+        (finding: { check: string }) => finding.check === "backup"
+      )
+      expect(findings).toEqual([
+        { check: "backup", status: "ok", message: expect.stringContaining("0 hours old") },
+        expect.objectContaining({ status: "warning", message: expect.stringContaining("lies in the data folder") })
+      ])
+    })
+  )
+
+  live("keep the earlier ones when the new one cannot be verified, and say so to operators alone", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const { backups, dataDir } = yield* prepared
+      const script = `if [ "$2" = verify ]; then echo '{"problems":["it is broken"]}'; exit 1; fi; echo new > "$2"`
+      const broken = { program: "sh", args: ["-c", script, "svc"] }
+      const { logged, services } = yield* serve(
+        dataDir,
+        new Map([
+          ["backupDirectory", backups],
+          ["backupKeep", "1"]
+        ])
+      ).pipe(Effect.provideService(SvcCommand, broken))
+      yield* Context.get(services, ScheduledBackups).turn
+      expect((yield* files.readDirectory(backups)).toSorted()).toEqual(["notes.txt", ...older].toSorted())
+      expect(yield* logged).toContain("The scheduled backup failed, and earlier ones are kept: it is broken")
+
+      const noticesOf = Effect.fnUntraced(function* (name: string, isOperator: boolean) {
+        const user = yield* Context.get(services, Users).create(serviceContext, {
+          email: `${name}@example.com`,
+          isOperator
+        })
+        const tokens = Context.get(services, AccessTokens)
+        const { secret } = yield* tokens.create(serviceContext, user.subject, { name, scopes: ["read"] })
+        const client = yield* makeClient({ baseUrl: Context.get(services, HttpListener).url, token: secret })
+        return (yield* client.dashboard.bootstrap({ query: {} })).notices ?? []
+      })
+      expect(yield* noticesOf("ada", true)).toEqual(expect.arrayContaining(["backup_failed", "key_beside_data"]))
+      expect((yield* noticesOf("bob", false)).filter((notice) => /backup|key/.test(notice))).toEqual([])
+      const doctor = yield* svc(["doctor", "--data-dir", dataDir, "--backup-directory", backups, "--json"])
+      const findings = JSON.parse(doctor.out).findings
+      expect(findings).toContainEqual(expect.objectContaining({ check: "backup", status: "error" }))
+    })
+  )
+
+  live("fail where their folder is gone, which is not created: its disk may not be mounted", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const { backups, dataDir } = yield* prepared
+      const failedBefore = Number((yield* Metric.value(failedBackups)).count)
+      const { notices } = yield* scheduled(dataDir, `${backups}/gone`)
+      expect(yield* notices).toContain("backup_failed")
+      expect(yield* files.exists(`${backups}/gone`)).toBe(false)
+      // One attempt an hour, and not one with each look.
+      expect((yield* Metric.value(failedBackups)).count).toBe(failedBefore + 1)
+    })
+  )
+
+  live("are recognised by their names", () =>
+    Effect.sync(() => {
+      const at = Date.parse("2026-03-01T04:05:06Z")
+      expect(backupName(at)).toBe("svc-2026-03-01T04-05-06Z.backup")
+      expect(writtenAtOf(backupName(at))).toBe(at)
+      expect(["svc.backup", "notes.txt", `${backupName(at)}.unverified`].map(writtenAtOf)).toEqual([
+        undefined,
+        undefined,
+        undefined
+      ])
+    })
+  )
+})

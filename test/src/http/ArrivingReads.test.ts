@@ -1,0 +1,39 @@
+import { DatabaseSync } from "node:sqlite"
+import { expect } from "bun:test"
+import { Effect, Schedule } from "effect"
+import { platform } from "../../../src/composition/Platform.ts"
+import { it } from "../../support/Effect.ts"
+import { servedPerson } from "../support/ServedPerson.ts"
+
+const past = "2026-01-01T00:00:00.000Z"
+
+// Requests that arrive together share one comparison with what other processes committed. Only a real socket has such turns.
+it.live("requests over many connections see what another process committed before they were sent", () =>
+  Effect.gen(function* () {
+    const { cookie, dataDir, url } = yield* servedPerson
+    const other = yield* Effect.acquireRelease(
+      Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`, { timeout: 0 })),
+      (database) => Effect.sync(() => database.close())
+    )
+    const ask = Effect.promise(() =>
+      fetch(`${url}/api/v1/workspaces`, { headers: { cookie } }).then(({ status }) => status)
+    )
+    const askTogether = Effect.all(
+      Array.from({ length: 10 }, () => ask),
+      { concurrency: "unbounded" }
+    )
+    // Waiting inside SQLite would keep this process from ending the transaction that is waited for.
+    const commit = (statement: string) =>
+      Effect.retry(
+        Effect.try(() => other.exec(statement)),
+        Schedule.spaced("5 millis")
+      )
+    const all = (status: number) => Array.from({ length: 10 }, () => status)
+    for (let round = 0; round < 20; round++) {
+      expect(yield* askTogether).toEqual(all(200))
+      yield* commit(`UPDATE account_sessions SET revoked_at = '${past}'`)
+      expect(yield* askTogether).toEqual(all(401))
+      yield* commit("UPDATE account_sessions SET revoked_at = NULL")
+    }
+  }).pipe(Effect.scoped, Effect.provide(platform))
+)

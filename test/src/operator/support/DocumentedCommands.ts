@@ -1,0 +1,70 @@
+import process from "node:process"
+import { Effect, FileSystem, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+
+const page = new URL("../../../../docs/operations.md", import.meta.url)
+const repository = new URL("../../../../", import.meta.url).pathname
+
+/** Some user other than root. */
+const other = "65534"
+const isRoot = process.getuid?.() === 0
+
+/** The prefix that runs a command as another user, where this process may do that. */
+const asOther = isRoot ? `setpriv --reuid ${other} --regid ${other} --clear-groups ` : ""
+
+/** The commands of a marked block of the operations page. */
+export const documentedCommands = Effect.fnUntraced(function* (name: string) {
+  const files = yield* FileSystem.FileSystem
+  const text = yield* files.readFileString(page.pathname)
+  const block = new RegExp(`<!-- ${name} -->\\n\`\`\`sh\\n([^]*?)\`\`\``).exec(text)?.[1]
+  return block ?? (yield* Effect.die(new Error(`The operations page has no block "${name}"`)))
+})
+
+/** A folder of programs with the `svc` of this tree. */
+export const programs = Effect.fnUntraced(function* (folder: string) {
+  const files = yield* FileSystem.FileSystem
+  yield* files.makeDirectory(folder)
+  yield* files.writeFileString(
+    `${folder}/svc`,
+    `#!/bin/sh\nexec "${process.execPath}" "${repository}src/Main.ts" "$@"\n`
+  )
+  yield* files.chmod(`${folder}/svc`, 0o755)
+})
+
+export interface Machine {
+  /** Takes the place of `/`. */
+  readonly root: string
+  readonly programs: string
+  /** Whether its user `svc` is another one than this process's. */
+  readonly isForeign: boolean
+}
+
+/** The same commands for a folder that takes the place of `/`, and a user that exists here. */
+const translated = (commands: string, { isForeign, root }: Machine) => {
+  const isOther = isForeign && isRoot
+  return commands
+    .replaceAll("runuser -u svc -- ", isOther ? asOther : "")
+    .replaceAll(" -o svc -g svc", isOther ? ` -o ${other} -g ${other}` : "")
+    .replaceAll(/^chown .*\n/gm, (line) => (isOther ? line.replace("svc:svc", `${other}:${other}`) : ""))
+    .replaceAll(/ \/(srv|var)\//g, ` ${root}/$1/`)
+}
+
+/** Runs commands of the page; their output and the exit code of the first that failed. */
+export const runDocumented = Effect.fnUntraced(function* (commands: string, machine: Machine) {
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const handle = yield* spawner.spawn(
+    ChildProcess.make("sh", ["-eux", "-c", translated(commands, machine)], {
+      cwd: "/",
+      env: {
+        PATH: `${machine.programs}:${process.env["PATH"] ?? ""}`,
+        HOME: machine.root,
+        SVC_TOOL_DOWNLOAD: "off",
+        ...(process.env["SVC_TOOL"] === undefined ? {} : { SVC_TOOL: process.env["SVC_TOOL"] })
+      }
+    })
+  )
+  const [text, code] = yield* Effect.all([handle.all.pipe(Stream.decodeText(), Stream.mkString), handle.exitCode], {
+    concurrency: 2
+  })
+  return { text, code: Number(code) }
+}, Effect.scoped)

@@ -1,0 +1,23 @@
+import { expect } from "bun:test"
+import { Effect, Option, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { StateResources } from "../../actors/state/StateResources.ts"
+import { StateVersionRow } from "../../actors/state/StateVersionRow.ts"
+import { StateVersions } from "../../actors/state/StateVersions.ts"
+import { parseState } from "../../runner/execution/StateFile.ts"
+import type { CapsuleId } from "../../schema/records/Ids.ts"
+
+/** Expects the list of the Capsule's resources to be what its state contains. Returns the Runs that changed them, by address. */
+export const expectIndexed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
+  const sql = yield* SqlClient.SqlClient
+  const states = yield* StateVersions
+  const [row] = yield* Effect.orDie(StateVersionRow.rows(sql)`SELECT * FROM state_versions
+    WHERE id = (SELECT current_state_version_id FROM capsules WHERE id = ${capsuleId})`)
+  if (row === undefined) return yield* Effect.die(new Error("the Capsule has no state"))
+  const state = parseState(Redacted.value(yield* states.open(row)))
+  const inState = Option.getOrUndefined(state)?.managed?.map(({ address }) => address)
+  const { indexed, items, stateVersionId } = yield* (yield* StateResources).list(capsuleId, undefined, { limit: 100 })
+  expect({ indexed, stateVersionId }).toEqual({ indexed: true, stateVersionId: row.id })
+  expect(items.map(({ address }) => address)).toEqual((inState ?? []).toSorted())
+  return new Map(items.map(({ address, changedByRunId }) => [address, changedByRunId]))
+})

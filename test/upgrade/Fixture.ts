@@ -1,0 +1,25 @@
+import { fileURLToPath } from "node:url"
+import { Schema } from "effect"
+
+export const fixtureFolder = fileURLToPath(new URL("databases", import.meta.url))
+
+/** The data folder that a release with this version of the tables left, and what is in it. */
+export const fixtureFile = (version: number): string => `${fixtureFolder}/${String(version).padStart(4, "0")}.tar.gz`
+
+/** What the data of a fixture holds. Its secrets belong to nothing but the fixture. */
+export const Fixture = Schema.Struct({
+  version: Schema.Int,
+  token: Schema.String,
+  workspaceId: Schema.String,
+  /** Applied once; its Output `greeting` is `applied`. */
+  appliedCapsuleId: Schema.String,
+  /** Its first plan waits for approval. */
+  waitingCapsuleId: Schema.String,
+  waitingPlanId: Schema.String,
+  gitOrigin: Schema.String
+})
+export type Fixture = typeof Fixture.Type
+
+const FixtureText = Schema.fromJsonString(Fixture)
+export const encodeFixture = Schema.encodeEffect(FixtureText)
+export const decodeFixture = Schema.decodeEffect(FixtureText)
