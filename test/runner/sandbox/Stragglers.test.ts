@@ -91,15 +91,17 @@ describe("the record of processes", () => {
       const supervisor = yield* Effect.acquireRelease(
         Effect.sync(() =>
           // Ignores signals, like one that does not end on its own; nor does it end with its children, which are killed first.
-          Bun.spawn(["sh", "-c", "trap '' TERM; exec 3> run/root/lifeline; setsid sleep 1000 & read never"], {
+          Bun.spawn(["sh", "-c", "trap '' TERM; exec 3> run/root/lifeline; setsid sleep 1000 & echo up; read never"], {
             cwd: folder,
-            stdio: ["pipe", "ignore", "ignore"]
+            stdio: ["pipe", "pipe", "ignore"]
           })
         ),
         (started) => Effect.sync(() => started.kill("SIGKILL"))
       )
-      yield* noteProcess(note, supervisor.pid)
       const reading = Effect.runPromise(everyWriterEnded(folder))
+      // Before that it might not ignore the signal yet.
+      yield* Effect.promise(() => supervisor.stdout.getReader().read())
+      yield* noteProcess(note, supervisor.pid)
       yield* endNotedProcesses(note)
       yield* Effect.promise(() => supervisor.exited)
       expect(supervisor.signalCode).toBe("SIGKILL")
