@@ -80,19 +80,18 @@ const personIn = (page: Page, language: Language, at: { readonly svc: string; re
       }),
     leave: step(async () => {
       await keys.press(link("Sign out"))
-      await page.waitForURL(`${at.app}/signed-out`)
-      await keys.press(link("Back"))
+      await page.waitForURL(`${at.app}/`)
       await link("Sign in").waitFor()
     }),
     isIn: (name: string) => step(() => page.reload().then(() => greeted(name))),
     isOut: step(async () => {
       await page.reload()
-      await page.getByRole("heading", { name: "You are not signed in" }).waitFor()
+      await page.getByRole("heading", { name: "You are signed out" }).waitFor()
     }),
     isRefused: step(async () => {
       await keys.press(link("Sign in"))
       await page.waitForURL(/\/callback\?error=access_denied/)
-      await page.getByRole("heading", { name: "You are not signed in" }).waitFor()
+      await page.getByRole("heading", { name: "You are signed out" }).waitFor()
     }),
     hasNoSession: step(async () => {
       const answer = await page.request.get(`${at.svc}/api/v1/dashboard/bootstrap`)

@@ -33,9 +33,8 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1")("the 
         // The account has no display name: `name` is the local part of its address.
         yield* step(() => page.getByRole("heading", { name: "Hello, mina" }).waitFor())
         yield* step(() => page.getByRole("link", { name: "Sign out" }).click())
-        yield* step(() => page.waitForURL(`${app}/signed-out`))
-        yield* step(() => page.getByRole("heading", { name: "Goodbye" }).waitFor())
-        yield* step(() => page.getByRole("link", { name: "Back" }).click())
+        yield* step(() => page.waitForURL(`${app}/`))
+        yield* step(() => page.getByRole("heading", { name: "You are signed out" }).waitFor())
         yield* step(() => page.getByRole("link", { name: "Sign in" }).waitFor())
         expect(faults).toEqual([])
       }).pipe(Effect.provide(platform)),
