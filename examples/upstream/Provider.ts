@@ -7,10 +7,12 @@ import ReferenceProvider from "oidc-provider"
 export interface DemoClient {
   readonly secret: string
   readonly redirectUri: string
+  /** Asked at every sign-in; `staff` for everybody when not given. */
+  readonly groupsOf?: (login: string) => ReadonlyArray<string>
 }
 
 /** An OpenID provider at `issuer` with one client, and pages of its own for sign-in and consent. */
-export const demoProvider = async (issuer: string, { redirectUri, secret }: DemoClient) => {
+export const demoProvider = async (issuer: string, { groupsOf = () => ["staff"], redirectUri, secret }: DemoClient) => {
   const { privateKey } = await generateKeyPair("RS256", { extractable: true })
   return new ReferenceProvider(issuer, {
     clients: [{ client_id: "svc", client_secret: secret, redirect_uris: [redirectUri] }],
@@ -20,7 +22,7 @@ export const demoProvider = async (issuer: string, { redirectUri, secret }: Demo
     pkce: { required: () => true },
     findAccount: (_: unknown, sub: string) => ({
       accountId: sub,
-      claims: () => ({ sub, email: `${sub}@example.com`, email_verified: true, groups: ["staff"] })
+      claims: () => ({ sub, email: `${sub}@example.com`, email_verified: true, groups: groupsOf(sub) })
     })
   })
 }

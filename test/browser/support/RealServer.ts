@@ -29,7 +29,7 @@ export const realServer = Effect.fnUntraced(
 
     const first = yield* start
     const operator = (...args: ReadonlyArray<string>) => operatorCommand(folder, args)
-    return { network, setupLink: first.setupLink, crash: first.crash, startAgain: start, operator }
+    return { folder, network, setupLink: first.setupLink, crash: first.crash, startAgain: start, operator }
   },
   Effect.provide(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer))
 )
