@@ -118,7 +118,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
         expect(shown).toContain(terms.role[role])
       }),
     signOut: step(async () => {
-      await keys.press(within(page, app.accountMenu))
+      await keys.press(page.getByRole("button", { name: app.accountMenu }))
       const item = page.getByRole("menuitem", { name: app.signOut })
       await item.waitFor()
       while (!(await item.evaluate((found) => found === document.activeElement))) await page.keyboard.press("ArrowDown")
