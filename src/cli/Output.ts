@@ -15,6 +15,13 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
   override readonly [Runtime.errorExitCode] = 1
 }
 
+/** A command that is done up to what waits for a person: exit code 3. Its result has already been printed. */
+export class ApprovalAwaited extends Schema.TaggedError<ApprovalAwaited>()("ApprovalAwaited", {
+  message: Schema.String
+}) {
+  override readonly [Runtime.errorExitCode] = 3
+}
+
 /** Prints the result of a command: for programs with `--json`, else for people. */
 export const print = (json: boolean, value: unknown, text: string): Effect.Effect<void> =>
   Console.log(json ? JSON.stringify(value) : text)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { exportWords } from "../../src/dashboard/screens/capsule/ExportWords.ts"
+import { vocabulary } from "../../src/dashboard/words/Vocabulary.ts"
 import { storefrontId } from "./support/records/Capsules.ts"
 import { baseRun } from "./support/records/Runs.ts"
 import { newWorld } from "./support/routes/World.ts"
@@ -108,7 +109,7 @@ describe("a capsule that its owner takes along", () => {
       const dialog = page.getByRole("dialog", { name: words.dialogTitle("storefront") })
       await dialog.getByText(words.secrets).waitFor()
       const submit = dialog.getByRole("button", { name: words.export })
-      const typed = dialog.getByLabel(words.confirmName("storefront"))
+      const typed = dialog.getByLabel(vocabulary[language].typeName("storefront"))
       await typed.fill("storefron")
       expect(await submit.isDisabled()).toBe(true)
       await typed.press("Enter")

@@ -6,7 +6,7 @@ import type { Run } from "../../../schema/records/Run.ts"
 import { mostStateBytes } from "../../../schema/records/StateUploadLimits.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { StoredLogins } from "../login/StoredLogins.ts"
-import { CommandFailed, jsonFlag, print } from "../Output.ts"
+import { ApprovalAwaited, CommandFailed, jsonFlag, print, refused } from "../Output.ts"
 import { connectionsOf } from "./ConnectionFlags.ts"
 import { serverAccess } from "./ServerAccess.ts"
 
@@ -148,6 +148,8 @@ export const adoptCommand = Command.make(
           `Review and apply: ${review}`
         ].join("\n")
       )
+      if (run.status === "waiting_approval") return yield* new ApprovalAwaited({ message: review })
+      if (run.status !== "succeeded") return yield* refused(review)
     }).pipe(Effect.provide(SvcClient.layer({ baseUrl: access.origin, token: access.token })))
   }, Effect.provide(StoredLogins.layer))
 ).pipe(Command.withDescription("Take over the state of existing infrastructure, up to a plan that waits for review"))

@@ -13,6 +13,8 @@ interface FormDialogProps {
   readonly action: string
   /** Whether something must still be chosen that no field can require. */
   readonly incomplete?: boolean
+  /** `danger` for what there is no way back from. */
+  readonly tone?: "primary" | "danger"
   readonly change: { readonly error: unknown; readonly isPending: boolean }
   readonly onSubmit: () => void
   readonly onClose: () => void
@@ -24,6 +26,7 @@ export const FormDialog = ({
   children,
   action,
   incomplete = false,
+  tone = "primary",
   change,
   onSubmit,
   onClose
@@ -35,13 +38,13 @@ export const FormDialog = ({
         className="form"
         onSubmit={(event) => {
           event.preventDefault()
-          onSubmit()
+          if (!incomplete && !change.isPending) onSubmit()
         }}
       >
         {children}
         {change.error === null ? null : <FaultNotice error={change.error} />}
         <div className="form-actions">
-          <Button tone="primary" type="submit" busy={change.isPending} disabled={incomplete}>
+          <Button tone={tone} type="submit" busy={change.isPending} disabled={incomplete}>
             {action}
           </Button>
           <Button onClick={onClose}>{terms.cancel}</Button>

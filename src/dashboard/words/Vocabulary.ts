@@ -82,6 +82,7 @@ const en = {
     unconfirmed: "Nothing was changed, because you did not confirm that it is you.",
     title: "That did not work"
   },
+  typeName: (name: string) => `Type ${name} to confirm`,
   needsRole: (role: string) => `Only a ${role} of this workspace may do this.`
 }
 
@@ -169,6 +170,7 @@ const ja: typeof en = {
     unconfirmed: "本人確認が完了していないため、何も変更されていません。",
     title: "操作を完了できませんでした"
   },
+  typeName: (name: string) => `確認のため「${name}」と入力してください`,
   needsRole: (role: string) => `この操作には${role}以上のロールが必要です。`
 }
 

@@ -9,7 +9,6 @@ const en = {
   secrets:
     "The archive holds the state in the clear, and with it the secrets of the infrastructure. Keep it as you keep a password.",
   recorded: "The export and every download are in the activity.",
-  confirmName: (name: string) => `Type ${name} to confirm`,
   readyTitle: (name: string) => `The export of ${name} is ready`,
   until: "The link works in this session only, until",
   supply: "Not in the archive, so have these inputs at hand:",
@@ -29,7 +28,6 @@ const ja: typeof en = {
   secrets:
     "アーカイブにはステートが暗号化されずに含まれ、インフラの秘密の値も読み取れます。パスワードと同じように保管してください。",
   recorded: "エクスポートとダウンロードは、すべてアクティビティに記録されます。",
-  confirmName: (name: string) => `確認のため「${name}」と入力してください`,
   readyTitle: (name: string) => `${name} のエクスポートの準備ができました`,
   until: "リンクはこのセッションでのみ有効です。有効期限:",
   supply: "次の入力はアーカイブに含まれません。手元に用意してください:",

@@ -28,7 +28,6 @@ const en = {
   discardText:
     "It is erased for good. Objects that only this state knows of have to be found and removed by hand. Whoever runs svc can download it first, with this command:",
   discarded: "The state was discarded.",
-  confirmName: (name: string) => `Type ${name} to confirm`,
   ownerOnly: "Only an owner of this workspace can adopt or discard it."
 }
 
@@ -58,7 +57,6 @@ const ja: typeof en = {
   discardText:
     "完全に消去されます。このステートにしかないオブジェクトは、手作業で探して削除する必要があります。svc の運用者は、次のコマンドで先にダウンロードできます:",
   discarded: "ステートを破棄しました。",
-  confirmName: (name: string) => `確認のため「${name}」と入力してください`,
   ownerOnly: "採用と破棄には、ワークスペースのオーナー権限が必要です。"
 }
 

@@ -10,9 +10,10 @@ import { useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
-import { AreaField, TextField } from "../../ui/Field.tsx"
+import { AreaField } from "../../ui/Field.tsx"
 import { Facts } from "../../ui/Layout.tsx"
 import { toast } from "../../ui/Toast.tsx"
+import { useTypedName } from "../../ui/TypedName.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { shortCommit, shortDigest } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
@@ -78,7 +79,6 @@ export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClo
   const workspace = useWorkspace()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
-  const [typed, setTyped] = useState("")
   const [comment, setComment] = useState("")
   // One key for the life of the dialog: pressing again after a lost answer cannot apply twice.
   const [key] = useState(newIdempotencyKey)
@@ -86,7 +86,8 @@ export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClo
   const isRestore = run.type === "restore"
   const restores = useWords(restoreWords)
   const dangerous = lost > 0 || isRestore || run.type === "destroy_plan"
-  const confirmed = !dangerous || typed.trim() === name
+  const confirmation = useTypedName(name, isRestore ? restores.confirmHelp : words.confirmHelp)
+  const confirmed = !dangerous || confirmation.isTyped
   const approve = useMutation({
     mutationFn: async (thenApply: boolean) => {
       if (!approved) {
@@ -149,17 +150,7 @@ export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClo
             ]
           ]}
         />
-        {dangerous ? (
-          <TextField
-            label={words.confirmName(name)}
-            helper={isRestore ? restores.confirmHelp : words.confirmHelp}
-            autoComplete="off"
-            autoCapitalize="off"
-            spellCheck={false}
-            value={typed}
-            onChange={(event) => setTyped(event.target.value)}
-          />
-        ) : null}
+        {dangerous ? confirmation.field : null}
         {!approved ? (
           <AreaField
             label={words.comment}

@@ -57,7 +57,6 @@ const en = {
   approveDialogTitle: "Approve this plan?",
   approveBinds:
     "You approve exactly this plan. If anything it was made from moves before the apply, the apply is refused.",
-  confirmName: (name: string) => `Type ${name} to confirm`,
   confirmHelp: "Because resources will be destroyed or replaced.",
   comment: "Comment",
   commentHelp: "Kept on the run and in the activity, for everybody who may read them.",
@@ -122,7 +121,6 @@ const ja: typeof en = {
   approvedText: "承認はこのプランだけに有効です。元になった情報が変わった場合、適用は拒否されます。",
   approveDialogTitle: "このプランを承認しますか？",
   approveBinds: "承認の対象は、このプランそのものです。適用までに元の情報が変わった場合、適用は拒否されます。",
-  confirmName: (name: string) => `確認のため「${name}」と入力してください`,
   confirmHelp: "リソースの削除または再作成が含まれるためです。",
   comment: "コメント",
   commentHelp: "実行とアクティビティに記録され、閲覧できる全員に表示されます。",

@@ -1,0 +1,24 @@
+import { useState } from "react"
+import { vocabulary } from "../words/Vocabulary.ts"
+import { useWords } from "../words/Words.ts"
+import { TextField } from "./Field.tsx"
+
+/** A field for the name of what an action has no way back from, and whether it was typed. */
+export const useTypedName = (name: string, helper?: string) => {
+  const terms = useWords(vocabulary)
+  const [typed, setTyped] = useState("")
+  return {
+    isTyped: typed.trim() === name,
+    field: (
+      <TextField
+        label={terms.typeName(name)}
+        helper={helper}
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+      />
+    )
+  }
+}
