@@ -67,6 +67,10 @@ export const DashboardNotice = Schema.Literals([
 ])
 export type DashboardNotice = typeof DashboardNotice.Type
 
+/** Backups that the server makes by itself, for its operators; of the newest verified one, when it was written. */
+export const ServerBackups = Schema.Struct({ newestAt: Schema.optionalKey(Schema.String) })
+export type ServerBackups = typeof ServerBackups.Type
+
 export class DashboardApi extends HttpApiGroup.make("dashboard")
   .add(
     HttpApiEndpoint.get("bootstrap", "/api/v1/dashboard/bootstrap", {
@@ -84,7 +88,9 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         /** Whether the server mails links, so that people need no operator for them. */
         sendsMail: Schema.Boolean,
         /** The notice for everybody; absent when there is none. */
-        notices: Schema.optionalKey(Schema.Array(DashboardNotice))
+        notices: Schema.optionalKey(Schema.Array(DashboardNotice)),
+        /** For operators of a server with scheduled backups. */
+        serverBackups: Schema.optionalKey(ServerBackups)
       })
     }).annotateMerge(
       described(

@@ -1,5 +1,18 @@
-import { Clock, Context, Effect, FileSystem, Layer, Metric, Path, Ref, Result, Schedule, Semaphore } from "effect"
-import type { DashboardNotice } from "../../schema/api/DashboardApi.ts"
+import {
+  Clock,
+  Context,
+  DateTime,
+  Effect,
+  FileSystem,
+  Layer,
+  Metric,
+  Path,
+  Ref,
+  Result,
+  Schedule,
+  Semaphore
+} from "effect"
+import type { DashboardNotice, ServerBackups } from "../../schema/api/DashboardApi.ts"
 import { backupAge, failedBackups } from "../observability/BackupMetrics.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { backupName, keptBackups, overdueMillis, pendingName, removePending } from "./BackupFolder.ts"
@@ -44,6 +57,8 @@ export class ScheduledBackups extends Context.Service<
   {
     /** What operators should know about backups. */
     readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>>
+    /** What is kept; `undefined` where none are scheduled. */
+    readonly kept: Effect.Effect<ServerBackups | undefined>
     /** Makes a backup if one is due. */
     readonly turn: Effect.Effect<void>
   }
@@ -53,7 +68,13 @@ export class ScheduledBackups extends Context.Service<
       ScheduledBackups,
       Effect.gen(function* () {
         const folder = settings.backupDirectory
-        if (folder === undefined) return ScheduledBackups.of({ notices: Effect.succeed([]), turn: Effect.void })
+        if (folder === undefined) {
+          return ScheduledBackups.of({
+            notices: Effect.succeed([]),
+            kept: Effect.succeed(undefined),
+            turn: Effect.void
+          })
+        }
         const services = yield* Effect.context<
           FileSystem.FileSystem | Path.Path | Effect.Services<ReturnType<typeof makeBackup>>
         >()
@@ -62,8 +83,9 @@ export class ScheduledBackups extends Context.Service<
         const isBeside = yield* isKeyBesideData(settings)
         const intervalMillis = settings.backupInterval * 3_600_000
 
+        const newestBackup = Effect.map(keptBackups(folder), ([newest]) => newest)
         const newestAge = Effect.gen(function* () {
-          const [newest] = yield* keptBackups(folder)
+          const newest = yield* newestBackup
           return newest === undefined ? undefined : (yield* Clock.currentTimeMillis) - newest.writtenAt
         })
 
@@ -104,8 +126,16 @@ export class ScheduledBackups extends Context.Service<
           Effect.provideContext(services)
         )
 
+        const kept = newestBackup.pipe(
+          Effect.orElseSucceed(() => undefined),
+          Effect.map((newest) =>
+            newest === undefined ? {} : { newestAt: DateTime.formatIso(DateTime.makeUnsafe(newest.writtenAt)) }
+          ),
+          Effect.provideContext(services)
+        )
+
         yield* Effect.forkScoped(Effect.repeat(turn, Schedule.spaced(lookEvery)))
-        return ScheduledBackups.of({ notices, turn })
+        return ScheduledBackups.of({ notices, kept, turn })
       })
     )
 }

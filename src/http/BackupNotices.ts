@@ -1,15 +1,18 @@
 import { Context, Effect, Layer } from "effect"
-import type { DashboardNotice } from "../../schema/api/DashboardApi.ts"
+import type { DashboardNotice, ServerBackups } from "../../schema/api/DashboardApi.ts"
 import { ScheduledBackups } from "../backup/ScheduledBackups.ts"
 
 /** What operators should know about backups, asked at each visit. */
-export const BackupNotices = Context.Reference<{ readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>> }>(
-  "svc/http/BackupNotices",
-  { defaultValue: () => ({ notices: Effect.succeed([]) }) }
-)
+export const BackupNotices = Context.Reference<{
+  readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>>
+  /** `undefined` where none are scheduled. */
+  readonly serverBackups: Effect.Effect<ServerBackups | undefined>
+}>("svc/http/BackupNotices", {
+  defaultValue: () => ({ notices: Effect.succeed([]), serverBackups: Effect.succeed(undefined) })
+})
 
 /** As the schedule of this server sees it. */
 export const backupNotices = Layer.effect(
   BackupNotices,
-  Effect.map(ScheduledBackups, ({ notices }) => ({ notices }))
+  Effect.map(ScheduledBackups, ({ kept: serverBackups, notices }) => ({ notices, serverBackups }))
 )

@@ -59,10 +59,12 @@ export const dashboardHandlers = HttpApiBuilder.group(
         })
         const inReview = yield* Effect.orElseSucceed(awaitsReview(sql), () => false)
         const changed = yield* Effect.orElseSucceed(hasUnseenNotices(sql, caller.subject), () => false)
+        const isOperator = yield* operators.isOperator(caller.subject)
+        const serverBackups = isOperator ? yield* backups.serverBackups : undefined
         const notices = [
           ...(inReview ? (["restore_review"] as const) : []),
           ...isolation,
-          ...((yield* operators.isOperator(caller.subject)) ? yield* backups.notices : []),
+          ...(isOperator ? yield* backups.notices : []),
           ...(changed ? (["account_changed"] as const) : [])
         ]
         const selected = workspaces.find(({ id }) => id === query.workspaceId) ?? workspaces[0]
@@ -77,7 +79,8 @@ export const dashboardHandlers = HttpApiBuilder.group(
           capabilities,
           version,
           sendsMail: mails.baseUrl !== undefined,
-          ...(notices.length === 0 ? {} : { notices })
+          ...(notices.length === 0 ? {} : { notices }),
+          ...(serverBackups === undefined ? {} : { serverBackups })
         }
       }),
       latestRuns: Effect.fnUntraced(function* ({ query }) {

@@ -5,7 +5,11 @@ const en = {
   restoreText:
     "Nothing changes yet: a run says what the backup would change, and waits for approval. Once it is carried out, the capsule has the state and configuration of the backup, and needs a plan.",
   capsule: "Capsule",
-  review: "Review the restore"
+  review: "Review the restore",
+  server: "Backups of this server",
+  serverAbout: "Made and verified by the schedule that its operator set; only operators see this.",
+  serverNewest: "Newest verified backup",
+  serverNone: "None yet. The first one is made soon after the start; the log says when one fails."
 }
 
 const ja: typeof en = {
@@ -15,7 +19,11 @@ const ja: typeof en = {
   restoreText:
     "まだ何も変更されません。変更される内容を実行が示し、承認を待ちます。復元すると、カプセルの状態と構成はバックアップの時点のものになり、新しいプランが必要です。",
   capsule: "カプセル",
-  review: "復元の内容を確認"
+  review: "復元の内容を確認",
+  server: "このサーバーのバックアップ",
+  serverAbout: "運用者が設定したスケジュールで作成され、検証されたバックアップです。運用者だけに表示されます。",
+  serverNewest: "検証済みの最新バックアップ",
+  serverNone: "まだありません。最初のバックアップは起動後まもなく作成されます。失敗はログに記録されます。"
 }
 
 export const backupWords = { en, ja }

@@ -4,16 +4,17 @@ import { call } from "../../api/Call.ts"
 import { workspacesCreateBackup } from "../../api/Endpoints.ts"
 import { backupsQuery, capsulesQuery } from "../../api/Queries.ts"
 import type { Backup } from "../../api/Types.ts"
-import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { useBootstrap, useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
 import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
-import { Panel } from "../../ui/Layout.tsx"
+import { Facts, Panel } from "../../ui/Layout.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { bytes, shortDigest } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { BackupActions } from "./BackupActions.tsx"
+import { backupWords } from "./BackupWords.ts"
 import { workspaceWords } from "./Words.ts"
 
 const Row = ({ backup }: { readonly backup: Backup }) => {
@@ -42,6 +43,23 @@ const Row = ({ backup }: { readonly backup: Backup }) => {
       <CopyText text={backup.digest} shown={shortDigest(backup.digest)} />
       {may("owner") ? <BackupActions backup={backup} /> : null}
     </li>
+  )
+}
+
+/** Backups of the whole installation, for those who answer for them. */
+const ServerBackups = () => {
+  const words = useWords(backupWords)
+  const { serverBackups } = useBootstrap()
+  if (serverBackups === undefined) return null
+  const { newestAt } = serverBackups
+  return (
+    <Panel title={words.server} about={words.serverAbout}>
+      {newestAt === undefined ? (
+        <p>{words.serverNone}</p>
+      ) : (
+        <Facts items={[[words.serverNewest, <Time key="newest" at={newestAt} />]]} />
+      )}
+    </Panel>
   )
 }
 
@@ -88,6 +106,7 @@ export const Backups = () => {
         </Loadable>
       </Panel>
       <MorePages query={query} />
+      <ServerBackups />
     </>
   )
 }
