@@ -1,8 +1,11 @@
 import { describe, expect } from "bun:test"
-import { Effect, FileSystem } from "effect"
+import { Effect, FileSystem, Redacted, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { active } from "../../support/Journey.ts"
+import { RelativePath } from "../../../schema/records/Primitives.ts"
+import { makeClient } from "../../../src/client/index.ts"
+import { active, applied, planned } from "../../support/Journey.ts"
 import { testPlane, TestPlane } from "../../support/TestPlane.ts"
+import { serve } from "../operator/support/Server.ts"
 import { folder, live, svc } from "./support/CommandLine.ts"
 
 const module = { "main.tf": `resource "terraform_data" "a" { input = "first" }` }
@@ -129,6 +132,53 @@ describe("a backup of a whole installation", () => {
         problems: expect.arrayContaining([expect.stringContaining("state_versions.state of")])
       })
       expect(yield* files.readDirectory(`${root}/temporary`)).toEqual([])
+    }).pipe(Effect.provide(testPlane()))
+  )
+
+  live("takes along the build of an applied Capsule, whose next drift check needs it", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const root = yield* folder
+      const { dataDir } = yield* TestPlane
+      const sourceBuild = {
+        commands: [{ argv: ["sh", "-c", "mkdir out && date +%N > out/made.txt"] }],
+        outputs: [RelativePath.make("out")]
+      }
+      const built = {
+        "main.tf": `resource "terraform_data" "a" { input = file("\${path.module}/out/made.txt") }`
+      }
+      const { capsuleId, plan } = yield* planned("built", built, { initialConfiguration: { sourceBuild } })
+      expect((yield* applied(plan)).status).toBe("succeeded")
+      const [name = ""] = yield* filesBelow(`${dataDir}/builds`)
+      const ok = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+        const ended = yield* svc([...args, "--json"])
+        expect([args[0], ended.code, ended.error]).toEqual([args[0], 0, ended.error])
+        return JSON.parse(ended.out)
+      })
+      const made = yield* ok("backup", `${root}/backup`, "--data-dir", dataDir)
+      expect(made.entries.map(({ kind }: { kind: string }) => kind).toSorted()).toEqual(["build", "snapshot"])
+      expect(yield* ok("backup", "verify", `${root}/backup`, "--data-dir", dataDir)).toMatchObject({ problems: [] })
+
+      const target = `${root}/restored`
+      const data = ["--data-dir", target, "--master-key-file", `${dataDir}/master.key`]
+      yield* ok("restore", `${root}/backup`, ...data)
+      const [before, after] = yield* Effect.all([
+        files.readFile(`${dataDir}/builds/${name}`),
+        files.readFile(`${target}/builds/${name}`)
+      ])
+      expect(Buffer.from(after).equals(Buffer.from(before))).toBe(true)
+      yield* ok("admin", "restore-review", "confirm", "--all", ...data)
+      const { context } = yield* TestPlane
+      const named = ["--subject", context.actorKey, "--name", "restored", "--scopes", "read,write"]
+      const { token } = yield* ok("admin", "create-token", ...named, ...data)
+      const { url } = yield* serve(target, new Map([["masterKeyFile", `${dataDir}/master.key`]]))
+      const client = yield* makeClient({ baseUrl: url, token: Redacted.make(token) })
+      const { run } = yield* client.capsules.driftCheck({ params: { capsuleId }, payload: {} })
+      const drift = yield* Effect.repeat(client.runs.read({ params: { runId: run.id } }), {
+        until: (answer) => answer.run.status !== "queued" && answer.run.status !== "running",
+        schedule: Schedule.spaced("50 millis")
+      })
+      expect([drift.run.status, drift.run.error, drift.run.drifted]).toEqual(["succeeded", undefined, false])
     }).pipe(Effect.provide(testPlane()))
   )
 })
