@@ -58,7 +58,7 @@ export const backupMutants: ReadonlyArray<Mutant> = [
   {
     name: "scheduled backup: notices are for operators",
     file: "src/http/handlers/DashboardHandlers.ts",
-    text: "(yield* operators.isOperator(caller.subject)) ? yield* backups.notices : []",
+    text: "isOperator ? yield* backups.notices : []",
     broken: "yield* backups.notices",
     test: schedule
   }
