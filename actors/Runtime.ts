@@ -15,6 +15,7 @@ import { makeBackupExecution } from "./execution/BackupExecution.ts"
 import { makeRestoreExecution } from "./execution/RestoreExecution.ts"
 import { BackupStore } from "./state/BackupStore.ts"
 import { StateAdoption } from "./adoption/StateAdoption.ts"
+import { BackupImport } from "./adoption/BackupImport.ts"
 import { StateReceipt } from "./adoption/StateReceipt.ts"
 import * as CapsuleBehavior from "./capsule/CapsuleBehavior.ts"
 import { CapsuleBackups } from "./capsule/CapsuleBackups.ts"
@@ -269,7 +270,7 @@ const clients = Layer.mergeAll(
   RevisionPlansLive.layer,
   RunsLive.layer,
   SourcesLive.layer,
-  StateReceipt.layer,
+  BackupImport.layer.pipe(Layer.provideMerge(StateReceipt.layer)),
   StateResources.layer,
   TokenRenewals.layer
 )

@@ -4,6 +4,7 @@ import { stateToolProblem } from "../../runner/execution/StateFit.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { StateUploadId, type WorkspaceId } from "../../schema/records/Ids.ts"
+import type { ImportedFrom } from "../../schema/records/ImportedFrom.ts"
 import type { StateUpload } from "../../schema/records/StateUpload.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
@@ -16,6 +17,12 @@ import { readableState } from "./AdoptableState.ts"
 import type { ManagedElsewhere } from "./ManagedElsewhere.ts"
 import { stateConflicts } from "./StateConflicts.ts"
 
+/** A state in the clear, and where it was before. */
+export interface GivenState {
+  readonly state: Redacted.Redacted<Uint8Array>
+  readonly from?: ImportedFrom
+}
+
 /** Receives states of infrastructure that exists already. */
 export class StateReceipt extends Context.Service<
   StateReceipt,
@@ -26,6 +33,14 @@ export class StateReceipt extends Context.Service<
       workspaceId: WorkspaceId,
       state: Redacted.Redacted<Uint8Array>,
       idempotency: IdempotentRequest
+    ) => Effect.Effect<Replayable<StateUpload>, ApiError>
+    /** The same for a state that has to be obtained first, under a receipt of another route. */
+    readonly receiveOnce: (
+      context: CommandContext,
+      workspaceId: WorkspaceId,
+      route: string,
+      idempotency: IdempotentRequest,
+      given: Effect.Effect<GivenState, ApiError>
     ) => Effect.Effect<Replayable<StateUpload>, ApiError>
   }
 >()("svc/actors/adoption/StateReceipt") {
@@ -58,33 +73,45 @@ export class StateReceipt extends Context.Service<
         return conflict === undefined ? state : yield* new ApiError(conflict)
       })
 
-      const receive = Effect.fn("StateReceipt.receive")(function* (
+      const receiveOnce = Effect.fn("StateReceipt.receive")(function* (
         context: CommandContext,
         workspaceId: WorkspaceId,
-        bytes: Redacted.Redacted<Uint8Array>,
-        idempotency: IdempotentRequest
+        route: string,
+        idempotency: IdempotentRequest,
+        given: Effect.Effect<GivenState, ApiError>
       ) {
-        const scope = { scope: workspaceId, actor: context.actorKey, route: "stateUploads.create" }
+        const scope = { scope: workspaceId, actor: context.actorKey, route }
+        const read = Effect.flatMap(given, ({ from, state }) =>
+          Effect.map(checkedState(workspaceId, state), (checked) => ({ checked, from, state }))
+        )
         // Checked before the transaction: it may take a while, and the install checks again. A repetition is not judged anew.
         const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
-        const checked = isRepeated ? undefined : yield* checkedState(workspaceId, bytes)
+        const before = isRepeated ? undefined : yield* read
         const create = Effect.gen(function* () {
-          const { lineage, resourceCount, serial, toolVersion } = checked ?? (yield* checkedState(workspaceId, bytes))
+          const { checked, from, state } = before ?? (yield* read)
+          const { lineage, resourceCount, serial, toolVersion } = checked
           const row = yield* uploads.insert({
             workspaceId,
-            state: bytes,
+            state,
             lineage,
             serial,
             resourceCount,
             toolVersion,
-            createdBy: context.actor.subject
+            createdBy: context.actor.subject,
+            importedFrom: from
           })
           yield* audit.append({
             workspaceId,
             actor: context.actor,
-            action: "state_upload.create",
+            action: from === undefined ? "state_upload.create" : "backup.import",
             target: { kind: "state_upload", id: row.id },
-            data: { sha256: row.sha256, sizeBytes: row.size_bytes, serial, resources: resourceCount },
+            data: {
+              sha256: row.sha256,
+              sizeBytes: row.size_bytes,
+              serial,
+              resources: resourceCount,
+              ...(from === undefined ? {} : { backupId: from.backupId, originalCapsuleId: from.capsuleId })
+            },
             requestId: context.requestId
           })
           yield* killPoint("state_upload.storing")
@@ -101,7 +128,11 @@ export class StateReceipt extends Context.Service<
         return received
       }, Effect.provideContext(services))
 
-      return StateReceipt.of({ receive })
+      return StateReceipt.of({
+        receiveOnce,
+        receive: (context, workspaceId, state, idempotency) =>
+          receiveOnce(context, workspaceId, "stateUploads.create", idempotency, Effect.succeed({ state }))
+      })
     })
   )
 }
