@@ -15,6 +15,11 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
   override readonly [Runtime.errorExitCode] = 1
 }
 
+/** A command that did its work and printed it, and leaves a plan that waits for approval: exit code 3. */
+export class PlanWaits extends Schema.TaggedError<PlanWaits>()("PlanWaits", { message: Schema.String }) {
+  override readonly [Runtime.errorExitCode] = 3
+}
+
 /** Prints the result of a command: for programs with `--json`, else for people. */
 export const print = (json: boolean, value: unknown, text: string): Effect.Effect<void> =>
   Console.log(json ? JSON.stringify(value) : text)

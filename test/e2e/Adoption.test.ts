@@ -5,7 +5,7 @@ import { ConfigProvider, Effect, FileSystem, Layer, Redacted, Schema } from "eff
 import { TestConsole } from "effect/testing"
 import { CapsuleId, RunId } from "../../schema/records/Ids.ts"
 import { mostStateBytes } from "../../schema/records/StateUploadLimits.ts"
-import { run } from "../../src/cli/Run.ts"
+import { run, teardown } from "../../src/cli/Run.ts"
 import { platform } from "../../src/composition/Platform.ts"
 import { FetchHttpClient } from "effect/http"
 import { appliedOutside, writtenState } from "../actors/support/OutsideState.ts"
@@ -47,7 +47,9 @@ describe.skipIf(Bun.which("terraform") === null)("svc adopt", () => {
         Effect.gen(function* () {
           const exit = yield* Effect.exit(run(args))
           return {
-            done: exit._tag === "Success",
+            code: yield* Effect.callback<number>((resume) =>
+              teardown(args)(exit, (code) => resume(Effect.succeed(code)))
+            ),
             out: (yield* TestConsole.logLines).join("\n"),
             error: (yield* TestConsole.errorLines).join("\n")
           }
@@ -65,26 +67,27 @@ describe.skipIf(Bun.which("terraform") === null)("svc adopt", () => {
         .slice(1)
         .map((word) => places.get(word) ?? word)
       const adopted = yield* svc(...args)
-      expect(adopted.error).toBe("")
+      // The plan waits for approval.
+      expect([adopted.code, adopted.error]).toEqual([3, ""])
       for (const line of example("text").split("\n")) expect(adopted.out).toContain(line)
       expect(adopted.out).toContain(`Review and apply: ${server.url}/w/acme/runs/run_`)
 
       // Once more: the lineage lives here.
       const again = yield* svc(...args, "--json")
-      expect([again.done, again.error]).toEqual([false, expect.stringContaining('"code":"state_lineage_known"')])
+      expect([again.code, again.error]).toEqual([1, expect.stringContaining('"code":"state_lineage_known"')])
       const other = yield* write(
         "other.tfstate",
         writtenState({ lineage: "other", resources: [{ type: "terraform_data", name: "gone", id: "1" }] })
       )
       const named = args.map((word, at) => (args[at - 1] === "--name" ? "second" : word === state ? other : word))
       const refused = yield* svc(...named)
-      expect([refused.done, refused.error]).toEqual([
-        false,
+      expect([refused.code, refused.error]).toEqual([
+        1,
         expect.stringContaining("terraform_data.gone. Add a moved or removed block")
       ])
       const confirmed = yield* svc(...named, "--undeclared", "terraform_data.gone", "--json")
       const second = yield* Schema.decodeEffect(Adopted)(confirmed.out)
-      expect(second.status).toBe("waiting_approval")
+      expect([confirmed.code, second.status]).toEqual([3, "waiting_approval"])
 
       // The route itself takes a file within its bounds, and nothing else.
       const path = `${server.url}/api/v1/workspaces/${workspace.id}/state-uploads`
