@@ -81,5 +81,19 @@ export const storageMutants: ReadonlyArray<Mutant> = [
     text: "if (!(yield* fs.exists(place))) return true",
     broken: "if (!(yield* fs.exists(place))) return false",
     test: "test/src/cli/ArchiveFindings.test.ts"
+  },
+  {
+    name: "backup: the first format is still read",
+    file: "src/database/BackupManifest.ts",
+    text: "Schema.Union([BackupManifest, DatabaseOnly])",
+    broken: "Schema.Union([BackupManifest])",
+    test: "test/src/database/EarlierBackup.test.ts"
+  },
+  {
+    name: "backup: what a source build made is taken along",
+    file: "src/database/NeededFiles.ts",
+    text: '({ kind: "build" as const, digest }))',
+    broken: '({ kind: "build" as const, digest })).slice(0, 0)',
+    test: "test/src/cli/BackupWithBuild.test.ts"
   }
 ]
