@@ -96,3 +96,17 @@ export const loadKeyring = Effect.fn("loadKeyring")(
   },
   Effect.catchTag("PlatformError", (error) => VaultLocked.because(`The master key cannot be read: ${error.message}.`))
 )
+
+/** The keys from where the settings say, with every one that sealed data needs. Fails with `VaultLocked`. */
+export const loadWholeKeyring = Effect.fn("loadWholeKeyring")(function* (
+  source: MasterKeySource,
+  inUse: ReadonlyArray<string>
+) {
+  const loaded = yield* loadKeyring(source, inUse)
+  const missing = inUse.filter((id) => !loaded.keys.some((key) => key.id === id))
+  if (missing.length === 0) return loaded
+  return yield* new VaultLocked({
+    message: `Stored secrets need the master keys ${missing.join(", ")}, which were not given. Give them beside ${loaded.active.id}.`,
+    keyIds: missing
+  })
+})

@@ -8,7 +8,7 @@ import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { makeDataKeys, masterKeysInUse } from "./DataKeys.ts"
 import { digestFor, digestRootKind } from "./KeyedDigests.ts"
 import { makeKeyring } from "./MasterKey.ts"
-import { generateMasterKey, loadKeyring, writeKeyringFile } from "./MasterKeyStore.ts"
+import { generateMasterKey, loadWholeKeyring, writeKeyringFile } from "./MasterKeyStore.ts"
 import { identity, openBytes, sealBytes } from "./Sealing.ts"
 import { VaultLocked, VaultOpenFailed } from "./VaultErrors.ts"
 import { VaultSettings } from "./VaultSettings.ts"
@@ -141,14 +141,7 @@ const make = Effect.gen(function* () {
   >()
 
   const inUse = (yield* masterKeysInUse).map(({ id }) => id)
-  const loaded = yield* loadKeyring(source, inUse)
-  const missing = inUse.filter((id) => !loaded.keys.some((key) => key.id === id))
-  if (missing.length > 0) {
-    return yield* new VaultLocked({
-      message: `Stored secrets need the master keys ${missing.join(", ")}, which were not given. Give them beside ${loaded.active.id}.`,
-      keyIds: missing
-    })
-  }
+  const loaded = yield* loadWholeKeyring(source, inUse)
   const keyring = yield* Ref.make(loaded)
   const dataKeys = yield* makeDataKeys(keyring)
   const rotating = yield* Semaphore.make(1)

@@ -15,10 +15,8 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** A command that is done up to what waits for a person: exit code 3. Its result has already been printed. */
-export class ApprovalAwaited extends Schema.TaggedError<ApprovalAwaited>()("ApprovalAwaited", {
-  message: Schema.String
-}) {
+/** A command that did its work and printed it, and leaves a plan that waits for approval: exit code 3. */
+export class PlanWaits extends Schema.TaggedError<PlanWaits>()("PlanWaits", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 3
 }
 

@@ -3,13 +3,13 @@ import { CliError, Command } from "effect/cli"
 import { logging } from "../observability/Logging.ts"
 import { version } from "../Version.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
-import { ApprovalAwaited, CommandFailed } from "./Output.ts"
+import { CommandFailed, PlanWaits } from "./Output.ts"
 import { presentation } from "./Presentation.ts"
 import { svc } from "./Root.ts"
 
 const usageExitCode = 2
 const failureExitCode = 1
-const awaitedExitCode = 3
+const waitsExitCode = 3
 const interruptedExitCode = 130
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
@@ -25,8 +25,8 @@ const codeOf = (error: unknown): string => {
 const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.void
   const failure = cause.reasons.find(Cause.isFailReason)?.error
-  if (CliError.isCliError(failure) || failure instanceof ApprovalAwaited) return Effect.void
-  if (failure instanceof CommandFailed && failure.reported === true) return Effect.void
+  const isReported = failure instanceof PlanWaits || (failure instanceof CommandFailed && failure.reported === true)
+  if (CliError.isCliError(failure) || isReported) return Effect.void
   if (failure === undefined) return Console.error(Cause.pretty(cause))
   return Console.error(
     json
@@ -46,8 +46,8 @@ export const run = (args: ReadonlyArray<string>) => {
 }
 
 /**
- * The exit code of a command: 0 done, 1 refused or failed, 2 usage, including settings from any source, 3 waits for approval.
- * A server that was asked to stop has succeeded.
+ * The exit code of a command: 0 done, 1 refused or failed, 2 usage, including settings from any source, 3 a plan waits for
+ * approval. A server that was asked to stop has succeeded.
  */
 export const teardown =
   (args: ReadonlyArray<string>): Runtime.Teardown =>
@@ -56,7 +56,7 @@ export const teardown =
     if (Cause.hasInterruptsOnly(exit.cause)) return onExit(args[0] === "serve" ? 0 : interruptedExitCode)
     const failure = exit.cause.reasons.find(Cause.isFailReason)?.error
     if (failure instanceof SettingsRefused) return onExit(usageExitCode)
-    if (failure instanceof ApprovalAwaited) return onExit(awaitedExitCode)
+    if (failure instanceof PlanWaits) return onExit(waitsExitCode)
     if (!CliError.isCliError(failure)) return onExit(failureExitCode)
     return onExit(failure._tag === "ShowHelp" && failure.errors.length === 0 ? 0 : usageExitCode)
   }

@@ -1,18 +1,46 @@
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { DataFolder } from "../database/DataFolder.ts"
 import { lookAtDataFolder } from "../database/DataFolderLook.ts"
 import type { Settings } from "../settings/Settings.ts"
-import { findingLine, isRefused, startFindings } from "./doctor/StartChecks.ts"
+import { type Finding, findingLine } from "./doctor/DoctorReport.ts"
+import { folderFindings, isRefused } from "./doctor/FolderChecks.ts"
+import { machineChecks, machineFindings } from "./doctor/MachineChecks.ts"
+import { storedChecks, storedFindings } from "./doctor/StoredChecks.ts"
 import { CommandFailed } from "./Output.ts"
 
-/** Runs the checks that `svc doctor` has too: refuses to start where a server could not work, and logs what else is wrong. */
+const logged = (finding: Finding) => {
+  const line = findingLine(finding)
+  if (finding.status === "ok") return Effect.logInfo(`${finding.check}: ${line}`)
+  return finding.status === "error" ? Effect.logError(line) : Effect.logWarning(line)
+}
+
+const isWrong = ({ status }: Finding) => status !== "ok"
+
+/** Makes the checks that come before anything is opened: refuses to start where a server could not work, and logs what else is wrong. */
 export const admitStart = Effect.fn("admitStart")(function* (settings: Settings) {
-  const findings = yield* startFindings(yield* lookAtDataFolder(settings.dataDir))
+  const findings = yield* folderFindings(yield* lookAtDataFolder(settings.dataDir))
   const refusals = findings.filter(isRefused)
   if (refusals.length > 0) return yield* new CommandFailed({ message: refusals.map(findingLine).join(" ") })
-  yield* Effect.forEach(
-    findings.filter(({ status }) => status !== "ok"),
-    (finding) =>
-      finding.status === "error" ? Effect.logError(findingLine(finding)) : Effect.logWarning(findingLine(finding)),
-    { discard: true }
+  yield* Effect.forEach(findings.filter(isWrong), logged, { discard: true })
+})
+
+/**
+ * Makes the checks of a server that is ready, with its own tool, sandbox and database, and logs what they find: what is wrong in
+ * the words of `svc doctor`, and how Runs are executed here. A download of the tool begins here, not with the first Run.
+ */
+export const reportStart = Effect.fn("reportStart")(function* (settings: Settings) {
+  const { path } = yield* DataFolder
+  const subject = { settings, folder: path, face: "start", isServed: false } as const
+  const stored = yield* storedFindings(
+    storedChecks.filter(({ atStart }) => atStart === "ready"),
+    subject
+  ).pipe(Effect.provideService(SqlClient.SqlClient, yield* ReadSql))
+  const machine = yield* machineFindings(
+    machineChecks.filter(({ atStart }) => atStart === "ready"),
+    settings,
+    "start"
   )
+  yield* Effect.forEach([...machine, ...stored.filter(isWrong)], logged, { discard: true })
 })

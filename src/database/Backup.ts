@@ -6,14 +6,12 @@ import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
 import { now } from "../../actors/Identity.ts"
 import { masterKeysInUse } from "../../actors/vault/DataKeys.ts"
 import type { Keyring } from "../../actors/vault/MasterKey.ts"
-import { neededBuilds } from "../../actors/build/BuildCleanup.ts"
-import { neededSnapshots } from "../../actors/source/NeededSnapshots.ts"
 import { version } from "../Version.ts"
 import { appendFiles, type Progress } from "./BackupFiles.ts"
-import type { NeededFile } from "./BackupManifest.ts"
 import { BackupRefused } from "./BackupRefused.ts"
 import { sealBackup } from "./BackupSeal.ts"
 import { readInstallation } from "./Installation.ts"
+import { neededFiles } from "./NeededFiles.ts"
 import { layerReader } from "./SqliteClient.ts"
 import { newestKnown, NewestMigration } from "./Migrations.ts"
 
@@ -37,13 +35,7 @@ const factsOf = (file: string) =>
     const schemaVersion = row?.newest ?? 0
     const installation = yield* readInstallation
     // Of an older database nothing but the keys is known: its tables are not those of the queries.
-    const needed: ReadonlyArray<NeededFile> =
-      schemaVersion === newestKnown
-        ? [
-            ...(yield* neededSnapshots).map((digest) => ({ kind: "snapshot" as const, digest })),
-            ...(yield* neededBuilds).map((digest) => ({ kind: "build" as const, digest }))
-          ]
-        : []
+    const needed = schemaVersion === newestKnown ? yield* neededFiles : []
     return {
       needed,
       facts: {

@@ -1,16 +1,12 @@
 import { Effect, FileSystem, Path } from "effect"
 import { SqlClient } from "effect/sql"
-import { neededBuilds } from "../../actors/build/BuildCleanup.ts"
-import { neededSnapshots } from "../../actors/source/NeededSnapshots.ts"
 import { masterKeysInUse } from "../../actors/vault/DataKeys.ts"
 import { integrityFaults } from "../../actors/vault/SealedPlaces.ts"
-import { buildFileName } from "../../runner/execution/BuildFileName.ts"
-import { openArchive } from "../../runner/snapshot/ArchiveReader.ts"
 import type { Progress } from "./BackupFiles.ts"
 import { type BackupManifest, type NeededFile, placeOf } from "./BackupManifest.ts"
 import { BackupRefused } from "./BackupRefused.ts"
 import { databaseName } from "./DataFolder.ts"
-import { passOn } from "./FileRanges.ts"
+import { isWhole, neededFiles } from "./NeededFiles.ts"
 import { integrityOf, withReadOnlyDatabase } from "./ReadOnlyDatabase.ts"
 import { restoreFrom, type RestoreOptions } from "./Restore.ts"
 
@@ -30,19 +26,6 @@ export interface VerifiedBackup {
   readonly problems: ReadonlyArray<string>
 }
 
-const sha256Of = Effect.fnUntraced(function* (file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const handle = yield* fs.open(file, { flag: "r" })
-  const { sha256 } = yield* passOn(handle, 0, Number((yield* handle.stat).size), () => Effect.void)
-  return sha256
-}, Effect.scoped)
-
-/** Whether the restored file is what its name says, to the last byte. */
-const isWhole = (file: NeededFile, restored: string) =>
-  file.kind === "snapshot"
-    ? Effect.isSuccess(openArchive(restored, file.digest))
-    : Effect.map(sha256Of(restored), (sha256) => buildFileName(`sha256:${sha256}`) === buildFileName(file.digest))
-
 /** What is wrong inside a restored database, and which files its living Capsules need. */
 const inspected = (keys: RestoreOptions["keys"]) =>
   Effect.gen(function* () {
@@ -51,13 +34,9 @@ const inspected = (keys: RestoreOptions["keys"]) =>
     const keyring = yield* keys
     const unknown = neededKeyIds.filter((id) => !keyring.keys.some((key) => key.id === id))
     const unopened = unknown.length > 0 ? [] : yield* integrityFaults(keyring)
-    const needed: ReadonlyArray<NeededFile> = [
-      ...(yield* neededSnapshots).map((digest) => ({ kind: "snapshot" as const, digest })),
-      ...(yield* neededBuilds).map((digest) => ({ kind: "build" as const, digest }))
-    ]
     return {
       neededKeyIds,
-      needed,
+      needed: yield* neededFiles,
       problems: [
         ...(yield* integrityOf(false)),
         ...unknown.map((id) => `Its secrets need the master key ${id}, which these settings do not give.`),

@@ -1,6 +1,7 @@
 import { Effect, FileSystem, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { rowShape } from "../../actors/database/Table.ts"
+import { faultText, type StartFault } from "./StartFault.ts"
 
 /** The database file differs from what was written. Nothing was changed. */
 export class DatabaseDamaged extends Schema.TaggedError<DatabaseDamaged>()("DatabaseDamaged", {
@@ -8,12 +9,14 @@ export class DatabaseDamaged extends Schema.TaggedError<DatabaseDamaged>()("Data
 }) {}
 
 /** A check reads the whole file, and the start waits for it. Larger files are left to `svc doctor`. */
-const largestChecked = 128 * 1024 * 1024
+export const largestChecked = 128 * 1024 * 1024
 
-const damaged = (file: string, finding: string) =>
-  new DatabaseDamaged({
-    message: `The database ${file} is damaged (${finding}). Keep a copy of the data folder as it is, and restore the newest backup into a new folder.`
-  })
+export const damage = (file: string, finding: string): StartFault => ({
+  message: `The database ${file} is damaged (${finding}).`,
+  remedy: "Keep a copy of the data folder as it is, and restore the newest backup into a new folder with `svc restore`."
+})
+
+const damaged = (file: string, finding: string) => new DatabaseDamaged({ message: faultText(damage(file, finding)) })
 
 // SQLITE_CORRUPT and SQLITE_NOTADB; the higher bits of a code only give details.
 const damageCodes: ReadonlySet<number> = new Set([11, 26])
@@ -33,12 +36,18 @@ export const namingDamage =
 
 const QuickCheck = rowShape({ quick_check: Schema.String })
 
-/** Fails with `DatabaseDamaged` instead of working on inconsistent pages. */
-export const checkDatabase = Effect.fn("checkDatabase")(function* (file: string) {
+/** The fault that the pages of the database have, as far as a start can wait for the answer. */
+export const quickFault = Effect.fn("quickFault")(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const sql = yield* SqlClient.SqlClient
-  if ((yield* files.stat(file)).size > largestChecked) return
+  if ((yield* files.stat(file)).size > largestChecked) return undefined
   const findings = yield* QuickCheck.rowsOnce(sql)`PRAGMA quick_check(3)`
   const problems = findings.map(({ quick_check }) => quick_check).filter((finding) => finding !== "ok")
-  if (problems.length > 0) return yield* damaged(file, problems.join("; "))
+  return problems.length > 0 ? damage(file, problems.join("; ")) : undefined
+})
+
+/** Fails with `DatabaseDamaged` instead of working on inconsistent pages. */
+export const checkDatabase = Effect.fn("checkDatabase")(function* (file: string) {
+  const fault = yield* quickFault(file)
+  if (fault !== undefined) return yield* new DatabaseDamaged({ message: faultText(fault) })
 })

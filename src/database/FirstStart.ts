@@ -1,4 +1,4 @@
-import { Context, Effect, FileSystem, Path, Schema } from "effect"
+import { Context, Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
 import {
   InstallationMismatch,
   instanceName,
@@ -9,6 +9,7 @@ import {
   writeInstance
 } from "./Installation.ts"
 import { lookAtRemains, replacedByNew, restoringName, setAside } from "./InstallationRemains.ts"
+import { faultText, type StartFault } from "./StartFault.ts"
 
 /** The data folder had an installation, and its database is gone. Nothing was changed. */
 export class DatabaseVanished extends Schema.TaggedError<DatabaseVanished>()("DatabaseVanished", {
@@ -31,64 +32,110 @@ export const ExpectedInstallation = Context.Reference<ExpectedInstallationShape>
 const markName = "instance.creating"
 
 /** Why a folder with these remains cannot hold a new installation, and what to do. */
-export const vanishedMessage = (folder: string, found: ReadonlyArray<string>): string => {
+const vanished = (folder: string, found: ReadonlyArray<string>): StartFault => {
   const named = `${folder} holds ${found.join(", ")}`
   return found.includes(restoringName)
-    ? `${named}: a restore was interrupted before it put the database in its place. Repeat \`svc restore\`.`
-    : `${named}, but no database with anything in it. This is not a new installation: its database was lost or moved, or its disk is not mounted. Put svc.sqlite back (with svc.sqlite-wal, if there is one), or restore a backup with \`svc restore\`. To begin a new installation here all the same, start once with \`svc serve --new\`, which moves the remains aside.`
+    ? {
+        message: `${named}: a restore was interrupted before it put the database in its place.`,
+        remedy: "Repeat `svc restore`."
+      }
+    : {
+        message: `${named}, but no database with anything in it. This is not a new installation: its database was lost or moved, or its disk is not mounted.`,
+        remedy:
+          "Put svc.sqlite back (with svc.sqlite-wal, if there is one), or restore a backup with `svc restore`. To begin a new installation here all the same, start once with `svc serve --new`, which moves the remains aside."
+      }
 }
 
-const unexpected = (folder: string, expected: string, found: string) =>
-  new InstallationMismatch({
-    message: `SVC_INSTALLATION names ${expected}, and ${folder} holds ${found}. Is the right disk mounted there? Nothing was created or changed.`
-  })
+const unexpected = (folder: string, expected: string, found: string): StartFault => ({
+  message: `SVC_INSTALLATION names ${expected}, and ${folder} holds ${found}.`,
+  remedy: "Is the right disk mounted there? Nothing was created or changed."
+})
 
 const unusable = (folder: string) => (error: { readonly message: string }) =>
   new DatabaseVanished({ message: `The data folder ${folder} cannot be used: ${error.message}.` })
 
+/** What a folder may become. `fault` belongs to `lost` and `unexpected`. */
+interface Admission {
+  readonly kind: "installed" | "new" | "resumed" | "lost" | "unexpected"
+  readonly fault?: StartFault
+}
+
 /**
- * Decides, before a database is opened or created, whether this folder may get a new one. A database that has vanished
- * must not look like a new installation; a first start that was interrupted may go on.
+ * Whether a server may begin or go on with an installation in this folder. A database that has vanished must not look like a new
+ * installation; a first start that was interrupted may go on. `readOnly` leaves no trace.
  */
+export const admissionOf = Effect.fn("admissionOf")(function* (
+  folder: string,
+  expected: string | undefined,
+  options: { readonly readOnly: boolean }
+): Effect.fn.Return<
+  Admission,
+  Effect.Error<ReturnType<typeof readInstance>> | PlatformError.PlatformError,
+  FileSystem.FileSystem | Path.Path
+> {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { database, found } = yield* lookAtRemains(folder, options)
+  if (database === "installed") return { kind: "installed" }
+  if (expected !== undefined) return { kind: "unexpected", fault: unexpected(folder, expected, "no installation") }
+  const isMarked = yield* fs.exists(path.join(folder, markName))
+  if (isMarked && (yield* readInstance(folder)) === "absent") return { kind: "resumed" }
+  return found.length > 0 ? { kind: "lost", fault: vanished(folder, found) } : { kind: "new" }
+})
+
+/** Decides, before a database is opened or created, whether this folder may get a new one. */
 export const admitDatabase = Effect.fn("admitDatabase")(
   function* (folder: string) {
-    const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
-    const expected = yield* ExpectedInstallation
-    const mark = path.join(folder, markName)
-    const { database, found } = yield* lookAtRemains(folder, { readOnly: false })
-    if (database === "installed") {
-      if (!expected.isNew) return
+    const { id, isNew } = yield* ExpectedInstallation
+    const { fault, kind } = yield* admissionOf(folder, id, { readOnly: false })
+    if (kind === "resumed") return
+    if (kind === "installed") {
+      if (!isNew) return
       return yield* new InstallationMismatch({
         message: `${folder} holds an installation. Start without --new, which is for a folder whose database is gone.`
       })
     }
-    if (expected.id !== undefined) return yield* unexpected(folder, expected.id, "no installation")
-    if ((yield* fs.exists(mark)) && (yield* readInstance(folder)) === "absent") return
-    if (found.length > 0) {
-      if (!expected.isNew) return yield* new DatabaseVanished({ message: vanishedMessage(folder, found) })
+    if (kind === "unexpected" && fault !== undefined) {
+      return yield* new InstallationMismatch({ message: faultText(fault) })
+    }
+    if (fault !== undefined) {
+      if (!isNew) return yield* new DatabaseVanished({ message: faultText(fault) })
       const aside = yield* setAside(folder, replacedByNew)
       if (aside !== undefined) yield* Effect.logWarning(`What was left of an earlier installation is in ${aside} now`)
     }
-    yield* writeDurably(mark, "A first start is under way, and nothing was here before it.\n")
+    yield* writeDurably(path.join(folder, markName), "A first start is under way, and nothing was here before it.\n")
   },
   (effect, folder) => Effect.catchTag(effect, "PlatformError", (error) => unusable(folder)(error))
 )
 
-/** Before migration: fails with `InstallationMismatch` where the opened database does not belong to this folder. */
-export const checkInstallation = Effect.fn("checkInstallation")(function* (folder: string) {
+/** Why the opened database does not belong to this folder or these settings. */
+export const installationFault = Effect.fn("installationFault")(function* (
+  folder: string,
+  expected: string | undefined
+): Effect.fn.Return<
+  StartFault | undefined,
+  Effect.Error<typeof readInstallation> | Effect.Error<ReturnType<typeof readInstance>>,
+  Effect.Services<typeof readInstallation> | FileSystem.FileSystem | Path.Path
+> {
   const path = yield* Path.Path
-  const expected = yield* ExpectedInstallation
   const instance = yield* readInstance(folder)
   const inside = yield* readInstallation
-  if (expected.id !== undefined && inside?.id !== expected.id) {
-    return yield* unexpected(folder, expected.id, inside?.id ?? "a database of an earlier release")
+  if (expected !== undefined && inside?.id !== expected) {
+    return unexpected(folder, expected, inside?.id ?? "a database of an earlier release")
   }
-  if (typeof instance === "string" || inside?.id === instance.installationId) return
+  if (typeof instance === "string" || inside?.id === instance.installationId) return undefined
   const owner = inside === undefined ? "an installation of an earlier release" : `the installation ${inside.id}`
-  return yield* new InstallationMismatch({
-    message: `The database in ${folder} belongs to ${owner}, and the folder to ${instance.installationId}: one of them was put there from elsewhere. Put the right database back. If this is the right one, move ${path.join(folder, instanceName)} away first.`
-  })
+  return {
+    message: `The database in ${folder} belongs to ${owner}, and the folder to ${instance.installationId}: one of them was put there from elsewhere.`,
+    remedy: `Put the right database back. If this is the right one, move ${path.join(folder, instanceName)} away first.`
+  }
+})
+
+/** Before migration: fails with `InstallationMismatch` where the opened database does not belong to this folder. */
+export const checkInstallation = Effect.fn("checkInstallation")(function* (folder: string) {
+  const fault = yield* installationFault(folder, (yield* ExpectedInstallation).id)
+  if (fault !== undefined) return yield* new InstallationMismatch({ message: faultText(fault) })
 })
 
 /** Records the database in the folder, after the migration. From here on a missing database is noticed. */

@@ -63,6 +63,7 @@ import { waveTables } from "../../schema/tables/WaveTables.ts"
 import { automationColumns, workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
 import { version } from "../Version.ts"
 import { rowShape } from "../../actors/database/Table.ts"
+import { faultText, type StartFault } from "./StartFault.ts"
 
 // In the order in which the tables refer to each other.
 const initialTables: ReadonlyArray<string> = [
@@ -153,17 +154,23 @@ export const NewestMigration = rowShape({ newest: Schema.NullOr(Schema.Int) })
 
 const LastRelease = rowShape({ release: Schema.NullOr(Schema.String) })
 
-const checkVersion = Effect.gen(function* () {
+/** The version of the tables, and the fault where this release does not know them. */
+export const tableVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM ${sql(table)}`
   const newest = rows[0]?.newest ?? 0
-  if (newest > newestKnown) {
-    const [row] = yield* LastRelease.rowsOnce(sql)`SELECT release FROM installation`
-    const reader = row?.release ?? "of the newer release"
-    return yield* new DatabaseTooNew({
-      message: `The database has version ${newest}, and this is svc ${version}, which knows versions up to ${newestKnown}. Start svc ${reader}, which served it last, or restore a backup that this release made.`
-    })
+  if (newest <= newestKnown) return { newest, fault: undefined }
+  const [row] = yield* LastRelease.rowsOnce(sql)`SELECT release FROM installation`
+  const fault: StartFault = {
+    message: `The database has version ${newest}, and this is svc ${version}, which knows versions up to ${newestKnown}.`,
+    remedy: `Start svc ${row?.release ?? "of the newer release"}, which served it last, or restore a backup that this release made.`
   }
+  return { newest, fault }
+})
+
+const checkVersion = Effect.gen(function* () {
+  const { fault } = yield* tableVersion
+  if (fault !== undefined) return yield* new DatabaseTooNew({ message: faultText(fault) })
 })
 
 /** Notes which release serves the database from now on. */

@@ -3,7 +3,7 @@ import type { CrashHost } from "./CrashHost.ts"
 import type { Hold } from "./Hold.ts"
 import { readCloud } from "./Ledger.ts"
 import type { Hunt, Strike } from "./Scenario.ts"
-import type { smallDisk } from "./SmallDisk.ts"
+import type { smallDisk } from "../support/SmallDisk.ts"
 import { killVictim } from "./Victims.ts"
 
 /** Kills the process while its work is held, then lets the work continue. The host counts the server's own deaths. */

@@ -1,6 +1,7 @@
 import type { KillPointName } from "../../actors/KillPoint.ts"
 import type { Kill } from "./CrashHost.ts"
 import type { JourneyName } from "./Journey.ts"
+import { mountRefusal } from "../support/SmallDisk.ts"
 import type { Hunt, Scenario, Victim } from "./Scenario.ts"
 
 const at = (point: KillPointName, passing: number): Kill => ({ _tag: "at", at: { point, passing } })
@@ -174,9 +175,8 @@ const hunts: ReadonlyArray<Scenario> = [
   hunted({ victim: "server", stage: "sync" })
 ]
 
-// Only root may mount the small disk.
 const fullDisks: ReadonlyArray<Scenario> =
-  process.getuid?.() === 0
+  mountRefusal === undefined
     ? [{ name: "the disk is full during an apply", journey: "destroy", kills: [], diskFull: true, mustKill: true }]
     : []
 

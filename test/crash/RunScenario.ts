@@ -16,7 +16,7 @@ import { travel } from "./Journey.ts"
 import { chainModules } from "./UpdateJourney.ts"
 import { readCloud, readLedger } from "./Ledger.ts"
 import { mayFail, type Scenario } from "./Scenario.ts"
-import { smallDisk } from "./SmallDisk.ts"
+import { smallDisk } from "../support/SmallDisk.ts"
 import { uncheckedSuccesses, untruths } from "./Truth.ts"
 import { survivors } from "./Victims.ts"
 

@@ -67,6 +67,7 @@ describe.skipIf(Bun.which("terraform") === null)("svc adopt", () => {
         .slice(1)
         .map((word) => places.get(word) ?? word)
       const adopted = yield* svc(...args)
+      // The plan waits for approval.
       expect([adopted.code, adopted.error]).toEqual([3, ""])
       for (const line of example("text").split("\n")) expect(adopted.out).toContain(line)
       expect(adopted.out).toContain(`Review and apply: ${server.url}/w/acme/runs/run_`)
@@ -86,7 +87,7 @@ describe.skipIf(Bun.which("terraform") === null)("svc adopt", () => {
       ])
       const confirmed = yield* svc(...named, "--undeclared", "terraform_data.gone", "--json")
       const second = yield* Schema.decodeEffect(Adopted)(confirmed.out)
-      expect(second.status).toBe("waiting_approval")
+      expect([confirmed.code, second.status]).toEqual([3, "waiting_approval"])
 
       // The route itself takes a file within its bounds, and nothing else.
       const path = `${server.url}/api/v1/workspaces/${workspace.id}/state-uploads`

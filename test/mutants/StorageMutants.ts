@@ -1,6 +1,6 @@
 import type { Mutant } from "./Mutant.ts"
 
-const startChecks = "test/src/cli/StartChecks.test.ts"
+const startChecks = "test/src/cli/StartAdmission.test.ts"
 const fullDisk = "test/src/http/FullDisk.test.ts"
 
 /** What holds on a full disk. */
@@ -28,9 +28,9 @@ export const storageMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "start: what the server's user cannot open is refused",
-    file: "src/cli/doctor/StartChecks.ts",
-    text: '{ name: "files", atStart: "refuses", look: filesFinding },',
-    broken: "",
+    file: "src/cli/doctor/FolderChecks.ts",
+    text: "look: filesFinding",
+    broken: "look: () => Effect.succeed([])",
     test: startChecks
   },
   {
@@ -49,9 +49,51 @@ export const storageMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "start: little disk does not keep a server from starting",
-    file: "src/cli/doctor/StartChecks.ts",
-    text: '{ name: "disk", atStart: "warns"',
-    broken: '{ name: "disk", atStart: "refuses"',
+    file: "src/cli/doctor/FolderChecks.ts",
+    text: `status === "error" && onError === "refuses"`,
+    broken: `status === "error"`,
     test: startChecks
+  },
+  {
+    name: "start: a server that is ready makes the other checks of doctor",
+    file: "src/cli/ServeCommand.ts",
+    text: "Effect.andThen(reportStart(settings)),",
+    broken: "",
+    test: startChecks
+  },
+  {
+    name: "doctor: the pages that a start looks at come first",
+    file: "src/cli/doctor/DataFindings.ts",
+    text: 'if (quick !== undefined) return faulty("database", quick)',
+    broken: "",
+    test: startChecks
+  },
+  {
+    name: "doctor: an empty folder is not the installation that the settings name",
+    file: "src/database/FirstStart.ts",
+    text: "if (expected !== undefined) return {",
+    broken: "if (expected !== undefined && Math.PI < 3) return {",
+    test: "test/src/database/FirstStart.test.ts"
+  },
+  {
+    name: "doctor: a lost snapshot that a Capsule needs is named",
+    file: "src/cli/doctor/ArchiveFindings.ts",
+    text: "if (!(yield* fs.exists(place))) return true",
+    broken: "if (!(yield* fs.exists(place))) return false",
+    test: "test/src/cli/ArchiveFindings.test.ts"
+  },
+  {
+    name: "backup: the first format is still read",
+    file: "src/database/BackupManifest.ts",
+    text: "Schema.Union([BackupManifest, DatabaseOnly])",
+    broken: "Schema.Union([BackupManifest])",
+    test: "test/src/database/EarlierBackup.test.ts"
+  },
+  {
+    name: "backup: what a source build made is taken along",
+    file: "src/database/NeededFiles.ts",
+    text: '({ kind: "build" as const, digest }))',
+    broken: '({ kind: "build" as const, digest })).slice(0, 0)',
+    test: "test/src/cli/BackupWithBuild.test.ts"
   }
 ]

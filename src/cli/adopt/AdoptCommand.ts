@@ -6,7 +6,7 @@ import type { Run } from "../../../schema/records/Run.ts"
 import { mostStateBytes } from "../../../schema/records/StateUploadLimits.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { StoredLogins } from "../login/StoredLogins.ts"
-import { ApprovalAwaited, CommandFailed, jsonFlag, print, refused } from "../Output.ts"
+import { CommandFailed, jsonFlag, PlanWaits, print, refused } from "../Output.ts"
 import { connectionsOf } from "./ConnectionFlags.ts"
 import { serverAccess } from "./ServerAccess.ts"
 
@@ -117,7 +117,7 @@ export const adoptCommand = Command.make(
         )
     const providerBindings = yield* connectionsOf(connections)
     const access = yield* serverAccess(server)
-    yield* Effect.gen(function* () {
+    return yield* Effect.gen(function* () {
       const client = yield* SvcClient
       const workspace = yield* workspaceOf(given.workspace)
       const params = { workspaceId: workspace.id }
@@ -148,8 +148,8 @@ export const adoptCommand = Command.make(
           `Review and apply: ${review}`
         ].join("\n")
       )
-      if (run.status === "waiting_approval") return yield* new ApprovalAwaited({ message: review })
-      if (run.status !== "succeeded") return yield* refused(review)
+      if (run.status === "waiting_approval") return yield* new PlanWaits({ message: "The plan waits for approval." })
+      return yield* refused(`The plan is ${run.status}.`)
     }).pipe(Effect.provide(SvcClient.layer({ baseUrl: access.origin, token: access.token })))
   }, Effect.provide(StoredLogins.layer))
 ).pipe(Command.withDescription("Take over the state of existing infrastructure, up to a plan that waits for review"))

@@ -6,11 +6,12 @@ import type { Finding } from "./DoctorReport.ts"
 
 const hourMillis = 3_600_000
 
-const keyFinding = (settings: Settings) =>
+/** Whether the key to every backup lies apart from the data. */
+export const keyFindings = (settings: Settings) =>
   Effect.map(
     isKeyBesideData(settings),
     (isBeside): ReadonlyArray<Finding> =>
-      isBeside ? [{ check: "backup", status: "warning", message: keyBesideData, remedy: keyBesideDataRemedy }] : []
+      isBeside ? [{ check: "key", status: "warning", message: keyBesideData, remedy: keyBesideDataRemedy }] : []
   )
 
 const folderFinding = Effect.fn("folderFinding")(function* (folder: string, intervalHours: number) {
@@ -28,24 +29,20 @@ const folderFinding = Effect.fn("folderFinding")(function* (folder: string, inte
   return age > overdueMillis(intervalHours) ? finding("error", told, look) : finding("ok", told)
 })
 
-/** How old the newest scheduled backup is, and whether the key to it lies apart from the data. */
+/** How old the newest scheduled backup is; nothing where none are scheduled. */
 export const backupFindings = Effect.fn("backupFindings")(function* (settings: Settings) {
   const folder = settings.backupDirectory
-  const scheduled =
-    folder === undefined
-      ? []
-      : [
-          yield* folderFinding(folder, settings.backupInterval).pipe(
-            Effect.catch(({ message }) => {
-              const finding: Finding = {
-                check: "backup",
-                status: "error",
-                message: `The folder of backups cannot be read: ${message}.`,
-                remedy: "Create it, give it to the user of the server, or name another one with SVC_BACKUP_DIRECTORY."
-              }
-              return Effect.succeed(finding)
-            })
-          )
-        ]
-  return [...scheduled, ...(yield* keyFinding(settings))]
+  if (folder === undefined) return []
+  const finding = yield* folderFinding(folder, settings.backupInterval).pipe(
+    Effect.catch(({ message }) => {
+      const unreadable: Finding = {
+        check: "backup",
+        status: "error",
+        message: `The folder of backups cannot be read: ${message}.`,
+        remedy: "Create it, give it to the user of the server, or name another one with SVC_BACKUP_DIRECTORY."
+      }
+      return Effect.succeed(unreadable)
+    })
+  )
+  return [finding]
 })

@@ -1,13 +1,14 @@
 import { access, constants } from "node:fs/promises"
 import { Effect, FileSystem, Option, Path } from "effect"
-import { SqlClient } from "effect/sql"
 import { masterKeysInUse } from "../../../actors/vault/DataKeys.ts"
-import { loadKeyring } from "../../../actors/vault/MasterKeyStore.ts"
+import { loadKeyring, loadWholeKeyring } from "../../../actors/vault/MasterKeyStore.ts"
 import { masterKeyName } from "../../database/DataFolder.ts"
 import type { DataFolderLook } from "../../database/DataFolderLook.ts"
 import { integrityOf } from "../../database/ReadOnlyDatabase.ts"
 import type { Holder } from "../../database/InstanceLock.ts"
-import { newestKnown, NewestMigration } from "../../database/Migrations.ts"
+import { damage, quickFault } from "../../database/DatabaseCheck.ts"
+import { newestKnown, tableVersion } from "../../database/Migrations.ts"
+import type { StartFault } from "../../database/StartFault.ts"
 import { masterKeySource, type Settings } from "../../settings/Settings.ts"
 import type { Finding } from "./DoctorReport.ts"
 
@@ -70,55 +71,51 @@ export const serverFinding = ({ held, holder }: { held: boolean; holder: Option.
   }
 }
 
-export const databaseFinding = (isServed: boolean): Effect.Effect<Finding, never, SqlClient.SqlClient> =>
-  Effect.match(integrityOf(isServed), {
-    onSuccess: (problems): Finding =>
-      problems.length === 0
-        ? {
-            check: "database",
-            status: "ok",
-            message: isServed
-              ? "Every table of the database is sound; pages of no table are checked while no server runs."
-              : "The database file is sound."
-          }
-        : {
-            check: "database",
-            status: "error",
-            message: problems.slice(0, mostProblems).join("; "),
-            remedy: "Stop the server, keep a copy of the data folder, and restore the newest backup into a new one."
-          },
-    onFailure: (error): Finding => ({ check: "database", status: "error", message: error.message })
-  })
+/** A fault of the database that both the start and this report name. */
+export const faulty = (check: Finding["check"], { message, remedy }: StartFault): Finding => ({
+  check,
+  status: "error",
+  message,
+  remedy
+})
 
-const migrationsMessage = (version: number, isServed: boolean): Pick<Finding, "status" | "message" | "remedy"> => {
-  if (version === newestKnown)
-    return { status: "ok", message: `The tables are those of this release (version ${version}).` }
-  if (version > newestKnown) {
-    return {
-      status: "error",
-      message: `The database has version ${version}, this release knows ${newestKnown}.`,
-      remedy: "Use the newer release, or restore a backup of this one."
-    }
+/** What a start would find first, in its words; then everything else. */
+export const databaseFinding = Effect.fn("databaseFinding")(function* (file: string, isServed: boolean) {
+  const quick = isServed ? undefined : yield* quickFault(file)
+  if (quick !== undefined) return faulty("database", quick)
+  const problems = yield* integrityOf(isServed)
+  if (problems.length > 0) return faulty("database", damage(file, problems.slice(0, mostProblems).join("; ")))
+  const sound: Finding = {
+    check: "database",
+    status: "ok",
+    message: isServed
+      ? "Every table of the database is sound; pages of no table are checked while no server runs."
+      : "The database file is sound."
   }
-  return isServed
-    ? {
-        status: "warning",
-        message: `The running server is older than this release: the tables have version ${version}, this release has ${newestKnown}.`,
-        remedy: "Take a backup, then restart the server with this release."
-      }
-    : {
-        status: "ok",
-        message: `The tables have version ${version}; the next start brings them to ${newestKnown}. Take a backup first.`
-      }
-}
+  return sound
+})
 
-export const migrationsFinding = (isServed: boolean): Effect.Effect<Finding, never, SqlClient.SqlClient> =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    Effect.match(NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM svc_migrations`, {
-      onSuccess: ([row]): Finding => ({ check: "migrations", ...migrationsMessage(row?.newest ?? 0, isServed) }),
-      onFailure: (error): Finding => ({ check: "migrations", status: "error", message: error.message })
-    })
-  )
+export const migrationsFinding = Effect.fn("migrationsFinding")(function* (isServed: boolean) {
+  const { fault, newest } = yield* tableVersion
+  if (fault !== undefined) return faulty("migrations", fault)
+  const finding = (status: Finding["status"], message: string, remedy?: string): Finding => ({
+    check: "migrations",
+    status,
+    message,
+    remedy
+  })
+  if (newest === newestKnown) return finding("ok", `The tables are those of this release (version ${newest}).`)
+  return isServed
+    ? finding(
+        "warning",
+        `The running server is older than this release: the tables have version ${newest}, this release has ${newestKnown}.`,
+        "Take a backup, then restart the server with this release."
+      )
+    : finding(
+        "ok",
+        `The tables have version ${newest}; the next start brings them to ${newestKnown}. Take a backup first.`
+      )
+})
 
 /** Master keys that the stored secrets need; none where there is no database. */
 export const neededKeys = Effect.map(masterKeysInUse, (keys) => keys.map(({ id }) => id))
@@ -148,17 +145,8 @@ export const vaultFinding = Effect.fn("vaultFinding")(function* (
     }
     return finding
   }
-  const { keys } = yield* loadKeyring(source.kind === "file" ? { ...source, create: false } : source, needed)
-  const missing = needed.filter((id) => !keys.some((key) => key.id === id))
-  const finding: Finding =
-    missing.length === 0
-      ? { check: "vault", status: "ok", message: "The master key opens the vault." }
-      : {
-          check: "vault",
-          status: "error",
-          message: `Stored secrets need the master keys ${missing.join(", ")}, which these settings do not give.`,
-          remedy: "Give them beside the present key."
-        }
+  yield* loadWholeKeyring(source.kind === "file" ? { ...source, create: false } : source, needed)
+  const finding: Finding = { check: "vault", status: "ok", message: "The master key opens the vault." }
   return finding
 })
 

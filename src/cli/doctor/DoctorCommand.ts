@@ -1,5 +1,6 @@
-import { Effect, FileSystem, Option, Path } from "effect"
+import { Effect, Layer, Option, Path } from "effect"
 import { Command } from "effect/cli"
+import { sandbox, toolchain } from "../../composition/Machine.ts"
 import { databaseName } from "../../database/DataFolder.ts"
 import { type DataFolderLook, layerLook, lookAtDataFolder } from "../../database/DataFolderLook.ts"
 import { namingDamage } from "../../database/DatabaseCheck.ts"
@@ -8,47 +9,23 @@ import { lookAtInstance } from "../../database/InstanceLock.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import { jsonFlag, print, refused } from "../Output.ts"
 import { configFlag, everySettingFlag, settingsOf } from "../SettingFlags.ts"
-import {
-  besideServer,
-  databaseFinding,
-  migrationsFinding,
-  givenKeys,
-  neededKeys,
-  serverFinding,
-  vaultFinding
-} from "./DataFindings.ts"
-import { backupFindings } from "./BackupFindings.ts"
+import { serverFinding, vaultFinding } from "./DataFindings.ts"
 import { failedLook, type Finding, formatFindings, isHealthy } from "./DoctorReport.ts"
-import { installationFinding, missingDatabaseFinding, restoreFinding, sealedFinding } from "./InstallationFindings.ts"
-import { isRefused, type StartFinding, startFindings } from "./StartChecks.ts"
-import { mailFindings } from "./MailFindings.ts"
-import { isolationFindings, queueFinding, settingsFinding, toolFinding, transportFinding } from "./MachineFindings.ts"
+import { type FolderFinding, folderFindings, isRefused } from "./FolderChecks.ts"
+import { missingDatabaseFinding } from "./InstallationFindings.ts"
+import { machineChecks, machineFindings } from "./MachineChecks.ts"
+import { storedChecks, storedFindings } from "./StoredChecks.ts"
 
 const orFailed = <E, R>(check: Finding["check"], finding: Effect.Effect<Finding, E, R>) =>
   Effect.catchCause(finding, (cause) => Effect.succeed(failedLook(check, cause)))
 
-const machineFindings = (settings: Settings, folder: string) =>
-  Effect.all([
-    orFailed("tool", toolFinding(settings)),
-    isolationFindings(settings).pipe(Effect.catchCause((cause) => Effect.succeed([failedLook("sandbox", cause)]))),
-    settingsFinding,
-    Effect.succeed(transportFinding(settings)),
-    Effect.succeed(queueFinding(settings)),
-    mailFindings(settings)
-  ]).pipe(
-    Effect.map(([tool, isolation, set, transport, queue, mail]) => [
-      tool,
-      ...isolation,
-      set,
-      transport,
-      queue,
-      ...mail
-    ]),
-    Effect.provide(layerLook(folder))
+/** The tool and the sandbox as a server would find them. Nothing is fetched or stored. */
+const inspected = (settings: Settings, folder: string) =>
+  Layer.merge(toolchain({ ...settings, toolDownload: "off" }), sandbox(settings, "nothing")).pipe(
+    Layer.provide(layerLook(folder))
   )
 
 const databaseFindings = Effect.fn("databaseFindings")(function* (settings: Settings, folder: string) {
-  const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const instance = lookAtInstance(folder)
   const isServed = Effect.orElseSucceed(
@@ -57,46 +34,30 @@ const databaseFindings = Effect.fn("databaseFindings")(function* (settings: Sett
   )
   const server = yield* orFailed("server", Effect.map(instance, serverFinding))
   const served = yield* isServed
-  const vault = (needed: ReadonlyArray<string>) =>
-    orFailed("vault", vaultFinding(settings, folder, needed)).pipe(Effect.map(served ? besideServer : (same) => same))
-
+  const missing = yield* Effect.catchCause(missingDatabaseFinding(folder, settings.installation, served), (cause) =>
+    Effect.succeed(failedLook("database", cause))
+  )
+  if (missing !== undefined) return [server, missing, yield* orFailed("vault", vaultFinding(settings, folder, []))]
   const file = path.join(folder, databaseName)
-  const missing = yield* missingDatabaseFinding(folder, served, yield* files.exists(file))
-  if (missing !== undefined) return [server, missing, yield* vault([])]
-  const keyring = yield* givenKeys(settings, folder)
-  const inside = Effect.gen(function* () {
-    const findings = [
-      yield* databaseFinding(served),
-      yield* migrationsFinding(served),
-      yield* orFailed("installation", installationFinding(folder, settings.installation))
-    ]
-    const needed = yield* neededKeys
-    // Without all of the keys nothing is known about the values; the missing keys are reported below.
-    const isComplete = needed.every((id) => keyring.keys.some((key) => key.id === id))
-    if (Option.isSome(keyring.whole) && isComplete) {
-      findings.push(yield* orFailed("sealed", sealedFinding(keyring.whole.value)))
-    }
-    findings.push(...(yield* Effect.orElseSucceed(restoreFinding, () => [])))
-    return { findings, needed }
-  })
-  const { findings, needed } = yield* withReadOnlyDatabase(file, isServed, inside).pipe(
+  const inside = storedFindings(storedChecks, { settings, folder, face: "doctor", isServed: served })
+  const findings = yield* withReadOnlyDatabase(file, isServed, inside).pipe(
     Effect.catchTag("DatabaseUnreadable", ({ message }) => {
       const finding: Finding = { check: "database", status: "warning", message }
-      return Effect.succeed({ findings: [finding], needed: undefined })
+      return Effect.succeed([finding])
     }),
     Effect.mapError(namingDamage(file)),
-    Effect.catchCause((cause) => Effect.succeed({ findings: [failedLook("database", cause)], needed: undefined }))
+    Effect.catchCause((cause) => Effect.succeed([failedLook("database", cause)]))
   )
-  return needed === undefined ? [server, ...findings] : [server, ...findings, yield* vault(needed)]
+  return [server, ...findings]
 })
 
-const reported = ({ check, message, remedy, status }: StartFinding): Finding => ({ check, status, message, remedy })
+const reported = ({ check, message, remedy, status }: FolderFinding): Finding => ({ check, status, message, remedy })
 
 const dataFindings = Effect.fn("dataFindings")(function* (settings: Settings, look: DataFolderLook) {
-  const start = yield* startFindings(look)
+  const outside = yield* folderFindings(look)
   // What this user cannot open says nothing about its contents.
-  const inside = start.some(isRefused) ? [] : yield* databaseFindings(settings, look.path)
-  return [...start.map(reported), ...inside]
+  const inside = outside.some(isRefused) ? [] : yield* databaseFindings(settings, look.path)
+  return [...outside.map(reported), ...inside]
 })
 
 /** Inspects this machine and the data folder as a server with these settings would, and changes neither. */
@@ -107,12 +68,14 @@ export const doctorCommand = Command.make(
     const settings = yield* settingsOf(flags, config)
     const look = yield* Effect.result(lookAtDataFolder(settings.dataDir))
     const path = Option.match(Option.getSuccess(look), { onNone: () => settings.dataDir, onSome: (seen) => seen.path })
-    const machine = yield* machineFindings(settings, path)
+    const machine = yield* machineFindings(machineChecks, settings, "doctor").pipe(
+      Effect.provide(inspected(settings, path))
+    )
     const data = yield* Effect.fromResult(look).pipe(
       Effect.flatMap((seen) => dataFindings(settings, seen)),
       Effect.catchCause((cause) => Effect.succeed([failedLook("folder", cause)]))
     )
-    const all = [...machine, ...data, ...(yield* backupFindings(settings))]
+    const all = [...machine, ...data]
     const healthy = isHealthy(all)
     yield* print(json, { healthy, findings: all }, formatFindings(all))
     if (!healthy) return yield* refused("This machine or its data needs attention.")

@@ -20,8 +20,10 @@ export interface Finding {
     | "vault"
     | "installation"
     | "sealed"
+    | "archives"
     | "restore"
     | "backup"
+    | "key"
     | "clock"
   readonly status: "ok" | "warning" | "error"
   readonly message: string
@@ -44,6 +46,10 @@ export const formatFindings = (findings: ReadonlyArray<Finding>): string =>
       ...(remedy === undefined ? [] : [`${" ".repeat(21)}${remedy}`])
     ])
     .join("\n")
+
+/** A finding as one line of the log or of a refusal. */
+export const findingLine = ({ message, remedy }: Finding): string =>
+  remedy === undefined ? message : `${message} ${remedy}`
 
 export const isHealthy = (findings: ReadonlyArray<Finding>): boolean =>
   findings.every(({ status }) => status !== "error")

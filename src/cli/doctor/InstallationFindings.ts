@@ -1,11 +1,12 @@
-import { Effect, Result } from "effect"
+import { Effect, FileSystem, Path } from "effect"
 import { SqlClient } from "effect/sql"
 import { awaitsReview, pendingReview } from "../../../actors/restore/RestoreReview.ts"
 import type { Keyring } from "../../../actors/vault/MasterKey.ts"
 import { integrityFaults } from "../../../actors/vault/SealedPlaces.ts"
-import { vanishedMessage } from "../../database/FirstStart.ts"
-import { readInstallation, readInstance } from "../../database/Installation.ts"
-import { lookAtRemains } from "../../database/InstallationRemains.ts"
+import { databaseName } from "../../database/DataFolder.ts"
+import { admissionOf, installationFault } from "../../database/FirstStart.ts"
+import { readInstallation } from "../../database/Installation.ts"
+import { faulty } from "./DataFindings.ts"
 import type { Finding } from "./DoctorReport.ts"
 
 const mostFaults = 5
@@ -13,24 +14,28 @@ const mostFaults = 5
 /** A folder without a database: a new one, or one that has lost it. `undefined` where there is a database. */
 export const missingDatabaseFinding = Effect.fn("missingDatabaseFinding")(function* (
   folder: string,
-  isServed: boolean,
-  exists: boolean
-): Effect.fn.Return<Finding | undefined, never, Effect.Services<ReturnType<typeof lookAtRemains>>> {
+  expected: string | undefined,
+  isServed: boolean
+) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
   if (isServed) {
-    return exists
+    return (yield* files.exists(path.join(folder, databaseName)))
       ? undefined
-      : {
-          check: "database",
-          status: "error",
+      : faulty("database", {
           message: "A server is running on this folder, and its database file is gone: what it writes is lost.",
           remedy: "Stop the server, put svc.sqlite back or restore a backup, and start again."
-        }
+        })
   }
-  const { database, found } = yield* lookAtRemains(folder, { readOnly: true })
-  if (database === "installed") return undefined
-  return found.length === 0
-    ? { check: "database", status: "ok", message: "There is no database yet; the first start creates it." }
-    : { check: "database", status: "error", message: vanishedMessage(folder, found) }
+  const { fault, kind } = yield* admissionOf(folder, expected, { readOnly: true })
+  if (kind === "installed") return undefined
+  if (fault !== undefined) return faulty("database", fault)
+  const created: Finding = {
+    check: "database",
+    status: "ok",
+    message: "There is no database yet; the first start creates it."
+  }
+  return created
 })
 
 /** Whether folder, database and settings belong to one installation. */
@@ -38,37 +43,17 @@ export const installationFinding = Effect.fn("installationFinding")(function* (
   folder: string,
   expected: string | undefined
 ) {
-  const instance = yield* Effect.result(readInstance(folder))
+  const fault = yield* installationFault(folder, expected)
+  if (fault !== undefined) return faulty("installation", fault)
   const inside = yield* readInstallation
-  const error = (message: string, remedy: string): Finding => ({
-    check: "installation",
-    status: "error",
-    message,
-    remedy
-  })
-  if (Result.isFailure(instance)) return error(instance.failure.message, "See docs/operations.md, Restore.")
-  if (inside === undefined) {
-    const finding: Finding = {
-      check: "installation",
-      status: "ok",
-      message: "The database is of an earlier release; the next start names the installation."
-    }
-    return finding
-  }
-  if (expected !== undefined && expected !== inside.id) {
-    return error(`SVC_INSTALLATION names ${expected}, and this is ${inside.id}.`, "Is the right disk mounted?")
-  }
-  if (typeof instance.success !== "string" && instance.success.installationId !== inside.id) {
-    return error(
-      `The folder belongs to ${instance.success.installationId}, and its database to ${inside.id}.`,
-      "Put the right database back, or move instance.json away where this is the right one."
-    )
-  }
-  const restored = inside.restoredAt === null ? "" : `, restored from a backup at ${inside.restoredAt}`
+  const restored = inside?.restoredAt == null ? "" : `, restored from a backup at ${inside.restoredAt}`
   const finding: Finding = {
     check: "installation",
     status: "ok",
-    message: `${inside.id}, created at ${inside.createdAt}${restored}`
+    message:
+      inside === undefined
+        ? "The database is of an earlier release; the next start names the installation."
+        : `${inside.id}, created at ${inside.createdAt}${restored}`
   }
   return finding
 })

@@ -5,11 +5,11 @@ import type { NetworkStatus, SandboxStatus } from "../../../runner/sandbox/Sandb
 import { type Tool, type ToolOrigin, toolTitles } from "../../../runner/toolchain/Tool.ts"
 import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { pinnedVersion } from "../../../runner/toolchain/ToolchainSettings.ts"
-import { sandbox, toolchain } from "../../composition/Machine.ts"
 import type { DataFolderLook } from "../../database/DataFolderLook.ts"
 import { describeMisspelt, misspeltSettings } from "../../settings/MisspeltSettings.ts"
 import { isPlainBeyondLoopback, plainHttpWarning, type Settings } from "../../settings/Settings.ts"
 import { queueLimits } from "../../settings/QueueLimits.ts"
+import type { Face } from "./Check.ts"
 import type { Finding } from "./DoctorReport.ts"
 
 const gibibyte = 1024 ** 3
@@ -26,13 +26,13 @@ const origins = {
 export const describeTool = (tool: Tool) =>
   `${toolTitles[tool.name]} ${tool.version}, ${origins[tool.origin]}: ${tool.path}`
 
-/** The tool that is already here; what a server would fetch is reported, not fetched. */
-export const toolFinding = (settings: Settings) =>
+/** The tool that is here. Before the start, what a server would fetch is reported, not fetched. */
+export const toolFinding = (settings: Settings, face: Face) =>
   Effect.flatMap(Toolchain, (tools) =>
     Effect.match(tools.resolve(), {
       onSuccess: (tool): Finding => ({ check: "tool", status: "ok", message: describeTool(tool) }),
       onFailure: (error): Finding =>
-        error._tag === "ToolMissing" && settings.toolDownload === "on"
+        error._tag === "ToolMissing" && settings.toolDownload === "on" && face === "doctor"
           ? {
               check: "tool",
               status: "warning",
@@ -41,21 +41,24 @@ export const toolFinding = (settings: Settings) =>
             }
           : { check: "tool", status: "error", message: error.message, remedy: error.remedy }
     })
-  ).pipe(Effect.provide(toolchain({ ...settings, toolDownload: "off" })))
+  )
 
 const describeLevel = ({ level, reason, works }: LevelFinding) =>
   works ? `${level}: works.` : `${level}: no. ${reason}`
 
-/** The level that Runs get, and the result of trying every other one. */
-const sandboxFinding = (status: SandboxStatus, examined: ReadonlyArray<LevelFinding>): Finding => {
+/** The level that Runs get and, where nobody waits, the result of trying every other one. */
+export const sandboxFinding = Effect.fn("sandboxFinding")(function* (face: Face) {
+  const { examine, status } = yield* Sandbox
   const message = status.accepted ? `${status.level}: ${status.reason}` : `Runs are refused: ${status.reason}`
-  return {
+  const levels = face === "start" ? "" : ` Levels, best first: ${(yield* examine).map(describeLevel).join(" ")}`
+  const finding: Finding = {
     check: "sandbox",
     status: !status.accepted ? "error" : status.level === "process" ? "warning" : "ok",
-    message: `${message} Levels, best first: ${examined.map(describeLevel).join(" ")}`,
+    message: `${message}${levels}`,
     remedy: status.remedy
   }
-}
+  return finding
+})
 
 /** Levels at which a Run has in-memory file systems; elsewhere it has a folder of its own instead of `/tmp`. */
 const hasPrivateMemory = (level: SandboxStatus["level"]) => level === "bubblewrap" || level === "namespaces"
@@ -71,34 +74,33 @@ export const describeLimits = ({ level, limits }: Pick<SandboxStatus, "level" | 
     `disk kept free ${formatBytes(limits.freeBytes)}`
   ].join(", ")
 
-const limitsFinding = (status: SandboxStatus): Finding => ({
-  check: "limits",
-  status: "ok",
-  message: describeLimits(status),
-  ...(status.limits.keeper === "watching"
-    ? {
-        remedy:
-          "The kernel keeps memory and processes more exactly where a control group is delegated to the service: see Limits in docs/operations.md."
-      }
-    : {})
-})
+export const limitsFinding = Effect.map(
+  Sandbox,
+  ({ status }): Finding => ({
+    check: "limits",
+    status: "ok",
+    message: describeLimits(status),
+    ...(status.limits.keeper === "watching"
+      ? {
+          remedy:
+            "The kernel keeps memory and processes more exactly where a control group is delegated to the service: see Limits in docs/operations.md."
+        }
+      : {})
+  })
+)
 
-export const describeNetwork = ({ forbidden, reach, reason }: NetworkStatus) =>
+const describeNetwork = ({ forbidden, reach, reason }: NetworkStatus) =>
   `${reach}: ${reason}${forbidden.length === 0 ? "" : ` Forbidden: ${forbidden.join(", ")}.`}`
 
-const networkFinding = (network: NetworkStatus): Finding => ({
-  check: "network",
-  status: network.accepted ? (network.reach === "isolated" ? "ok" : "warning") : "error",
-  message: describeNetwork(network),
-  remedy: network.remedy
-})
-
-/** Level, limits and network of Runs. */
-export const isolationFindings = (settings: Settings) =>
-  Effect.gen(function* () {
-    const { examine, network, status } = yield* Sandbox
-    return [sandboxFinding(status, yield* examine), limitsFinding(status), networkFinding(yield* network)]
-  }).pipe(Effect.provide(sandbox(settings, "nothing")))
+export const networkFinding = Effect.map(
+  Effect.flatMap(Sandbox, ({ network }) => network),
+  (network): Finding => ({
+    check: "network",
+    status: network.accepted ? (network.reach === "isolated" ? "ok" : "warning") : "error",
+    message: describeNetwork(network),
+    remedy: network.remedy
+  })
+)
 
 /** Variables that look like settings and are not. */
 export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettings, (misspelt) =>

@@ -198,6 +198,7 @@ describe("svc", () => {
         "settings",
         "transport",
         "queue",
+        "key",
         "folder",
         "files",
         "disk",
@@ -207,8 +208,8 @@ describe("svc", () => {
         "migrations",
         "installation",
         "sealed",
-        "vault",
-        "backup"
+        "archives",
+        "vault"
       ])
     })
   )

@@ -137,7 +137,7 @@ describe("svc doctor", () => {
       const loose = yield* doctor(dataDir)
       expect([loose.code, loose.of("database")?.message]).toEqual([
         1,
-        "A row of user_passwords refers to a missing row of users."
+        `The database ${dataDir}/svc.sqlite is damaged (A row of user_passwords refers to a missing row of users.).`
       ])
       database.close()
       const bytes = yield* files.readFile(`${dataDir}/svc.sqlite`)

@@ -38,5 +38,6 @@ export const svc = Effect.fn("svc")((args: ReadonlyArray<string>, stdin = "") =>
 /** A test on the platform of the shipped command line. */
 export const live = (
   name: string,
-  body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof platform> | Scope.Scope>
-) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(platform)))
+  body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof platform> | Scope.Scope>,
+  timeout?: number
+) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(platform)), timeout)

@@ -1,10 +1,22 @@
-import { closeSync, openSync, rmSync, writeSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { Effect, FileSystem, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 
 class MountFailed extends Schema.TaggedError<MountFailed>()("MountFailed", { message: Schema.String }) {}
 
-const megabytes = 96
+/** Why no file system can be mounted here; `undefined` where one can. */
+export const mountRefusal: string | undefined = (() => {
+  if (process.getuid?.() !== 0) return "only root may mount a file system"
+  const folder = mkdtempSync(join(tmpdir(), "svc-mount-"))
+  const { status, stderr } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "svc-probe", folder])
+  if (status === 0) spawnSync("umount", ["-l", folder])
+  rmdirSync(folder)
+  return status === 0 ? undefined : `mount is refused here: ${String(stderr).trim()}`
+})()
+
 const block = new Uint8Array(64 * 1024)
 
 const run = Effect.fnUntraced(function* (program: string, ...args: ReadonlyArray<string>) {
@@ -13,8 +25,8 @@ const run = Effect.fnUntraced(function* (program: string, ...args: ReadonlyArray
   if (Number(code) !== 0) return yield* new MountFailed({ message: `${program} ${args.join(" ")} ended with ${code}` })
 })
 
-/** A separate file system on a folder, unmounted with the Scope. Needs root. */
-export const smallDisk = Effect.fn("smallDisk")(function* (folder: string) {
+/** A separate file system on a folder, unmounted with the Scope. */
+export const smallDisk = Effect.fn("smallDisk")(function* (folder: string, megabytes = 96) {
   const files = yield* FileSystem.FileSystem
   yield* files.makeDirectory(folder, { recursive: true })
   yield* Effect.acquireRelease(run("mount", "-t", "tmpfs", "-o", `size=${megabytes}m`, "svc-crash", folder), () =>
@@ -37,5 +49,10 @@ export const smallDisk = Effect.fn("smallDisk")(function* (folder: string) {
       closeSync(file)
     }
   })
-  return { fill, free: Effect.sync(() => rmSync(filler, { force: true })) }
+  return {
+    fill,
+    free: Effect.sync(() => rmSync(filler, { force: true })),
+    /** Gives the file system another size. */
+    resize: (size: number) => run("mount", "-o", `remount,size=${size}m`, folder)
+  }
 })

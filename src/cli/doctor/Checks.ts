@@ -1,0 +1,7 @@
+import type { CheckFacts } from "./Check.ts"
+import { folderChecks } from "./FolderChecks.ts"
+import { machineChecks } from "./MachineChecks.ts"
+import { serverCheck, storedChecks } from "./StoredChecks.ts"
+
+/** Every check of `svc doctor`, and what the start of a server does about it. */
+export const checks: ReadonlyArray<CheckFacts> = [...folderChecks, serverCheck, ...storedChecks, ...machineChecks]

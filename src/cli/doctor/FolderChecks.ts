@@ -1,0 +1,66 @@
+import { Effect, type FileSystem, type Path } from "effect"
+import type { DataFolderLook } from "../../database/DataFolderLook.ts"
+import type { CheckFacts } from "./Check.ts"
+import { clockFinding } from "./ClockFindings.ts"
+import { folderFinding } from "./DataFindings.ts"
+import { failedLook, type Finding } from "./DoctorReport.ts"
+import { filesFinding } from "./FileFindings.ts"
+import { diskFinding } from "./MachineFindings.ts"
+
+interface FolderCheck extends CheckFacts {
+  readonly look: (
+    folder: DataFolderLook
+  ) => Effect.Effect<ReadonlyArray<Finding>, never, FileSystem.FileSystem | Path.Path>
+}
+
+const one = <R>(finding: Effect.Effect<Finding, never, R>) => Effect.map(finding, (only) => [only])
+
+/** What both look at before anything is opened. */
+export const folderChecks: ReadonlyArray<FolderCheck> = [
+  {
+    name: "folder",
+    looksAt: "whether the data folder is local, and the server's user can work in it",
+    atStart: "before",
+    onError: "refuses",
+    look: (folder) => one(folderFinding(folder))
+  },
+  {
+    name: "files",
+    looksAt: "whether the server's user owns what lies in it, and can read and write that",
+    atStart: "before",
+    onError: "refuses",
+    look: filesFinding
+  },
+  {
+    name: "disk",
+    looksAt: "how much space is free",
+    atStart: "before",
+    onError: "warns",
+    look: (folder) => Effect.succeed([diskFinding(folder)])
+  },
+  {
+    name: "clock",
+    looksAt: "whether the clock is after this release and the newest audit event",
+    atStart: "before",
+    onError: "warns",
+    look: (folder) => one(clockFinding(folder.path))
+  }
+]
+
+export interface FolderFinding extends Finding {
+  readonly onError: CheckFacts["onError"]
+}
+
+/** Every finding of these checks, in their order. Nothing is created or changed. */
+export const folderFindings = Effect.fn("folderFindings")(function* (folder: DataFolderLook) {
+  const found = yield* Effect.forEach(folderChecks, ({ look, name, onError }) =>
+    look(folder).pipe(
+      Effect.catchCause((cause) => Effect.succeed([failedLook(name, cause)])),
+      Effect.map((findings) => findings.map((finding): FolderFinding => ({ ...finding, onError })))
+    )
+  )
+  return found.flat()
+})
+
+/** Whether a server refuses to start for it. */
+export const isRefused = ({ onError, status }: FolderFinding): boolean => status === "error" && onError === "refuses"

@@ -1,0 +1,146 @@
+import { Effect, type FileSystem, Option, Path } from "effect"
+import type { SqlClient } from "effect/sql"
+import { formatBytes } from "../../../runner/sandbox/limits/LimitExceeded.ts"
+import { databaseName } from "../../database/DataFolder.ts"
+import { largestChecked } from "../../database/DatabaseCheck.ts"
+import type { Settings } from "../../settings/Settings.ts"
+import { archiveFindings } from "./ArchiveFindings.ts"
+import type { CheckFacts, Face } from "./Check.ts"
+import {
+  besideServer,
+  databaseFinding,
+  givenKeys,
+  migrationsFinding,
+  neededKeys,
+  vaultFinding
+} from "./DataFindings.ts"
+import { failedLook, type Finding } from "./DoctorReport.ts"
+import { installationFinding, restoreFinding, sealedFinding } from "./InstallationFindings.ts"
+
+interface StoredSubject {
+  readonly settings: Settings
+  /** The data folder, by its real path. */
+  readonly folder: string
+  readonly face: Face
+  /** Whether another process serves the folder. */
+  readonly isServed: boolean
+}
+
+type Services =
+  | SqlClient.SqlClient
+  | FileSystem.FileSystem
+  | Path.Path
+  | Effect.Services<ReturnType<typeof givenKeys>>
+  | Effect.Services<ReturnType<typeof sealedFinding>>
+
+type Unreadable =
+  | Effect.Error<ReturnType<typeof databaseFinding>>
+  | Effect.Error<ReturnType<typeof migrationsFinding>>
+  | Effect.Error<ReturnType<typeof installationFinding>>
+  | Effect.Error<ReturnType<typeof sealedFinding>>
+  | Effect.Error<ReturnType<typeof archiveFindings>>
+  | Effect.Error<typeof restoreFinding>
+  | Effect.Error<typeof neededKeys>
+
+interface StoredCheck extends CheckFacts {
+  readonly look: (subject: StoredSubject) => Effect.Effect<ReadonlyArray<Finding>, Unreadable, Services>
+}
+
+const one = <E, R>(finding: Effect.Effect<Finding, E, R>) => Effect.map(finding, (only) => [only])
+
+/** Which process has the folder is found before the database is opened. */
+export const serverCheck: CheckFacts = {
+  name: "server",
+  looksAt: "whether a process has the data folder; the lock of one that was killed is released by the kernel",
+  atStart: "opening",
+  onError: "refuses",
+  less: "`svc doctor` only names the process"
+}
+
+/** What both look at in the database; nothing is changed by looking. */
+export const storedChecks: ReadonlyArray<StoredCheck> = [
+  {
+    name: "database",
+    looksAt: "whether the database is there, and its pages and references are sound",
+    atStart: "opening",
+    onError: "refuses",
+    less: `pages only, without indexes and references, of a database of up to ${formatBytes(largestChecked)}`,
+    look: Effect.fnUntraced(function* ({ folder, isServed }) {
+      const path = yield* Path.Path
+      return [yield* databaseFinding(path.join(folder, databaseName), isServed)]
+    })
+  },
+  {
+    name: "migrations",
+    looksAt: "whether this release knows the tables",
+    atStart: "opening",
+    onError: "refuses",
+    look: ({ isServed }) => one(migrationsFinding(isServed))
+  },
+  {
+    name: "installation",
+    looksAt: "whether folder, database and `SVC_INSTALLATION` belong together",
+    atStart: "opening",
+    onError: "refuses",
+    look: ({ folder, settings }) => one(installationFinding(folder, settings.installation))
+  },
+  {
+    name: "sealed",
+    looksAt: "whether every sealed value opens in its place",
+    atStart: "never",
+    onError: "warns",
+    less: "it opens every value; the use of a value that does not open fails by itself",
+    look: Effect.fnUntraced(function* ({ folder, settings }) {
+      const { keys, whole } = yield* givenKeys(settings, folder)
+      const needed = yield* neededKeys
+      // Without all of the keys nothing is known about the values; `vault` reports the missing ones.
+      const isComplete = needed.every((id) => keys.some((key) => key.id === id))
+      return Option.isSome(whole) && isComplete ? [yield* sealedFinding(whole.value)] : []
+    })
+  },
+  {
+    name: "restore",
+    looksAt: "what a restore brought back and nobody has confirmed",
+    atStart: "ready",
+    onError: "warns",
+    look: () => restoreFinding
+  },
+  {
+    name: "archives",
+    looksAt: "whether the snapshots and builds that living Capsules need are there and whole",
+    atStart: "ready",
+    onError: "warns",
+    less: "that they are there; what is in them is compared when a Run reads it",
+    look: ({ face, folder }) => archiveFindings(folder, face)
+  },
+  {
+    name: "vault",
+    looksAt: "whether the settings give the master keys that stored secrets need",
+    atStart: "opening",
+    onError: "refuses",
+    look: Effect.fnUntraced(function* ({ folder, isServed, settings }) {
+      const finding = yield* Effect.catchCause(vaultFinding(settings, folder, yield* neededKeys), (cause) =>
+        Effect.succeed(failedLook("vault", cause))
+      )
+      return [isServed ? besideServer(finding) : finding]
+    })
+  }
+]
+
+/** The findings of some of these checks, in their order. */
+export const storedFindings = Effect.fn("storedFindings")(function* (
+  checks: ReadonlyArray<StoredCheck>,
+  subject: StoredSubject
+) {
+  const findings: Array<Finding> = []
+  for (const { look, name } of checks) {
+    const found = yield* Effect.exit(look(subject))
+    if (found._tag === "Success") findings.push(...found.value)
+    // What cannot be read in a damaged database is no finding of its own.
+    else if (!findings.some(({ check, status }) => check === "database" && status === "error")) {
+      if (name === "database") return yield* Effect.failCause(found.cause)
+      findings.push(failedLook(name, found.cause))
+    }
+  }
+  return findings
+})

@@ -1,0 +1,8 @@
+/** Why no server can work on a data folder, and what to do. The start refuses with it, and `svc doctor` reports it. */
+export interface StartFault {
+  readonly message: string
+  readonly remedy: string
+}
+
+/** The fault as a refusal. */
+export const faultText = ({ message, remedy }: StartFault): string => `${message} ${remedy}`

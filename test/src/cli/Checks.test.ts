@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
+import { checks } from "../../../src/cli/doctor/Checks.ts"
+
+const page = readFileSync(new URL("../../../docs/operations.md", import.meta.url), "utf8")
+
+const moments = {
+  before: "before anything is opened",
+  opening: "when it is opened",
+  ready: "once the server is ready",
+  never: "not made"
+} as const
+
+test("the page for operators lists every check of svc doctor, and what the start does about it", () => {
+  const rows = checks.map(
+    ({ atStart, less, looksAt, name, onError }) =>
+      `| \`${name}\` | ${looksAt} | ${moments[atStart]} | ${atStart === "never" ? "" : onError} | ${less ?? ""} |`
+  )
+  const listed = page.split("\n").filter((line) => /^\| `[a-z]+` \| .* \| (before|when|once|not) .* \|$/.test(line))
+  expect(listed).toEqual(rows)
+})
+
+test("what is left out of the start, or shortened there, has a reason", () => {
+  expect(checks.filter(({ atStart, less }) => atStart === "never" && less === undefined)).toEqual([])
+  expect(new Set(checks.map(({ name }) => name)).size).toBe(checks.length)
+})

@@ -1,0 +1,313 @@
+import { describe, expect, test } from "bun:test"
+import { DatabaseSync } from "node:sqlite"
+import { Effect, FileSystem, type Layer, Option, Stream } from "effect"
+import { folderFindings, isRefused } from "../../../src/cli/doctor/FolderChecks.ts"
+import type { platform } from "../../../src/composition/Platform.ts"
+import { lookAtDataFolder } from "../../../src/database/DataFolderLook.ts"
+import { toolScript } from "../../runner/toolchain/ReleaseFixture.ts"
+import { mountRefusal, smallDisk } from "../../support/SmallDisk.ts"
+import { doctor, isRoot, says, serve, shell, spawned, succeeded, use, usedFolder } from "./support/CheckedFolder.ts"
+import { folder, live } from "./support/CommandLine.ts"
+
+interface Broken {
+  readonly name: string
+  readonly check: string
+  readonly spoil: (dataDir: string) => Effect.Effect<unknown, unknown, Needs>
+  /** Does what the printed words say, and returns the data folder from then on. */
+  readonly mend: (dataDir: string, words: string) => Effect.Effect<string, unknown, Needs>
+}
+
+type Needs = Layer.Success<typeof platform>
+
+const pageBytes = 4096
+/** A walk starts six processes or more. */
+const slowMachine = 600_000
+
+/** What keeps both from working on a folder. */
+const refusals: ReadonlyArray<Broken> = [
+  {
+    name: "a damaged page",
+    check: "database",
+    spoil: (dataDir) =>
+      Effect.flatMap(FileSystem.FileSystem, (files) =>
+        Effect.gen(function* () {
+          const bytes = yield* files.readFile(`${dataDir}/svc.sqlite`)
+          const at = Math.floor(bytes.length / pageBytes / 2) * pageBytes
+          yield* files.writeFile(`${dataDir}/svc.sqlite`, bytes.fill(0xa5, at, at + pageBytes))
+        })
+      ),
+    mend: Effect.fnUntraced(function* (dataDir, words) {
+      expect(words).toContain("restore the newest backup into a new folder with `svc restore`")
+      const restored = `${dataDir}-restored`
+      yield* shell(`mkdir -m 700 '${restored}' && cp -p '${dataDir}/master.key' '${restored}/'`)
+      yield* succeeded(["restore", `${dataDir}.backup`, "--data-dir", restored])
+      return restored
+    })
+  },
+  {
+    name: "a database that was lost",
+    check: "database",
+    spoil: (dataDir) => shell(`mv '${dataDir}/svc.sqlite' '${dataDir}.lost'`),
+    mend: Effect.fnUntraced(function* (dataDir, words) {
+      expect(words).toContain("Put svc.sqlite back")
+      yield* shell(`mv '${dataDir}.lost' '${dataDir}/svc.sqlite'`)
+      return dataDir
+    })
+  },
+  {
+    name: "the database of another installation",
+    check: "installation",
+    spoil: Effect.fnUntraced(function* (dataDir) {
+      const other = yield* usedFolder
+      yield* shell(`cp '${other}/svc.sqlite' '${other}/master.key' '${dataDir}/'`)
+    }, Effect.scoped),
+    mend: Effect.fnUntraced(function* (dataDir, words) {
+      const file = /If this is the right one, move (\S+) away first\./.exec(words)?.[1]
+      yield* shell(`mv '${file}' '${dataDir}.aside'`)
+      return dataDir
+    })
+  },
+  {
+    name: "tables of a newer release",
+    check: "migrations",
+    spoil: (dataDir) =>
+      Effect.sync(() => {
+        const database = new DatabaseSync(`${dataDir}/svc.sqlite`)
+        database.exec("INSERT INTO svc_migrations (migration_id, name) VALUES (9999, 'later')")
+        database.close()
+      }),
+    mend: Effect.fnUntraced(function* (dataDir, words) {
+      expect(words).toContain("or restore a backup that this release made")
+      const restored = `${dataDir}-restored`
+      yield* shell(`mkdir -m 700 '${restored}' && cp -p '${dataDir}/master.key' '${restored}/'`)
+      yield* succeeded(["restore", `${dataDir}.backup`, "--data-dir", restored])
+      return restored
+    })
+  },
+  {
+    name: "a lost master key",
+    check: "vault",
+    spoil: (dataDir) => shell(`mv '${dataDir}/master.key' '${dataDir}.key'`),
+    mend: Effect.fnUntraced(function* (dataDir, words) {
+      expect(words).toContain("Put the file back")
+      yield* shell(`mv '${dataDir}.key' '${dataDir}/master.key'`)
+      return dataDir
+    })
+  }
+]
+
+interface Odd {
+  readonly name: string
+  readonly check: string
+  readonly environment: Readonly<Record<string, string>>
+  /** The environment that follows the remedy. */
+  readonly mended: (dataDir: string) => Effect.Effect<Readonly<Record<string, string>>, unknown, Needs>
+}
+
+/** What is wrong with the settings of a server that serves all the same. */
+const warnings: ReadonlyArray<Odd> = [
+  {
+    name: "a misspelt setting",
+    check: "settings",
+    environment: { SVC_DATADIR: "/elsewhere" },
+    mended: (dataDir) => Effect.succeed({ SVC_DATA_DIR: dataDir })
+  },
+  {
+    name: "a tool that is not there",
+    check: "tool",
+    environment: { SVC_TOOL: "/nonexistent/tofu" },
+    mended: Effect.fnUntraced(function* (dataDir) {
+      const files = yield* FileSystem.FileSystem
+      yield* files.writeFileString(`${dataDir}.tofu`, toolScript("OpenTofu", "1.9.2"), { mode: 0o755 })
+      return { SVC_TOOL: `${dataDir}.tofu` }
+    })
+  }
+]
+
+describe("svc doctor and svc serve check the same", () => {
+  live(
+    "a file that the server's user cannot open: refused, and mended by the remedy",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* usedFolder
+        yield* shell(`chmod 0 '${dataDir}/svc.sqlite'`)
+        const found = yield* doctor(dataDir, "files")
+        expect([found.code, found.finding.status]).toEqual([1, "error"])
+        expect(found.finding.message).toContain("cannot read and write svc.sqlite in")
+        const refused = yield* serve(dataDir, {})
+        expect([refused.isReady, refused.code, says(refused.log, found.line)]).toEqual([false, 1, true])
+
+        yield* shell((found.finding.remedy ?? "").replace("As root: ", ""))
+        const mended = yield* doctor(dataDir, "files")
+        expect(mended.finding.status).toBe("ok")
+        const served = yield* serve(dataDir, {})
+        expect([served.isReady, says(served.log, found.finding.message)]).toEqual([true, false])
+      }),
+    slowMachine
+  )
+
+  for (const { check, mend, name, spoil } of refusals) {
+    live(
+      `${name}: refused, and mended by the remedy`,
+      () =>
+        Effect.gen(function* () {
+          const dataDir = yield* usedFolder
+          yield* succeeded(["backup", `${dataDir}.backup`, "--data-dir", dataDir])
+          expect((yield* doctor(dataDir, check)).finding.status).toBe("ok")
+          yield* spoil(dataDir)
+          const found = yield* doctor(dataDir, check)
+          expect([found.code, found.finding.status]).toEqual([1, "error"])
+          const refused = yield* serve(dataDir, {})
+          expect([refused.isReady, refused.code]).toEqual([false, 1])
+          expect(says(refused.log, found.line) ? found.line : refused.log).toBe(found.line)
+
+          const mended = yield* mend(dataDir, found.line)
+          const { code, finding } = yield* doctor(mended, check)
+          expect([code, finding.status]).toEqual([0, "ok"])
+          expect((yield* serve(mended, {})).isReady).toBe(true)
+        }),
+      slowMachine
+    )
+  }
+
+  for (const { check, environment, mended, name } of warnings) {
+    live(
+      `${name}: served with a warning in the same words`,
+      () =>
+        Effect.gen(function* () {
+          const dataDir = yield* usedFolder
+          const found = yield* doctor(dataDir, check, environment)
+          expect(found.finding.status).not.toBe("ok")
+          const warned = yield* serve(dataDir, { environment, line: found.line })
+          expect([warned.isReady, says(warned.log, found.line)]).toEqual([true, true])
+          const again = yield* doctor(dataDir, check, yield* mended(dataDir))
+          expect(again.finding.status).toBe("ok")
+        }),
+      slowMachine
+    )
+  }
+
+  live(
+    "a server that hangs keeps its lock: both name its process, and ending it is the whole remedy",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* usedFolder
+        const hung = yield* spawned(["serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0", "--json"])
+        yield* hung.stdout.pipe(Stream.decodeText, Stream.splitLines, Stream.runHead)
+        process.kill(hung.pid, "SIGSTOP")
+        const { finding } = yield* doctor(dataDir, "server")
+        expect(finding.message).toEndWith(`, process ${hung.pid}.`)
+        const refused = yield* serve(dataDir, {})
+        expect([refused.isReady, refused.code]).toEqual([false, 1])
+        expect(refused.log).toContain(`Another server (process ${hung.pid}) already uses the data folder`)
+        expect(refused.log).toContain("Stop it, or choose another folder.")
+        yield* hung.kill({ killSignal: "SIGKILL" })
+        expect((yield* doctor(dataDir, "server")).finding.message).toBe("No server is running on this folder.")
+        expect((yield* serve(dataDir, {})).isReady).toBe(true)
+      }),
+    slowMachine
+  )
+
+  live(
+    "a clock that is behind what was recorded: served with a warning in the same words",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* usedFolder
+        const audited = succeeded(["admin", "setup-link", "--data-dir", dataDir, "--json"])
+        yield* audited
+        const move = (to: string) => {
+          const database = new DatabaseSync(`${dataDir}/svc.sqlite`)
+          database.prepare("UPDATE audit_events SET created_at = ? WHERE workspace_id IS NULL").run(to)
+          database.close()
+        }
+        const before = yield* doctor(dataDir, "clock")
+        expect(before.finding.status).toBe("ok")
+        move("2999-01-01T00:00:00.000Z")
+        const found = yield* doctor(dataDir, "clock")
+        expect([found.code, found.finding.status]).toEqual([1, "error"])
+        expect(found.finding.message).toContain("the newest audit event was written at 2999-01-01T00:00:00.000Z")
+        const line = "the newest audit event was written at 2999-01-01T00:00:00.000Z"
+        const warned = yield* serve(dataDir, { line })
+        expect([warned.isReady, says(warned.log, line)]).toEqual([true, true])
+        expect(found.finding.remedy).toContain("svc admin setup-link")
+        yield* audited
+        expect((yield* doctor(dataDir, "clock")).finding.status).toBe("ok")
+      }),
+    slowMachine
+  )
+
+  live(
+    "the lock of a killed server needs no remedy",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* usedFolder
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const server = yield* spawned(["serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0", "--json"])
+            yield* server.stdout.pipe(Stream.decodeText, Stream.splitLines, Stream.runHead)
+            yield* server.kill({ killSignal: "SIGKILL" })
+          })
+        )
+        const files = yield* FileSystem.FileSystem
+        expect(yield* files.exists(`${dataDir}/instance.holder`)).toBe(true)
+        expect((yield* doctor(dataDir, "server")).finding.message).toBe("No server is running on this folder.")
+        expect((yield* serve(dataDir, {})).isReady).toBe(true)
+      }),
+    slowMachine
+  )
+
+  if (mountRefusal !== undefined) test.skip(`a disk that is nearly full: ${mountRefusal}`, () => {})
+  else
+    live(
+      "a disk that is nearly full: an error in the same words that keeps no server from starting, and ends with more room",
+      () =>
+        Effect.gen(function* () {
+          const dataDir = `${yield* folder}/data`
+          const disk = yield* smallDisk(dataDir, 128)
+          yield* use(dataDir)
+          const found = yield* doctor(dataDir, "disk")
+          expect([found.code, found.finding.status]).toEqual([1, "error"])
+          expect(found.finding.remedy).toStartWith("Make room")
+          const line = found.finding.remedy ?? ""
+          const warned = yield* serve(dataDir, { line })
+          expect([warned.isReady, says(warned.log, line)]).toEqual([true, true])
+          yield* disk.resize(3 * 1024)
+          expect((yield* doctor(dataDir, "disk")).finding.status).toBe("ok")
+          expect(says((yield* serve(dataDir, {})).log, line)).toBe(false)
+        }),
+      slowMachine
+    )
+
+  live("hardly any disk is left: an error that keeps no server from starting", () =>
+    Effect.gen(function* () {
+      const look = yield* lookAtDataFolder(yield* folder)
+      const findings = yield* folderFindings({ ...look, free: Option.some(1000) })
+      expect(findings.find(({ check }) => check === "disk")?.status).toBe("error")
+      expect(findings.some(isRefused)).toBe(false)
+    })
+  )
+
+  // Only root can give a file away, and open it nevertheless.
+  if (isRoot)
+    live("root is warned of files that the server's user cannot open", () =>
+      Effect.gen(function* () {
+        const dataDir = yield* usedFolder
+        const other = 61_001
+        yield* shell(`chown -R ${other} '${dataDir}' && chown 0 '${dataDir}/master.key'`)
+        const wrong = Effect.map(Effect.flatMap(lookAtDataFolder(dataDir), folderFindings), (findings) =>
+          findings.filter(({ status }) => status !== "ok")
+        )
+        const found = yield* wrong
+        expect(found).toEqual([
+          expect.objectContaining({
+            check: "files",
+            status: "warning",
+            message: expect.stringContaining("master.key in"),
+            remedy: expect.stringContaining(`chown ${other} '${dataDir}/master.key'`)
+          })
+        ])
+        yield* shell((found[0]?.remedy ?? "").replace("As root: ", ""))
+        expect(yield* wrong).toEqual([])
+      })
+    )
+})

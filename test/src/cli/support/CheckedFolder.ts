@@ -1,0 +1,89 @@
+import { expect } from "bun:test"
+import { Effect, Layer, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { storage } from "../../../../src/composition/Storage.ts"
+import { testSettings } from "../../../support/ControlPlane.ts"
+import { folder } from "./CommandLine.ts"
+
+const program = new URL("../../../../src/Main.ts", import.meta.url).pathname
+export const isRoot = process.getuid?.() === 0
+/** Root may open every file, unless it gives up that capability. The tree itself stays readable for its owner. */
+const asOwner = isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"] : []
+
+type Environment = Readonly<Record<string, string>>
+
+/** Lets a server use a folder. */
+export const use = Effect.fnUntraced(function* (dataDir: string) {
+  yield* Effect.scoped(Layer.build(Layer.fresh(storage(yield* testSettings({ dataDir })))))
+})
+
+/** A data folder that a server has used, in a folder of its own. */
+export const usedFolder = Effect.gen(function* () {
+  const root = yield* folder
+  const dataDir = `${root}/data`
+  yield* use(dataDir)
+  return dataDir
+})
+
+/** A command of the service, in a process of its own. */
+export const spawned = Effect.fnUntraced(function* (args: ReadonlyArray<string>, environment: Environment = {}) {
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const [command = "", ...rest] = [...asOwner, process.execPath, program, ...args]
+  const env = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", SVC_TOOL_DOWNLOAD: "off", ...environment }
+  return yield* spawner.spawn(ChildProcess.make(command, rest, { env, cwd: "/" }))
+})
+
+/** A command of the service that has to succeed. */
+export const succeeded = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
+  const command = yield* spawned(args)
+  expect([args, Number(yield* command.exitCode)]).toEqual([args, 0])
+}, Effect.scoped)
+
+export const shell = Effect.fnUntraced(function* (script: string) {
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  expect(Number(yield* spawner.exitCode(ChildProcess.make("sh", ["-ec", script])))).toBe(0)
+})
+
+interface Finding {
+  readonly check: string
+  readonly status: string
+  readonly message: string
+  readonly remedy?: string
+}
+
+/** The exit code of `svc doctor`, and its finding of one check. */
+export const doctor = Effect.fn("doctor")(function* (dataDir: string, check: string, environment: Environment = {}) {
+  const process = yield* spawned(["doctor", "--data-dir", dataDir, "--json"], environment)
+  const out = yield* Stream.mkString(Stream.decodeText(process.stdout))
+  const { findings }: { readonly findings: ReadonlyArray<Finding> } = JSON.parse(out)
+  const finding = findings.find((one) => one.check === check)
+  if (finding === undefined) throw new Error(`No finding ${check} in ${out}`)
+  return { code: Number(yield* process.exitCode), finding, line: `${finding.message} ${finding.remedy ?? ""}`.trim() }
+})
+
+/** As in the log and in a refusal, whether that is JSON or not. */
+export const says = (log: string, line: string) => log.includes(line) || log.includes(JSON.stringify(line).slice(1, -1))
+
+/**
+ * Starts a server until it refuses, or until it is ready and its log says `line`, and stops it: what its log says, and the exit
+ * code of a refusal.
+ */
+export const serve = (dataDir: string, { environment = {}, line = "" }: { environment?: Environment; line?: string }) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const server = yield* spawned(["serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0", "--json"], environment)
+      const first = yield* server.stdout.pipe(Stream.decodeText, Stream.splitLines, Stream.runHead)
+      const isReady = first._tag === "Some" && first.value.includes('"url"')
+      const code = isReady ? 0 : Number(yield* server.exitCode)
+      let log = ""
+      yield* server.stderr.pipe(
+        Stream.decodeText,
+        Stream.takeUntil((text) => {
+          log += text
+          return isReady && says(log, line)
+        }),
+        Stream.runDrain
+      )
+      return { isReady, code, log }
+    })
+  )
