@@ -87,13 +87,13 @@ export const storageMutants: ReadonlyArray<Mutant> = [
     file: "src/database/BackupManifest.ts",
     text: "Schema.Union([BackupManifest, DatabaseOnly])",
     broken: "Schema.Union([BackupManifest])",
-    test: "test/src/database/EarlierBackup.test.ts"
+    test: "test/upgrade/OlderBackup.test.ts"
   },
   {
     name: "backup: what a source build made is taken along",
     file: "src/database/NeededFiles.ts",
     text: '({ kind: "build" as const, digest }))',
     broken: '({ kind: "build" as const, digest })).slice(0, 0)',
-    test: "test/src/cli/BackupWithBuild.test.ts"
+    test: "test/src/cli/BackupCommands.test.ts"
   }
 ]
