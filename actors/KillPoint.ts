@@ -19,7 +19,6 @@ import type { RunType } from "../schema/records/Run.ts"
  * - `install.adopting`: inside the transaction of the initial commit, once the uploaded state is StateVersion 1
  * - `export.granting`, `.granted`: inside the transaction that records the link of an export, just before its commit, and after it
  * - `export.sending`: a download is recorded, and nothing of it is sent
- * - `import.confirming`, `.confirmed`: inside the transaction that enables an imported Capsule, just before its commit, and after it
  * - `restore.committing`: inside the transaction of a Capsule's restore, just before its commit
  * - `connection.renewed`: the authorization server has given new tokens, and nothing of them is written
  * - `log_removal.marked`, `.erased`: Runs are marked whose logs go, and a part of their lines is deleted
@@ -41,7 +40,6 @@ export type KillPointName =
   | "state_upload.storing"
   | "state_upload.stored"
   | "install.adopting"
-  | `import.${"confirming" | "confirmed"}`
   | `export.${"granting" | "granted" | "sending"}`
   | "restore.committing"
   | "connection.renewed"

@@ -15,7 +15,6 @@ import { makeBackupExecution } from "./execution/BackupExecution.ts"
 import { makeRestoreExecution } from "./execution/RestoreExecution.ts"
 import { BackupStore } from "./state/BackupStore.ts"
 import { StateAdoption } from "./adoption/StateAdoption.ts"
-import { BackupImport } from "./adoption/BackupImport.ts"
 import { StateReceipt } from "./adoption/StateReceipt.ts"
 import * as CapsuleBehavior from "./capsule/CapsuleBehavior.ts"
 import { CapsuleBackups } from "./capsule/CapsuleBackups.ts"
@@ -270,7 +269,7 @@ const clients = Layer.mergeAll(
   RevisionPlansLive.layer,
   RunsLive.layer,
   SourcesLive.layer,
-  BackupImport.layer.pipe(Layer.provideMerge(StateReceipt.layer)),
+  StateReceipt.layer,
   StateResources.layer,
   TokenRenewals.layer
 )

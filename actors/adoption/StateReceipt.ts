@@ -4,7 +4,6 @@ import { stateToolProblem } from "../../runner/execution/StateFit.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { StateUploadId, type WorkspaceId } from "../../schema/records/Ids.ts"
-import type { ImportedFrom } from "../../schema/records/ImportedFrom.ts"
 import type { StateUpload } from "../../schema/records/StateUpload.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
@@ -17,12 +16,6 @@ import { readableState } from "./AdoptableState.ts"
 import type { ManagedElsewhere } from "./ManagedElsewhere.ts"
 import { stateConflicts } from "./StateConflicts.ts"
 
-/** A state in the clear, and where it was before. */
-export interface GivenState {
-  readonly state: Redacted.Redacted<Uint8Array>
-  readonly from?: ImportedFrom
-}
-
 /** Receives states of infrastructure that exists already. */
 export class StateReceipt extends Context.Service<
   StateReceipt,
@@ -33,14 +26,6 @@ export class StateReceipt extends Context.Service<
       workspaceId: WorkspaceId,
       state: Redacted.Redacted<Uint8Array>,
       idempotency: IdempotentRequest
-    ) => Effect.Effect<Replayable<StateUpload>, ApiError>
-    /** The same for a state that has to be obtained first, under a receipt of another route. */
-    readonly receiveOnce: (
-      context: CommandContext,
-      workspaceId: WorkspaceId,
-      route: string,
-      idempotency: IdempotentRequest,
-      given: Effect.Effect<GivenState, ApiError>
     ) => Effect.Effect<Replayable<StateUpload>, ApiError>
   }
 >()("svc/actors/adoption/StateReceipt") {
@@ -73,45 +58,33 @@ export class StateReceipt extends Context.Service<
         return conflict === undefined ? state : yield* new ApiError(conflict)
       })
 
-      const receiveOnce = Effect.fn("StateReceipt.receive")(function* (
+      const receive = Effect.fn("StateReceipt.receive")(function* (
         context: CommandContext,
         workspaceId: WorkspaceId,
-        route: string,
-        idempotency: IdempotentRequest,
-        given: Effect.Effect<GivenState, ApiError>
+        bytes: Redacted.Redacted<Uint8Array>,
+        idempotency: IdempotentRequest
       ) {
-        const scope = { scope: workspaceId, actor: context.actorKey, route }
-        const read = Effect.flatMap(given, ({ from, state }) =>
-          Effect.map(checkedState(workspaceId, state), (checked) => ({ checked, from, state }))
-        )
+        const scope = { scope: workspaceId, actor: context.actorKey, route: "stateUploads.create" }
         // Checked before the transaction: it may take a while, and the install checks again. A repetition is not judged anew.
         const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
-        const before = isRepeated ? undefined : yield* read
+        const checked = isRepeated ? undefined : yield* checkedState(workspaceId, bytes)
         const create = Effect.gen(function* () {
-          const { checked, from, state } = before ?? (yield* read)
-          const { lineage, resourceCount, serial, toolVersion } = checked
+          const { lineage, resourceCount, serial, toolVersion } = checked ?? (yield* checkedState(workspaceId, bytes))
           const row = yield* uploads.insert({
             workspaceId,
-            state,
+            state: bytes,
             lineage,
             serial,
             resourceCount,
             toolVersion,
-            createdBy: context.actor.subject,
-            importedFrom: from
+            createdBy: context.actor.subject
           })
           yield* audit.append({
             workspaceId,
             actor: context.actor,
-            action: from === undefined ? "state_upload.create" : "backup.import",
+            action: "state_upload.create",
             target: { kind: "state_upload", id: row.id },
-            data: {
-              sha256: row.sha256,
-              sizeBytes: row.size_bytes,
-              serial,
-              resources: resourceCount,
-              ...(from === undefined ? {} : { backupId: from.backupId, originalCapsuleId: from.capsuleId })
-            },
+            data: { sha256: row.sha256, sizeBytes: row.size_bytes, serial, resources: resourceCount },
             requestId: context.requestId
           })
           yield* killPoint("state_upload.storing")
@@ -128,11 +101,7 @@ export class StateReceipt extends Context.Service<
         return received
       }, Effect.provideContext(services))
 
-      return StateReceipt.of({
-        receiveOnce,
-        receive: (context, workspaceId, state, idempotency) =>
-          receiveOnce(context, workspaceId, "stateUploads.create", idempotency, Effect.succeed({ state }))
-      })
+      return StateReceipt.of({ receive })
     })
   )
 }

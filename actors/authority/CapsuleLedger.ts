@@ -31,8 +31,6 @@ export interface NewCapsule {
   readonly trackedPath: string
   /** The state that the Capsule begins with, when it takes one over. */
   readonly state?: { readonly stateVersionId: StateVersionId; readonly generation: number } | undefined
-  /** The column of one that comes from another installation: it is disabled until somebody confirms the move. */
-  readonly importedFrom?: string | null | undefined
 }
 
 /** Where a Capsule takes its commits from. */
@@ -93,8 +91,7 @@ export class CapsuleLedger extends Context.Service<
           source_id: capsule.sourceId,
           module_path: capsule.modulePath,
           install_config_id: capsule.installConfigId,
-          status: (capsule.importedFrom == null ? "pending" : "disabled") satisfies CapsuleStatus,
-          imported_from: capsule.importedFrom ?? null,
+          status: "pending" satisfies CapsuleStatus,
           runtime_safety: "safe",
           current_state_version_id: capsule.state?.stateVersionId ?? null,
           current_state_generation: capsule.state?.generation ?? 0,

@@ -21,7 +21,6 @@ import {
   WorkspaceId
 } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
-import { ImportedFrom } from "../../schema/records/ImportedFrom.ts"
 import { jsonText } from "../database/JsonText.ts"
 import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
 import { guardText } from "./AuthorityColumns.ts"
@@ -29,8 +28,6 @@ import { storedRecord } from "../database/StoredRecord.ts"
 import { CredentialWaitJson } from "./CredentialWait.ts"
 
 export const StaleReasonsJson = jsonText(Schema.Array(StaleReason))
-
-const ImportedFromJson = jsonText(ImportedFrom)
 
 /** Capsules. */
 export const CapsuleRow = table(
@@ -90,11 +87,7 @@ export const CapsuleRow = table(
     drift_check_by: Schema.NullOr(Schema.String),
     drift_check_due_at: Schema.NullOr(Timestamp),
     /** A commit that touches nothing in the module does not make it stale. */
-    path_filter: Flag,
-    /** Of a Capsule that came from another installation, and that waits until its original no longer manages it. */
-    imported_from: Schema.NullOr(ImportedFromJson),
-    import_confirmed_at: Schema.NullOr(Timestamp),
-    import_confirmed_by: Schema.NullOr(Schema.String)
+    path_filter: Flag
   },
   ["stale_reasons", "inputs_compared", "pin_ends_on_commit", "path_filter"]
 )
@@ -194,13 +187,6 @@ const projected = (row: GuardedCapsuleRow, guard: string): Capsule =>
               reason: row.release_reason,
               ...present({ by: row.released_by, comment: row.release_comment })
             },
-      import:
-        row.imported_from === null
-          ? undefined
-          : {
-              from: ImportedFromJson.parse(row.imported_from),
-              ...present({ confirmedAt: row.import_confirmed_at, confirmedBy: row.import_confirmed_by })
-            },
       adoptedSourceRevision:
         row.adopted_snapshot_id === null
           ? undefined
@@ -212,10 +198,6 @@ const projected = (row: GuardedCapsuleRow, guard: string): Capsule =>
             }
     })
   })
-
-/** An imported Capsule that nobody may plan: its original may still manage the same infrastructure. */
-export const awaitsOriginal = (row: Pick<CapsuleRow, "imported_from" | "import_confirmed_at" | "status">): boolean =>
-  row.imported_from !== null && row.import_confirmed_at === null && !isEnded(row.status)
 
 /** The public projection of a Capsule. */
 export const toCapsule = (row: GuardedCapsuleRow) => Effect.map(authorityGuard(row), (guard) => projected(row, guard))

@@ -23,7 +23,6 @@ import type { ConfigSuccession } from "../succession/ConfigSuccession.ts"
 import { configurationPlan } from "./ConfigurationPlan.ts"
 import type { InstallConfigCompilation } from "../configuration/InstallConfigCompilation.ts"
 import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
-import { confirmImport } from "./ImportConfirmation.ts"
 import { releaseCapsule } from "./CapsuleRelease.ts"
 import { applyFollowed } from "./FollowedApply.ts"
 import { adoptLeftOver, discardLeftOver } from "./LeftOverAdoption.ts"
@@ -104,8 +103,6 @@ export const layer = CapsuleActor.toLayer(
       }, Effect.provideContext(services)),
       Release: ({ payload: { context, request } }) =>
         releaseCapsule(load, context, request).pipe(Effect.provideContext(services)),
-      ConfirmImport: ({ payload: { confirm, context } }) =>
-        confirmImport(load, context, confirm).pipe(Effect.provideContext(services)),
       ConfigurationPlan: ({ payload: { context, request, idempotency } }) =>
         configurationPlan(id, context, request, idempotency, load).pipe(Effect.provideContext(services)),
       ReAdopt: ({ payload: { context, request, idempotency } }) =>

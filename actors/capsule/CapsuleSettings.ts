@@ -3,33 +3,18 @@ import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/
 import type { AutoUpdateChange } from "../../schema/records/AutoUpdate.ts"
 import type { CapsuleStatus } from "../../schema/records/Capsule.ts"
 import type { CapsuleDriftChecks } from "../../schema/records/DriftChecks.ts"
-import { awaitsOriginal, type CapsuleRow } from "../authority/CapsuleRow.ts"
+import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 
 /**
  * The status for a request to enable or disable a Capsule; `undefined` when it has it already. Enabling returns to what the
  * evidence says.
  */
 export const wantedStatus = (
-  capsule: Pick<
-    CapsuleRow,
-    | "status"
-    | "runtime_safety"
-    | "current_state_version_id"
-    | "adopted_snapshot_id"
-    | "imported_from"
-    | "import_confirmed_at"
-  >,
+  capsule: Pick<CapsuleRow, "status" | "runtime_safety" | "current_state_version_id" | "adopted_snapshot_id">,
   wanted: "active" | "disabled" | undefined
 ): Result.Result<CapsuleStatus | undefined, ApiError> => {
   if (wanted === undefined || wanted === capsule.status) return Result.succeed(undefined)
   if (wanted === "disabled") return Result.succeed("disabled")
-  if (awaitsOriginal(capsule)) {
-    return Result.fail(
-      failedPrecondition(
-        "The Capsule was imported, and nobody has confirmed that its original no longer manages it. Confirm that first (POST import-confirmation)."
-      )
-    )
-  }
   if (capsule.status !== "disabled") {
     return Result.fail(failedPrecondition(`Only a disabled Capsule can be enabled; this one is ${capsule.status}.`))
   }

@@ -81,12 +81,6 @@ export class Capsules extends Context.Service<
       context: CommandContext,
       id: CapsuleId
     ) => Effect.Effect<{ readonly run: Run } | { readonly capsule: Capsule }, ApiError>
-    /** An owner confirms that the original of an imported Capsule no longer manages it. */
-    readonly confirmImport: (
-      context: CommandContext,
-      id: CapsuleId,
-      confirm: string
-    ) => Effect.Effect<{ readonly capsule: Capsule; readonly run: Run }, ApiError>
     /** Releases the Capsule without destroying anything. */
     readonly release: (
       context: CommandContext,

@@ -81,7 +81,6 @@ export const layer = Layer.effect(
     return Capsules.of({
       update: (context, id, request) => answered(client(id).Update({ context, ...request })),
       remove: (context, id) => answered(client(id).Remove({ context })),
-      confirmImport: (context, id, confirm) => answered(client(id).ConfirmImport({ context, confirm })),
       release: (context, id, request) => answered(client(id).Release({ context, request })),
       plan: (context, id, idempotency) =>
         answered(client(id).Plan({ context, ...(idempotency === undefined ? {} : { idempotency }) })),

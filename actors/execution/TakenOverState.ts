@@ -2,7 +2,6 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { stateToolProblem } from "../../runner/execution/StateFit.ts"
 import type { RunDiagnostic, ToolIdentity } from "../../schema/records/Run.ts"
-import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { StateUploadRow } from "../state/StateUploadRow.ts"
 import type { StateVersionRow } from "../state/StateVersionRow.ts"
 
@@ -19,12 +18,8 @@ export const newerState = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
 })
 
 /** What the reviewer of a plan over a state that was taken over has to know: nothing was applied to it yet. */
-export const takenOverWarning = (
-  base: Base,
-  capsule: Pick<CapsuleRow, "imported_from">
-): ReadonlyArray<RunDiagnostic> => {
-  if (!isTakenOver(base)) return []
-  return capsule.imported_from === null
+export const takenOverWarning = (base: Base): ReadonlyArray<RunDiagnostic> =>
+  isTakenOver(base)
     ? [
         {
           severity: "warning",
@@ -33,12 +28,4 @@ export const takenOverWarning = (
             "Whoever can reach that backend can still apply to the same resources. Withdraw their access, or remove the state there, before you apply here."
         }
       ]
-    : [
-        {
-          severity: "warning",
-          summary: "The state was imported, and this server cannot lock its original.",
-          detail:
-            "An owner confirmed that the original no longer manages these resources. If it is not released there yet, whoever can reach it can still apply to them."
-        }
-      ]
-}
+    : []

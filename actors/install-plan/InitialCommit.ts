@@ -7,7 +7,6 @@ import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { StateAdoption } from "../adoption/StateAdoption.ts"
 import { Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
-import { awaitsOriginal } from "../authority/CapsuleRow.ts"
 import { CapsuleRuns } from "../capsule/CapsuleRuns.ts"
 import { checkUses, newCapsuleSite } from "../execution/CapsuleConnections.ts"
 import { checkBindings } from "../capsule/CheckedBindings.ts"
@@ -250,8 +249,7 @@ export class InitialCommit extends Context.Service<
           installConfigId: configId,
           trackedRef: findings.snapshot.ref,
           trackedPath: findings.snapshot.path,
-          state: adopted?.pointers,
-          importedFrom: adopted?.upload.imported_from
+          state: adopted?.pointers
         })
         if (adopted !== undefined) {
           yield* adoption.commit(row, adopted, { id: capsuleId, installConfigId: configId, planRunId }, context)
@@ -260,22 +258,18 @@ export class InitialCommit extends Context.Service<
         const capsule = yield* capsules.find(capsuleId)
         if (capsule === undefined)
           return yield* Effect.die(new Error(`Capsule ${capsuleId} vanished inside its own transaction`))
-        // The plan of an imported Capsule is made when an owner has confirmed the move.
-        const isPlanned = !awaitsOriginal(capsule)
-        if (isPlanned) {
-          yield* Effect.orDie(
-            runs.create(capsule, {
-              runId: planRunId,
-              type: "plan",
-              sourceSnapshotId: findings.snapshot.id,
-              trigger: "user",
-              createdBy: context.actor.subject,
-              coordinator: { kind: "install_plan", id: row.id }
-            })
-          )
-        }
+        yield* Effect.orDie(
+          runs.create(capsule, {
+            runId: planRunId,
+            type: "plan",
+            sourceSnapshotId: findings.snapshot.id,
+            trigger: "user",
+            createdBy: context.actor.subject,
+            coordinator: { kind: "install_plan", id: row.id }
+          })
+        )
         yield* plans.update(row.id, {
-          phase: isPlanned ? "planning" : "reviewable",
+          phase: "planning",
           diagnostics: FindingsJson.write(droppedAssistance(config.success.compiled).slice(0, maxDiagnostics)),
           private_variables: null,
           source_id: report.sourceId,
@@ -283,7 +277,7 @@ export class InitialCommit extends Context.Service<
           compatibility_report_id: report.id,
           install_config_id: configId,
           capsule_id: capsuleId,
-          plan_run_id: isPlanned ? planRunId : null
+          plan_run_id: planRunId
         })
         yield* audit.append({
           workspaceId: row.workspace_id,
@@ -291,7 +285,7 @@ export class InitialCommit extends Context.Service<
           action: "capsule.install",
           target: { kind: "capsule", id: capsuleId },
           capsuleId,
-          runId: isPlanned ? planRunId : undefined,
+          runId: planRunId,
           data: {
             installPlanId: row.id,
             resolvedCommit: findings.snapshot.resolvedCommit,

@@ -19,7 +19,6 @@ import {
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
-import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { FindingsJson } from "../run/FindingsJson.ts"
 
 /** Installations under way. */
@@ -66,18 +65,10 @@ export interface InstallEnd {
   readonly isCapsuleOpen: boolean
 }
 
-/** An imported Capsule has no plan before an owner has confirmed that its original no longer manages it. */
-const unplanned = ({ capsule_id }: InstallPlanRow): Finding => ({
-  severity: "warning",
-  code: "original_unconfirmed",
-  message: `The Capsule ${capsule_id ?? ""} was imported and is disabled. Once its original no longer manages it, an owner confirms that (POST /api/v1/capsules/${capsule_id ?? ""}/import-confirmation), which makes its first plan.`
-})
-
 /** A void plan leaves a Capsule to be planned again, unless that has happened or the Capsule has ended. */
 const voidEnd = (row: InstallPlanRow, { isCapsuleOpen, plan }: InstallEnd) => {
   const goOn = isCapsuleOpen ? `To go on, plan the Capsule ${row.capsule_id ?? ""} again.` : ""
-  const finding =
-    row.phase !== "reviewable" ? undefined : row.plan_run_id === null ? unplanned(row) : voidFinding(plan, goOn)
+  const finding = row.phase === "reviewable" ? voidFinding(plan, goOn) : undefined
   return finding === undefined
     ? undefined
     : { finding, nextAction: isCapsuleOpen ? ("plan_again" as const) : ("none" as const) }
@@ -113,6 +104,6 @@ export const toInstallPlan = (row: InstallPlanRow, became: InstallEnd): InstallP
 export const readInstallPlan = Effect.fn("readInstallPlan")(function* (sql: SqlClient.SqlClient, row: InstallPlanRow) {
   const plan = yield* readPlanEnd(sql, row.plan_run_id)
   const open = yield* sql`SELECT 1 AS one FROM capsules WHERE id = ${row.capsule_id ?? ""}
-    AND (current_state_version_id IS NULL OR status = 'pending' OR (imported_from IS NOT NULL AND import_confirmed_at IS NULL)) AND status NOT IN ('destroyed', 'released')`
+    AND (current_state_version_id IS NULL OR status = 'pending') AND status NOT IN ('destroyed', 'released')`
   return toInstallPlan(row, { plan, isCapsuleOpen: open.length > 0 })
 }, Effect.orDie)

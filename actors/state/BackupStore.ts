@@ -21,14 +21,6 @@ export const toBackup = (row: ListedBackup): Backup =>
 
 const digestOf = (archive: Uint8Array) => `sha256:${createHash("sha256").update(archive).digest("hex")}`
 
-/** Where the archive of a backup is sealed. */
-export const archivePlace = (workspaceId: WorkspaceId, id: BackupId) => ({
-  table: "backups",
-  column: "archive",
-  workspaceId,
-  rowId: id
-})
-
 /** Exports of control information. Sealed values inside stay sealed, and the whole is sealed again. */
 export class BackupStore extends Context.Service<
   BackupStore,
@@ -82,6 +74,13 @@ export class BackupStore extends Context.Service<
         }
       })
 
+      const placeOf = (workspaceId: WorkspaceId, id: BackupId) => ({
+        table: "backups",
+        column: "archive",
+        workspaceId,
+        rowId: id
+      })
+
       const stored = Effect.fnUntraced(function* (id: BackupId) {
         const [row] = yield* BackupRow.rows(sql)`SELECT * FROM backups WHERE id = ${id}`
         return row ?? (yield* Effect.die(new Error(`The backup ${id} is gone`)))
@@ -90,9 +89,7 @@ export class BackupStore extends Context.Service<
       return BackupStore.of({
         open: Effect.fn("BackupStore.open")(function* (id) {
           const row = yield* stored(id)
-          const archive = Redacted.value(
-            yield* Effect.orDie(vault.open(archivePlace(row.workspace_id, id), row.archive))
-          )
+          const archive = Redacted.value(yield* Effect.orDie(vault.open(placeOf(row.workspace_id, id), row.archive)))
           return digestOf(archive) === row.digest
             ? archive
             : yield* Effect.die(new Error(`The backup ${id} does not have the digest of its record`))
@@ -110,7 +107,7 @@ export class BackupStore extends Context.Service<
             created_by_run_id: runId,
             created_at: yield* now
           }
-          const sealed = yield* vault.seal(archivePlace(workspaceId, id), Redacted.make(new Uint8Array(archive)))
+          const sealed = yield* vault.seal(placeOf(workspaceId, id), Redacted.make(new Uint8Array(archive)))
           yield* sql`INSERT INTO backups ${BackupRow.values(sql, { ...row, archive: sealed })}`
           return row
         }, Effect.orDie),

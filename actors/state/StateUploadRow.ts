@@ -2,12 +2,8 @@ import { Schema } from "effect"
 import { InstallPlanId, StateUploadId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { StateUpload } from "../../schema/records/StateUpload.ts"
-import { ImportedFrom } from "../../schema/records/ImportedFrom.ts"
-import { jsonText } from "../database/JsonText.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
 import { type RowOf, table } from "../database/Table.ts"
-
-export const ImportedFromJson = jsonText(ImportedFrom)
 
 /** States uploaded to be taken over by an install. */
 export const StateUploadRow = table("state_uploads", {
@@ -26,9 +22,7 @@ export const StateUploadRow = table("state_uploads", {
   created_by: Schema.NullOr(Schema.String),
   created_at: Timestamp,
   expires_at: Timestamp,
-  used_at: Schema.NullOr(Timestamp),
-  /** Of a state from another installation. */
-  imported_from: Schema.NullOr(ImportedFromJson)
+  used_at: Schema.NullOr(Timestamp)
 })
 export type StateUploadRow = RowOf<typeof StateUploadRow.columns>
 
@@ -50,6 +44,5 @@ export const toStateUpload = (row: ListedStateUpload): StateUpload =>
     resourceCount: row.resource_count,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
-    ...(row.tool_version === null ? {} : { toolVersion: row.tool_version }),
-    ...(row.imported_from === null ? {} : { importedFrom: ImportedFromJson.parse(row.imported_from) })
+    ...(row.tool_version === null ? {} : { toolVersion: row.tool_version })
   })

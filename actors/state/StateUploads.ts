@@ -4,11 +4,10 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { type InstallPlanId, StateUploadId, type WorkspaceId } from "../../schema/records/Ids.ts"
-import type { ImportedFrom } from "../../schema/records/ImportedFrom.ts"
 import { retention } from "../../schema/records/Retention.ts"
 import { newId, now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
-import { ImportedFromJson, StateUploadRow } from "./StateUploadRow.ts"
+import { StateUploadRow } from "./StateUploadRow.ts"
 
 /** An uploaded state with what was read from it. */
 export interface NewStateUpload {
@@ -19,7 +18,6 @@ export interface NewStateUpload {
   readonly resourceCount: number
   readonly toolVersion: string | undefined
   readonly createdBy: string | undefined
-  readonly importedFrom: ImportedFrom | undefined
 }
 
 /** So many uploads of a Workspace may wait: each is a whole state. */
@@ -94,8 +92,7 @@ export class StateUploads extends Context.Service<
           created_by: upload.createdBy ?? null,
           created_at: DateTime.formatIso(at),
           expires_at: DateTime.formatIso(DateTime.addDuration(at, retention.stateUpload.after)),
-          used_at: null,
-          imported_from: upload.importedFrom === undefined ? null : ImportedFromJson.write(upload.importedFrom)
+          used_at: null
         }
         yield* Effect.orDie(sql`INSERT INTO state_uploads ${StateUploadRow.values(sql, row)}`)
         return row

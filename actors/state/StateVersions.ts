@@ -57,7 +57,7 @@ export interface NewStateVersion {
 export const stateVersionIdOf = (from: string): StateVersionId => derivedId(StateVersionId, "sv", from, "state")
 
 // The generation is part of the identity: an older state cannot be passed off as a newer one.
-export const statePlace = (row: {
+const statePlace = (row: {
   readonly workspace_id: WorkspaceId
   readonly id: StateVersionId
   readonly generation: number

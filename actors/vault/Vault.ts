@@ -39,16 +39,6 @@ export interface MasterKeyIds {
   readonly inUse: ReadonlyArray<{ readonly id: string; readonly dataKeys: number }>
 }
 
-/** Values of another installation. */
-export interface ForeignSeals {
-  /** Master keys that wrap its data keys, and that this installation was not given. */
-  readonly missing: ReadonlyArray<string>
-  readonly open: (
-    context: SealContext,
-    envelope: string
-  ) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>
-}
-
 const valueIdentity = (dataKeyId: string, context: SealContext) =>
   identity([
     "svc/vault/value/v1",
@@ -93,8 +83,6 @@ export class Vault extends Context.Service<
     readonly openText: (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted, VaultOpenFailed>
     /** The data keys of a Workspace that sealed values in the text name, as they are stored: wrapped. */
     readonly wrappedKeys: (workspaceId: WorkspaceId, text: string) => Effect.Effect<ReadonlyArray<WrappedDataKey>>
-    /** Opens what another installation sealed, with its data keys and the master keys that were given for it. */
-    readonly foreign: (keys: ReadonlyArray<WrappedDataKey>) => Effect.Effect<ForeignSeals>
     /** Keyed digest (HMAC-SHA-256, base64url) of `text`; digests of different purposes have nothing in common. */
     readonly mac: (purpose: string, text: string) => Effect.Effect<string>
     /** Whether `digest` is the one `mac` gives, compared in constant time. */
@@ -227,15 +215,6 @@ const make = Effect.gen(function* () {
       return Redacted.make(new TextDecoder().decode(Redacted.value(bytes)))
     }),
     wrappedKeys: Effect.fn("Vault.wrappedKeys")((workspaceId, text) => dataKeys.wrappedIn(workspaceId, text)),
-    foreign: Effect.fn("Vault.foreign")(function* (keys) {
-      const { keys: known } = yield* Ref.get(keyring)
-      const ids = new Set(known.map(({ id }) => id))
-      return {
-        missing: [...new Set(keys.map(({ masterKeyId }) => masterKeyId))].filter((id) => !ids.has(id)).toSorted(),
-        open: (context, envelope) =>
-          Effect.provideContext(openEnvelope({ forOpening: dataKeys.foreign(keys) }, context, envelope), services)
-      }
-    }),
     mac,
     verifyMac: (purpose, text, digest) =>
       Effect.map(mac(purpose, text), (expected) => {

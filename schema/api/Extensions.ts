@@ -3,7 +3,6 @@ import { ApprovalsApi } from "./ApprovalsApi.ts"
 import { AuditApi } from "./AuditApi.ts"
 import { BackupsApi } from "./BackupsApi.ts"
 import { ExportsApi } from "./ExportsApi.ts"
-import { ImportsApi } from "./ImportsApi.ts"
 import { InvitationsApi } from "./InvitationsApi.ts"
 import { LeftOverStatesApi } from "./LeftOverStatesApi.ts"
 import { StateResourcesApi } from "./StateResourcesApi.ts"
@@ -31,6 +30,5 @@ export const extensions: ReadonlyArray<Extension> = [
   family("state-resources", "The resources of a Capsule, without values.", StateResourcesApi.endpoints),
   family("left-over-states", "States that a Run left behind.", LeftOverStatesApi.endpoints),
   family("restores", "Backups of a Capsule or Workspace, and restoring from them.", BackupsApi.endpoints),
-  family("imports", "A Capsule of another installation, by its backup.", ImportsApi.endpoints),
   family("exports", "A Capsule as files with which the bare tool goes on.", ExportsApi.endpoints)
 ]

@@ -4,7 +4,6 @@ import { securitySchemes } from "./AccessDescription.ts"
 import { AccountTokensApi } from "./AccountTokensApi.ts"
 import { ApprovalsApi } from "./ApprovalsApi.ts"
 import { AuditApi } from "./AuditApi.ts"
-import { ImportsApi } from "./ImportsApi.ts"
 import { BackupsApi } from "./BackupsApi.ts"
 import { CapsulesApi } from "./CapsulesApi.ts"
 import { ConnectionsApi } from "./ConnectionsApi.ts"
@@ -40,7 +39,6 @@ export class SvcApi extends HttpApi.make("svc")
   .add(CapsulesApi)
   .add(LeftOverStatesApi)
   .add(BackupsApi)
-  .add(ImportsApi)
   .add(ExportsApi)
   .add(SourcesApi)
   .add(RunsApi)

@@ -3,7 +3,6 @@ import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { CapsuleReleased, ReleaseRequest } from "../api/CapsuleReleased.ts"
 import { ConfigurationPlanRequest, ReAdoptionRequest } from "../api/ConfigurationRequests.ts"
-import { importConfirmed } from "../api/ImportsApi.ts"
 import { AdoptionRequest, LeftOverAdopted } from "../api/LeftOverAdoption.ts"
 import { RollbackPlanRequest } from "../api/RunsApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
@@ -91,11 +90,6 @@ export const CapsuleActor = Entity.make("Capsule", [
   Rpc.make("Release", {
     payload: { ...command, request: ReleaseRequest },
     success: CapsuleReleased,
-    error: ApiError
-  }),
-  Rpc.make("ConfirmImport", {
-    payload: { ...command, confirm: Schema.String },
-    success: importConfirmed,
     error: ApiError
   }),
   Rpc.make("ConfigurationPlan", {

@@ -1,4 +1,3 @@
-import { CapsuleImport } from "./ImportedFrom.ts"
 import { Schema } from "effect"
 import { capsuleStatuses } from "./CapsuleLifecycle.ts"
 import { AutoUpdate } from "./AutoUpdate.ts"
@@ -100,8 +99,6 @@ export const Capsule = Schema.Struct({
   currentStateGeneration: Schema.Int,
   executionAuthorityEpoch: Schema.Int,
   adoptedSourceRevision: Schema.optionalKey(AdoptedSourceRevision),
-  /** Of a Capsule that came from another installation. */
-  import: Schema.optionalKey(CapsuleImport),
   installConfigReAdoption: Schema.Struct({ authorityGuard: Schema.String }),
   autoUpdate: AutoUpdate,
   /** Whether to skip a commit that touches nothing in the module's graph. */

@@ -1,6 +1,5 @@
 import { Schema } from "effect"
 import { StateUploadId, WorkspaceId } from "./Ids.ts"
-import { ImportedFrom } from "./ImportedFrom.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /** A whole digest in lower-case hexadecimal digits. */
@@ -20,8 +19,6 @@ export const StateUpload = Schema.Struct({
   resourceCount: Schema.Int,
   /** The version of the tool that wrote it; absent when the state does not say. */
   toolVersion: Schema.optionalKey(Schema.String),
-  /** Of a state that was imported from another installation. */
-  importedFrom: Schema.optionalKey(ImportedFrom),
   createdAt: Timestamp,
   /** Erased then, unless an install has taken it. */
   expiresAt: Timestamp

@@ -54,7 +54,6 @@ import {
   sourceRemovalColumns,
   sourceTables
 } from "../../schema/tables/SourceTables.ts"
-import { importColumns } from "../../schema/tables/ImportTables.ts"
 import { stateIndexTables } from "../../schema/tables/StateIndexTables.ts"
 import { staleTables } from "../../schema/tables/StaleTables.ts"
 import { provisioningTables, upstreamAddressColumns, upstreamTables } from "../../schema/tables/UpstreamTables.ts"
@@ -123,8 +122,7 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0042_audit_chain": auditChainTables,
   "0044_state_uploads": stateUploadTables,
   "0045_retention": retentionTables,
-  "0046_state_index": stateIndexTables,
-  "0047_imports": importColumns
+  "0046_state_index": stateIndexTables
 }
 
 /** The database was written by a newer release than this one. */

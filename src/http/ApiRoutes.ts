@@ -10,7 +10,6 @@ import { exportHandlers } from "./handlers/ExportHandlers.ts"
 import { installPlanHandlers, revisionPlanHandlers } from "./handlers/PlanHandlers.ts"
 import { runHandlers } from "./handlers/RunHandlers.ts"
 import { stateResourceHandlers } from "./handlers/StateResourceHandlers.ts"
-import { importHandlers } from "./handlers/ImportHandlers.ts"
 import { stateUploadHandlers } from "./handlers/StateUploadHandlers.ts"
 import { sourceHandlers } from "./handlers/SourceHandlers.ts"
 import { authorizationLayer } from "./middleware/AuthorizationLayer.ts"
@@ -28,7 +27,6 @@ export const spineHandlers = Layer.mergeAll(
   capsuleHandlers,
   leftOverStateHandlers,
   stateUploadHandlers,
-  importHandlers,
   stateResourceHandlers,
   backupHandlers,
   exportHandlers,

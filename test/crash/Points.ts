@@ -14,7 +14,7 @@ const named = (journey: JourneyName, points: ReadonlyArray<readonly [KillPointNa
   points.flatMap(([point, ...passings]) =>
     (passings.length === 0 ? [1] : passings).map(
       (passing): Scenario => ({
-        name: `${point}:${passing}${journey === "adopt" ? " of an adoption" : journey === "import" ? " of an import" : ""}`,
+        name: `${point}:${passing}${journey === "adopt" ? " of an adoption" : ""}`,
         journey,
         kills: [at(point, passing)],
         ...heldAt(point),
@@ -91,15 +91,6 @@ const points: ReadonlyArray<Scenario> = [
     ["plan.executed"],
     ["apply.executed"],
     ["apply.settled"]
-  ]),
-  ...named("import", [
-    ["state_upload.storing"],
-    ["state_upload.stored"],
-    ["install.adopting"],
-    ["import.confirming"],
-    ["import.confirmed"],
-    ["plan.executed", 2],
-    ["apply.executed", 2]
   ]),
   ...named("export", [["export.granting"], ["export.granted"], ["export.sending"]]),
   ...named("cancel", [["cancel.decided"], ["apply.run.cancelled"]]),

@@ -1,6 +1,5 @@
 import type { Mutant } from "./Mutant.ts"
 
-const imports = "test/actors/adoption/BackupImport.test.ts"
 const receipt = "test/actors/adoption/StateReceipt.test.ts"
 const adoption = "test/actors/adoption/StateAdoption.test.ts"
 const mismatch = "test/actors/adoption/ModuleMismatch.test.ts"
@@ -121,64 +120,8 @@ export const adoptionMutants: ReadonlyArray<Mutant> = [
   {
     name: "adoption: the old backend",
     file: "actors/execution/PlanSettlement.ts",
-    text: "...takenOverWarning(base, capsule),",
+    text: "...takenOverWarning(base),",
     broken: "",
     test: adoption
-  },
-  {
-    name: "import: a missing master key is named",
-    file: "actors/adoption/BackupImport.ts",
-    text: "if (seals.missing.length > 0) return yield* missingKey(seals.missing)",
-    broken: "",
-    test: imports
-  },
-  {
-    name: "import: several Capsules, none named",
-    file: "actors/adoption/BackupImport.ts",
-    text: "only !== undefined && others.length === 0",
-    broken: "only !== undefined",
-    test: imports
-  },
-  {
-    name: "import: the next serial",
-    file: "actors/adoption/BackupImport.ts",
-    text: "version.serial + 1)",
-    broken: "version.serial)",
-    test: imports
-  },
-  {
-    name: "import: disabled from its first moment",
-    file: "actors/authority/CapsuleLedger.ts",
-    text: 'capsule.importedFrom == null ? "pending" : "disabled"',
-    broken: '"pending"',
-    test: imports
-  },
-  {
-    name: "import: no plan before the confirmation",
-    file: "actors/install-plan/InitialCommit.ts",
-    text: "const isPlanned = !awaitsOriginal(capsule)",
-    broken: "const isPlanned = true",
-    test: imports
-  },
-  {
-    name: "import: only the confirmation enables",
-    file: "actors/capsule/CapsuleSettings.ts",
-    text: "if (awaitsOriginal(capsule)) {",
-    broken: "if (capsule.status === 'destroyed') {",
-    test: "test/actors/capsule/CapsuleSettings.test.ts"
-  },
-  {
-    name: "import: the typed name",
-    file: "actors/capsule/ImportConfirmation.ts",
-    text: "if (confirm !== capsule.name) {",
-    broken: "if (confirm === '') {",
-    test: imports
-  },
-  {
-    name: "import: confirmed once",
-    file: "actors/capsule/ImportConfirmation.ts",
-    text: "if (!awaitsOriginal(capsule)) {",
-    broken: "if (capsule.status === 'destroyed') {",
-    test: imports
   }
 ]

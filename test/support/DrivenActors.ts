@@ -4,10 +4,6 @@
  */
 export const drivenActors: Readonly<Record<string, readonly [test: string, why: string]>> = {
   "actors/approval/PlanApproval.ts": ["actors/approval/WaysToApply", "reads the facts of ApprovalDecision"],
-  "actors/capsule/ImportConfirmation.ts": [
-    "actors/adoption/BackupImport",
-    "what is refused before, what it enables, and what it refuses then"
-  ],
   "actors/capsule/CapsuleRelease.ts": ["actors/capsule/Release", "refusals in the order of a release, then its rows"],
   "actors/capsule/CapsulesLive.ts": ["actors/capsule/CapsuleGroups", "reads of one record, and pages"],
   "actors/capsule/ConfigurationPlan.ts": [

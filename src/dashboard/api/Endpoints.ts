@@ -65,8 +65,6 @@ export const installPlansCreate: Endpoint<"installPlans", "create"> =
   "POST /api/v1/workspaces/:workspaceId/install-plans"
 export const stateUploadsCreate: Endpoint<"stateUploads", "create"> =
   "POST /api/v1/workspaces/:workspaceId/state-uploads"
-export const importsCreate: Endpoint<"imports", "create"> = "POST /api/v1/workspaces/:workspaceId/backup-imports"
-export const importsConfirm: Endpoint<"imports", "confirm"> = "POST /api/v1/capsules/:capsuleId/import-confirmation"
 export const installPlansReconcile: Endpoint<"installPlans", "reconcile"> =
   "POST /api/v1/install-plans/:installPlanId/reconcile"
 

@@ -9,9 +9,7 @@ const disabled = {
   status: "disabled",
   runtime_safety: "safe",
   current_state_version_id: state,
-  adopted_snapshot_id: SourceSnapshotId.make("snap_00000000000000000000000a"),
-  imported_from: null,
-  import_confirmed_at: null
+  adopted_snapshot_id: SourceSnapshotId.make("snap_00000000000000000000000a")
 } as const
 
 test("enabling restores the status that the evidence supports", () => {
@@ -23,14 +21,6 @@ test("enabling restores the status that the evidence supports", () => {
     const unknown = { ...disabled, runtime_safety: "unknown", current_state_version_id } as const
     expect(wantedStatus(unknown, "active")).toEqual(Result.succeed("error"))
   }
-})
-
-test("an imported Capsule is enabled by its confirmation alone", () => {
-  const imported = { ...disabled, imported_from: "{}" }
-  expect(Result.isFailure(wantedStatus(imported, "active"))).toBe(true)
-  expect(wantedStatus({ ...imported, import_confirmed_at: "2026-01-01T00:00:00.000Z" }, "active")).toEqual(
-    Result.succeed("active")
-  )
 })
 
 test("a setting that is omitted or unchanged moves nothing", () => {

@@ -22,10 +22,7 @@ const policy = {
 }
 
 /** The whole product with its HTTP face, an operator policy, a Git repository, a provider mirror and one person. */
-export const hostedServer = Effect.fnUntraced(function* (
-  repositoryFiles: Readonly<Record<string, string>>,
-  furtherSettings: Readonly<Record<string, string>> = {}
-) {
+export const hostedServer = Effect.fnUntraced(function* (repositoryFiles: Readonly<Record<string, string>>) {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-hosted-" })
   const gitdir = `${folder}/repository.git`
@@ -45,8 +42,7 @@ export const hostedServer = Effect.fnUntraced(function* (
         policyFile,
         gitAllowOrigins: repository.origin,
         providerMirror: mirror.path,
-        providerMirrorRequired: "true",
-        ...furtherSettings
+        providerMirrorRequired: "true"
       })
     ),
     Option.none()
@@ -82,7 +78,6 @@ export const hostedServer = Effect.fnUntraced(function* (
   return {
     browse,
     cookie,
-    dataDir: `${folder}/data`,
     /** Of the same person in another browser. */
     anotherCookie: Effect.map(open, cookieOf),
     url,

@@ -105,7 +105,6 @@ POST   /api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver     
 # Install and revision plans
 POST   /api/v1/workspaces/:workspaceId/install-plans                                         401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/workspaces/:workspaceId/state-uploads                                         401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
-POST   /api/v1/workspaces/:workspaceId/backup-imports                                        401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/install-plans/:installPlanId                                                  401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/install-plans/:installPlanId/reconcile                                        401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/revision-plans                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
@@ -117,7 +116,6 @@ GET    /api/v1/capsules/:capsuleId                                              
 PATCH  /api/v1/capsules/:capsuleId                                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 DELETE /api/v1/capsules/:capsuleId                                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/release                                                   401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
-POST   /api/v1/capsules/:capsuleId/import-confirmation                                       401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/plan                                                      401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/destroy-plan                                              401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/reconcile-plan                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409

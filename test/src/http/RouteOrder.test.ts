@@ -94,8 +94,6 @@ afterAll(tests.dispose)
 const each = (of: ReadonlyArray<Route>, check: (route: Route) => Effect.Effect<void, unknown, TestApplication>) =>
   Effect.forEach(of, check, { discard: true })
 
-const takesFile: ReadonlySet<string> = new Set(["stateUploads.create", "imports.create"])
-
 describe("every route of the API", () => {
   tests.live("has one handler, and all but a few require a caller", () =>
     Effect.sync(() => {
@@ -223,7 +221,7 @@ describe("every route of the API", () => {
             return yield* expectRefusal(response, route, 405, "method_not_allowed")
           }
           const { error } = yield* decodeEnvelope(yield* Effect.promise(() => response.json()))
-          const refusal = takesFile.has(route.name) ? "415 unsupported_media_type" : "400 invalid_request"
+          const refusal = route.name === "stateUploads.create" ? "415 unsupported_media_type" : "400 invalid_request"
           expect(`${route.name} ${response.status} ${error.code}`).toBe(`${route.name} ${refusal}`)
           expect(error.message).not.toContain(world.workspaceA)
         })

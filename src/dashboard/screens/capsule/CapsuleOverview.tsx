@@ -1,5 +1,4 @@
 import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
-import { Imported } from "./Imported.tsx"
 import { MissingCredential } from "./MissingCredential.tsx"
 import { Ended } from "./Ended.tsx"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
@@ -188,7 +187,6 @@ const Alerts = ({ capsule, runs }: { readonly capsule: Capsule; readonly runs: R
       ) : null}
       <LeftOvers capsule={capsule} />
       <StaleNotices capsule={capsule} />
-      <Imported capsule={capsule} />
       <MissingCredential capsule={capsule} />
       <Ended capsule={capsule} />
     </>

@@ -99,16 +99,7 @@ export const ReviewStep = ({
     },
     onSuccess: async (last) => {
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })
-      if (last.planRunId === undefined) {
-        // An imported Capsule is planned once its original no longer manages it: its page asks for that.
-        if (last.nextAction !== "plan_again" || last.capsuleId === undefined) return
-        onDone(last)
-        void navigate({
-          to: "/w/$workspace/capsules/$capsuleId",
-          params: { workspace: workspace.handle, capsuleId: last.capsuleId }
-        })
-        return
-      }
+      if (last.planRunId === undefined) return
       await queryClient.prefetchQuery(runQuery(last.planRunId))
       onDone(last)
       void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: last.planRunId } })

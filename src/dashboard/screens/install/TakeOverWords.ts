@@ -3,15 +3,9 @@ const en = {
   about:
     "For infrastructure that Terraform or OpenTofu has applied elsewhere. Upload its state, and the capsule begins with it instead of with nothing. The plan shows what the module would change; nothing is applied until somebody approves it.",
   file: "State file",
-  fileHelp:
-    "terraform.tfstate, or what terraform state pull or tofu state pull writes (at most 32 MiB); or the sealed backup of a capsule, downloaded from another svc (at most 64 MiB).",
-  isBackup:
-    "This is a backup of another svc. The capsule stays disabled until an owner confirms that its original no longer manages it.",
-  capsule: "Capsule of the backup",
-  choose: "Choose one",
-  importedFrom: "Imported from",
+  fileHelp: "terraform.tfstate, or what terraform state pull or tofu state pull writes. At most 32 MiB.",
   sealed: "It is sealed as soon as it arrives, and erased after an hour unless an install takes it over.",
-  tooLarge: "The file is too large.",
+  tooLarge: "The file is larger than 32 MiB.",
   upload: "Upload the state",
   uploaded: "Uploaded state",
   facts: (resources: number, serial: number) =>
@@ -33,15 +27,9 @@ const ja: typeof en = {
   about:
     "Terraform または OpenTofu が別の場所で適用したインフラ向けです。その状態をアップロードすると、カプセルは空の状態ではなくその状態から始まります。プランにはモジュールによる変更内容が表示され、承認されるまで何も適用されません。",
   file: "状態ファイル",
-  fileHelp:
-    "terraform.tfstate、または terraform state pull や tofu state pull の出力（最大 32 MiB）。別の svc からダウンロードしたカプセルの封印済みバックアップ（最大 64 MiB）も使用できます。",
-  isBackup:
-    "これは別の svc のバックアップです。移行元がもう管理していないことをオーナーが確認するまで、カプセルは無効のままです。",
-  capsule: "バックアップ内のカプセル",
-  choose: "選択してください",
-  importedFrom: "インポート元",
+  fileHelp: "terraform.tfstate、または terraform state pull や tofu state pull の出力。最大 32 MiB。",
   sealed: "受信後ただちに暗号化され、インストールに引き継がれなければ 1 時間後に消去されます。",
-  tooLarge: "ファイルが大きすぎます。",
+  tooLarge: "ファイルが 32 MiB を超えています。",
   upload: "状態をアップロードする",
   uploaded: "アップロードした状態",
   facts: (resources: number, serial: number) => `リソース ${resources} 件、シリアル ${serial}`,

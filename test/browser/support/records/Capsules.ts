@@ -33,16 +33,6 @@ const capsule = (fields: Partial<Capsule> & Pick<Capsule, "id" | "name">): Capsu
   ...fields
 })
 
-/** Of a Capsule that came from another svc. */
-export const importedFrom: NonNullable<Capsule["import"]>["from"] = {
-  backupId: "bkp_0000000000000001",
-  backupAt: ago(600),
-  workspaceId: "ws_0000000000000009",
-  capsuleId: "cap_0000000000000099",
-  name: "shop",
-  generation: 4
-}
-
 export const storefrontId = "cap_0000000000000001"
 
 export const capsules: ReadonlyArray<Capsule> = [

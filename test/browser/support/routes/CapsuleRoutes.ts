@@ -54,10 +54,6 @@ export const capsuleRoute = (world: World, id: string, action: string | undefine
       consumersElsewhere: 0
     })
   }
-  if (action === "import-confirmation") {
-    const run = addRun(world, { type: "plan", status: "queued", capsuleId: id })
-    return ok({ capsule, run }, 201)
-  }
   if (action === "exports" && asked.method === "GET") return ok("an archive")
   if (action === "exports") {
     const exported = {

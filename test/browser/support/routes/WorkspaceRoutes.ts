@@ -1,4 +1,3 @@
-import { importedFrom } from "../records/Capsules.ts"
 import type { StateUpload } from "../../../../src/dashboard/api/Types.ts"
 import { activity } from "../records/Activity.ts"
 import { storefrontId } from "../records/Capsules.ts"
@@ -131,7 +130,7 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
     })
   }
   if (rest === "plan-update" || rest === "drift-check") return ok({ runGroup: {}, runs: [], skipped: [] }, 201)
-  if (rest === "state-uploads" || rest === "backup-imports") {
+  if (rest === "state-uploads") {
     const stateUpload: StateUpload = {
       id: "sup_0000000000000001",
       workspaceId,
@@ -141,7 +140,6 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
       serial: 7,
       resourceCount: 3,
       toolVersion: "1.9.5",
-      ...(rest === "state-uploads" ? {} : { importedFrom }),
       createdAt: ago(0),
       expiresAt: ago(-60)
     }

@@ -16,7 +16,6 @@ import { UpstreamSignIns } from "../../../../actors/account/UpstreamSignIns.ts"
 import { Users } from "../../../../actors/account/Users.ts"
 import { StoredBytes } from "../../../../actors/retention/StoredBytes.ts"
 import { Audit } from "../../../../actors/audit/Audit.ts"
-import { BackupImport } from "../../../../actors/adoption/BackupImport.ts"
 import { StateReceipt } from "../../../../actors/adoption/StateReceipt.ts"
 import { CapsuleBackups } from "../../../../actors/capsule/CapsuleBackups.ts"
 import { CapsuleExports } from "../../../../actors/capsule-export/CapsuleExports.ts"
@@ -79,7 +78,6 @@ const actors = Layer.mergeAll(
     update: refuse,
     remove: refuse,
     release: refuse,
-    confirmImport: refuse,
     plan: refuse,
     reconcilePlan: refuse,
     destroyPlan: refuse,
@@ -105,8 +103,7 @@ const actors = Layer.mergeAll(
     usage: refuse,
     workspaceUsage: refuse
   }),
-  Layer.succeed(StateReceipt, { receive: refuse, receiveOnce: refuse }),
-  Layer.succeed(BackupImport, { receive: refuse }),
+  Layer.succeed(StateReceipt, { receive: refuse }),
   Layer.succeed(CapsuleExports, { grant: refuse, download: refuse }),
   Layer.succeed(StateResources, { list: refuse, difference: refuse }),
   Layer.succeed(CapsuleBackups, { archive: refuse, restorePlan: refuse }),
