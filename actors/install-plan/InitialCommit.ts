@@ -44,6 +44,14 @@ export class InstallRefused extends Schema.TaggedError<InstallRefused>()("Instal
 const refused = (diagnostics: ReadonlyArray<Finding>) => new InstallRefused({ diagnostics })
 const reason = (code: string, message: string): Finding => ({ severity: "error", code, message })
 
+/** The end of an install whose Capsule was imported. */
+const importUnconfirmed: Finding = {
+  severity: "warning",
+  code: "import_unconfirmed",
+  message:
+    "The Capsule was imported and is disabled. An owner has to confirm that the original no longer manages it; then plan it."
+}
+
 const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
 const decodeReport = Schema.decodeUnknownEffect(StagedReportJson)
 
@@ -222,7 +230,10 @@ export class InitialCommit extends Context.Service<
           .pipe(Effect.flatMap(Effect.fromResult), Effect.mapError(refused))
         const capsuleId = derivedId(CapsuleId, "cap", row.id, "capsule")
         const configId = derivedId(InstallConfigId, "icfg", row.id, "config")
-        const planRunId = derivedId(RunId, "run", row.id, "plan")
+        const importedFrom = adopted?.upload.imported_from ?? undefined
+        // The Run that checked the module stands for an imported state: no plan is made before the confirmation.
+        const runId = importedFrom === undefined ? derivedId(RunId, "run", row.id, "plan") : row.check_run_id
+        if (runId === null) return yield* Effect.die(new Error(`${row.id} has no check Run`))
         if (findings.staged) yield* insertSource(row, request, findings, { subject: context.actor.subject, isManager })
         yield* configs.insert({
           id: configId,
@@ -249,35 +260,42 @@ export class InitialCommit extends Context.Service<
           installConfigId: configId,
           trackedRef: findings.snapshot.ref,
           trackedPath: findings.snapshot.path,
-          state: adopted?.pointers
+          state: adopted?.pointers,
+          importedFrom
         })
         if (adopted !== undefined) {
-          yield* adoption.commit(row, adopted, { id: capsuleId, installConfigId: configId, planRunId }, context)
+          yield* adoption.commit(row, adopted, { id: capsuleId, installConfigId: configId, runId }, context)
         }
         yield* insertDependencies(row, request, capsuleId)
         const capsule = yield* capsules.find(capsuleId)
         if (capsule === undefined)
           return yield* Effect.die(new Error(`Capsule ${capsuleId} vanished inside its own transaction`))
-        yield* Effect.orDie(
-          runs.create(capsule, {
-            runId: planRunId,
-            type: "plan",
-            sourceSnapshotId: findings.snapshot.id,
-            trigger: "user",
-            createdBy: context.actor.subject,
-            coordinator: { kind: "install_plan", id: row.id }
-          })
-        )
+        if (importedFrom === undefined) {
+          yield* Effect.orDie(
+            runs.create(capsule, {
+              runId,
+              type: "plan",
+              sourceSnapshotId: findings.snapshot.id,
+              trigger: "user",
+              createdBy: context.actor.subject,
+              coordinator: { kind: "install_plan", id: row.id }
+            })
+          )
+        }
+        const diagnostics = [
+          ...(importedFrom === undefined ? [] : [importUnconfirmed]),
+          ...droppedAssistance(config.success.compiled)
+        ]
         yield* plans.update(row.id, {
-          phase: "planning",
-          diagnostics: FindingsJson.write(droppedAssistance(config.success.compiled).slice(0, maxDiagnostics)),
+          phase: importedFrom === undefined ? "planning" : "reviewable",
+          diagnostics: FindingsJson.write(diagnostics.slice(0, maxDiagnostics)),
           private_variables: null,
           source_id: report.sourceId,
           source_snapshot_id: findings.snapshot.id,
           compatibility_report_id: report.id,
           install_config_id: configId,
           capsule_id: capsuleId,
-          plan_run_id: planRunId
+          plan_run_id: importedFrom === undefined ? runId : null
         })
         yield* audit.append({
           workspaceId: row.workspace_id,
@@ -285,7 +303,7 @@ export class InitialCommit extends Context.Service<
           action: "capsule.install",
           target: { kind: "capsule", id: capsuleId },
           capsuleId,
-          runId: planRunId,
+          runId,
           data: {
             installPlanId: row.id,
             resolvedCommit: findings.snapshot.resolvedCommit,
