@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
-import { CapsuleId, CompatibilityReportId, InstallConfigId, RunId } from "../../schema/records/Ids.ts"
+import { CapsuleId, InstallConfigId, RunId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { StateAdoption } from "../adoption/StateAdoption.ts"
 import { Audit } from "../audit/Audit.ts"
@@ -19,21 +19,14 @@ import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { derivedId } from "../Identity.ts"
 import { RunResults } from "../run/RunResults.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
-import { SourceStore, toReport } from "../source/SourceStore.ts"
-import {
-  type StagedReport,
-  StagedReportJson,
-  type StagedSnapshot,
-  StagedSnapshotJson
-} from "../source/StagedFindings.ts"
-import { stagedOf } from "../source/StagedRows.ts"
+import { SourceStore } from "../source/SourceStore.ts"
 import { slugOf } from "./CapsuleSlug.ts"
 import { droppedAssistance } from "./DroppedAssistance.ts"
 import { type InstallPlanRow, maxDiagnostics, type StoredRequest } from "./InstallPlanRow.ts"
 import { checkMayDepend, filledInputs, insertDependencies } from "./InstallDependencies.ts"
+import { type InstallFindings, installFindings } from "./InstallFindings.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
 import { projectOf } from "./InstallPlanRequest.ts"
-import { ModuleScanJson } from "../source/SourceRow.ts"
 import { FindingsJson } from "../run/FindingsJson.ts"
 
 /** Why the initial commit is refused; nothing was written. */
@@ -50,18 +43,6 @@ const importUnconfirmed: Finding = {
   code: "import_unconfirmed",
   message:
     "The Capsule was imported and is disabled. An owner has to confirm that the original no longer manages it; then plan it."
-}
-
-const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
-const decodeReport = Schema.decodeUnknownEffect(StagedReportJson)
-
-/** The basis of the commit: staged by this plan's own Runs, or pinned by a preflight. */
-interface Findings {
-  readonly snapshot: StagedSnapshot
-  readonly report: StagedReport
-  readonly staged: boolean
-  /** The report that was reviewed: the preflight's, or the one of this plan's own check Run. */
-  readonly reviewedReportId: CompatibilityReportId
 }
 
 /**
@@ -93,45 +74,21 @@ export class InitialCommit extends Context.Service<
       const audit = yield* Audit
       const random = yield* SecureRandom.SecureRandom
       const services = yield* Effect.context<
-        SqlClient.SqlClient | CapsuleLedger | ConnectionStore | ConnectionUses | InstallConfigStore | StateVersions
+        | SqlClient.SqlClient
+        | CapsuleLedger
+        | ConnectionStore
+        | ConnectionUses
+        | InstallConfigStore
+        | RunResults
+        | SourceStore
+        | StateVersions
       >()
       const uses = yield* ConnectionUses
-
-      const pinned = Effect.fnUntraced(function* (row: InstallPlanRow) {
-        const snapshot = yield* store.findSnapshot(row.source_snapshot_id)
-        const report = yield* store.findReport(row.compatibility_report_id)
-        if (snapshot === undefined || report === undefined)
-          return yield* Effect.die(new Error(`Preflight of ${row.id} is gone`))
-        return {
-          staged: false,
-          reviewedReportId: report.id ?? "",
-          snapshot: stagedOf(snapshot),
-          report: {
-            report: toReport(report),
-            moduleScan: ModuleScanJson.read(report.module_scan),
-            contractDigest: report.contract_digest
-          }
-        } satisfies Findings
-      })
-
-      const findingsOf = Effect.fnUntraced(function* (row: InstallPlanRow, request: StoredRequest) {
-        if (request.preflight !== undefined) return yield* pinned(row)
-        const snapshot = yield* results.load(row.sync_run_id)
-        const report = yield* results.load(row.check_run_id)
-        if (snapshot === undefined || report === undefined)
-          return yield* Effect.die(new Error(`Findings of ${row.id} are gone`))
-        return {
-          staged: true,
-          reviewedReportId: derivedId(CompatibilityReportId, "rep", row.check_run_id ?? "", "report"),
-          snapshot: yield* Effect.orDie(decodeSnapshot(snapshot)),
-          report: yield* Effect.orDie(decodeReport(report))
-        } satisfies Findings
-      })
 
       const insertSource = Effect.fnUntraced(function* (
         row: InstallPlanRow,
         request: StoredRequest,
-        findings: Findings,
+        findings: InstallFindings,
         chosenBy: { readonly subject: string | undefined; readonly isManager: boolean }
       ) {
         const { source } = request
@@ -167,7 +124,7 @@ export class InitialCommit extends Context.Service<
         request: StoredRequest,
         context: CommandContext
       ) {
-        const findings = yield* findingsOf(row, request)
+        const findings = yield* installFindings(row, request)
         const { report } = findings.report
         if (report.status === "unsupported") {
           return yield* refused([
