@@ -17,6 +17,7 @@ import type { RunType } from "../schema/records/Run.ts"
  * - `left_over.adopting`, `.adopted`: inside the transaction of an adoption, just before its commit, and after it
  * - `state_upload.storing`, `.stored`: inside the transaction of an upload, just before its commit, and after it
  * - `install.adopting`: inside the transaction of the initial commit, once the uploaded state is StateVersion 1
+ * - `import.confirming`, `.confirmed`: inside the transaction that confirms an import, and after it
  * - `export.granting`, `.granted`: inside the transaction that records the link of an export, just before its commit, and after it
  * - `export.sending`: a download is recorded, and nothing of it is sent
  * - `restore.committing`: inside the transaction of a Capsule's restore, just before its commit
@@ -40,6 +41,8 @@ export type KillPointName =
   | "state_upload.storing"
   | "state_upload.stored"
   | "install.adopting"
+  | "import.confirming"
+  | "import.confirmed"
   | `export.${"granting" | "granted" | "sending"}`
   | "restore.committing"
   | "connection.renewed"

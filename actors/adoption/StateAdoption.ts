@@ -9,9 +9,12 @@ import type { AdoptedUpload } from "../../schema/records/StateUpload.ts"
 import { Audit } from "../audit/Audit.ts"
 import { buildColumns } from "../build/BuildColumns.ts"
 import { KillPoint } from "../KillPoint.ts"
+import { GeneratedSecrets } from "../delivery/GeneratedSecrets.ts"
+import type { ImportedSecrets } from "../state/ImportedSecrets.ts"
 import type { StateUploadRow } from "../state/StateUploadRow.ts"
 import { StateUploads } from "../state/StateUploads.ts"
 import { StateVersions, stateVersionIdOf } from "../state/StateVersions.ts"
+import { fromStoredSecrets } from "../vault/SealedSecrets.ts"
 import { Memberships } from "../workspace/Memberships.ts"
 import { type ReadableState, readableState } from "./AdoptableState.ts"
 import { ManagedElsewhere } from "./ManagedElsewhere.ts"
@@ -26,6 +29,8 @@ export interface AdoptedState {
   /** What the Capsule's row points at from its first moment on. */
   readonly pointers: { readonly stateVersionId: ReturnType<typeof stateVersionIdOf>; readonly generation: number }
   readonly confirmed: ReadonlyArray<string>
+  /** For a state from the backup of another installation: what the backup holds beside it. */
+  readonly secrets: ImportedSecrets | undefined
 }
 
 interface Install {
@@ -64,7 +69,7 @@ export class StateAdoption extends Context.Service<
     readonly commit: (
       install: Install,
       adopted: AdoptedState,
-      capsule: { readonly id: CapsuleId; readonly installConfigId: InstallConfigId; readonly planRunId: RunId },
+      capsule: { readonly id: CapsuleId; readonly installConfigId: InstallConfigId; readonly runId: RunId },
       context: CommandContext
     ) => Effect.Effect<void>
   }
@@ -76,6 +81,7 @@ export class StateAdoption extends Context.Service<
       const states = yield* StateVersions
       const memberships = yield* Memberships
       const audit = yield* Audit
+      const generated = yield* GeneratedSecrets
       const killPoint = yield* KillPoint
       const services = yield* Effect.context<SqlClient.SqlClient | ManagedElsewhere>()
 
@@ -113,7 +119,8 @@ export class StateAdoption extends Context.Service<
             bytes: held.state,
             state,
             pointers,
-            confirmed: undeclared
+            confirmed: undeclared,
+            secrets: held.secrets
           } satisfies AdoptedState)
         },
         Effect.catchTag("ApiError", (error) => Effect.succeed(Result.fail([problem(error)]))),
@@ -122,14 +129,14 @@ export class StateAdoption extends Context.Service<
 
       const commit = Effect.fn("StateAdoption.commit")(function* (
         install: Install,
-        { bytes, confirmed, pointers, state, upload }: AdoptedState,
-        capsule: { readonly id: CapsuleId; readonly installConfigId: InstallConfigId; readonly planRunId: RunId },
+        { bytes, confirmed, pointers, secrets, state, upload }: AdoptedState,
+        capsule: { readonly id: CapsuleId; readonly installConfigId: InstallConfigId; readonly runId: RunId },
         context: CommandContext
       ) {
         const version = yield* states.insert({
           workspaceId: install.workspace_id,
           capsuleId: capsule.id,
-          runId: capsule.planRunId,
+          runId: capsule.runId,
           stateUploadId: upload.id,
           generation: pointers.generation,
           state: bytes,
@@ -141,17 +148,20 @@ export class StateAdoption extends Context.Service<
           sourceSnapshotId: undefined,
           installConfigId: capsule.installConfigId,
           outputs: [],
-          secrets: [],
+          secrets: fromStoredSecrets(secrets?.secrets ?? []),
           build: buildColumns(undefined)
         })
+        for (const { text, ...shape } of secrets?.generated ?? []) {
+          yield* generated.keep({ id: capsule.id, workspace_id: install.workspace_id }, shape, Redacted.make(text))
+        }
         yield* uploads.used(upload.id)
         yield* audit.append({
           workspaceId: install.workspace_id,
           actor: context.actor,
-          action: "capsule.adopt_state",
+          action: upload.imported_from === null ? "capsule.adopt_state" : "capsule.import",
           target: { kind: "capsule", id: capsule.id },
           capsuleId: capsule.id,
-          runId: capsule.planRunId,
+          runId: capsule.runId,
           data: {
             installPlanId: install.id,
             stateUploadId: upload.id,

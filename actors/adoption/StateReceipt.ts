@@ -3,7 +3,7 @@ import type { SqlClient } from "effect/sql"
 import { stateToolProblem } from "../../runner/execution/StateFit.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
-import { StateUploadId, type WorkspaceId } from "../../schema/records/Ids.ts"
+import { type CapsuleId, StateUploadId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import type { StateUpload } from "../../schema/records/StateUpload.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
@@ -12,9 +12,17 @@ import { Receipts } from "../idempotency/Receipts.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { toStateUpload } from "../state/StateUploadRow.ts"
 import { StateUploads } from "../state/StateUploads.ts"
+import type { Vault } from "../vault/Vault.ts"
 import { readableState } from "./AdoptableState.ts"
 import type { ManagedElsewhere } from "./ManagedElsewhere.ts"
+import { type OpenedBackup, openSealedBackup } from "./SealedBackupFile.ts"
 import { stateConflicts } from "./StateConflicts.ts"
+
+/** What is received: a state, and what a backup says of it. */
+interface Given {
+  readonly state: Redacted.Redacted<Uint8Array>
+  readonly imported?: Omit<OpenedBackup, "state">
+}
 
 /** Receives states of infrastructure that exists already. */
 export class StateReceipt extends Context.Service<
@@ -25,6 +33,13 @@ export class StateReceipt extends Context.Service<
       context: CommandContext,
       workspaceId: WorkspaceId,
       state: Redacted.Redacted<Uint8Array>,
+      idempotency: IdempotentRequest
+    ) => Effect.Effect<Replayable<StateUpload>, ApiError>
+    /** The same for the state of a Capsule in the backup of another installation. */
+    readonly receiveBackup: (
+      context: CommandContext,
+      workspaceId: WorkspaceId,
+      backup: { readonly file: Uint8Array; readonly capsuleId: CapsuleId | undefined },
       idempotency: IdempotentRequest
     ) => Effect.Effect<Replayable<StateUpload>, ApiError>
   }
@@ -38,7 +53,7 @@ export class StateReceipt extends Context.Service<
       const operator = yield* OperatorConfigs
       const audit = yield* Audit
       const killPoint = yield* KillPoint
-      const services = yield* Effect.context<SqlClient.SqlClient | ManagedElsewhere>()
+      const services = yield* Effect.context<SqlClient.SqlClient | ManagedElsewhere | Vault>()
 
       /** Where a profile chooses the tool, the plan compares with that one. */
       const toolProblem = Effect.fnUntraced(function* (toolVersion: string | undefined) {
@@ -58,33 +73,45 @@ export class StateReceipt extends Context.Service<
         return conflict === undefined ? state : yield* new ApiError(conflict)
       })
 
-      const receive = Effect.fn("StateReceipt.receive")(function* (
+      const keep = Effect.fnUntraced(function* (
         context: CommandContext,
         workspaceId: WorkspaceId,
-        bytes: Redacted.Redacted<Uint8Array>,
-        idempotency: IdempotentRequest
+        given: Effect.Effect<Given, ApiError, Vault>,
+        { idempotency, route }: { readonly idempotency: IdempotentRequest; readonly route: string }
       ) {
-        const scope = { scope: workspaceId, actor: context.actorKey, route: "stateUploads.create" }
+        const scope = { scope: workspaceId, actor: context.actorKey, route }
+        const read = Effect.flatMap(given, (upload) =>
+          Effect.map(checkedState(workspaceId, upload.state), (state) => ({ ...state, ...upload }))
+        )
         // Checked before the transaction: it may take a while, and the install checks again. A repetition is not judged anew.
         const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
-        const checked = isRepeated ? undefined : yield* checkedState(workspaceId, bytes)
+        const checked = isRepeated ? undefined : yield* read
         const create = Effect.gen(function* () {
-          const { lineage, resourceCount, serial, toolVersion } = checked ?? (yield* checkedState(workspaceId, bytes))
+          const { imported, lineage, resourceCount, serial, state, toolVersion } = checked ?? (yield* read)
           const row = yield* uploads.insert({
             workspaceId,
-            state: bytes,
+            state,
             lineage,
             serial,
             resourceCount,
             toolVersion,
-            createdBy: context.actor.subject
+            createdBy: context.actor.subject,
+            imported
           })
           yield* audit.append({
             workspaceId,
             actor: context.actor,
-            action: "state_upload.create",
+            action: imported === undefined ? "state_upload.create" : "backup_upload.create",
             target: { kind: "state_upload", id: row.id },
-            data: { sha256: row.sha256, sizeBytes: row.size_bytes, serial, resources: resourceCount },
+            data: {
+              sha256: row.sha256,
+              sizeBytes: row.size_bytes,
+              serial,
+              resources: resourceCount,
+              ...(imported === undefined
+                ? {}
+                : { backupId: imported.from.backupId, capsuleId: imported.from.capsuleId })
+            },
             requestId: context.requestId
           })
           yield* killPoint("state_upload.storing")
@@ -101,7 +128,20 @@ export class StateReceipt extends Context.Service<
         return received
       }, Effect.provideContext(services))
 
-      return StateReceipt.of({ receive })
+      return StateReceipt.of({
+        receive: Effect.fn("StateReceipt.receive")((context, workspaceId, state, idempotency) =>
+          keep(context, workspaceId, Effect.succeed({ state }), { idempotency, route: "stateUploads.create" })
+        ),
+        receiveBackup: Effect.fn("StateReceipt.receiveBackup")(
+          (context, workspaceId, { capsuleId, file }, idempotency) =>
+            keep(
+              context,
+              workspaceId,
+              Effect.map(openSealedBackup(file, capsuleId), ({ state, ...imported }) => ({ state, imported })),
+              { idempotency, route: "backupImports.upload" }
+            )
+        )
+      })
     })
   )
 }

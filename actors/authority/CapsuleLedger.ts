@@ -31,6 +31,8 @@ export interface NewCapsule {
   readonly trackedPath: string
   /** The state that the Capsule begins with, when it takes one over. */
   readonly state?: { readonly stateVersionId: StateVersionId; readonly generation: number } | undefined
+  /** For a Capsule from the backup of another installation, as its row keeps it. */
+  readonly importedFrom?: string | undefined
 }
 
 /** Where a Capsule takes its commits from. */
@@ -91,7 +93,8 @@ export class CapsuleLedger extends Context.Service<
           source_id: capsule.sourceId,
           module_path: capsule.modulePath,
           install_config_id: capsule.installConfigId,
-          status: "pending" satisfies CapsuleStatus,
+          status: (capsule.importedFrom === undefined ? "pending" : "disabled") satisfies CapsuleStatus,
+          imported_from: capsule.importedFrom ?? null,
           runtime_safety: "safe",
           current_state_version_id: capsule.state?.stateVersionId ?? null,
           current_state_generation: capsule.state?.generation ?? 0,

@@ -25,6 +25,7 @@ import { jsonText } from "../database/JsonText.ts"
 import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
 import { guardText } from "./AuthorityColumns.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
+import { ImportedFromJson } from "../state/StateUploadRow.ts"
 import { CredentialWaitJson } from "./CredentialWait.ts"
 
 export const StaleReasonsJson = jsonText(Schema.Array(StaleReason))
@@ -87,7 +88,11 @@ export const CapsuleRow = table(
     drift_check_by: Schema.NullOr(Schema.String),
     drift_check_due_at: Schema.NullOr(Timestamp),
     /** A commit that touches nothing in the module does not make it stale. */
-    path_filter: Flag
+    path_filter: Flag,
+    /** For a Capsule from the backup of another installation. */
+    imported_from: Schema.NullOr(ImportedFromJson),
+    import_confirmed_at: Schema.NullOr(Timestamp),
+    import_confirmed_by: Schema.NullOr(Schema.String)
   },
   ["stale_reasons", "inputs_compared", "pin_ends_on_commit", "path_filter"]
 )
@@ -186,6 +191,13 @@ const projected = (row: GuardedCapsuleRow, guard: string): Capsule =>
               at: row.released_at,
               reason: row.release_reason,
               ...present({ by: row.released_by, comment: row.release_comment })
+            },
+      import:
+        row.imported_from === null
+          ? undefined
+          : {
+              from: ImportedFromJson.parse(row.imported_from),
+              ...present({ confirmedAt: row.import_confirmed_at, confirmedBy: row.import_confirmed_by })
             },
       adoptedSourceRevision:
         row.adopted_snapshot_id === null

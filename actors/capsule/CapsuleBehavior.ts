@@ -24,6 +24,7 @@ import { configurationPlan } from "./ConfigurationPlan.ts"
 import type { InstallConfigCompilation } from "../configuration/InstallConfigCompilation.ts"
 import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { releaseCapsule } from "./CapsuleRelease.ts"
+import { confirmImport } from "./ImportConfirmation.ts"
 import { applyFollowed } from "./FollowedApply.ts"
 import { adoptLeftOver, discardLeftOver } from "./LeftOverAdoption.ts"
 import { followDeferred, followLane } from "./LaneFollowing.ts"
@@ -103,6 +104,8 @@ export const layer = CapsuleActor.toLayer(
       }, Effect.provideContext(services)),
       Release: ({ payload: { context, request } }) =>
         releaseCapsule(load, context, request).pipe(Effect.provideContext(services)),
+      ConfirmImport: ({ payload: { context, request } }) =>
+        confirmImport(load, context, request).pipe(Effect.provideContext(services)),
       ConfigurationPlan: ({ payload: { context, request, idempotency } }) =>
         configurationPlan(id, context, request, idempotency, load).pipe(Effect.provideContext(services)),
       ReAdopt: ({ payload: { context, request, idempotency } }) =>

@@ -19,6 +19,7 @@ import { updateToRetry } from "../run-group/RetriedMember.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { capsuleSite, checkUses, starterOf } from "../execution/CapsuleConnections.ts"
 import type { RollbackWish } from "../authority/AutoUpdatePins.ts"
+import { hasImportedState, isUnconfirmed, unconfirmed } from "../authority/ImportedCapsule.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { ConfigSuccession } from "../succession/ConfigSuccession.ts"
 import { OperatorSuccession } from "../succession/OperatorSuccession.ts"
@@ -104,7 +105,9 @@ export class CapsuleRuns extends Context.Service<
       })
 
       const alive = (capsule: GuardedCapsuleRow) =>
-        isInService(capsule.status) ? Effect.void : Effect.fail(failedPrecondition(`The Capsule is ${capsule.status}.`))
+        isInService(capsule.status)
+          ? Effect.void
+          : Effect.fail(failedPrecondition(isUnconfirmed(capsule) ? unconfirmed : `The Capsule is ${capsule.status}.`))
 
       const trackedSnapshot = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
         const newest = yield* store.currentSnapshot(capsule.source_id, capsule.tracked_ref, capsule.tracked_path)
@@ -147,6 +150,11 @@ export class CapsuleRuns extends Context.Service<
         const { trigger, type } = request
         if (request.coordinator === undefined) {
           yield* admission.admit({ workspaceId: capsule.workspace_id, type, trigger })
+        }
+        if (type !== "plan" && hasImportedState(capsule)) {
+          return yield* failedPrecondition(
+            "The Capsule was imported, and its state was not compared with the infrastructure yet. Plan it first, and apply the plan."
+          )
         }
         if (request.type === "drift_check" && capsule.current_state_version_id === null) {
           return yield* failedPrecondition("The Capsule was never applied, so there is nothing to compare.")

@@ -3,6 +3,7 @@ import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/
 import type { AutoUpdateChange } from "../../schema/records/AutoUpdate.ts"
 import type { CapsuleStatus } from "../../schema/records/Capsule.ts"
 import type { CapsuleDriftChecks } from "../../schema/records/DriftChecks.ts"
+import { isUnconfirmed, unconfirmed } from "../authority/ImportedCapsule.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 
 /**
@@ -10,7 +11,15 @@ import type { CapsuleRow } from "../authority/CapsuleRow.ts"
  * evidence says.
  */
 export const wantedStatus = (
-  capsule: Pick<CapsuleRow, "status" | "runtime_safety" | "current_state_version_id" | "adopted_snapshot_id">,
+  capsule: Pick<
+    CapsuleRow,
+    | "status"
+    | "runtime_safety"
+    | "current_state_version_id"
+    | "adopted_snapshot_id"
+    | "imported_from"
+    | "import_confirmed_at"
+  >,
   wanted: "active" | "disabled" | undefined
 ): Result.Result<CapsuleStatus | undefined, ApiError> => {
   if (wanted === undefined || wanted === capsule.status) return Result.succeed(undefined)
@@ -18,6 +27,7 @@ export const wantedStatus = (
   if (capsule.status !== "disabled") {
     return Result.fail(failedPrecondition(`Only a disabled Capsule can be enabled; this one is ${capsule.status}.`))
   }
+  if (isUnconfirmed(capsule)) return Result.fail(failedPrecondition(unconfirmed))
   if (capsule.runtime_safety === "unknown") return Result.succeed("error")
   // A state that was taken over is there before anything was applied.
   const isApplied = capsule.current_state_version_id !== null && capsule.adopted_snapshot_id !== null

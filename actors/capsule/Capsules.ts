@@ -1,4 +1,5 @@
 import { Context, type Effect } from "effect"
+import type { ImportConfirmationRequest } from "../../schema/api/BackupImportsApi.ts"
 import type { CapsuleReleased, ReleaseRequest } from "../../schema/api/CapsuleReleased.ts"
 import type { ConfigurationPlanRequest, ReAdoptionRequest } from "../../schema/api/ConfigurationRequests.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
@@ -87,6 +88,12 @@ export class Capsules extends Context.Service<
       id: CapsuleId,
       request: ReleaseRequest
     ) => Effect.Effect<CapsuleReleased, ApiError>
+    /** Enables an imported Capsule. */
+    readonly confirmImport: (
+      context: CommandContext,
+      id: CapsuleId,
+      request: ImportConfirmationRequest
+    ) => Effect.Effect<Capsule, ApiError>
     readonly plan: (
       context: CommandContext,
       id: CapsuleId,

@@ -82,6 +82,7 @@ export const layer = Layer.effect(
       update: (context, id, request) => answered(client(id).Update({ context, ...request })),
       remove: (context, id) => answered(client(id).Remove({ context })),
       release: (context, id, request) => answered(client(id).Release({ context, request })),
+      confirmImport: (context, id, request) => answered(client(id).ConfirmImport({ context, request })),
       plan: (context, id, idempotency) =>
         answered(client(id).Plan({ context, ...(idempotency === undefined ? {} : { idempotency }) })),
       reconcilePlan: (context, id, idempotency) =>

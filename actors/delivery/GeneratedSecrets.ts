@@ -23,7 +23,8 @@ interface Owner {
 const idOf = (capsuleId: CapsuleId, { bytes, encoding, target }: SecretShape) =>
   derivedId(Schema.String, "gsec", capsuleId, `${target} ${bytes} ${encoding}`)
 
-const place = (workspaceId: WorkspaceId, id: string) => ({
+/** Where a generated secret is sealed. */
+export const generatedPlace = (workspaceId: WorkspaceId, id: string) => ({
   table: "generated_secrets",
   column: "sealed_value",
   workspaceId,
@@ -41,6 +42,8 @@ export class GeneratedSecrets extends Context.Service<
     readonly obtain: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string>>
     /** The same without creating it. */
     readonly find: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string> | undefined>
+    /** Gives a new Capsule a secret that another installation generated, in the transaction that creates it. */
+    readonly keep: (capsule: Owner, shape: SecretShape, text: Redacted.Redacted) => Effect.Effect<void>
     /** After a terminal destroy, in its transaction. */
     readonly drop: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
@@ -56,13 +59,19 @@ export class GeneratedSecrets extends Context.Service<
         const id = idOf(capsule.id, shape)
         const [row] = yield* GeneratedSecretRow.some(sql, "sealed_value")`SELECT sealed_value FROM generated_secrets
           WHERE id = ${id} AND capsule_id = ${capsule.id}`
-        return row === undefined ? undefined : yield* vault.openText(place(capsule.workspace_id, id), row.sealed_value)
+        return row === undefined
+          ? undefined
+          : yield* vault.openText(generatedPlace(capsule.workspace_id, id), row.sealed_value)
       }, Effect.orDie)
 
       const mint = Effect.fnUntraced(function* (capsule: Owner, shape: SecretShape) {
-        const id = idOf(capsule.id, shape)
         const bytes = yield* random.randomBytes(shape.bytes)
         const text = shape.encoding === "hex" ? Hex.encode(bytes) : Base64Url.encode(bytes)
+        yield* keep(capsule, shape, Redacted.make(text))
+      })
+
+      const keep = Effect.fnUntraced(function* (capsule: Owner, shape: SecretShape, text: Redacted.Redacted) {
+        const id = idOf(capsule.id, shape)
         yield* sql`INSERT INTO generated_secrets ${GeneratedSecretRow.values(sql, {
           id,
           workspace_id: capsule.workspace_id,
@@ -70,7 +79,7 @@ export class GeneratedSecrets extends Context.Service<
           target: shape.target,
           bytes: shape.bytes,
           encoding: shape.encoding,
-          sealed_value: yield* vault.seal(place(capsule.workspace_id, id), Redacted.make(text)),
+          sealed_value: yield* vault.seal(generatedPlace(capsule.workspace_id, id), text),
           created_at: yield* now
         })} ON CONFLICT (id) DO NOTHING`
       }, Effect.orDie)
@@ -91,6 +100,7 @@ export class GeneratedSecrets extends Context.Service<
       return GeneratedSecrets.of({
         obtain,
         find,
+        keep,
         drop: (capsuleId) =>
           sql`DELETE FROM generated_secrets WHERE capsule_id = ${capsuleId}`.pipe(Effect.asVoid, Effect.orDie)
       })

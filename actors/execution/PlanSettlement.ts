@@ -159,7 +159,10 @@ export class PlanSettlement extends Context.Service<
         })
         const { hasChanges, planDigest } = outcome
         const base = yield* states.find(run.base_state_version_id)
-        const warnings = [...takenOverWarning(base), ...dependantsWarning(run.workspace_id, yield* dependantsOf(run))]
+        const warnings = [
+          ...takenOverWarning(base, capsule),
+          ...dependantsWarning(run.workspace_id, yield* dependantsOf(run))
+        ]
         const evidence = planEvidence(prepared, outcome)
         const diagnostics = [...warnings, ...outcome.diagnostics]
         yield* lifecycle.waitForApproval(hold, { planDigest, hasChanges }, { ...evidence, diagnostics })

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { stateToolProblem } from "../../runner/execution/StateFit.ts"
 import type { RunDiagnostic, ToolIdentity } from "../../schema/records/Run.ts"
+import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { StateUploadRow } from "../state/StateUploadRow.ts"
 import type { StateVersionRow } from "../state/StateVersionRow.ts"
 
@@ -17,9 +18,21 @@ export const newerState = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
   return stateToolProblem(upload?.tool_version ?? undefined, tool)
 })
 
+/** The same for a Capsule that was imported. */
+const importedWarning: RunDiagnostic = {
+  severity: "warning",
+  summary: "The Capsule was imported, and the installation it comes from is not locked.",
+  detail:
+    "That installation may have applied since the backup was made, and may still apply. Release the Capsule there before you apply here, and read every change in this plan: the state is as old as the backup."
+}
+
 /** What the reviewer of a plan over a state that was taken over has to know: nothing was applied to it yet. */
-export const takenOverWarning = (base: Base): ReadonlyArray<RunDiagnostic> =>
-  isTakenOver(base)
+export const takenOverWarning = (
+  base: Base,
+  { imported_from }: Pick<CapsuleRow, "imported_from">
+): ReadonlyArray<RunDiagnostic> => {
+  if (!isTakenOver(base)) return []
+  return imported_from === null
     ? [
         {
           severity: "warning",
@@ -28,4 +41,5 @@ export const takenOverWarning = (base: Base): ReadonlyArray<RunDiagnostic> =>
             "Whoever can reach that backend can still apply to the same resources. Withdraw their access, or remove the state there, before you apply here."
         }
       ]
-    : []
+    : [importedWarning]
+}

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlClient } from "effect/sql"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
-import { CapsuleId, CompatibilityReportId, InstallConfigId, RunId } from "../../schema/records/Ids.ts"
+import { CapsuleId, InstallConfigId, RunId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { StateAdoption } from "../adoption/StateAdoption.ts"
 import { Audit } from "../audit/Audit.ts"
@@ -19,21 +19,14 @@ import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { derivedId } from "../Identity.ts"
 import { RunResults } from "../run/RunResults.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
-import { SourceStore, toReport } from "../source/SourceStore.ts"
-import {
-  type StagedReport,
-  StagedReportJson,
-  type StagedSnapshot,
-  StagedSnapshotJson
-} from "../source/StagedFindings.ts"
-import { stagedOf } from "../source/StagedRows.ts"
+import { SourceStore } from "../source/SourceStore.ts"
 import { slugOf } from "./CapsuleSlug.ts"
 import { droppedAssistance } from "./DroppedAssistance.ts"
 import { type InstallPlanRow, maxDiagnostics, type StoredRequest } from "./InstallPlanRow.ts"
 import { checkMayDepend, filledInputs, insertDependencies } from "./InstallDependencies.ts"
+import { type InstallFindings, installFindings } from "./InstallFindings.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
 import { projectOf } from "./InstallPlanRequest.ts"
-import { ModuleScanJson } from "../source/SourceRow.ts"
 import { FindingsJson } from "../run/FindingsJson.ts"
 
 /** Why the initial commit is refused; nothing was written. */
@@ -44,16 +37,12 @@ export class InstallRefused extends Schema.TaggedError<InstallRefused>()("Instal
 const refused = (diagnostics: ReadonlyArray<Finding>) => new InstallRefused({ diagnostics })
 const reason = (code: string, message: string): Finding => ({ severity: "error", code, message })
 
-const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
-const decodeReport = Schema.decodeUnknownEffect(StagedReportJson)
-
-/** The basis of the commit: staged by this plan's own Runs, or pinned by a preflight. */
-interface Findings {
-  readonly snapshot: StagedSnapshot
-  readonly report: StagedReport
-  readonly staged: boolean
-  /** The report that was reviewed: the preflight's, or the one of this plan's own check Run. */
-  readonly reviewedReportId: CompatibilityReportId
+/** The end of an install whose Capsule was imported. */
+const importUnconfirmed: Finding = {
+  severity: "warning",
+  code: "import_unconfirmed",
+  message:
+    "The Capsule was imported and is disabled. An owner has to confirm that the original no longer manages it; then plan it."
 }
 
 /**
@@ -85,45 +74,21 @@ export class InitialCommit extends Context.Service<
       const audit = yield* Audit
       const random = yield* SecureRandom.SecureRandom
       const services = yield* Effect.context<
-        SqlClient.SqlClient | CapsuleLedger | ConnectionStore | ConnectionUses | InstallConfigStore | StateVersions
+        | SqlClient.SqlClient
+        | CapsuleLedger
+        | ConnectionStore
+        | ConnectionUses
+        | InstallConfigStore
+        | RunResults
+        | SourceStore
+        | StateVersions
       >()
       const uses = yield* ConnectionUses
-
-      const pinned = Effect.fnUntraced(function* (row: InstallPlanRow) {
-        const snapshot = yield* store.findSnapshot(row.source_snapshot_id)
-        const report = yield* store.findReport(row.compatibility_report_id)
-        if (snapshot === undefined || report === undefined)
-          return yield* Effect.die(new Error(`Preflight of ${row.id} is gone`))
-        return {
-          staged: false,
-          reviewedReportId: report.id ?? "",
-          snapshot: stagedOf(snapshot),
-          report: {
-            report: toReport(report),
-            moduleScan: ModuleScanJson.read(report.module_scan),
-            contractDigest: report.contract_digest
-          }
-        } satisfies Findings
-      })
-
-      const findingsOf = Effect.fnUntraced(function* (row: InstallPlanRow, request: StoredRequest) {
-        if (request.preflight !== undefined) return yield* pinned(row)
-        const snapshot = yield* results.load(row.sync_run_id)
-        const report = yield* results.load(row.check_run_id)
-        if (snapshot === undefined || report === undefined)
-          return yield* Effect.die(new Error(`Findings of ${row.id} are gone`))
-        return {
-          staged: true,
-          reviewedReportId: derivedId(CompatibilityReportId, "rep", row.check_run_id ?? "", "report"),
-          snapshot: yield* Effect.orDie(decodeSnapshot(snapshot)),
-          report: yield* Effect.orDie(decodeReport(report))
-        } satisfies Findings
-      })
 
       const insertSource = Effect.fnUntraced(function* (
         row: InstallPlanRow,
         request: StoredRequest,
-        findings: Findings,
+        findings: InstallFindings,
         chosenBy: { readonly subject: string | undefined; readonly isManager: boolean }
       ) {
         const { source } = request
@@ -159,7 +124,7 @@ export class InitialCommit extends Context.Service<
         request: StoredRequest,
         context: CommandContext
       ) {
-        const findings = yield* findingsOf(row, request)
+        const findings = yield* installFindings(row, request)
         const { report } = findings.report
         if (report.status === "unsupported") {
           return yield* refused([
@@ -222,7 +187,10 @@ export class InitialCommit extends Context.Service<
           .pipe(Effect.flatMap(Effect.fromResult), Effect.mapError(refused))
         const capsuleId = derivedId(CapsuleId, "cap", row.id, "capsule")
         const configId = derivedId(InstallConfigId, "icfg", row.id, "config")
-        const planRunId = derivedId(RunId, "run", row.id, "plan")
+        const importedFrom = adopted?.upload.imported_from ?? undefined
+        // The Run that checked the module stands for an imported state: no plan is made before the confirmation.
+        const runId = importedFrom === undefined ? derivedId(RunId, "run", row.id, "plan") : row.check_run_id
+        if (runId === null) return yield* Effect.die(new Error(`${row.id} has no check Run`))
         if (findings.staged) yield* insertSource(row, request, findings, { subject: context.actor.subject, isManager })
         yield* configs.insert({
           id: configId,
@@ -249,35 +217,42 @@ export class InitialCommit extends Context.Service<
           installConfigId: configId,
           trackedRef: findings.snapshot.ref,
           trackedPath: findings.snapshot.path,
-          state: adopted?.pointers
+          state: adopted?.pointers,
+          importedFrom
         })
         if (adopted !== undefined) {
-          yield* adoption.commit(row, adopted, { id: capsuleId, installConfigId: configId, planRunId }, context)
+          yield* adoption.commit(row, adopted, { id: capsuleId, installConfigId: configId, runId }, context)
         }
         yield* insertDependencies(row, request, capsuleId)
         const capsule = yield* capsules.find(capsuleId)
         if (capsule === undefined)
           return yield* Effect.die(new Error(`Capsule ${capsuleId} vanished inside its own transaction`))
-        yield* Effect.orDie(
-          runs.create(capsule, {
-            runId: planRunId,
-            type: "plan",
-            sourceSnapshotId: findings.snapshot.id,
-            trigger: "user",
-            createdBy: context.actor.subject,
-            coordinator: { kind: "install_plan", id: row.id }
-          })
-        )
+        if (importedFrom === undefined) {
+          yield* Effect.orDie(
+            runs.create(capsule, {
+              runId,
+              type: "plan",
+              sourceSnapshotId: findings.snapshot.id,
+              trigger: "user",
+              createdBy: context.actor.subject,
+              coordinator: { kind: "install_plan", id: row.id }
+            })
+          )
+        }
+        const diagnostics = [
+          ...(importedFrom === undefined ? [] : [importUnconfirmed]),
+          ...droppedAssistance(config.success.compiled)
+        ]
         yield* plans.update(row.id, {
-          phase: "planning",
-          diagnostics: FindingsJson.write(droppedAssistance(config.success.compiled).slice(0, maxDiagnostics)),
+          phase: importedFrom === undefined ? "planning" : "reviewable",
+          diagnostics: FindingsJson.write(diagnostics.slice(0, maxDiagnostics)),
           private_variables: null,
           source_id: report.sourceId,
           source_snapshot_id: findings.snapshot.id,
           compatibility_report_id: report.id,
           install_config_id: configId,
           capsule_id: capsuleId,
-          plan_run_id: planRunId
+          plan_run_id: importedFrom === undefined ? runId : null
         })
         yield* audit.append({
           workspaceId: row.workspace_id,
@@ -285,7 +260,7 @@ export class InitialCommit extends Context.Service<
           action: "capsule.install",
           target: { kind: "capsule", id: capsuleId },
           capsuleId,
-          runId: planRunId,
+          runId,
           data: {
             installPlanId: row.id,
             resolvedCommit: findings.snapshot.resolvedCommit,

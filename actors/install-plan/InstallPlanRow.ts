@@ -74,6 +74,9 @@ const voidEnd = (row: InstallPlanRow, { isCapsuleOpen, plan }: InstallEnd) => {
     : { finding, nextAction: isCapsuleOpen ? ("plan_again" as const) : ("none" as const) }
 }
 
+/** Its Capsule was imported, and no plan was made. */
+const isImported = ({ phase, plan_run_id }: InstallPlanRow) => phase === "reviewable" && plan_run_id === null
+
 /** The public projection: bounded references and diagnostics. Records of the initial commit are named once they exist. */
 export const toInstallPlan = (row: InstallPlanRow, became: InstallEnd): InstallPlan => {
   const end = voidEnd(row, became)
@@ -82,7 +85,7 @@ export const toInstallPlan = (row: InstallPlanRow, became: InstallEnd): InstallP
     id: row.id,
     workspaceId: row.workspace_id,
     phase: row.phase,
-    nextAction: end?.nextAction ?? nextActionOf(row.phase),
+    nextAction: end?.nextAction ?? (isImported(row) ? "none" : nextActionOf(row.phase)),
     diagnostics: end === undefined ? diagnostics : [...diagnostics, end.finding],
     createdAt: row.created_at,
     updatedAt: row.updated_at,

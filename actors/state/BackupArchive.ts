@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib"
 import { Option, Schema } from "effect"
-import { CapsuleId, InstallConfigId, SourceSnapshotId, StateVersionId } from "../../schema/records/Ids.ts"
+import { CapsuleId, InstallConfigId, SourceSnapshotId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { Columns, RowOf } from "../database/Table.ts"
 import { OutputRow, StateVersionRow } from "./StateVersionRow.ts"
 
@@ -29,7 +29,8 @@ const Archive = Schema.fromJsonString(
     format: Schema.Literal("svc.backup/v1"),
     capsules: Schema.Array(AnyRow),
     stateVersions: Schema.Array(AnyRow),
-    outputs: Schema.Array(AnyRow)
+    outputs: Schema.Array(AnyRow),
+    generatedSecrets: Schema.optionalKey(Schema.Array(AnyRow))
   })
 )
 const decodeArchive = Schema.decodeUnknownOption(Archive)
@@ -45,6 +46,16 @@ const rowsOf = <const C extends Columns>(columns: C) => {
 const archivedCapsules = rowsOf(capsuleColumns)
 const archivedVersions = rowsOf(StateVersionRow.columns)
 const archivedOutputs = rowsOf(OutputRow.columns)
+const generatedColumns = {
+  id: Schema.String,
+  workspace_id: WorkspaceId,
+  capsule_id: CapsuleId,
+  target: Schema.String,
+  bytes: Schema.Int,
+  encoding: Schema.Literals(["hex", "base64url"]),
+  sealed_value: Schema.String
+}
+const archivedSecrets = rowsOf(generatedColumns)
 
 /** A Capsule as it was when the backup was made. */
 export interface CapsuleInBackup {
@@ -52,6 +63,8 @@ export interface CapsuleInBackup {
   /** Its state at that time; none for one that was never applied. */
   readonly version: StateVersionRow | undefined
   readonly outputs: ReadonlyArray<OutputRow>
+  /** The secrets that the service generated for it, sealed. */
+  readonly generated: ReadonlyArray<RowOf<typeof generatedColumns>>
 }
 
 /** The text of an archive. */
@@ -59,14 +72,20 @@ export const archiveText = (archive: Uint8Array): Option.Option<string> => unzip
 
 /** The Capsules of an archive; `none` when this release cannot read it. */
 export const capsulesInArchive = (archive: Uint8Array): Option.Option<ReadonlyArray<CapsuleInBackup>> =>
+  Option.flatMap(archiveText(archive), capsulesInText)
+
+/** The same for the text of an archive. */
+export const capsulesInText = (text: string): Option.Option<ReadonlyArray<CapsuleInBackup>> =>
   Option.gen(function* () {
-    const content = yield* Option.flatMap(archiveText(archive), decodeArchive)
+    const content = yield* decodeArchive(text)
     const capsules = yield* archivedCapsules(content.capsules)
     const versions = yield* archivedVersions(content.stateVersions)
     const outputs = yield* archivedOutputs(content.outputs)
+    const generated = yield* archivedSecrets(content.generatedSecrets ?? [])
     return capsules.map((capsule) => ({
       capsule,
       version: versions.find(({ id }) => id === capsule.current_state_version_id),
-      outputs: outputs.filter(({ state_version_id }) => state_version_id === capsule.current_state_version_id)
+      outputs: outputs.filter(({ state_version_id }) => state_version_id === capsule.current_state_version_id),
+      generated: generated.filter(({ capsule_id }) => capsule_id === capsule.id)
     }))
   })

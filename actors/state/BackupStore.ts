@@ -19,7 +19,16 @@ export const toBackup = (row: ListedBackup): Backup =>
     createdAt: row.created_at
   })
 
-const digestOf = (archive: Uint8Array) => `sha256:${createHash("sha256").update(archive).digest("hex")}`
+/** The digest that the record of a backup names. */
+export const digestOf = (archive: Uint8Array) => `sha256:${createHash("sha256").update(archive).digest("hex")}`
+
+/** Where an archive is sealed. */
+export const backupPlace = (workspaceId: WorkspaceId, id: BackupId) => ({
+  table: "backups",
+  column: "archive",
+  workspaceId,
+  rowId: id
+})
 
 /** Exports of control information. Sealed values inside stay sealed, and the whole is sealed again. */
 export class BackupStore extends Context.Service<
@@ -74,13 +83,6 @@ export class BackupStore extends Context.Service<
         }
       })
 
-      const placeOf = (workspaceId: WorkspaceId, id: BackupId) => ({
-        table: "backups",
-        column: "archive",
-        workspaceId,
-        rowId: id
-      })
-
       const stored = Effect.fnUntraced(function* (id: BackupId) {
         const [row] = yield* BackupRow.rows(sql)`SELECT * FROM backups WHERE id = ${id}`
         return row ?? (yield* Effect.die(new Error(`The backup ${id} is gone`)))
@@ -89,7 +91,9 @@ export class BackupStore extends Context.Service<
       return BackupStore.of({
         open: Effect.fn("BackupStore.open")(function* (id) {
           const row = yield* stored(id)
-          const archive = Redacted.value(yield* Effect.orDie(vault.open(placeOf(row.workspace_id, id), row.archive)))
+          const archive = Redacted.value(
+            yield* Effect.orDie(vault.open(backupPlace(row.workspace_id, id), row.archive))
+          )
           return digestOf(archive) === row.digest
             ? archive
             : yield* Effect.die(new Error(`The backup ${id} does not have the digest of its record`))
@@ -107,7 +111,7 @@ export class BackupStore extends Context.Service<
             created_by_run_id: runId,
             created_at: yield* now
           }
-          const sealed = yield* vault.seal(placeOf(workspaceId, id), Redacted.make(new Uint8Array(archive)))
+          const sealed = yield* vault.seal(backupPlace(workspaceId, id), Redacted.make(new Uint8Array(archive)))
           yield* sql`INSERT INTO backups ${BackupRow.values(sql, { ...row, archive: sealed })}`
           return row
         }, Effect.orDie),

@@ -1,9 +1,13 @@
 import { Schema } from "effect"
 import { InstallPlanId, StateUploadId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { ImportedFrom } from "../../schema/records/ImportedFrom.ts"
 import { StateUpload } from "../../schema/records/StateUpload.ts"
+import { jsonText } from "../database/JsonText.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
 import { type RowOf, table } from "../database/Table.ts"
+
+export const ImportedFromJson = jsonText(ImportedFrom)
 
 /** States uploaded to be taken over by an install. */
 export const StateUploadRow = table("state_uploads", {
@@ -22,12 +26,15 @@ export const StateUploadRow = table("state_uploads", {
   created_by: Schema.NullOr(Schema.String),
   created_at: Timestamp,
   expires_at: Timestamp,
-  used_at: Schema.NullOr(Timestamp)
+  used_at: Schema.NullOr(Timestamp),
+  /** For a state from the backup of another installation: where it comes from, and what the backup holds beside it, sealed. */
+  imported_from: Schema.NullOr(ImportedFromJson),
+  sealed_secrets: Schema.NullOr(Schema.String)
 })
 export type StateUploadRow = RowOf<typeof StateUploadRow.columns>
 
-/** Everything but the sealed state. */
-export const ListedStateUpload = StateUploadRow.without("state")
+/** Everything but what is sealed. */
+export const ListedStateUpload = StateUploadRow.without("state", "sealed_secrets")
 export type ListedStateUpload = RowOf<typeof ListedStateUpload.columns>
 
 const decodeUpload = storedRecord(StateUpload)
@@ -44,5 +51,6 @@ export const toStateUpload = (row: ListedStateUpload): StateUpload =>
     resourceCount: row.resource_count,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
-    ...(row.tool_version === null ? {} : { toolVersion: row.tool_version })
+    ...(row.tool_version === null ? {} : { toolVersion: row.tool_version }),
+    ...(row.imported_from === null ? {} : { importedFrom: ImportedFromJson.parse(row.imported_from) })
   })

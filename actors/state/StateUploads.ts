@@ -7,7 +7,9 @@ import { type InstallPlanId, StateUploadId, type WorkspaceId } from "../../schem
 import { retention } from "../../schema/records/Retention.ts"
 import { newId, now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
-import { StateUploadRow } from "./StateUploadRow.ts"
+import type { ImportedFrom } from "../../schema/records/ImportedFrom.ts"
+import { type ImportedSecrets, importedSecretsOf, importedSecretsText } from "./ImportedSecrets.ts"
+import { ImportedFromJson, StateUploadRow } from "./StateUploadRow.ts"
 
 /** An uploaded state with what was read from it. */
 export interface NewStateUpload {
@@ -18,6 +20,15 @@ export interface NewStateUpload {
   readonly resourceCount: number
   readonly toolVersion: string | undefined
   readonly createdBy: string | undefined
+  /** For a state from the backup of another installation. */
+  readonly imported?: { readonly from: ImportedFrom; readonly secrets: ImportedSecrets } | undefined
+}
+
+/** The upload that an install holds, opened. */
+export interface HeldUpload {
+  readonly row: StateUploadRow
+  readonly state: Redacted.Redacted<Uint8Array>
+  readonly secrets: ImportedSecrets | undefined
 }
 
 /** So many uploads of a Workspace may wait: each is a whole state. */
@@ -29,6 +40,8 @@ const place = (row: Pick<StateUploadRow, "id" | "workspace_id">) => ({
   workspaceId: row.workspace_id,
   rowId: row.id
 })
+
+const secretsPlace = (row: Parameters<typeof place>[0]) => ({ ...place(row), column: "sealed_secrets" })
 
 const gone = () =>
   failedPrecondition(
@@ -51,10 +64,8 @@ export class StateUploads extends Context.Service<
     /** Gives the upload of a failed install back, for what is left of its hour. */
     readonly release: (installPlanId: InstallPlanId) => Effect.Effect<void>
     /** The upload that an install holds, with its state. */
-    readonly held: (
-      installPlanId: InstallPlanId
-    ) => Effect.Effect<{ readonly row: StateUploadRow; readonly state: Redacted.Redacted<Uint8Array> } | undefined>
-    /** Erases the sealed state, which a StateVersion holds from now on. */
+    readonly held: (installPlanId: InstallPlanId) => Effect.Effect<HeldUpload | undefined>
+    /** Erases what is sealed, which a StateVersion holds from now on. */
     readonly used: (id: StateUploadId) => Effect.Effect<void>
     /** Deletes what waited for its hour and was taken by nobody. */
     readonly eraseUnused: Effect.Effect<void>
@@ -92,7 +103,15 @@ export class StateUploads extends Context.Service<
           created_by: upload.createdBy ?? null,
           created_at: DateTime.formatIso(at),
           expires_at: DateTime.formatIso(DateTime.addDuration(at, retention.stateUpload.after)),
-          used_at: null
+          used_at: null,
+          imported_from: upload.imported === undefined ? null : ImportedFromJson.write(upload.imported.from),
+          sealed_secrets:
+            upload.imported === undefined
+              ? null
+              : yield* vault.seal(
+                  secretsPlace({ id, workspace_id: upload.workspaceId }),
+                  importedSecretsText(upload.imported.secrets)
+                )
         }
         yield* Effect.orDie(sql`INSERT INTO state_uploads ${StateUploadRow.values(sql, row)}`)
         return row
@@ -124,13 +143,22 @@ export class StateUploads extends Context.Service<
           WHERE install_plan_id = ${installPlanId} AND used_at IS NULL`.pipe(Effect.asVoid, Effect.orDie)
 
       const held = Effect.fnUntraced(function* (installPlanId: InstallPlanId) {
-        const [row] = yield* Effect.orDie(StateUploadRow.rows(sql)`SELECT * FROM state_uploads
-          WHERE install_plan_id = ${installPlanId} AND used_at IS NULL`)
-        return row?.state == null ? undefined : { row, state: yield* Effect.orDie(vault.open(place(row), row.state)) }
-      })
+        const [row] = yield* StateUploadRow.rows(sql)`SELECT * FROM state_uploads
+          WHERE install_plan_id = ${installPlanId} AND used_at IS NULL`
+        if (row?.state == null) return undefined
+        const { sealed_secrets, state } = row
+        return {
+          row,
+          state: yield* vault.open(place(row), state),
+          secrets:
+            sealed_secrets === null
+              ? undefined
+              : yield* Effect.flatMap(vault.openText(secretsPlace(row), sealed_secrets), importedSecretsOf)
+        }
+      }, Effect.orDie)
 
       const used = Effect.fnUntraced(function* (id: StateUploadId) {
-        yield* sql`UPDATE state_uploads SET ${StateUploadRow.changes(sql, { state: null, used_at: yield* now })}
+        yield* sql`UPDATE state_uploads SET ${StateUploadRow.changes(sql, { state: null, sealed_secrets: null, used_at: yield* now })}
           WHERE id = ${id}`
       }, Effect.orDie)
 

@@ -56,8 +56,8 @@ export interface NewStateVersion {
 /** The id of the state that a Run, the adoption of a left-over state or an upload commits: each commits one. */
 export const stateVersionIdOf = (from: string): StateVersionId => derivedId(StateVersionId, "sv", from, "state")
 
-// The generation is part of the identity: an older state cannot be passed off as a newer one.
-const statePlace = (row: {
+/** Where a state is sealed. The generation is part of the identity: an older state cannot be passed off as a newer one. */
+export const statePlace = (row: {
   readonly workspace_id: WorkspaceId
   readonly id: StateVersionId
   readonly generation: number
@@ -76,7 +76,11 @@ const outputPlace = (workspaceId: WorkspaceId, id: string) => ({
   rowId: id
 })
 
-const secretsPlace = (row: Parameters<typeof statePlace>[0]) => ({ ...statePlace(row), column: "sealed_secrets" })
+/** Where the secret inputs of a state are sealed. */
+export const secretsPlace = (row: Parameters<typeof statePlace>[0]) => ({
+  ...statePlace(row),
+  column: "sealed_secrets"
+})
 
 const decodeStateVersion = storedRecord(StateVersion)
 const decodeOutput = storedRecord(Output)

@@ -196,7 +196,23 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
   const wrappedIn = (workspaceId: WorkspaceId, text: string) =>
     Effect.orDie(findWrapped({ ids: [...new Set(text.match(/dk_[0-9a-f]{24}/g) ?? [])], workspaceId }))
 
-  return { forSealing, forOpening, rewrapAll, wrappedIn }
+  /** Keys that came with a file. They are used for what it holds, and not kept. */
+  const ofFile = (keys: ReadonlyArray<WrappedDataKey>) => ({
+    forOpening: Effect.fnUntraced(function* (id: string) {
+      const key = keys.find((candidate) => candidate.id === id)
+      if (key === undefined) return yield* VaultOpenFailed.anywhere()
+      return yield* unwrap({
+        id,
+        record_kind: key.recordKind,
+        workspace_id: key.workspaceId,
+        master_key_id: key.masterKeyId,
+        wrapped_key: key.wrappedKey,
+        created_at: key.createdAt
+      }).pipe(Effect.provideContext(services))
+    })
+  })
+
+  return { forSealing, forOpening, ofFile, rewrapAll, wrappedIn }
 })
 
 /** The active master key changed while a data key was being wrapped with the previous one. */

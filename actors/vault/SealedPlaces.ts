@@ -65,6 +65,7 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = [
   own("left_over_states", "state"),
   own("left_over_states", "sealed_secrets"),
   own("state_uploads", "state"),
+  own("state_uploads", "sealed_secrets"),
   own("outputs", "sealed_value"),
   own("backups", "archive"),
   own("generated_secrets", "sealed_value"),

@@ -83,6 +83,16 @@ export class Vault extends Context.Service<
     readonly openText: (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted, VaultOpenFailed>
     /** The data keys of a Workspace that sealed values in the text name, as they are stored: wrapped. */
     readonly wrappedKeys: (workspaceId: WorkspaceId, text: string) => Effect.Effect<ReadonlyArray<WrappedDataKey>>
+    /**
+     * Opens what another installation sealed, with the data keys of its file. Fails with `VaultLocked`, naming the master keys
+     * that are missing here.
+     */
+    readonly foreign: (
+      keys: ReadonlyArray<WrappedDataKey>
+    ) => Effect.Effect<
+      (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>,
+      VaultLocked
+    >
     /** Keyed digest (HMAC-SHA-256, base64url) of `text`; digests of different purposes have nothing in common. */
     readonly mac: (purpose: string, text: string) => Effect.Effect<string>
     /** Whether `digest` is the one `mac` gives, compared in constant time. */
@@ -213,6 +223,17 @@ const make = Effect.gen(function* () {
     openText: Effect.fn("Vault.openText")(function* (context, envelope) {
       const bytes = yield* open(context, envelope)
       return Redacted.make(new TextDecoder().decode(Redacted.value(bytes)))
+    }),
+    foreign: Effect.fn("Vault.foreign")(function* (keys) {
+      const { keys: available } = yield* Ref.get(keyring)
+      const keyIds = [...new Set(keys.map(({ masterKeyId }) => masterKeyId))].filter(
+        (id) => !available.some((key) => key.id === id)
+      )
+      if (keyIds.length > 0)
+        return yield* new VaultLocked({ message: `The master keys ${keyIds.join(", ")} are missing.`, keyIds })
+      const foreignKeys = dataKeys.ofFile(keys)
+      // A damaged file is no integrity fault of this installation, so nothing is logged.
+      return (context, envelope) => Effect.provideContext(openEnvelope(foreignKeys, context, envelope), services)
     }),
     wrappedKeys: Effect.fn("Vault.wrappedKeys")((workspaceId, text) => dataKeys.wrappedIn(workspaceId, text)),
     mac,

@@ -1,6 +1,7 @@
 import type { Extension } from "../records/Discovery.ts"
 import { ApprovalsApi } from "./ApprovalsApi.ts"
 import { AuditApi } from "./AuditApi.ts"
+import { BackupImportsApi } from "./BackupImportsApi.ts"
 import { BackupsApi } from "./BackupsApi.ts"
 import { ExportsApi } from "./ExportsApi.ts"
 import { InvitationsApi } from "./InvitationsApi.ts"
@@ -30,5 +31,6 @@ export const extensions: ReadonlyArray<Extension> = [
   family("state-resources", "The resources of a Capsule, without values.", StateResourcesApi.endpoints),
   family("left-over-states", "States that a Run left behind.", LeftOverStatesApi.endpoints),
   family("restores", "Backups of a Capsule or Workspace, and restoring from them.", BackupsApi.endpoints),
+  family("backup-imports", "A Capsule from the backup of another installation.", BackupImportsApi.endpoints),
   family("exports", "A Capsule as files with which the bare tool goes on.", ExportsApi.endpoints)
 ]

@@ -102,6 +102,7 @@ export const accessTable = {
   // Install plans
   "POST /api/v1/workspaces/:workspaceId/install-plans": member("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/state-uploads": owner("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/backup-uploads": owner("path.workspaceId"),
   "GET /api/v1/install-plans/:installPlanId": viewer("path.installPlanId"),
   "POST /api/v1/install-plans/:installPlanId/reconcile": member("path.installPlanId"),
 
@@ -115,6 +116,7 @@ export const accessTable = {
   "PATCH /api/v1/capsules/:capsuleId": admin("path.capsuleId"),
   "DELETE /api/v1/capsules/:capsuleId": admin("path.capsuleId"),
   "POST /api/v1/capsules/:capsuleId/release": owner("path.capsuleId"),
+  "POST /api/v1/capsules/:capsuleId/import-confirmation": owner("path.capsuleId", { confirmed: true }),
   "GET /api/v1/capsules/:capsuleId/outputs": viewer("path.capsuleId"),
   "GET /api/v1/capsules/:capsuleId/usage-summary": viewer("path.capsuleId"),
   "GET /api/v1/capsules/:capsuleId/state-versions": viewer("path.capsuleId"),

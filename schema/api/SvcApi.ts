@@ -4,6 +4,7 @@ import { securitySchemes } from "./AccessDescription.ts"
 import { AccountTokensApi } from "./AccountTokensApi.ts"
 import { ApprovalsApi } from "./ApprovalsApi.ts"
 import { AuditApi } from "./AuditApi.ts"
+import { BackupImportsApi } from "./BackupImportsApi.ts"
 import { BackupsApi } from "./BackupsApi.ts"
 import { CapsulesApi } from "./CapsulesApi.ts"
 import { ConnectionsApi } from "./ConnectionsApi.ts"
@@ -39,6 +40,7 @@ export class SvcApi extends HttpApi.make("svc")
   .add(CapsulesApi)
   .add(LeftOverStatesApi)
   .add(BackupsApi)
+  .add(BackupImportsApi)
   .add(ExportsApi)
   .add(SourcesApi)
   .add(RunsApi)

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
+import { ImportConfirmationRequest } from "../api/BackupImportsApi.ts"
 import { CapsuleReleased, ReleaseRequest } from "../api/CapsuleReleased.ts"
 import { ConfigurationPlanRequest, ReAdoptionRequest } from "../api/ConfigurationRequests.ts"
 import { AdoptionRequest, LeftOverAdopted } from "../api/LeftOverAdoption.ts"
@@ -90,6 +91,11 @@ export const CapsuleActor = Entity.make("Capsule", [
   Rpc.make("Release", {
     payload: { ...command, request: ReleaseRequest },
     success: CapsuleReleased,
+    error: ApiError
+  }),
+  Rpc.make("ConfirmImport", {
+    payload: { ...command, request: ImportConfirmationRequest },
+    success: Capsule,
     error: ApiError
   }),
   Rpc.make("ConfigurationPlan", {

@@ -14,6 +14,7 @@ import {
   Subject,
   WorkspaceId
 } from "./Ids.ts"
+import { CapsuleImport } from "./ImportedFrom.ts"
 import { DriftCheckPlan } from "./DriftChecks.ts"
 import { Timestamp } from "./Primitives.ts"
 
@@ -113,6 +114,8 @@ export const Capsule = Schema.Struct({
   waitsForCredential: Schema.optionalKey(CredentialWait),
   /** With status `released`: who gave the Capsule up, when and why. */
   release: Schema.optionalKey(CapsuleRelease),
+  /** For a Capsule that was imported from the backup of another installation. */
+  import: Schema.optionalKey(CapsuleImport),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({ identifier: "Capsule" })

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { ImportedFrom } from "./ImportedFrom.ts"
 import { StateUploadId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
@@ -19,6 +20,8 @@ export const StateUpload = Schema.Struct({
   resourceCount: Schema.Int,
   /** The version of the tool that wrote it; absent when the state does not say. */
   toolVersion: Schema.optionalKey(Schema.String),
+  /** For a state from the backup of another installation. */
+  importedFrom: Schema.optionalKey(ImportedFrom),
   createdAt: Timestamp,
   /** Erased then, unless an install has taken it. */
   expiresAt: Timestamp

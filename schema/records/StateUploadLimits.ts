@@ -2,3 +2,6 @@
 
 /** The largest state that is taken over. */
 export const mostStateBytes = 32 * 1024 * 1024
+
+/** The largest sealed backup that is imported. It holds every state of the Capsule that was kept, encoded twice. */
+export const mostBackupFileBytes = 128 * 1024 * 1024

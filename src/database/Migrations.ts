@@ -25,6 +25,7 @@ import {
 } from "../../schema/tables/ConnectionTables.ts"
 import { driftCheckColumns } from "../../schema/tables/DriftTables.ts"
 import { capsuleClientColumns, grantRedirectColumns, identityTables } from "../../schema/tables/IdentityTables.ts"
+import { importColumns } from "../../schema/tables/ImportTables.ts"
 import { installationReleaseColumns, installationTables } from "../../schema/tables/InstallationTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { invitationTables } from "../../schema/tables/InvitationTables.ts"
@@ -122,7 +123,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0042_audit_chain": auditChainTables,
   "0044_state_uploads": stateUploadTables,
   "0045_retention": retentionTables,
-  "0046_state_index": stateIndexTables
+  "0046_state_index": stateIndexTables,
+  "0047_backup_imports": importColumns
 }
 
 /** The database was written by a newer release than this one. */

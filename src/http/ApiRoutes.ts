@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import { endpointRoutes } from "./EndpointRoutes.ts"
+import { backupImportHandlers } from "./handlers/BackupImportHandlers.ts"
 import { backupHandlers } from "./handlers/BackupHandlers.ts"
 import { capsuleHandlers } from "./handlers/CapsuleHandlers.ts"
 import { connectionHandlers } from "./handlers/ConnectionHandlers.ts"
@@ -29,6 +30,7 @@ export const spineHandlers = Layer.mergeAll(
   stateUploadHandlers,
   stateResourceHandlers,
   backupHandlers,
+  backupImportHandlers,
   exportHandlers,
   sourceHandlers,
   runHandlers,

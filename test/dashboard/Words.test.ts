@@ -8,10 +8,12 @@ import { accountWords } from "../../src/dashboard/screens/account/Words.ts"
 import { capsuleWords } from "../../src/dashboard/screens/capsule/Words.ts"
 import { credentialWords } from "../../src/dashboard/screens/capsule/CredentialWords.ts"
 import { reAdoptionWords } from "../../src/dashboard/screens/capsule/ReAdoptionWords.ts"
+import { importConfirmationWords } from "../../src/dashboard/screens/capsule/ImportConfirmationWords.ts"
 import { releaseWords } from "../../src/dashboard/screens/capsule/ReleaseWords.ts"
 import { connectionWords } from "../../src/dashboard/screens/connections/Words.ts"
 import { graphWords } from "../../src/dashboard/screens/graph/Words.ts"
 import { homeWords } from "../../src/dashboard/screens/home/Words.ts"
+import { importWords } from "../../src/dashboard/screens/install/ImportWords.ts"
 import { installWords } from "../../src/dashboard/screens/install/Words.ts"
 import { decisionWords } from "../../src/dashboard/screens/run/DecisionWords.ts"
 import { diagnosisWords } from "../../src/dashboard/screens/run/DiagnosisWords.ts"
@@ -40,6 +42,8 @@ const dictionaries = {
   connectionWords,
   graphWords,
   homeWords,
+  importConfirmationWords,
+  importWords,
   installWords,
   runWords,
   decisionWords,

@@ -43,7 +43,7 @@ export const adoptionMutants: ReadonlyArray<Mutant> = [
   {
     name: "adoption: a used upload holds no state",
     file: uploadsFile,
-    text: "{ state: null, used_at: yield* now }",
+    text: "{ state: null, sealed_secrets: null, used_at: yield* now }",
     broken: "{ used_at: yield* now }",
     test: adoption
   },
@@ -120,7 +120,7 @@ export const adoptionMutants: ReadonlyArray<Mutant> = [
   {
     name: "adoption: the old backend",
     file: "actors/execution/PlanSettlement.ts",
-    text: "...takenOverWarning(base),",
+    text: "...takenOverWarning(base, capsule),",
     broken: "",
     test: adoption
   }

@@ -10,6 +10,7 @@ import { decisionMutants } from "./DecisionMutants.ts"
 import { exportMutants } from "./ExportMutants.ts"
 import { flowMutants } from "./FlowMutants.ts"
 import { identityMutants } from "./IdentityMutants.ts"
+import { importMutants } from "./ImportMutants.ts"
 import { invitationMutants } from "./InvitationMutants.ts"
 import type { Mutant } from "./Mutant.ts"
 import { redactionMutants } from "./RedactionMutants.ts"
@@ -40,6 +41,7 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   backupMutants,
   adoptionMutants,
   exportMutants,
+  importMutants,
   stateIndexMutants
 ]
 

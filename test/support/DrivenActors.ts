@@ -3,6 +3,8 @@
  * sequences and writes. Each with a test that drives it through its actor, and what it branches over.
  */
 export const drivenActors: Readonly<Record<string, readonly [test: string, why: string]>> = {
+  "actors/adoption/SealedBackupFile.ts": ["actors/adoption/BackupImport", "refusals in the order of opening a file"],
+  "actors/adoption/StateAdoption.ts": ["actors/adoption/StateAdoption", "asks StateConflicts and ModuleMismatch"],
   "actors/approval/PlanApproval.ts": ["actors/approval/WaysToApply", "reads the facts of ApprovalDecision"],
   "actors/capsule/CapsuleRelease.ts": ["actors/capsule/Release", "refusals in the order of a release, then its rows"],
   "actors/capsule/CapsulesLive.ts": ["actors/capsule/CapsuleGroups", "reads of one record, and pages"],
@@ -11,6 +13,7 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "asks VariablePatch and BlueprintPatch, then succeeds"
   ],
   "actors/capsule/FollowedApply.ts": ["actors/approval/WaysToApply", "asks FollowedPlanDecision and Approvals"],
+  "actors/capsule/ImportConfirmation.ts": ["actors/adoption/BackupImport", "refusals in the order of a confirmation"],
   "actors/capsule/LeftOverAdoption.ts": ["actors/capsule/LeftOverAdoption", "asks AdoptionProblems, then writes"],
   "actors/capsule/LifecycleCommands.ts": ["actors/capsule/AutoUpdate", "writes what CapsuleSettings decides"],
   "actors/capsule/PlanCommands.ts": ["actors/capsule/Reconcile", "which Run a command makes"],
@@ -118,7 +121,6 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/staleness/PathFilters",
     "which contents are compared, by ModuleFootprint"
   ],
-  "actors/state/BackupStore.ts": ["actors/execution/RestoreFence", "the archive of a backup and its place"],
   "actors/state/StateDifferences.ts": ["actors/state/StateResources", "what became of what between two states"],
   "actors/state/StateEntries.ts": ["actors/state/StateResources", "what the index says of a state"],
   "actors/state/StateIndex.ts": ["actors/state/StateResources", "which rows stay, end and begin"],

@@ -65,6 +65,10 @@ export const installPlansCreate: Endpoint<"installPlans", "create"> =
   "POST /api/v1/workspaces/:workspaceId/install-plans"
 export const stateUploadsCreate: Endpoint<"stateUploads", "create"> =
   "POST /api/v1/workspaces/:workspaceId/state-uploads"
+export const backupImportsUpload: Endpoint<"backupImports", "upload"> =
+  "POST /api/v1/workspaces/:workspaceId/backup-uploads"
+export const backupImportsConfirm: Endpoint<"backupImports", "confirm"> =
+  "POST /api/v1/capsules/:capsuleId/import-confirmation"
 export const installPlansReconcile: Endpoint<"installPlans", "reconcile"> =
   "POST /api/v1/install-plans/:installPlanId/reconcile"
 

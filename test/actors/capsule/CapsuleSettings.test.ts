@@ -9,7 +9,9 @@ const disabled = {
   status: "disabled",
   runtime_safety: "safe",
   current_state_version_id: state,
-  adopted_snapshot_id: SourceSnapshotId.make("snap_00000000000000000000000a")
+  adopted_snapshot_id: SourceSnapshotId.make("snap_00000000000000000000000a"),
+  imported_from: null,
+  import_confirmed_at: null
 } as const
 
 test("enabling restores the status that the evidence supports", () => {

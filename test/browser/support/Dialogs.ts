@@ -6,6 +6,7 @@ import { factorWords } from "../../../src/dashboard/screens/account/FactorWords.
 import { profileWords } from "../../../src/dashboard/screens/account/ProfileWords.ts"
 import { signInWords } from "../../../src/dashboard/screens/account/SignInWords.ts"
 import { exportWords } from "../../../src/dashboard/screens/capsule/ExportWords.ts"
+import { importConfirmationWords } from "../../../src/dashboard/screens/capsule/ImportConfirmationWords.ts"
 import { reAdoptionWords } from "../../../src/dashboard/screens/capsule/ReAdoptionWords.ts"
 import { releaseWords } from "../../../src/dashboard/screens/capsule/ReleaseWords.ts"
 import { capsuleWords } from "../../../src/dashboard/screens/capsule/Words.ts"
@@ -20,7 +21,7 @@ import { approvalWords } from "../../../src/dashboard/screens/workspace/Approval
 import { memberWords } from "../../../src/dashboard/screens/workspace/MemberWords.ts"
 import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.ts"
 import { vocabulary } from "../../../src/dashboard/words/Vocabulary.ts"
-import { storefrontId } from "./records/Capsules.ts"
+import { storefrontId, unconfirmedImport } from "./records/Capsules.ts"
 import { waitingUpdate } from "./records/RunGroups.ts"
 import { applyRun, failedRun, reviewRun } from "./records/Runs.ts"
 
@@ -83,6 +84,12 @@ const unconfirmed = (route: Route) =>
     json: { confirmed: false, password: true, code: true, passkeys: true, provider: { name: "Acme ID" } }
   })
 
+/** The Capsule came from another installation, and nobody has confirmed it yet. */
+const imported = async (route: Route) => {
+  const answer: { readonly capsule: object } = await (await route.fetch()).json()
+  await route.fulfill({ json: { capsule: { ...answer.capsule, ...unconfirmedImport } } })
+}
+
 const capsule = `/w/acme/capsules/${storefrontId}`
 const account = { path: "/account", ready: ".row-static" }
 const settings = { path: "/w/acme/settings", ready: ".row-static" }
@@ -144,6 +151,17 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     path: `${capsule}/danger`,
     ready: ".panel-danger",
     open: button((to) => exportWords[to].export)
+  },
+  {
+    source: "screens/capsule/ImportConfirmation.tsx",
+    path: capsule,
+    ready: ".tabs",
+    open: async (page, to) => {
+      await page.route(`**/api/v1/capsules/${storefrontId}`, imported)
+      await page.reload()
+      await page.getByRole("button", { name: importConfirmationWords[to].confirm, exact: true }).click()
+      await page.unroute(`**/api/v1/capsules/${storefrontId}`, imported)
+    }
   },
   {
     source: "screens/capsule/Release.tsx",

@@ -22,7 +22,10 @@ const policy = {
 }
 
 /** The whole product with its HTTP face, an operator policy, a Git repository, a provider mirror and one person. */
-export const hostedServer = Effect.fnUntraced(function* (repositoryFiles: Readonly<Record<string, string>>) {
+export const hostedServer = Effect.fnUntraced(function* (
+  repositoryFiles: Readonly<Record<string, string>>,
+  moreSettings: Readonly<Record<string, string>> = {}
+) {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-hosted-" })
   const gitdir = `${folder}/repository.git`
@@ -42,7 +45,8 @@ export const hostedServer = Effect.fnUntraced(function* (repositoryFiles: Readon
         policyFile,
         gitAllowOrigins: repository.origin,
         providerMirror: mirror.path,
-        providerMirrorRequired: "true"
+        providerMirrorRequired: "true",
+        ...moreSettings
       })
     ),
     Option.none()

@@ -105,6 +105,7 @@ POST   /api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver     
 # Install and revision plans
 POST   /api/v1/workspaces/:workspaceId/install-plans                                         401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/workspaces/:workspaceId/state-uploads                                         401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/workspaces/:workspaceId/backup-uploads                                        401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/install-plans/:installPlanId                                                  401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/install-plans/:installPlanId/reconcile                                        401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/revision-plans                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
@@ -116,6 +117,7 @@ GET    /api/v1/capsules/:capsuleId                                              
 PATCH  /api/v1/capsules/:capsuleId                                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 DELETE /api/v1/capsules/:capsuleId                                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/release                                                   401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/capsules/:capsuleId/import-confirmation                                       401  403  403  403  ok   | 403  403  403  | ok   403  403  403  403  403  403  | 409
 POST   /api/v1/capsules/:capsuleId/plan                                                      401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/destroy-plan                                              401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/reconcile-plan                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
@@ -248,7 +250,8 @@ export const confirmedRoutes: ReadonlySet<string> = new Set([
   "POST /api/v1/workspaces/:workspaceId/ownership",
   "POST /api/v1/sources/:sourceId/hook-secret",
   "GET /api/v1/backups/:backupId/archive",
-  "POST /api/v1/capsules/:capsuleId/exports"
+  "POST /api/v1/capsules/:capsuleId/exports",
+  "POST /api/v1/capsules/:capsuleId/import-confirmation"
 ])
 
 /** The row of a route; a route without one fails the test. */

@@ -221,7 +221,8 @@ describe("every route of the API", () => {
             return yield* expectRefusal(response, route, 405, "method_not_allowed")
           }
           const { error } = yield* decodeEnvelope(yield* Effect.promise(() => response.json()))
-          const refusal = route.name === "stateUploads.create" ? "415 unsupported_media_type" : "400 invalid_request"
+          const isFile = ["stateUploads.create", "backupImports.upload"].includes(route.name)
+          const refusal = isFile ? "415 unsupported_media_type" : "400 invalid_request"
           expect(`${route.name} ${response.status} ${error.code}`).toBe(`${route.name} ${refusal}`)
           expect(error.message).not.toContain(world.workspaceA)
         })

@@ -25,6 +25,7 @@ import { Decisions, Pin } from "./AutoUpdates.tsx"
 import { ReAdoptButton } from "./ReAdopt.tsx"
 import { onlyCheckFailed } from "./ReAdoption.ts"
 import { reAdoptionWords } from "./ReAdoptionWords.ts"
+import { ImportConfirmation } from "./ImportConfirmation.tsx"
 import { capsuleWords } from "./Words.ts"
 
 const shownValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
@@ -150,6 +151,7 @@ const Alerts = ({ capsule, runs }: { readonly capsule: Capsule; readonly runs: R
     )
   return (
     <>
+      <ImportConfirmation capsule={capsule} />
       {capsule.status === "released" ? null : capsule.status === "error" && onlyCheckFailed(runs) ? (
         <Notice tone="bad" title={reAdoption.checkFailedTitle}>
           <p>{reAdoption.checkFailedText}</p>

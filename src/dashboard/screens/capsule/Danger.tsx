@@ -1,6 +1,7 @@
 import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { Ended } from "./Ended.tsx"
 import { Export } from "./Export.tsx"
+import { ImportConfirmation, isUnconfirmed } from "./ImportConfirmation.tsx"
 import { Release } from "./Release.tsx"
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
@@ -177,13 +178,16 @@ export const Danger = ({ capsule }: { readonly capsule: Capsule }) => {
       <DriftChecks capsule={capsule} />
       <Panel title={words.disableTitle} tone="danger">
         <p>{words.disableText}</p>
+        <ImportConfirmation capsule={capsule} />
         {change.error === null ? null : <FaultNotice error={change.error} />}
-        <Button
-          busy={change.isPending}
-          onClick={() => change.mutate({ status: capsule.status === "disabled" ? "active" : "disabled" })}
-        >
-          {capsule.status === "disabled" ? words.enable : words.disable}
-        </Button>
+        {isUnconfirmed(capsule) ? null : (
+          <Button
+            busy={change.isPending}
+            onClick={() => change.mutate({ status: capsule.status === "disabled" ? "active" : "disabled" })}
+          >
+            {capsule.status === "disabled" ? words.enable : words.disable}
+          </Button>
+        )}
       </Panel>
       <Export capsule={capsule} />
       <Release capsule={capsule} />

@@ -19,6 +19,7 @@ import { advance } from "./Coordinator.ts"
 import type { InstallDraft } from "./Draft.ts"
 import { contentKey } from "./ContentKey.ts"
 import { Findings } from "./ModuleStep.tsx"
+import { importWords } from "./ImportWords.ts"
 import { adoptOf, type TakenState } from "./TakeOver.tsx"
 import { takeOverWords } from "./TakeOverWords.ts"
 import { installWords } from "./Words.ts"
@@ -50,6 +51,7 @@ export const ReviewStep = ({
 }: ReviewStepProps) => {
   const words = useWords(installWords)
   const takeOver = useWords(takeOverWords)
+  const imports = useWords(importWords)
   const workspace = useWorkspace()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
@@ -99,12 +101,22 @@ export const ReviewStep = ({
     },
     onSuccess: async (last) => {
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })
-      if (last.planRunId === undefined) return
+      if (last.planRunId === undefined) {
+        // An imported Capsule waits for its confirmation, and has no plan.
+        if (last.phase === "failed" || last.capsuleId === undefined) return
+        onDone(last)
+        void navigate({
+          to: "/w/$workspace/capsules/$capsuleId",
+          params: { workspace: workspace.handle, capsuleId: last.capsuleId }
+        })
+        return
+      }
       await queryClient.prefetchQuery(runQuery(last.planRunId))
       onDone(last)
       void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: last.planRunId } })
     }
   })
+  const isImport = taken?.upload.importedFrom !== undefined
   const failed = plan.data?.phase === "failed" ? plan.data : undefined
   const allowed = build === undefined || buildRead
   return (
@@ -155,8 +167,8 @@ export const ReviewStep = ({
         </div>
       )}
       {taken === undefined ? null : (
-        <Notice tone="warn" title={takeOver.unlocked}>
-          <p>{takeOver.unlockedText}</p>
+        <Notice tone="warn" title={isImport ? imports.unlocked : takeOver.unlocked}>
+          <p>{isImport ? imports.unlockedText : takeOver.unlockedText}</p>
         </Notice>
       )}
       {failed === undefined ? null : (
@@ -176,7 +188,7 @@ export const ReviewStep = ({
             if (ready) plan.mutate()
           }}
         >
-          {words.makePlan}
+          {isImport ? imports.create : words.makePlan}
         </Button>
         <output className="muted">
           {plan.isPending && phase !== undefined ? words.phases[phase] : words.reviewNote}

@@ -11,6 +11,8 @@ import { FaultNotice } from "../../ui/Feedback.tsx"
 import { AreaField, TextField } from "../../ui/Field.tsx"
 import { Facts } from "../../ui/Layout.tsx"
 import { useWords } from "../../words/Words.ts"
+import { ImportBackup } from "./ImportBackup.tsx"
+import { importWords } from "./ImportWords.ts"
 import { takeOverWords } from "./TakeOverWords.ts"
 
 /** An uploaded state, and the addresses that the person has typed. */
@@ -82,35 +84,41 @@ const Upload = ({ onChange }: Pick<TakeOverProps, "onChange">) => {
 /** The state of infrastructure that exists already, as the beginning of the Capsule. */
 export const TakeOver = ({ taken, onChange }: TakeOverProps) => {
   const words = useWords(takeOverWords)
+  const imports = useWords(importWords)
+  const from = taken?.upload.importedFrom
   return (
-    <details className="fold" open={taken !== undefined || undefined}>
-      <summary>{words.title}</summary>
-      <p className="muted">{words.about}</p>
-      {taken === undefined ? (
-        <Upload onChange={onChange} />
-      ) : (
-        <div className="form">
-          <Facts
-            items={[
-              [words.uploaded, words.facts(taken.upload.resourceCount, taken.upload.serial)],
-              [words.writtenBy, taken.upload.toolVersion],
-              [words.digest, <code key="digest">{taken.upload.sha256}</code>]
-            ]}
-          />
-          <AreaField
-            label={words.undeclared}
-            helper={words.undeclaredHelp}
-            optional
-            mono
-            rows={3}
-            value={taken.undeclared}
-            onChange={(event) => onChange({ ...taken, undeclared: event.target.value })}
-          />
-          <Button small onClick={() => onChange(undefined)}>
-            {words.without}
-          </Button>
-        </div>
-      )}
-    </details>
+    <>
+      <details className="fold" open={taken !== undefined || undefined}>
+        <summary>{from === undefined ? words.title : imports.title}</summary>
+        <p className="muted">{from === undefined ? words.about : imports.about}</p>
+        {taken === undefined ? (
+          <Upload onChange={onChange} />
+        ) : (
+          <div className="form">
+            <Facts
+              items={[
+                [imports.origin, from === undefined ? undefined : imports.from(from.name)],
+                [words.uploaded, words.facts(taken.upload.resourceCount, taken.upload.serial)],
+                [words.writtenBy, taken.upload.toolVersion],
+                [words.digest, <code key="digest">{taken.upload.sha256}</code>]
+              ]}
+            />
+            <AreaField
+              label={words.undeclared}
+              helper={words.undeclaredHelp}
+              optional
+              mono
+              rows={3}
+              value={taken.undeclared}
+              onChange={(event) => onChange({ ...taken, undeclared: event.target.value })}
+            />
+            <Button small onClick={() => onChange(undefined)}>
+              {words.without}
+            </Button>
+          </div>
+        )}
+      </details>
+      {taken === undefined ? <ImportBackup onUploaded={(upload) => onChange({ upload, undeclared: "" })} /> : null}
+    </>
   )
 }

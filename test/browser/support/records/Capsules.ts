@@ -87,6 +87,23 @@ export const capsules: ReadonlyArray<Capsule> = [
   )
 ]
 
+/** What is different about a Capsule that was imported and is not confirmed. */
+export const unconfirmedImport = {
+  status: "disabled",
+  import: {
+    from: {
+      backupId: "bkp_0000000000000007",
+      workspaceId: "ws_0000000000000007",
+      capsuleId: "cap_0000000000000070",
+      name: "shop",
+      stateVersionId: "sv_0000000000000070",
+      stateCreatedAt: ago(900),
+      generation: 4,
+      serial: 6
+    }
+  }
+} as const satisfies Partial<Capsule>
+
 export const outputs: ReadonlyArray<Output> = [
   {
     name: "url",

@@ -54,6 +54,15 @@ export const capsuleRoute = (world: World, id: string, action: string | undefine
       consumersElsewhere: 0
     })
   }
+  if (action === "import-confirmation" && capsule.import !== undefined) {
+    const confirmed = {
+      ...capsule,
+      status: "pending" as const,
+      import: { ...capsule.import, confirmedAt: new Date().toISOString() }
+    }
+    world.capsules[index] = confirmed
+    return ok({ capsule: confirmed })
+  }
   if (action === "exports" && asked.method === "GET") return ok("an archive")
   if (action === "exports") {
     const exported = {

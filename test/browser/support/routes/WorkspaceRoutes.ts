@@ -1,6 +1,6 @@
 import type { StateUpload } from "../../../../src/dashboard/api/Types.ts"
 import { activity } from "../records/Activity.ts"
-import { storefrontId } from "../records/Capsules.ts"
+import { storefrontId, unconfirmedImport } from "../records/Capsules.ts"
 import { approvalRules, teams } from "../records/Approvals.ts"
 import { automationTokens, departure, invitations, me, members } from "../records/People.ts"
 import { failedRun, reviewRun } from "../records/Runs.ts"
@@ -77,6 +77,8 @@ export const installPlan = (phase: string, nextAction: string, planRunId: string
   updatedAt: new Date().toISOString()
 })
 
+const importedUpload = "sup_0000000000000002"
+
 export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer => {
   if (rest === "backups") return backupRoute(world, asked.method)
   if (rest === "automation") {
@@ -130,9 +132,9 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
     })
   }
   if (rest === "plan-update" || rest === "drift-check") return ok({ runGroup: {}, runs: [], skipped: [] }, 201)
-  if (rest === "state-uploads") {
+  if (rest === "state-uploads" || rest === "backup-uploads") {
     const stateUpload: StateUpload = {
-      id: "sup_0000000000000001",
+      id: rest === "state-uploads" ? "sup_0000000000000001" : importedUpload,
       workspaceId,
       sha256: "5".repeat(64),
       sizeBytes: 2048,
@@ -141,9 +143,15 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
       resourceCount: 3,
       toolVersion: "1.9.5",
       createdAt: ago(0),
-      expiresAt: ago(-60)
+      expiresAt: ago(-60),
+      ...(rest === "state-uploads" ? {} : { importedFrom: unconfirmedImport.import.from })
     }
     return ok({ replayed: false, stateUpload }, 201)
+  }
+  if (rest === "install-plans" && textField(field(asked.body, "adopt"), "uploadId") === importedUpload) {
+    world.capsules = world.capsules.map((each) => (each.id === storefrontId ? { ...each, ...unconfirmedImport } : each))
+    const { planRunId: _none, ...plan } = installPlan("reviewable", "none", "import")
+    return ok({ replayed: false, installPlan: { ...plan, capsuleId: storefrontId } }, 201)
   }
   if (rest === "install-plans") {
     const run = addRun(world, { type: "plan", status: "queued", capsuleId: storefrontId })

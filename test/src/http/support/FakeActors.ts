@@ -78,6 +78,7 @@ const actors = Layer.mergeAll(
     update: refuse,
     remove: refuse,
     release: refuse,
+    confirmImport: refuse,
     plan: refuse,
     reconcilePlan: refuse,
     destroyPlan: refuse,
@@ -103,7 +104,7 @@ const actors = Layer.mergeAll(
     usage: refuse,
     workspaceUsage: refuse
   }),
-  Layer.succeed(StateReceipt, { receive: refuse }),
+  Layer.succeed(StateReceipt, { receive: refuse, receiveBackup: refuse }),
   Layer.succeed(CapsuleExports, { grant: refuse, download: refuse }),
   Layer.succeed(StateResources, { list: refuse, difference: refuse }),
   Layer.succeed(CapsuleBackups, { archive: refuse, restorePlan: refuse }),

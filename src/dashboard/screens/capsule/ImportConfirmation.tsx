@@ -1,0 +1,91 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { call } from "../../api/Call.ts"
+import { backupImportsConfirm } from "../../api/Endpoints.ts"
+import { capsuleQuery } from "../../api/Queries.ts"
+import type { Capsule } from "../../api/Types.ts"
+import { useMay } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
+import { TextField } from "../../ui/Field.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { toast } from "../../ui/Toast.tsx"
+import { vocabulary } from "../../words/Vocabulary.ts"
+import { useWords } from "../../words/Words.ts"
+import { importConfirmationWords } from "./ImportConfirmationWords.ts"
+
+/** Whether the Capsule was imported and nobody has confirmed it yet. */
+export const isUnconfirmed = (capsule: Capsule): boolean =>
+  capsule.status === "disabled" && capsule.import !== undefined && capsule.import.confirmedAt === undefined
+
+const ConfirmDialog = ({ capsule, onClose }: { readonly capsule: Capsule; readonly onClose: () => void }) => {
+  const text = useWords(importConfirmationWords)
+  const terms = useWords(vocabulary)
+  const queryClient = useQueryClient()
+  const [typed, setTyped] = useState("")
+  const confirmed = typed.trim() === capsule.name
+  const confirming = useMutation({
+    mutationFn: () =>
+      call(backupImportsConfirm, { params: { capsuleId: capsule.id }, body: { confirm: capsule.name } }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
+      void queryClient.invalidateQueries({ queryKey: ["workspace"] })
+      toast(text.done)
+      onClose()
+    }
+  })
+  return (
+    <Dialog title={text.dialogTitle(capsule.name)} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (confirmed && !confirming.isPending) confirming.mutate()
+        }}
+      >
+        <p>{text.effect}</p>
+        <TextField
+          label={text.confirmName(capsule.name)}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+        {confirming.error === null ? null : <FaultNotice error={confirming.error} />}
+        <div className="form-actions">
+          <Button tone="primary" type="submit" disabled={!confirmed} busy={confirming.isPending}>
+            {text.confirm}
+          </Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** Why an imported Capsule is disabled, and what ends that. */
+export const ImportConfirmation = ({ capsule }: { readonly capsule: Capsule }) => {
+  const text = useWords(importConfirmationWords)
+  const may = useMay()
+  const [open, setOpen] = useState(false)
+  if (!isUnconfirmed(capsule) || capsule.import === undefined) return null
+  const { from } = capsule.import
+  return (
+    <Notice tone="warn" title={text.title}>
+      <p>{text.text(from.name)}</p>
+      <p>
+        {text.asOf} <Time at={from.stateCreatedAt} />
+      </p>
+      {may("owner") ? (
+        <Button small onClick={() => setOpen(true)}>
+          {text.confirm}
+        </Button>
+      ) : (
+        <p>{text.ownerOnly}</p>
+      )}
+      {open ? <ConfirmDialog capsule={capsule} onClose={() => setOpen(false)} /> : null}
+    </Notice>
+  )
+}

@@ -1,0 +1,29 @@
+const en = {
+  title: "This capsule was imported and is disabled",
+  text: (name: string) =>
+    `It comes from the capsule ${name} of another installation, which this one does not lock. While both manage the same infrastructure, each destroys the other's work. Release the original first.`,
+  asOf: "Its state is as it was in the backup, from",
+  ownerOnly: "An owner has to confirm that the original no longer manages it.",
+  confirm: "Confirm the import",
+  dialogTitle: (name: string) => `Confirm the import of ${name}`,
+  effect:
+    "The capsule can be planned then. Nothing is applied by itself: the first plan shows what differs between the backup and the real infrastructure, and has to be approved.",
+  confirmName: (name: string) => `The original no longer manages it. Type ${name} to confirm`,
+  done: "Import confirmed. Plan the capsule next."
+}
+
+const ja: typeof en = {
+  title: "このカプセルはインポートされたもので、無効です",
+  text: (name: string) =>
+    `別の環境のカプセル ${name} からインポートされました。元の環境はロックされません。両方が同じインフラを管理すると、互いの変更を破壊します。先に元のカプセルの管理を終了してください。`,
+  asOf: "状態はバックアップ時点のものです：",
+  ownerOnly: "元のカプセルによる管理が終了したことを、オーナーが確認する必要があります。",
+  confirm: "インポートを確認する",
+  dialogTitle: (name: string) => `${name} のインポートを確認する`,
+  effect:
+    "確認するとプランを作成できます。自動的に適用されることはありません。最初のプランにはバックアップと実際のインフラとの違いが表示され、承認が必要です。",
+  confirmName: (name: string) => `元のカプセルによる管理は終了しました。確認のため ${name} と入力してください`,
+  done: "インポートを確認しました。次にプランを作成してください。"
+}
+
+export const importConfirmationWords = { en, ja }

@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { StateReceipt } from "../../../actors/adoption/StateReceipt.ts"
+import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { stateUploadAnswer } from "../../../schema/api/StateUploadsApi.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { CapsuleId } from "../../../schema/records/Ids.ts"
+import { authorisedWorkspace, commandContext, idempotent, pathId, repeatableAnswer } from "./Commands.ts"
+
+const received = repeatableAnswer(SvcApi.groups.backupImports.endpoints.upload, stateUploadAnswer)
+
+export const backupImportHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "backupImports",
+  Effect.fn(function* (handlers) {
+    const receipt = yield* StateReceipt
+    const capsules = yield* Capsules
+    return handlers.handleAll({
+      upload: Effect.fnUntraced(function* ({ headers, payload, query: { capsuleId } }) {
+        const sha256 = createHash("sha256").update(payload).digest("hex")
+        const request = yield* idempotent(headers, { sha256, capsuleId: capsuleId ?? null })
+        const { replayed, value } = yield* receipt.receiveBackup(
+          yield* commandContext,
+          yield* authorisedWorkspace,
+          { file: payload, capsuleId },
+          request
+        )
+        return yield* received({ stateUpload: value, replayed }, replayed)
+      }),
+      confirm: Effect.fnUntraced(function* ({ params, payload }) {
+        const id = yield* pathId(CapsuleId, params.capsuleId, "Capsule")
+        return { capsule: yield* capsules.confirmImport(yield* commandContext, id, payload) }
+      })
+    })
+  })
+)

@@ -1,0 +1,99 @@
+import type { Mutant } from "./Mutant.ts"
+
+const test = "test/actors/adoption/BackupImport.test.ts"
+const file = "actors/adoption/SealedBackupFile.ts"
+
+/** What a backup of another installation may become here, and when. */
+export const importMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "import: the digest of the archive",
+    file,
+    text: "if (digestOf(archive) !== digest)",
+    broken: 'if (digest === "")',
+    test
+  },
+  {
+    name: "import: the serial is higher than that of the backup",
+    file,
+    text: "withSerial(original, version.serial + 1)",
+    broken: "withSerial(original, version.serial)",
+    test
+  },
+  {
+    name: "import: missing master keys are named",
+    file: "actors/vault/Vault.ts",
+    text: "(id) => !available.some((key) => key.id === id)",
+    broken: '(id) => id === ""',
+    test
+  },
+  {
+    name: "import: another Capsule of the backup is chosen by name alone",
+    file,
+    text: "asked === undefined && others.length === 0 ? only",
+    broken: "asked === undefined ? only",
+    test
+  },
+  {
+    name: "import: the Capsule begins disabled",
+    file: "actors/authority/CapsuleLedger.ts",
+    text: 'capsule.importedFrom === undefined ? "pending" : "disabled"',
+    broken: 'capsule.importedFrom === undefined ? "pending" : "pending"',
+    test
+  },
+  {
+    name: "import: nobody enables it without the confirmation",
+    file: "actors/capsule/CapsuleSettings.ts",
+    text: "if (isUnconfirmed(capsule)) return",
+    broken: "if (capsule.status !== 'disabled') return",
+    test
+  },
+  {
+    name: "import: the name is typed",
+    file: "actors/capsule/ImportConfirmation.ts",
+    text: "if (confirm !== capsule.name) {",
+    broken: 'if (confirm === "") {',
+    test
+  },
+  {
+    name: "import: confirmed once",
+    file: "actors/capsule/ImportConfirmation.ts",
+    text: "if (!isUnconfirmed(capsule)) {",
+    broken: "if (isUnconfirmed(capsule) && confirm === '') {",
+    test
+  },
+  {
+    name: "import: a plan comes before anything else",
+    file: "actors/capsule/CapsuleRuns.ts",
+    text: 'if (type !== "plan" && hasImportedState(capsule)) {',
+    broken: 'if (type === "restore" && hasImportedState(capsule)) {',
+    test
+  },
+  {
+    name: "import: what the original may still do",
+    file: "actors/execution/TakenOverState.ts",
+    text: "return imported_from === null",
+    broken: "return imported_from !== undefined",
+    test
+  },
+  {
+    name: "import: the secrets of its state",
+    file: "actors/adoption/StateAdoption.ts",
+    text: "secrets: fromStoredSecrets(secrets?.secrets ?? []),",
+    broken: "secrets: fromStoredSecrets([]),",
+    test
+  },
+  {
+    name: "access: an import is confirmed in a session",
+    file: "schema/api/Roles.ts",
+    text: '"POST /api/v1/capsules/:capsuleId/import-confirmation": owner("path.capsuleId", { confirmed: true })',
+    broken: '"POST /api/v1/capsules/:capsuleId/import-confirmation": owner("path.capsuleId")',
+    test: "test/src/http/AuthorizationTable.test.ts"
+  },
+  {
+    name: "access: an owner uploads a backup",
+    file: "schema/api/Roles.ts",
+    text: '"POST /api/v1/workspaces/:workspaceId/backup-uploads": owner(',
+    broken: '"POST /api/v1/workspaces/:workspaceId/backup-uploads": admin(',
+    test: "test/src/http/AuthorizationTable.test.ts"
+  }
+]
