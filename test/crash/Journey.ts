@@ -1,7 +1,9 @@
 import { Effect } from "effect"
+import type { StateUploadId } from "../../schema/records/Ids.ts"
 import type { Run } from "../../schema/records/Run.ts"
 import { Broken, holds } from "./CrashClient.ts"
 import { canaries } from "./CrashWorld.ts"
+import { confirmImport, importUpload, leave } from "./ImportJourney.ts"
 import { exportJourney } from "./ExportJourney.ts"
 import { approve, isExcused, planAgain, startApply, type Traveller } from "./Traveller.ts"
 import { updateJourney } from "./UpdateJourney.ts"
@@ -21,17 +23,24 @@ const upload = Effect.fnUntraced(function* ({ client, world }: Traveller, attemp
   return { uploadId: stateUpload.id, sha256: stateUpload.sha256 }
 })
 
-const install = Effect.fnUntraced(function* (traveller: Traveller, isAdoption: boolean) {
+interface Install<E> {
+  readonly name: string
+  /** The state that the Capsule begins with. */
+  readonly adopt?: (attempt: number) => Effect.Effect<{ readonly uploadId: StateUploadId; readonly sha256: string }, E>
+}
+
+/** The installed Capsule, with its first plan; without one where an import has to be confirmed first. */
+const install = Effect.fnUntraced(function* <E>(traveller: Traveller, { adopt: taken, name }: Install<E>) {
   const { acknowledged, client, repositoryUrl, world } = traveller
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
-    const adopt = isAdoption ? { adopt: yield* upload(traveller, attempt) } : {}
+    const adopt = taken === undefined ? {} : { adopt: yield* taken(attempt) }
     const { installPlan: created } = yield* client.call(({ installPlans }) =>
       installPlans.create({
         params: { workspaceId: world.workspaceId },
-        headers: { "idempotency-key": `install-${attempt}` },
+        headers: { "idempotency-key": `${name}-${attempt}` },
         payload: {
-          source: { name: "crash", url: repositoryUrl },
-          capsule: { name: `crash-${attempt}`, environment: "test" },
+          source: { name, url: repositoryUrl },
+          capsule: { name: `${name}-${attempt}`, environment: "test" },
           options: {
             providerBindings: [
               { provider: "example.test/acme/demo", moduleLocalName: "demo", connectionId: world.connectionId }
@@ -52,6 +61,10 @@ const install = Effect.fnUntraced(function* (traveller: Traveller, isAdoption: b
         acknowledged.runs.add(installPlan.planRunId)
         const plan = yield* client.settled(installPlan.planRunId)
         return { capsuleId: installPlan.capsuleId, plan }
+      }
+      if (installPlan.capsuleId !== undefined && installPlan.phase === "reviewable") {
+        acknowledged.capsules.add(installPlan.capsuleId)
+        return { capsuleId: installPlan.capsuleId, plan: undefined }
       }
       if (installPlan.phase === "failed") {
         const reasons = installPlan.diagnostics.map(({ code }) => code)
@@ -149,7 +162,7 @@ const cancelSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsu
   )
 })
 
-export type JourneyName = "install" | "adopt" | "export" | "destroy" | "cancel" | "update"
+export type JourneyName = "install" | "adopt" | "import" | "export" | "destroy" | "cancel" | "update"
 
 /** What is committed on the way. */
 export interface Commits {
@@ -162,8 +175,18 @@ export interface Commits {
 /** The main job as far as a kill point needs it, or an update of several Capsules. */
 export const travel = Effect.fn("travel")(function* (traveller: Traveller, name: JourneyName, commits: Commits) {
   if (name === "update") return yield* updateJourney(traveller, commits.chain)
-  const { capsuleId, plan } = yield* install(traveller, name === "adopt")
+  const { capsuleId, plan } = yield* install(traveller, {
+    name: "crash",
+    ...(name === "adopt" ? { adopt: (attempt: number) => upload(traveller, attempt) } : {})
+  })
   yield* carryThrough(traveller, capsuleId, "plan", "again", plan)
+  if (name === "import") {
+    const file = yield* leave(traveller, capsuleId)
+    const adopt = (attempt: number) => importUpload(traveller, file, attempt)
+    const imported = yield* install(traveller, { name: "moved", adopt })
+    yield* confirmImport(traveller, imported.capsuleId)
+    return yield* carryThrough(traveller, imported.capsuleId, "plan", "imported")
+  }
   if (name === "export") return yield* exportJourney(traveller, capsuleId)
   if (name === "cancel") {
     yield* commits.slower

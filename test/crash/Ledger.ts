@@ -35,7 +35,8 @@ const CapsuleRecord = Schema.Struct({
   runtime_safety: Schema.String,
   current_state_version_id: text,
   current_state_generation: Schema.Int,
-  execution_authority_epoch: Schema.Int
+  execution_authority_epoch: Schema.Int,
+  import_confirmed_at: Schema.NullOr(Schema.String)
 })
 
 const EventRecord = Schema.Struct({

@@ -1,7 +1,6 @@
 import type { KillPointName } from "../../actors/KillPoint.ts"
 import type { Kill } from "./CrashHost.ts"
 import type { JourneyName } from "./Journey.ts"
-import { mountRefusal } from "../support/SmallDisk.ts"
 import type { Hunt, Scenario, Victim } from "./Scenario.ts"
 
 const at = (point: KillPointName, passing: number): Kill => ({ _tag: "at", at: { point, passing } })
@@ -14,7 +13,7 @@ const named = (journey: JourneyName, points: ReadonlyArray<readonly [KillPointNa
   points.flatMap(([point, ...passings]) =>
     (passings.length === 0 ? [1] : passings).map(
       (passing): Scenario => ({
-        name: `${point}:${passing}${journey === "adopt" ? " of an adoption" : ""}`,
+        name: `${point}:${passing}${journey === "adopt" ? " of an adoption" : journey === "import" ? " of an import" : ""}`,
         journey,
         kills: [at(point, passing)],
         ...heldAt(point),
@@ -92,6 +91,15 @@ const points: ReadonlyArray<Scenario> = [
     ["apply.executed"],
     ["apply.settled"]
   ]),
+  ...named("import", [
+    ["state_upload.storing"],
+    ["state_upload.stored"],
+    ["install.adopting"],
+    ["import.confirming"],
+    ["import.confirmed"],
+    ["plan.executed", 2],
+    ["apply.executed", 2]
+  ]),
   ...named("export", [["export.granting"], ["export.granted"], ["export.sending"]]),
   ...named("cancel", [["cancel.decided"], ["apply.run.cancelled"]]),
   ...named("destroy", [
@@ -166,8 +174,9 @@ const hunts: ReadonlyArray<Scenario> = [
   hunted({ victim: "server", stage: "sync" })
 ]
 
+// Only root may mount the small disk.
 const fullDisks: ReadonlyArray<Scenario> =
-  mountRefusal === undefined
+  process.getuid?.() === 0
     ? [{ name: "the disk is full during an apply", journey: "destroy", kills: [], diskFull: true, mustKill: true }]
     : []
 
