@@ -4,6 +4,7 @@ import { Broken, holds } from "./CrashClient.ts"
 import { canaries } from "./CrashWorld.ts"
 import { exportJourney } from "./ExportJourney.ts"
 import { approve, isExcused, planAgain, startApply, type Traveller } from "./Traveller.ts"
+import { restoreJourney } from "./RestoreJourney.ts"
 import { updateJourney } from "./UpdateJourney.ts"
 
 const mostAttempts = 8
@@ -149,7 +150,7 @@ const cancelSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsu
   )
 })
 
-export type JourneyName = "install" | "adopt" | "export" | "destroy" | "cancel" | "update"
+export type JourneyName = "install" | "adopt" | "export" | "restore" | "destroy" | "cancel" | "update"
 
 /** What is committed on the way. */
 export interface Commits {
@@ -164,6 +165,7 @@ export const travel = Effect.fn("travel")(function* (traveller: Traveller, name:
   if (name === "update") return yield* updateJourney(traveller, commits.chain)
   const { capsuleId, plan } = yield* install(traveller, name === "adopt")
   yield* carryThrough(traveller, capsuleId, "plan", "again", plan)
+  if (name === "restore") return yield* restoreJourney(traveller, capsuleId)
   if (name === "export") return yield* exportJourney(traveller, capsuleId)
   if (name === "cancel") {
     yield* commits.slower

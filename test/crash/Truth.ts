@@ -3,6 +3,11 @@ import type { Cloud, Ledger, RunRecord } from "./Ledger.ts"
 
 const isApply = ({ type }: RunRecord) => type === "apply" || type === "destroy_apply"
 
+/** The Run that carries a reviewed restore out. */
+const isRestore = ({ state_version_id, type }: RunRecord) => type === "restore" && state_version_id !== null
+
+const statusAfter = { apply: "active", destroy_apply: "destroyed", restore: "stale" } as const
+
 const endings = new Set([
   "run.succeeded",
   "run.failed",
@@ -99,15 +104,22 @@ const creationsAreKnown = (ledger: Ledger, cloud: Cloud) => {
 /** The Capsule's status, epoch, generation, pointer and runtimeSafety follow from its applies and states. */
 const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
   ledger.capsules.flatMap((capsule) => {
-    const last = ledger.runs.filter((run) => isApply(run) && run.capsule_id === capsule.id).at(-1)
+    const own = ledger.runs.filter(({ capsule_id }) => capsule_id === capsule.id)
+    const last = own.filter((run) => isApply(run) || isRestore(run)).at(-1)
+    const restores = own.filter(isRestore)
     const states = ledger.states.filter(({ capsuleId }) => capsuleId === capsule.id)
     const newest = states.at(-1)
     const succeeded = last?.status === "succeeded"
-    const expected =
-      last === undefined ? "pending" : succeeded ? (last.type === "apply" ? "active" : "destroyed") : undefined
+    const after = Object.entries(statusAfter).find(([type]) => type === last?.type)?.[1]
+    const expected = last === undefined ? "pending" : succeeded ? after : undefined
+    const safety = last?.type === "restore" ? "unknown" : "safe"
+    const told = ledger.restored.filter(({ id }) => id === capsule.id).length
     const lost = (newest?.notes ?? []).filter((id) => !cloud.present.includes(id))
     return [
-      ...(capsule.execution_authority_epoch === 1 ? [] : [`The epoch is ${capsule.execution_authority_epoch}`]),
+      ...(capsule.execution_authority_epoch === 1 + restores.length
+        ? []
+        : [`The epoch is ${capsule.execution_authority_epoch} after ${restores.length} restores`]),
+      ...(told === restores.length ? [] : [`${told} restores are in the history, and ${restores.length} happened`]),
       ...(capsule.current_state_generation === states.length &&
       states.every(({ generation }, index) => generation === index + 1)
         ? []
@@ -118,7 +130,9 @@ const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
       ...(expected === undefined || capsule.status === expected
         ? []
         : [`The Capsule is ${capsule.status}, not ${expected}`]),
-      ...(!succeeded || capsule.runtime_safety === "safe" ? [] : ["runtimeSafety is unknown after a success"]),
+      ...(!succeeded || capsule.runtime_safety === safety
+        ? []
+        : [`runtimeSafety is ${capsule.runtime_safety} after a success`]),
       ...(!succeeded || lost.length === 0 ? [] : [`The state tells of ${lost.join(", ")}, which do not exist`])
     ]
   })
