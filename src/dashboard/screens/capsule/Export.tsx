@@ -7,11 +7,11 @@ import type { Capsule } from "../../api/Types.ts"
 import { useMay } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
-import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
-import { TextField } from "../../ui/Field.tsx"
+import { Notice } from "../../ui/Feedback.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
+import { TypedConfirmDialog } from "../../ui/TypedConfirmDialog.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { exportWords } from "./ExportWords.ts"
@@ -58,41 +58,24 @@ const Ready = ({ capsule, granted, onClose }: Shown & { readonly granted: Grante
 
 const ExportDialog = ({ capsule, onClose }: Shown) => {
   const text = useWords(exportWords)
-  const terms = useWords(vocabulary)
-  const [typed, setTyped] = useState("")
-  const confirmed = typed.trim() === capsule.name
   const granting = useMutation({
     mutationFn: () => call(exportsCreate, { params: { capsuleId: capsule.id }, body: { confirm: capsule.name } })
   })
   if (granting.data !== undefined) return <Ready capsule={capsule} granted={granting.data.export} onClose={onClose} />
   return (
-    <Dialog title={text.dialogTitle(capsule.name)} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (confirmed && !granting.isPending) granting.mutate()
-        }}
-      >
-        <Notice tone="warn">{text.secrets}</Notice>
-        <p>{text.recorded}</p>
-        <TextField
-          label={text.confirmName(capsule.name)}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-        />
-        {granting.error === null ? null : <FaultNotice error={granting.error} />}
-        <div className="form-actions">
-          <Button tone="primary" type="submit" disabled={!confirmed} busy={granting.isPending}>
-            {text.export}
-          </Button>
-          <Button onClick={onClose}>{terms.cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+    <TypedConfirmDialog
+      title={text.dialogTitle(capsule.name)}
+      name={capsule.name}
+      label={text.confirmName(capsule.name)}
+      action={text.export}
+      tone="primary"
+      change={granting}
+      onConfirm={() => granting.mutate()}
+      onClose={onClose}
+    >
+      <Notice tone="warn">{text.secrets}</Notice>
+      <p>{text.recorded}</p>
+    </TypedConfirmDialog>
   )
 }
 

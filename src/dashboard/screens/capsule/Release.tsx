@@ -7,12 +7,11 @@ import { capsuleQuery, capsulesQuery, dependenciesQuery } from "../../api/Querie
 import type { Capsule } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
-import { AreaField, SelectField, TextField } from "../../ui/Field.tsx"
+import { Notice } from "../../ui/Feedback.tsx"
+import { AreaField, SelectField } from "../../ui/Field.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { toast } from "../../ui/Toast.tsx"
-import { vocabulary } from "../../words/Vocabulary.ts"
+import { TypedConfirmDialog } from "../../ui/TypedConfirmDialog.tsx"
 import { useWords } from "../../words/Words.ts"
 import { releaseWords } from "./ReleaseWords.ts"
 
@@ -31,15 +30,12 @@ const useConsumers = (capsule: Capsule): ReadonlyArray<string> => {
 
 const ReleaseDialog = ({ capsule, onClose }: { readonly capsule: Capsule; readonly onClose: () => void }) => {
   const text = useWords(releaseWords)
-  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const consumers = useConsumers(capsule)
   const [reason, setReason] = useState<Reason>("infrastructure_gone")
   const [comment, setComment] = useState("")
-  const [typed, setTyped] = useState("")
-  const confirmed = typed.trim() === capsule.name
   const release = useMutation({
     mutationFn: () =>
       call(capsulesRelease, {
@@ -58,53 +54,38 @@ const ReleaseDialog = ({ capsule, onClose }: { readonly capsule: Capsule; readon
     }
   })
   return (
-    <Dialog title={text.dialogTitle(capsule.name)} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (confirmed && !release.isPending) release.mutate()
-        }}
+    <TypedConfirmDialog
+      title={text.dialogTitle(capsule.name)}
+      name={capsule.name}
+      label={text.confirmName(capsule.name)}
+      action={text.release}
+      change={release}
+      onConfirm={() => release.mutate()}
+      onClose={onClose}
+    >
+      <p>{text.ends}</p>
+      <p>{text.keeps}</p>
+      {consumers.length === 0 ? null : <Notice tone="warn">{text.consumers(consumers.join(", "))}</Notice>}
+      <SelectField
+        label={text.why}
+        value={reason}
+        onChange={(event) =>
+          setReason(event.target.value === "moved_elsewhere" ? "moved_elsewhere" : "infrastructure_gone")
+        }
       >
-        <p>{text.ends}</p>
-        <p>{text.keeps}</p>
-        {consumers.length === 0 ? null : <Notice tone="warn">{text.consumers(consumers.join(", "))}</Notice>}
-        <SelectField
-          label={text.why}
-          value={reason}
-          onChange={(event) =>
-            setReason(event.target.value === "moved_elsewhere" ? "moved_elsewhere" : "infrastructure_gone")
-          }
-        >
-          <option value="infrastructure_gone">{text.reasons.infrastructure_gone}</option>
-          <option value="moved_elsewhere">{text.reasons.moved_elsewhere}</option>
-        </SelectField>
-        <AreaField
-          label={text.comment}
-          helper={text.commentHelp}
-          optional
-          rows={2}
-          maxLength={1000}
-          value={comment}
-          onChange={(event) => setComment(event.target.value)}
-        />
-        <TextField
-          label={text.confirmName(capsule.name)}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-        />
-        {release.error === null ? null : <FaultNotice error={release.error} />}
-        <div className="form-actions">
-          <Button tone="danger" type="submit" disabled={!confirmed} busy={release.isPending}>
-            {text.release}
-          </Button>
-          <Button onClick={onClose}>{terms.cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+        <option value="infrastructure_gone">{text.reasons.infrastructure_gone}</option>
+        <option value="moved_elsewhere">{text.reasons.moved_elsewhere}</option>
+      </SelectField>
+      <AreaField
+        label={text.comment}
+        helper={text.commentHelp}
+        optional
+        rows={2}
+        maxLength={1000}
+        value={comment}
+        onChange={(event) => setComment(event.target.value)}
+      />
+    </TypedConfirmDialog>
   )
 }
 

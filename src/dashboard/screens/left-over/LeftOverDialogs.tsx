@@ -5,13 +5,9 @@ import { newIdempotencyKey } from "../../api/Client.ts"
 import { leftOverStatesAdopt, leftOverStatesDiscard } from "../../api/Endpoints.ts"
 import { capsuleQuery } from "../../api/Queries.ts"
 import type { Capsule, LeftOverState } from "../../api/Types.ts"
-import { Button } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { FaultNotice } from "../../ui/Feedback.tsx"
-import { TextField } from "../../ui/Field.tsx"
 import { toast } from "../../ui/Toast.tsx"
-import { vocabulary } from "../../words/Vocabulary.ts"
+import { TypedConfirmDialog } from "../../ui/TypedConfirmDialog.tsx"
 import { useWords } from "../../words/Words.ts"
 import { leftOverWords } from "./LeftOverWords.ts"
 
@@ -32,10 +28,7 @@ interface ConfirmProps extends DecisionProps {
 /** Asks for the Capsule's name before something that there is no way back from. */
 const Confirm = ({ action, capsule, children, decide, done, onClose, title }: ConfirmProps) => {
   const text = useWords(leftOverWords)
-  const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
-  const [typed, setTyped] = useState("")
-  const confirmed = typed.trim() === capsule.name
   // Also what is kept under the Capsule: its states, Outputs and left-over states.
   const refresh = () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   const decision = useMutation({
@@ -50,32 +43,17 @@ const Confirm = ({ action, capsule, children, decide, done, onClose, title }: Co
     onError: () => void refresh()
   })
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (confirmed && !decision.isPending) decision.mutate()
-        }}
-      >
-        {children}
-        <TextField
-          label={text.confirmName(capsule.name)}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-        />
-        {decision.error === null ? null : <FaultNotice error={decision.error} />}
-        <div className="form-actions">
-          <Button tone="danger" type="submit" disabled={!confirmed} busy={decision.isPending}>
-            {action}
-          </Button>
-          <Button onClick={onClose}>{terms.cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+    <TypedConfirmDialog
+      title={title}
+      name={capsule.name}
+      label={text.confirmName(capsule.name)}
+      action={action}
+      change={decision}
+      onConfirm={() => decision.mutate()}
+      onClose={onClose}
+    >
+      {children}
+    </TypedConfirmDialog>
   )
 }
 
