@@ -115,16 +115,16 @@ export class ScheduledBackups extends Context.Service<
 
         const notices = Effect.gen(function* () {
           const failed = yield* Ref.get(failedAt)
-          const old = yield* newestAge
-          const isOverdue = old !== undefined && old > overdueMillis(settings.backupInterval)
+          // A folder that cannot be read holds no backup that anybody could restore.
+          const isOverdue = Result.match(yield* Effect.result(newestAge), {
+            onFailure: () => true,
+            onSuccess: (old) => old !== undefined && old > overdueMillis(settings.backupInterval)
+          })
           return [
             ...(failed !== undefined || isOverdue ? (["backup_failed"] as const) : []),
             ...(isBeside ? (["key_beside_data"] as const) : [])
           ]
-        }).pipe(
-          Effect.orElseSucceed(() => ["backup_failed"] as const),
-          Effect.provideContext(services)
-        )
+        }).pipe(Effect.provideContext(services))
 
         const kept = newestBackup.pipe(
           Effect.orElseSucceed(() => undefined),

@@ -41,6 +41,15 @@ const readiness = (host: CrashHost) =>
     })
   )
 
+/** What a person who makes a Workspace is answered. */
+const refusedWrite = (host: CrashHost) =>
+  Effect.flatMap(host.current, ({ client }) =>
+    client.workspaces.create({ payload: { handle: "too-much", displayName: "Too much" } }).pipe(
+      Effect.as("201"),
+      Effect.catchTag("ApiError", ({ code, status }) => Effect.succeed(`${status} ${code}`))
+    )
+  )
+
 /** Fills the disk for a while once something was created, until the server has said so and what depends on it has failed. */
 export const spoil = Effect.fnUntraced(function* (
   host: CrashHost,
@@ -50,8 +59,9 @@ export const spoil = Effect.fnUntraced(function* (
 ) {
   while ((yield* readCloud(notesDir)).created.length === 0) yield* Effect.sleep("2 millis")
   yield* disk.fill
-  killed()
   while ((yield* readiness(host)) !== "503 storage_full") yield* Effect.sleep("50 millis")
+  // The disk counts as full only once a write has been refused for it.
+  if ((yield* refusedWrite(host)) === "503 storage_full") killed()
   // Long enough for the tool to end and for the recording of its end to fail.
   yield* Effect.sleep("3 seconds")
   yield* disk.free

@@ -6,6 +6,7 @@ import { canaries } from "./CrashWorld.ts"
 import { confirmImport, importUpload, leave } from "./ImportJourney.ts"
 import { exportJourney } from "./ExportJourney.ts"
 import { approve, isExcused, planAgain, startApply, type Traveller } from "./Traveller.ts"
+import { restoreJourney } from "./RestoreJourney.ts"
 import { updateJourney } from "./UpdateJourney.ts"
 
 const mostAttempts = 8
@@ -162,7 +163,7 @@ const cancelSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsu
   )
 })
 
-export type JourneyName = "install" | "adopt" | "import" | "export" | "destroy" | "cancel" | "update"
+export type JourneyName = "install" | "adopt" | "import" | "export" | "restore" | "destroy" | "cancel" | "update"
 
 /** What is committed on the way. */
 export interface Commits {
@@ -187,6 +188,7 @@ export const travel = Effect.fn("travel")(function* (traveller: Traveller, name:
     yield* confirmImport(traveller, imported.capsuleId)
     return yield* carryThrough(traveller, imported.capsuleId, "plan", "imported")
   }
+  if (name === "restore") return yield* restoreJourney(traveller, capsuleId)
   if (name === "export") return yield* exportJourney(traveller, capsuleId)
   if (name === "cancel") {
     yield* commits.slower

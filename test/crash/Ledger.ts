@@ -110,6 +110,7 @@ export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
           ExportRecord,
           "SELECT action, COUNT(*) AS count FROM audit_events WHERE action LIKE 'capsule.export%' GROUP BY action"
         ),
+        restored: read(NamedRecord, "SELECT target_id AS id FROM audit_events WHERE action = 'capsule.restored'"),
         checkpoints: read(NamedRecord, "SELECT run_id AS id FROM run_checkpoints"),
         plans: read(NamedRecord, "SELECT run_id AS id FROM run_plans"),
         integrity: Schema.decodeUnknownEffect(Problems)(

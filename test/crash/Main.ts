@@ -8,6 +8,7 @@ import { type Broken, brokenBy } from "./CrashClient.ts"
 import { type CrashWorld, crashWorld } from "./CrashWorld.ts"
 import { folderFaults } from "./FolderFaults.ts"
 import { coreScenarios, namedScenarios, randomScenarios } from "./Points.ts"
+import { pruneScenarios, runPruneKill } from "./PruneKills.ts"
 import { runScenario } from "./RunScenario.ts"
 import { shareOf, shareOfCommit } from "../support/CommitShare.ts"
 import type { Scenario } from "./Scenario.ts"
@@ -44,6 +45,17 @@ const faultCases = folderFaults.map(
   })
 )
 
+const pruneCases = pruneScenarios.map(
+  (kill): Case => ({
+    name: kill.name,
+    run: (world, root) =>
+      runPruneKill(world.program, kill, root).pipe(Effect.catchCause((cause) => Effect.fail(brokenBy(cause))))
+  })
+)
+
+/** Every case that is no journey. */
+const otherCases = [...pruneCases, ...faultCases]
+
 const flags = {
   short: Flag.Boolean("short").pipe(
     Flag.withDefault(false),
@@ -69,11 +81,11 @@ const flags = {
 const chosen = (points: number, share: number | undefined, random: () => number): ReadonlyArray<Case> => {
   if (share !== undefined) {
     const others = namedScenarios.filter((scenario) => !coreScenarios.includes(scenario))
-    const cases = [...others, ...randomScenarios(randomByDefault, random)].map(scenarioCase).concat(faultCases)
+    const cases = [...others, ...randomScenarios(randomByDefault, random)].map(scenarioCase).concat(otherCases)
     return [...coreScenarios.map(scenarioCase), ...shareOf(cases, share, shareCount)]
   }
   const drawn = randomScenarios(Math.max(0, points - namedScenarios.length), random)
-  if (points >= namedScenarios.length) return [...namedScenarios, ...drawn].map(scenarioCase).concat(faultCases)
+  if (points >= namedScenarios.length) return [...namedScenarios, ...drawn].map(scenarioCase).concat(otherCases)
   return namedScenarios
     .map((scenario) => ({ scenario, rank: random() }))
     .toSorted((left, right) => left.rank - right.rank)

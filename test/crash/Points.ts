@@ -101,6 +101,17 @@ const points: ReadonlyArray<Scenario> = [
     ["apply.executed", 2]
   ]),
   ...named("export", [["export.granting"], ["export.granted"], ["export.sending"]]),
+  // A review, and the Run that carries it out.
+  ...named("restore", [
+    ["restore.run.queued", 1, 2],
+    ["restore.run.started", 1, 2],
+    ["restore.claimed", 1, 2],
+    ["restore.run.waiting_approval"],
+    ["restore.run.approved"],
+    ["restore.committing"],
+    ["restore.run.succeeded"],
+    ["restore.settled", 1, 2]
+  ]),
   ...named("cancel", [["cancel.decided"], ["apply.run.cancelled"]]),
   ...named("destroy", [
     ["destroy_plan.prepared"],

@@ -3,6 +3,11 @@ import type { Cloud, Ledger, RunRecord } from "./Ledger.ts"
 
 const isApply = ({ type }: RunRecord) => type === "apply" || type === "destroy_apply"
 
+/** The Run that carries a reviewed restore out. */
+const isRestore = ({ state_version_id, type }: RunRecord) => type === "restore" && state_version_id !== null
+
+const statusAfter = { apply: "active", destroy_apply: "destroyed", restore: "stale" } as const
+
 const endings = new Set([
   "run.succeeded",
   "run.failed",
@@ -99,19 +104,25 @@ const creationsAreKnown = (ledger: Ledger, cloud: Cloud) => {
 /** The Capsule's status, epoch, generation, pointer and runtimeSafety follow from its applies and states. */
 const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
   ledger.capsules.flatMap((capsule) => {
-    const last = ledger.runs.filter((run) => isApply(run) && run.capsule_id === capsule.id).at(-1)
+    const own = ledger.runs.filter(({ capsule_id }) => capsule_id === capsule.id)
+    const last = own.filter((run) => isApply(run) || isRestore(run)).at(-1)
+    const restores = own.filter(isRestore)
     const states = ledger.states.filter(({ capsuleId }) => capsuleId === capsule.id)
     const newest = states.at(-1)
     const succeeded = last?.status === "succeeded"
-    const expected =
-      last === undefined ? "pending" : succeeded ? (last.type === "apply" ? "active" : "destroyed") : undefined
+    const after = Object.entries(statusAfter).find(([type]) => type === last?.type)?.[1]
+    const expected = last === undefined ? "pending" : succeeded ? after : undefined
+    const safety = last?.type === "restore" ? "unknown" : "safe"
+    const told = ledger.restored.filter(({ id }) => id === capsule.id).length
     const released = capsule.status === "released"
+    // Restores move the epoch, and so does a release, and the confirmation of an import.
+    const moved = restores.length + (released || capsule.import_confirmed_at !== null ? 1 : 0)
     const lost = (newest?.notes ?? []).filter((id) => !cloud.present.includes(id))
     return [
-      // A release moves the epoch, and so does the confirmation of an import.
-      ...(capsule.execution_authority_epoch === (released || capsule.import_confirmed_at !== null ? 2 : 1)
+      ...(capsule.execution_authority_epoch === 1 + moved
         ? []
-        : [`The epoch is ${capsule.execution_authority_epoch}`]),
+        : [`The epoch is ${capsule.execution_authority_epoch}, and moved ${moved} times`]),
+      ...(told === restores.length ? [] : [`${told} restores are in the history, and ${restores.length} happened`]),
       ...(capsule.current_state_generation === states.length &&
       states.every(({ generation }, index) => generation === index + 1)
         ? []
@@ -122,7 +133,9 @@ const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
       ...(expected === undefined || released || capsule.status === expected
         ? []
         : [`The Capsule is ${capsule.status}, not ${expected}`]),
-      ...(!succeeded || capsule.runtime_safety === "safe" ? [] : ["runtimeSafety is unknown after a success"]),
+      ...(!succeeded || capsule.runtime_safety === safety
+        ? []
+        : [`runtimeSafety is ${capsule.runtime_safety} after a success`]),
       ...(!succeeded || lost.length === 0 ? [] : [`The state tells of ${lost.join(", ")}, which do not exist`])
     ]
   })

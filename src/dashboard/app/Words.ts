@@ -57,11 +57,11 @@ const en = {
     "You reach this server over plain http: your password, your session and everything you see can be read and changed on the network. Ask the operator to put it behind https.",
   backupFailed: {
     title: "The scheduled backups of this server fail",
-    text: "Earlier backups are kept. The log of the server and `svc doctor` say why."
+    text: "Earlier backups are kept. The log of the server and svc doctor say why."
   },
   keyBesideData: {
     title: "The master key lies beside the data",
-    text: "Whoever loses the data folder loses the key with it, and no backup opens without the key. Keep a copy apart, or move the key; `svc doctor` says how."
+    text: "If the data folder is lost, so is the key, and no backup opens without it. Keep a copy apart, or move the key; svc doctor says how."
   },
   isolationOff: {
     title: "Modules are not isolated on this server",
@@ -132,11 +132,11 @@ const ja: typeof en = {
     "このサーバーには平文の http で接続しています。パスワード、セッション、表示内容はすべてネットワーク上で読み取られたり改ざんされたりするおそれがあります。https を経由するよう運用者に依頼してください。",
   backupFailed: {
     title: "このサーバーの定期バックアップが失敗しています",
-    text: "以前のバックアップは残っています。原因はサーバーのログと `svc doctor` で確認できます。"
+    text: "以前のバックアップは残っています。原因はサーバーのログと svc doctor で確認できます。"
   },
   keyBesideData: {
     title: "マスターキーがデータと同じ場所にあります",
-    text: "データフォルダーを失うとキーも失われ、キーがなければバックアップを開けません。別の場所に控えを保管するか、キーを移してください。方法は `svc doctor` で確認できます。"
+    text: "データフォルダーを失うとキーも失われ、キーがなければバックアップを開けません。別の場所に控えを保管するか、キーを移してください。方法は svc doctor で確認できます。"
   },
   isolationOff: {
     title: "このサーバーではモジュールが隔離されません",

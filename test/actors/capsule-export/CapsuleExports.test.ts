@@ -12,6 +12,7 @@ import { newOwner, TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { currentState } from "../support/LeftOvers.ts"
 import { pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
 import { exporting, granted, linkOf, unpacked } from "../support/UnpackedExport.ts"
+import { goneAgain, inTheWay } from "../support/RunInTheWay.ts"
 
 setDefaultTimeout(60_000)
 
@@ -31,19 +32,6 @@ const recorded = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   return yield* sql<{ readonly action: string; readonly data: string }>`SELECT action, data FROM audit_events
     WHERE capsule_id = ${capsuleId} AND action LIKE 'capsule.export%' ORDER BY created_at, id`
-})
-
-const inTheWay = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
-  const { workspaceId } = yield* TestPlane
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`INSERT INTO runs (id, workspace_id, type, status, owner, capsule_id, requires_approval, trigger_kind,
-    attempt, spec, evidence, created_at, queued_at) VALUES ('run_inthewayinthewayintheway', ${workspaceId},
-    'apply', 'running', 'inst_test#1', ${capsuleId}, 0, 'user', 0, '{}', '{}', '2100-01-01T00:00:00.000Z',
-    '2100-01-01T00:00:00.000Z')`
-})
-const goneAgain = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`DELETE FROM runs WHERE id = 'run_inthewayinthewayintheway'`
 })
 
 /** The same, some time later. */
@@ -114,7 +102,7 @@ describe("the export of a Capsule", () => {
     Effect.gen(function* () {
       const { capsule } = yield* active("moving", pureModule)
       const link = linkOf(yield* granted(capsule.id))
-      yield* inTheWay(capsule.id)
+      yield* inTheWay(capsule.id, "apply")
       expect(yield* codeOf(granted(capsule.id))).toBe("run_conflict")
       expect(yield* codeOf(downloaded(capsule.id, link))).toBe("run_conflict")
       yield* goneAgain

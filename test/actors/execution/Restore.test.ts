@@ -12,6 +12,7 @@ import { killPoints, processEnd } from "../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { currentState } from "../support/LeftOvers.ts"
 import { newCommit, pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
+import { goneAgain, inTheWay } from "../support/RunInTheWay.ts"
 
 setDefaultTimeout(60_000)
 
@@ -192,31 +193,18 @@ describe("the restore of a Capsule", () => {
   )
 })
 
-const inTheWay = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
-  const { workspaceId } = yield* TestPlane
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`INSERT INTO runs (id, workspace_id, type, status, owner, capsule_id, requires_approval, trigger_kind,
-    attempt, spec, evidence, created_at, queued_at) VALUES ('run_inthewayinthewayintheway', ${workspaceId},
-    'plan', 'running', 'inst_test#1', ${capsuleId}, 0, 'user', 0, '{}', '{}', '2100-01-01T00:00:00.000Z',
-    '2100-01-01T00:00:00.000Z')`
-})
-const goneAgain = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  yield* sql`DELETE FROM runs WHERE id = 'run_inthewayinthewayintheway'`
-})
-
 describe("a Capsule that moves", () => {
   tests.live("is not restored: not while a Run is under way, and not once it has moved", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
       const { backup, capsuleId } = yield* moved("moving")
-      yield* inTheWay(capsuleId)
+      yield* inTheWay(capsuleId, "plan")
       expect(yield* codeOf(asked(backup.id))).toBe("run_conflict")
       yield* goneAgain
       const review = yield* reviewed(backup.id)
       yield* runs.approve(context, review.id, {})
-      yield* inTheWay(capsuleId)
+      yield* inTheWay(capsuleId, "plan")
       expect(yield* codeOf(runs.apply(context, review.id, undefined))).toBe("run_conflict")
       yield* goneAgain
       const sql = yield* SqlClient.SqlClient

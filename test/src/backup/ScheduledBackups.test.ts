@@ -114,7 +114,7 @@ describe("scheduled backups", () => {
       const { backups, dataDir } = yield* prepared
       const failedBefore = Number((yield* Metric.value(failedBackups)).count)
       const { notices } = yield* scheduled(dataDir, `${backups}/gone`)
-      expect(yield* notices).toContain("backup_failed")
+      expect(yield* notices).toEqual(["backup_failed", "key_beside_data"])
       expect(yield* files.exists(`${backups}/gone`)).toBe(false)
       // One attempt an hour, and not one with each look.
       expect((yield* Metric.value(failedBackups)).count).toBe(failedBefore + 1)

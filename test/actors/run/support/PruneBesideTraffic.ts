@@ -29,7 +29,7 @@ export interface PruneSize {
 }
 
 /** An installation after years: ended Runs of two Workspaces with long logs, every hundredth Run a plan that still waits. */
-const fill = Effect.fnUntraced(function* ({ lines, runs }: PruneSize) {
+export const fillYears = Effect.fnUntraced(function* ({ lines, runs }: PruneSize) {
   const sql = yield* SqlClient.SqlClient
   const owner = yield* newPerson("years")
   const one = yield* newWorkspace(owner.subject, { handle: "one" })
@@ -83,7 +83,7 @@ export const pruneBesideTraffic = (size: PruneSize) =>
     const logs = yield* LogRemoval
     const records = yield* RecordRemoval
     const history = yield* AuditRemoval
-    const workspaceId = yield* fill(size)
+    const workspaceId = yield* fillYears(size)
     const surveyed = yield* logs.survey
     const note = (action: string) =>
       audit.append({ workspaceId, actor: serviceContext.actor, action, target: { kind: "thing", id: "1" } })

@@ -1,0 +1,21 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CapsuleId } from "../../../schema/records/Ids.ts"
+import { TestPlane } from "../../support/TestPlane.ts"
+
+const id = "run_inthewayinthewayintheway"
+const far = "2100-01-01T00:00:00.000Z"
+
+/** A Run of another process that is under way in a Capsule, until `goneAgain`. */
+export const inTheWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, type: "plan" | "apply") {
+  const { workspaceId } = yield* TestPlane
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`INSERT INTO runs (id, workspace_id, type, status, owner, capsule_id, requires_approval, trigger_kind,
+    attempt, spec, evidence, created_at, queued_at) VALUES (${id}, ${workspaceId}, ${type}, 'running', 'inst_test#1',
+    ${capsuleId}, 0, 'user', 0, '{}', '{}', ${far}, ${far})`
+})
+
+export const goneAgain = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DELETE FROM runs WHERE id = ${id}`
+})
