@@ -12,7 +12,7 @@ const decodeGranted = Schema.decodeUnknownEffect(Schema.Struct({ export: Capsule
 type Response = HttpClientResponse.HttpClientResponse
 
 /** A person in a browser, who repeats what a crash interrupted, in the session of their one sign-in. */
-const browser = Effect.fnUntraced(function* ({ client }: Traveller) {
+export const inBrowser = Effect.fnUntraced(function* ({ client }: Traveller) {
   const http = yield* HttpClient.HttpClient
   let cookie = ""
   const send = <A, E>(
@@ -47,7 +47,7 @@ const browser = Effect.fnUntraced(function* ({ client }: Traveller) {
 export const exportJourney = Effect.fn("exportJourney")(function* (traveller: Traveller, capsuleId: string) {
   const { acknowledged, client } = traveller
   const { capsule } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))
-  const send = yield* browser(traveller)
+  const send = yield* inBrowser(traveller)
   const exported = Effect.gen(function* () {
     const granted = yield* send(
       "POST",

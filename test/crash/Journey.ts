@@ -1,8 +1,9 @@
 import { Effect } from "effect"
 import type { Run } from "../../schema/records/Run.ts"
 import { Broken, holds } from "./CrashClient.ts"
-import { canaries } from "./CrashWorld.ts"
 import { exportJourney } from "./ExportJourney.ts"
+import { confirmImport, uploadBackup } from "./ImportJourney.ts"
+import { install } from "./InstallJourney.ts"
 import { approve, isExcused, planAgain, startApply, type Traveller } from "./Traveller.ts"
 import { updateJourney } from "./UpdateJourney.ts"
 
@@ -19,52 +20,6 @@ const upload = Effect.fnUntraced(function* ({ client, world }: Traveller, attemp
     })
   )
   return { uploadId: stateUpload.id, sha256: stateUpload.sha256 }
-})
-
-const install = Effect.fnUntraced(function* (traveller: Traveller, isAdoption: boolean) {
-  const { acknowledged, client, repositoryUrl, world } = traveller
-  for (let attempt = 1; attempt <= mostAttempts; attempt++) {
-    const adopt = isAdoption ? { adopt: yield* upload(traveller, attempt) } : {}
-    const { installPlan: created } = yield* client.call(({ installPlans }) =>
-      installPlans.create({
-        params: { workspaceId: world.workspaceId },
-        headers: { "idempotency-key": `install-${attempt}` },
-        payload: {
-          source: { name: "crash", url: repositoryUrl },
-          capsule: { name: `crash-${attempt}`, environment: "test" },
-          options: {
-            providerBindings: [
-              { provider: "example.test/acme/demo", moduleLocalName: "demo", connectionId: world.connectionId }
-            ]
-          },
-          variables: { greeting: "hello", secret: canaries.variable },
-          ...adopt
-        }
-      })
-    )
-    acknowledged.installPlans.add(created.id)
-    for (;;) {
-      const { installPlan } = yield* client.call(({ installPlans }) =>
-        installPlans.read({ params: { installPlanId: created.id } })
-      )
-      if (installPlan.capsuleId !== undefined && installPlan.planRunId !== undefined) {
-        acknowledged.capsules.add(installPlan.capsuleId)
-        acknowledged.runs.add(installPlan.planRunId)
-        const plan = yield* client.settled(installPlan.planRunId)
-        return { capsuleId: installPlan.capsuleId, plan }
-      }
-      if (installPlan.phase === "failed") {
-        const reasons = installPlan.diagnostics.map(({ code }) => code)
-        yield* holds(
-          reasons.some((code) => isExcused(traveller, code)),
-          `The install failed for no crash: ${JSON.stringify(reasons)}`
-        )
-        break
-      }
-      yield* Effect.sleep("25 millis")
-    }
-  }
-  return yield* new Broken({ message: "The install never came to a plan" })
 })
 
 /** Plans, approves and applies until an apply succeeds; a plan or apply ended by a crash is made again. */
@@ -149,7 +104,7 @@ const cancelSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsu
   )
 })
 
-export type JourneyName = "install" | "adopt" | "export" | "destroy" | "cancel" | "update"
+export type JourneyName = "install" | "adopt" | "import" | "export" | "destroy" | "cancel" | "update"
 
 /** What is committed on the way. */
 export interface Commits {
@@ -162,8 +117,14 @@ export interface Commits {
 /** The main job as far as a kill point needs it, or an update of several Capsules. */
 export const travel = Effect.fn("travel")(function* (traveller: Traveller, name: JourneyName, commits: Commits) {
   if (name === "update") return yield* updateJourney(traveller, commits.chain)
-  const { capsuleId, plan } = yield* install(traveller, name === "adopt")
+  const adoption = name === "adopt" ? (attempt: number) => upload(traveller, attempt) : undefined
+  const { capsuleId, plan } = yield* install(traveller, "crash", adoption)
   yield* carryThrough(traveller, capsuleId, "plan", "again", plan)
+  if (name === "import") {
+    const imported = yield* install(traveller, "imported", yield* uploadBackup(traveller, capsuleId))
+    yield* confirmImport(traveller, imported.capsuleId)
+    return yield* carryThrough(traveller, imported.capsuleId, "plan", "imported")
+  }
   if (name === "export") return yield* exportJourney(traveller, capsuleId)
   if (name === "cancel") {
     yield* commits.slower

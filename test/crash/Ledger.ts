@@ -35,7 +35,10 @@ const CapsuleRecord = Schema.Struct({
   runtime_safety: Schema.String,
   current_state_version_id: text,
   current_state_generation: Schema.Int,
-  execution_authority_epoch: Schema.Int
+  execution_authority_epoch: Schema.Int,
+  released_at: text,
+  imported_from: text,
+  import_confirmed_at: text
 })
 
 const EventRecord = Schema.Struct({

@@ -13,7 +13,7 @@ const named = (journey: JourneyName, points: ReadonlyArray<readonly [KillPointNa
   points.flatMap(([point, ...passings]) =>
     (passings.length === 0 ? [1] : passings).map(
       (passing): Scenario => ({
-        name: `${point}:${passing}${journey === "adopt" ? " of an adoption" : ""}`,
+        name: `${point}:${passing}${journey === "adopt" ? " of an adoption" : journey === "import" ? " of an import" : ""}`,
         journey,
         kills: [at(point, passing)],
         ...heldAt(point),
@@ -90,6 +90,13 @@ const points: ReadonlyArray<Scenario> = [
     ["plan.executed"],
     ["apply.executed"],
     ["apply.settled"]
+  ]),
+  ...named("import", [
+    ["state_upload.storing"],
+    ["state_upload.stored"],
+    ["install.adopting"],
+    ["import.confirming"],
+    ["import.confirmed"]
   ]),
   ...named("export", [["export.granting"], ["export.granted"], ["export.sending"]]),
   ...named("cancel", [["cancel.decided"], ["apply.run.cancelled"]]),

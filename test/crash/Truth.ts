@@ -103,11 +103,15 @@ const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
     const states = ledger.states.filter(({ capsuleId }) => capsuleId === capsule.id)
     const newest = states.at(-1)
     const succeeded = last?.status === "succeeded"
-    const expected =
+    // A release and the confirmation of an import each move it once.
+    const epoch = 1 + [capsule.released_at, capsule.import_confirmed_at].filter((at) => at !== null).length
+    const isUnconfirmed = capsule.imported_from !== null && capsule.import_confirmed_at === null
+    const applied =
       last === undefined ? "pending" : succeeded ? (last.type === "apply" ? "active" : "destroyed") : undefined
+    const expected = capsule.released_at !== null ? "released" : isUnconfirmed ? "disabled" : applied
     const lost = (newest?.notes ?? []).filter((id) => !cloud.present.includes(id))
     return [
-      ...(capsule.execution_authority_epoch === 1 ? [] : [`The epoch is ${capsule.execution_authority_epoch}`]),
+      ...(capsule.execution_authority_epoch === epoch ? [] : [`The epoch is ${capsule.execution_authority_epoch}`]),
       ...(capsule.current_state_generation === states.length &&
       states.every(({ generation }, index) => generation === index + 1)
         ? []
