@@ -1,6 +1,7 @@
 const en = {
   tabs: {
     overview: "Overview",
+    resources: "Resources",
     runs: "Runs",
     state: "State",
     configuration: "Configuration",
@@ -173,6 +174,7 @@ const en = {
 const ja: typeof en = {
   tabs: {
     overview: "概要",
+    resources: "リソース",
     runs: "実行",
     state: "ステート",
     configuration: "構成",
