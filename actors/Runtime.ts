@@ -38,6 +38,7 @@ import { RunPreparation } from "./execution/RunPreparation.ts"
 import { PathFilters } from "./staleness/PathFilters.ts"
 import { StaleReasons } from "./staleness/StaleReasons.ts"
 import { readWholeBacklog } from "./state/StateBacklog.ts"
+import { ResourceHistory } from "./state/ResourceHistory.ts"
 import { StateResources } from "./state/StateResources.ts"
 import { StateUploads } from "./state/StateUploads.ts"
 import { StateVersions } from "./state/StateVersions.ts"
@@ -270,6 +271,7 @@ const clients = Layer.mergeAll(
   RunsLive.layer,
   SourcesLive.layer,
   StateReceipt.layer,
+  ResourceHistory.layer,
   StateResources.layer,
   TokenRenewals.layer
 )

@@ -1,6 +1,7 @@
 import type { ReportVariable } from "../../schema/records/CompatibilityReport.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import type { StoredConfig } from "./InstallConfigStore.ts"
+import { shownDeclaration } from "../source/ShownDeclaration.ts"
 
 /** The inputs of a commit under a configuration, with the configuration's origins for those it knows. */
 export const carriedVariables = (
@@ -15,6 +16,7 @@ export const carriedVariables = (
     hasDefault: variable.hasDefault,
     sensitive: variable.sensitive || known.get(variable.name)?.sensitive === true,
     ephemeral: variable.ephemeral,
+    ...shownDeclaration(variable, known.get(variable.name)?.sensitive === true),
     origin: known.get(variable.name)?.origin ?? "user",
     set: known.get(variable.name)?.set ?? false
   }))

@@ -19,6 +19,7 @@ import { InstallPolicy } from "./InstallPolicy.ts"
 import { compilerBase, type NamedBase, OperatorConfigs, operatorBaseOf, storedOperator } from "./OperatorConfigs.ts"
 import { operatorFindings } from "./OperatorFindings.ts"
 import { declarationOf, type ManifestCarrier, manifestPin, repositoryPathOf } from "../source/SnapshotManifest.ts"
+import { shownDeclaration } from "../source/ShownDeclaration.ts"
 
 /** The exact types that a scan found, which a report only groups. */
 const ScannedTypes = Schema.Struct({
@@ -219,6 +220,7 @@ export class InstallConfigCompilation extends Context.Service<
               hasDefault: variable.hasDefault,
               sensitive: variable.sensitive || inputs.get(variable.name)?.secret === true,
               ephemeral: variable.ephemeral,
+              ...shownDeclaration(variable, inputs.get(variable.name)?.secret === true),
               origin: originOf(
                 compiled,
                 inputs.get(variable.name),

@@ -32,7 +32,7 @@ import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
 import { storedJson, storedRecord } from "../database/StoredRecord.ts"
 
 /** Earlier releases kept the level of the sandbox in the evidence. */
-const EvidenceJson = jsonText(
+export const EvidenceJson = jsonText(
   Schema.Struct({ ...RunEvidence.fields, sandboxLevel: Schema.optionalKey(RecordedSandboxLevel) })
 )
 

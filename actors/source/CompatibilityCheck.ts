@@ -11,6 +11,7 @@ import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { now } from "../Identity.ts"
 import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
 import type { CompatibilityReportId, RunId, SourceId } from "../../schema/records/Ids.ts"
+import { shownDeclaration } from "./ShownDeclaration.ts"
 
 /** The check could not be made at all; an unsupported module is a report instead. */
 export class CheckImpossible extends Schema.TaggedError<CheckImpossible>()("CheckImpossible", {
@@ -127,7 +128,7 @@ export class CompatibilityCheck extends Context.Service<
               sensitive: variable.sensitive,
               ephemeral: variable.ephemeral,
               nullable: variable.nullable,
-              ...(variable.description === undefined ? {} : { description: variable.description })
+              ...shownDeclaration(variable, false)
             })),
             outputs: scan.outputs.map((output) => ({
               name: output.name,

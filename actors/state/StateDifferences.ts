@@ -42,7 +42,11 @@ const pairs = <Row>({ after, before }: Sides<Row>, nameOf: (row: Row) => string)
     .toSorted(byName)
 }
 
-const changedAttributes = (before: ResourceVersionRow, after: ResourceVersionRow): ReadonlyArray<string> => {
+/** Names of the attributes that two versions of a resource have differently. */
+export const changedAttributes = (
+  before: Pick<ResourceVersionRow, "attributes">,
+  after: Pick<ResourceVersionRow, "attributes">
+): ReadonlyArray<string> => {
   const [earlier, later] = [AttributesJson.read(before.attributes), AttributesJson.read(after.attributes)]
   return [...new Set([...Object.keys(earlier), ...Object.keys(later)])]
     .filter((name) => earlier[name] !== later[name])

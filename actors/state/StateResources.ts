@@ -5,11 +5,20 @@ import { type StateDifference, StateResource } from "../../schema/records/StateR
 import { ReadSql } from "../database/ReadSql.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
 import { type RowOf, rowShape } from "../database/Table.ts"
+import { RunRow } from "../run/RunRow.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { type Compared, differenceOf, outputDifferences, resourceDifferences } from "./StateDifferences.ts"
 import { OutputVersionRow, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
 import { StateVersionRow } from "./StateVersionRow.ts"
+
+/** Which resources to list; all of them without either. */
+export interface ResourceFilter {
+  /** Text of the address; letter cases count. */
+  readonly address?: string | undefined
+  /** Text of the address, the type or the id, in any letter case. */
+  readonly search?: string | undefined
+}
 
 /** A page of resources, and of which state. */
 export interface ListedResources extends Page<StateResource> {
@@ -24,7 +33,13 @@ const Current = rowShape({
   outcome: Schema.NullOr(StateIndexRow.columns.outcome)
 })
 
-const Listed = ResourceVersionRow.only("address", "deposed", "type", "provider", "object_id", "run_id", "changed_at")
+const Listed = rowShape({
+  ...ResourceVersionRow.only("address", "deposed", "type", "provider", "object_id", "run_id", "changed_at").columns,
+  resolved_commit: RunRow.columns.resolved_commit
+})
+
+// As the database does it: of the letters without accents alone.
+const lowerCase = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 const decodeResource = storedRecord(StateResource)
 
@@ -36,17 +51,18 @@ const toResource = (row: RowOf<typeof Listed.columns>): StateResource =>
     ...(row.deposed === "" ? {} : { deposed: row.deposed }),
     ...(row.object_id === null ? {} : { id: row.object_id }),
     changedByRunId: row.run_id,
-    changedAt: row.changed_at
+    changedAt: row.changed_at,
+    ...(row.resolved_commit === null ? {} : { commit: row.resolved_commit })
   })
 
 /** Reads what StateVersions contain from the index alone: no state is opened, and no value is known here. */
 export class StateResources extends Context.Service<
   StateResources,
   {
-    /** The resources of a Capsule's current state, by address; with `address` those whose address contains the text. */
+    /** The resources of a Capsule's current state, by address. */
     readonly list: (
       capsuleId: CapsuleId,
-      address: string | undefined,
+      filter: ResourceFilter,
       page: PageRequest
     ) => Effect.Effect<ListedResources, ApiError>
     /** What is different in a StateVersion than in another one of the Capsule: in the previous one, where none is given. */
@@ -63,12 +79,18 @@ export class StateResources extends Context.Service<
       const sql = yield* ReadSql
       const cursors = yield* Cursors
 
+      const found = (text: string) =>
+        ["v.address", "v.type", "v.object_id"].map(
+          (column) => sql`REPLACE(LOWER(${sql.literal(column)}), ${text}, '') <> LOWER(${sql.literal(column)})`
+        )
+
       const list = Effect.fn("StateResources.list")(function* (
         capsuleId: CapsuleId,
-        address: string | undefined,
+        { address, search }: ResourceFilter,
         page: PageRequest
       ) {
-        const binding = { route: "capsules.resources", subject: page.subject ?? "", filter: [capsuleId, address] }
+        const filter = [capsuleId, address, search]
+        const binding = { route: "capsules.resources", subject: page.subject ?? "", filter }
         const anchor = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
         const [current] = yield* Effect.orDie(Current.rows(sql)`SELECT c.current_state_version_id, i.outcome
           FROM capsules c LEFT JOIN state_indexes i ON i.state_version_id = c.current_state_version_id
@@ -78,15 +100,17 @@ export class StateResources extends Context.Service<
         const indexed = stateVersionId === undefined || current.outcome === "indexed"
         if (stateVersionId === undefined || !indexed) return { items: [], stateVersionId, indexed }
         const conditions = [
-          sql`capsule_id = ${capsuleId} AND valid_to IS NULL`,
+          sql`v.capsule_id = ${capsuleId} AND v.valid_to IS NULL`,
           // Without patterns, and with the letter cases told apart.
-          ...(address === undefined ? [] : [sql`REPLACE(address, ${address}, '') <> address`]),
-          ...(anchor.length === 0 ? [] : [sql`(address, deposed) > (${anchor[0]}, ${anchor[1]})`])
+          ...(address === undefined ? [] : [sql`REPLACE(v.address, ${address}, '') <> v.address`]),
+          ...(search === undefined ? [] : [sql.or(found(lowerCase(search)))]),
+          ...(anchor.length === 0 ? [] : [sql`(v.address, v.deposed) > (${anchor[0]}, ${anchor[1]})`])
         ]
         const rows = yield* Effect.orDie(Listed.rows(
           sql
-        )`SELECT address, deposed, type, provider, object_id, run_id, changed_at
-          FROM resource_versions WHERE ${sql.and(conditions)} ORDER BY address, deposed LIMIT ${page.limit + 1}`)
+        )`SELECT v.address, v.deposed, v.type, v.provider, v.object_id, v.run_id, v.changed_at, r.resolved_commit
+          FROM resource_versions v LEFT JOIN runs r ON r.id = v.run_id
+          WHERE ${sql.and(conditions)} ORDER BY v.address, v.deposed LIMIT ${page.limit + 1}`)
         const shown = rows.slice(0, page.limit)
         const last = shown.at(-1)
         const items = shown.map(toResource)

@@ -121,6 +121,7 @@ export const accessTable = {
   "GET /api/v1/capsules/:capsuleId/usage-summary": viewer("path.capsuleId"),
   "GET /api/v1/capsules/:capsuleId/state-versions": viewer("path.capsuleId"),
   "GET /api/v1/capsules/:capsuleId/resources": viewer("path.capsuleId"),
+  "GET /api/v1/capsules/:capsuleId/resource-history": viewer("path.capsuleId"),
   "GET /api/v1/capsules/:capsuleId/left-over-states": viewer("path.capsuleId"),
   "GET /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId": viewer("path.capsuleId"),
   "POST /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId/adopt": owner("path.capsuleId"),

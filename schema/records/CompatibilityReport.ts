@@ -17,6 +17,16 @@ export type Finding = typeof Finding.Type
 export const needAttention = (findings: ReadonlyArray<Finding>): boolean =>
   findings.some(({ severity }) => severity === "warning")
 
+/** What the module says of an input besides its name; absent in records of earlier releases. */
+export const InputFacts = Schema.Struct({
+  description: Schema.optionalKey(Schema.String),
+  /** The type constraint as written. */
+  typeExpression: Schema.optionalKey(Schema.String),
+  /** The default as JSON text; absent when it is sensitive, not a literal, or long. */
+  defaultJson: Schema.optionalKey(Schema.String)
+})
+export type InputFacts = typeof InputFacts.Type
+
 export const ReportVariable = Schema.Struct({
   name: Schema.String,
   type: InputType,
@@ -25,7 +35,7 @@ export const ReportVariable = Schema.Struct({
   sensitive: Schema.Boolean,
   ephemeral: Schema.Boolean,
   nullable: Schema.optionalKey(Schema.Boolean),
-  description: Schema.optionalKey(Schema.String)
+  ...InputFacts.fields
 }).annotate({ identifier: "ReportVariable" })
 export type ReportVariable = typeof ReportVariable.Type
 

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { InputType } from "../manifest/InputDeclaration.ts"
+import { InputFacts } from "./CompatibilityReport.ts"
 import { InstallConfigId, SourceSnapshotId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 import { PlannedCheck, SourceBuild } from "./Run.ts"
@@ -12,6 +13,7 @@ export const DeclaredVariable = Schema.Struct({
   hasDefault: Schema.Boolean,
   sensitive: Schema.Boolean,
   ephemeral: Schema.Boolean,
+  ...InputFacts.fields,
   /**
    * `user`: typed by a person; `module_default`: the module's own; `host`: delivered by the service; `operator`: set by the operator's
    * base configuration; the rest as in the manifest.

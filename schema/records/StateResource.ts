@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { RunId, StateVersionId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
+import { PlanPurpose, Run, RunType } from "./Run.ts"
 
 const instance = {
   address: Schema.String,
@@ -18,7 +19,9 @@ export const StateResource = Schema.Struct({
   id: Schema.optionalKey(Schema.String),
   /** The Run that made it as it is. Its record may be gone by now. */
   changedByRunId: RunId,
-  changedAt: Timestamp
+  changedAt: Timestamp,
+  /** The commit of that Run; absent once its record is gone. */
+  commit: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "StateResource" })
 export type StateResource = typeof StateResource.Type
 
@@ -51,3 +54,44 @@ export const StateDifference = Schema.Struct({
   outputs: Schema.Array(OutputDifference)
 }).annotate({ identifier: "StateDifference" })
 export type StateDifference = typeof StateDifference.Type
+
+/** The Run that changed a resource and its plan. Everything but the id is absent once their records are gone. */
+export const ResourceChangeRun = Schema.Struct({
+  id: RunId,
+  type: Schema.optionalKey(RunType),
+  purpose: Schema.optionalKey(PlanPurpose),
+  trigger: Schema.optionalKey(Run.fields.trigger),
+  commit: Schema.optionalKey(Schema.String),
+  finishedAt: Schema.optionalKey(Timestamp),
+  planRunId: Schema.optionalKey(RunId),
+  /** Who asked for the plan. */
+  plannedBy: Schema.optionalKey(Schema.String),
+  plannedAt: Schema.optionalKey(Timestamp),
+  /** Absent for a plan that the service approved itself. */
+  approvedBy: Run.fields.approvedBy,
+  approvedAt: Run.fields.approvedAt
+}).annotate({ identifier: "ResourceChangeRun" })
+export type ResourceChangeRun = typeof ResourceChangeRun.Type
+
+/** A change of one resource, from its first to its last. */
+export const ResourceEvent = Schema.Struct({
+  change: StateChange,
+  /** The generation of the state that has it so. */
+  generation: Schema.Int,
+  at: Schema.optionalKey(Timestamp),
+  /** Names of attributes, for `changed`. */
+  changedAttributes: Schema.optionalKey(Schema.Array(Schema.String)),
+  run: ResourceChangeRun
+}).annotate({ identifier: "ResourceEvent" })
+export type ResourceEvent = typeof ResourceEvent.Type
+
+/** A difference between the real resource and the current state. */
+export const ResourceDrift = Schema.Struct({
+  /** The drift check that found it. */
+  runId: RunId,
+  at: Schema.optionalKey(Timestamp),
+  /** What the check found: `update`, `delete`. */
+  actions: Schema.Array(Schema.String),
+  changedAttributes: Schema.Array(Schema.String)
+}).annotate({ identifier: "ResourceDrift" })
+export type ResourceDrift = typeof ResourceDrift.Type

@@ -9,6 +9,7 @@ import { capsuleWords } from "../../src/dashboard/screens/capsule/Words.ts"
 import { credentialWords } from "../../src/dashboard/screens/capsule/CredentialWords.ts"
 import { reAdoptionWords } from "../../src/dashboard/screens/capsule/ReAdoptionWords.ts"
 import { importConfirmationWords } from "../../src/dashboard/screens/capsule/ImportConfirmationWords.ts"
+import { resourceWords } from "../../src/dashboard/screens/capsule/ResourceWords.ts"
 import { releaseWords } from "../../src/dashboard/screens/capsule/ReleaseWords.ts"
 import { connectionWords } from "../../src/dashboard/screens/connections/Words.ts"
 import { graphWords } from "../../src/dashboard/screens/graph/Words.ts"
@@ -39,6 +40,7 @@ const dictionaries = {
   credentialWords,
   reAdoptionWords,
   releaseWords,
+  resourceWords,
   connectionWords,
   graphWords,
   homeWords,

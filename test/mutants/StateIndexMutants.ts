@@ -1,6 +1,8 @@
 import type { Mutant } from "./Mutant.ts"
 
 const resources = "test/actors/state/StateResources.test.ts"
+const history = "test/actors/state/ResourceHistory.test.ts"
+const historyFile = "actors/state/ResourceHistory.ts"
 const managed = "test/actors/adoption/ManagedElsewhere.test.ts"
 const deletion = "test/actors/retention/RecordDeletion.test.ts"
 const entriesFile = "actors/state/StateEntries.ts"
@@ -71,6 +73,34 @@ export const stateIndexMutants: ReadonlyArray<Mutant> = [
     text: 'stateVersionId === undefined || current.outcome === "indexed"',
     broken: "true",
     test: resources
+  },
+  {
+    name: "state index: the history of a resource is of its Capsule",
+    file: historyFile,
+    text: "WHERE v.capsule_id = ${capsuleId} AND v.address",
+    broken: "WHERE v.address",
+    test: history
+  },
+  {
+    name: "state index: drift of an earlier state",
+    file: historyFile,
+    text: "AND base_state_generation = ${current_state_generation}",
+    broken: "",
+    test: history
+  },
+  {
+    name: "state index: a resource that was gone was added again",
+    file: historyFile,
+    text: "older?.valid_to === valid_from",
+    broken: "older !== undefined",
+    test: history
+  },
+  {
+    name: "state index: a resource that changed was not removed",
+    file: historyFile,
+    text: "valid_to !== newerFrom &&",
+    broken: "",
+    test: history
   },
   {
     name: "state index: a comparison stays within a Capsule",

@@ -106,6 +106,10 @@ export const capsulesReAdopt: Endpoint<"capsules", "reAdopt"> =
   "POST /api/v1/capsules/:capsuleId/install-config-re-adoptions"
 export const capsulesDriftCheck: Endpoint<"capsules", "driftCheck"> = "POST /api/v1/capsules/:capsuleId/drift-check"
 
+export const stateResourcesList: Endpoint<"stateResources", "list"> = "GET /api/v1/capsules/:capsuleId/resources"
+export const stateResourcesHistory: Endpoint<"stateResources", "history"> =
+  "GET /api/v1/capsules/:capsuleId/resource-history"
+
 export const leftOverStatesList: Endpoint<"leftOverStates", "list"> = "GET /api/v1/capsules/:capsuleId/left-over-states"
 export const leftOverStatesAdopt: Endpoint<"leftOverStates", "adopt"> =
   "POST /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId/adopt"

@@ -62,6 +62,10 @@ import type {
   Output as OutputSchema,
   StateVersion as StateVersionSchema
 } from "../../../schema/records/StateVersion.ts"
+import type {
+  ResourceEvent as ResourceEventSchema,
+  StateResource as StateResourceSchema
+} from "../../../schema/records/StateResource.ts"
 import type { Team as TeamSchema } from "../../../schema/records/Team.ts"
 import type {
   ApprovalRule as ApprovalRuleSchema,
@@ -118,6 +122,8 @@ export type RunDiagnostic = NonNullable<Run["diagnostics"]>[number]
 export type RunEvent = typeof RunEventSchema.Encoded
 export type LogEntry = typeof RunLogEntry.Encoded
 export type StateVersion = typeof StateVersionSchema.Encoded
+export type StateResource = typeof StateResourceSchema.Encoded
+export type ResourceEvent = typeof ResourceEventSchema.Encoded
 export type LeftOverState = typeof LeftOverStateSchema.Encoded
 export type Output = typeof OutputSchema.Encoded
 export type Connection = typeof ConnectionSchema.Encoded

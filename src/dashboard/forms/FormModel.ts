@@ -13,6 +13,10 @@ export interface FormField {
   readonly secret: boolean
   readonly advanced: boolean
   readonly format: string | undefined
+  /** The type as the module says it. */
+  readonly typeExpression: string | undefined
+  /** The module's default as JSON; never of a secret. */
+  readonly defaultJson: string | undefined
 }
 
 export interface FormGroup {
@@ -66,7 +70,8 @@ const fieldOf = (
   variable: ReportVariable | DeclaredVariable,
   input: Readonly<Record<string, unknown>> | undefined
 ): FormField => {
-  const description = variable.name === "" || !("description" in variable) ? undefined : variable.description
+  const { defaultJson, description, typeExpression } = variable
+  const secret = variable.sensitive || input?.secret === true
   return {
     name: variable.name,
     type: variable.type,
@@ -77,9 +82,11 @@ const fieldOf = (
     placeholder: text(input?.placeholder),
     required: variable.required || input?.required === true,
     hasDefault: variable.hasDefault,
-    secret: variable.sensitive || input?.secret === true,
+    secret,
     advanced: input?.advanced === true,
-    format: text(input?.format)
+    format: text(input?.format),
+    typeExpression,
+    defaultJson: secret ? undefined : defaultJson
   }
 }
 
@@ -165,6 +172,16 @@ export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: 
   } catch (error) {
     return problem("json", error instanceof Error ? error.message : undefined)
   }
+}
+
+/** What is wrong with an answer so far. An empty one is only wrong once the form is sent; no parser quotes a secret. */
+export const problemWhileTyping = (
+  field: Pick<FormField, "type" | "required" | "secret">,
+  typed: string
+): Extract<Parsed, { readonly kind: "problem" }> | undefined => {
+  const parsed = typed === "" ? undefined : parseAnswer(field, typed)
+  if (parsed?.kind !== "problem") return undefined
+  return field.secret ? { kind: "problem", problem: parsed.problem } : parsed
 }
 
 export interface Answers {

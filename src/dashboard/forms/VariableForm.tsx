@@ -1,4 +1,4 @@
-import type { FieldProblem, Draft, FormField, FormModel } from "./FormModel.ts"
+import { type FieldProblem, type Draft, type FormField, type FormModel, problemWhileTyping } from "./FormModel.ts"
 import { AreaField, SelectField, TextField } from "../ui/Field.tsx"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useBilingual, useWords } from "../words/Words.ts"
@@ -21,7 +21,26 @@ const prettier = (typed: string): string | undefined => {
   }
 }
 
-export const VariableInput = ({ field, value, problem, onChange, note }: InputProps) => {
+/** Type and default, as the module declares them. */
+const Declared = ({ field }: { readonly field: FormField }) => {
+  const words = useWords(formWords)
+  const { defaultJson, typeExpression = field.type } = field
+  return (
+    <span className="field-declared">
+      <span className="visually-hidden">{words.type} </span>
+      <code>{typeExpression}</code>
+      {defaultJson === undefined ? null : (
+        <>
+          {" · "}
+          {words.default} <code>{defaultJson}</code>
+        </>
+      )}
+    </span>
+  )
+}
+
+export const VariableInput = ({ field, value, problem: found, onChange, note }: InputProps) => {
+  const problem = problemWhileTyping(field, value) ?? found
   const words = useWords(formWords)
   const terms = useWords(vocabulary)
   const say = useBilingual()
@@ -36,6 +55,7 @@ export const VariableInput = ({ field, value, problem, onChange, note }: InputPr
     helper: (
       <>
         {label === field.name ? null : <code className="field-variable">{field.name}</code>}
+        <Declared field={field} />
         {helper.length === 0 ? null : <span>{helper.join(" ")}</span>}
       </>
     ),

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { ResourceHistory } from "../../../actors/state/ResourceHistory.ts"
 import { StateResources } from "../../../actors/state/StateResources.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CapsuleId, StateVersionId } from "../../../schema/records/Ids.ts"
@@ -11,12 +12,18 @@ export const stateResourceHandlers = HttpApiBuilder.group(
   "stateResources",
   Effect.fn(function* (handlers) {
     const resources = yield* StateResources
+    const histories = yield* ResourceHistory
     return storedAnswers("stateResources", handlers).handleAll({
       list: Effect.fnUntraced(function* ({ params, query }) {
         const id = yield* pathId(CapsuleId, params.capsuleId, "Capsule")
-        const { indexed, stateVersionId, ...page } = yield* resources.list(id, query.address, pageRequest(query))
+        const { indexed, stateVersionId, ...page } = yield* resources.list(id, query, pageRequest(query))
         const of = stateVersionId === undefined ? {} : { stateVersionId }
         return { resources: page.items, ...of, indexed, ...cursorOf(page) }
+      }),
+      history: Effect.fnUntraced(function* ({ params, query }) {
+        const id = yield* pathId(CapsuleId, params.capsuleId, "Capsule")
+        const { drift, indexed, ...page } = yield* histories.history(id, query, pageRequest(query))
+        return { events: page.items, ...(drift === undefined ? {} : { drift }), indexed, ...cursorOf(page) }
       }),
       difference: Effect.fnUntraced(function* ({ params, query }) {
         const id = yield* pathId(StateVersionId, params.stateVersionId, "StateVersion")

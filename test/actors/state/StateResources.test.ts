@@ -23,7 +23,7 @@ afterAll(tests.dispose)
 const canary = "canary-7c1e-value"
 
 const list = Effect.fnUntraced(function* (address?: string, capsuleId: CapsuleId = first) {
-  return yield* (yield* StateResources).list(capsuleId, address, { limit: 100 })
+  return yield* (yield* StateResources).list(capsuleId, { address }, { limit: 100 })
 })
 
 const difference = Effect.fnUntraced(function* (id: StateVersionId, from?: StateVersionId) {
@@ -147,10 +147,12 @@ tests.live("pages are cut by address, and their cursors fit their list alone", (
     const found: Array<string> = []
     const compared: Array<string> = []
     for (let cursor: string | undefined, page = 0; page === 0 || cursor !== undefined; page += 1) {
-      const { items, nextCursor } = yield* resources.list(first, undefined, { limit: 2, cursor })
+      const { items, nextCursor } = yield* resources.list(first, {}, { limit: 2, cursor })
       found.push(...items.map(({ address }) => address))
       if (cursor !== undefined) {
-        expect((yield* Effect.flip(resources.list(first, "vpc", { limit: 2, cursor }))).code).toBe("invalid_request")
+        expect((yield* Effect.flip(resources.list(first, { address: "vpc" }, { limit: 2, cursor }))).code).toBe(
+          "invalid_request"
+        )
       }
       cursor = nextCursor
     }

@@ -56,6 +56,7 @@ export const screensByRoute: Readonly<
     { name: "capsule-unsafe", path: "/w/acme/capsules/cap_0000000000000003", ready: ".notice-warn" }
   ],
   "/w/$workspace/capsules/$capsuleId/$tab": [
+    { name: "capsule-resources", path: `${capsule}/resources`, ready: ".resource-address" },
     { name: "capsule-runs", path: `${capsule}/runs`, ready: ".row-run" },
     { name: "capsule-state", path: `${capsule}/state`, ready: ".row-static" },
     { name: "capsule-configuration", path: `${capsule}/configuration`, ready: ".field" },
@@ -93,5 +94,9 @@ export const screensByRoute: Readonly<
 
 export const screens: ReadonlyArray<Screen> = [
   ...Object.values(screensByRoute).flat(),
-  { name: "not-found", path: "/w/acme/nothing-here", ready: ".empty" }
+  { name: "not-found", path: "/w/acme/nothing-here", ready: ".empty" },
+  { name: "capsule-unknown-tab", path: `${capsule}/nothing-here`, ready: "h1.empty-title" },
+  { name: "capsule-unknown", path: "/w/acme/capsules/cap_9999999999999999", ready: "h1.empty-title" },
+  { name: "run-unknown", path: "/w/acme/runs/run_9999999999999999", ready: "h1.empty-title" },
+  { name: "workspace-unknown-tab", path: "/w/acme/settings/nothing-here", ready: "h1.empty-title" }
 ]

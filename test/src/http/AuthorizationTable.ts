@@ -129,6 +129,7 @@ GET    /api/v1/capsules/:capsuleId/outputs                                      
 GET    /api/v1/capsules/:capsuleId/usage-summary                                             401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/capsules/:capsuleId/state-versions                                            401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/capsules/:capsuleId/resources                                                 401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/capsules/:capsuleId/resource-history                                          401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/capsules/:capsuleId/left-over-states                                          401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId                         401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId/adopt                   401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409

@@ -5,19 +5,17 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { capsulesReconcilePlan } from "../../api/Endpoints.ts"
 import { capsulesQuery, outputsQuery, runsQuery, sourceQuery } from "../../api/Queries.ts"
-import type { Capsule, Output, Run } from "../../api/Types.ts"
+import type { Capsule, Run } from "../../api/Types.ts"
 import { RunList } from "../../app/RunList.tsx"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button, LinkButton } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
 import { FailureReason } from "../../ui/FailureReason.tsx"
 import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
-import { Icon } from "../../ui/Icon.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
 import { CapsuleStatus, DriftStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { vocabulary } from "../../words/Vocabulary.ts"
-import { httpsLink, repositoryName, shortCommit } from "../../words/Format.ts"
+import { repositoryName, shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { LeftOvers } from "../left-over/LeftOvers.tsx"
 import { usePlan } from "../run/PlanAgain.tsx"
@@ -26,51 +24,8 @@ import { ReAdoptButton } from "./ReAdopt.tsx"
 import { onlyCheckFailed } from "./ReAdoption.ts"
 import { reAdoptionWords } from "./ReAdoptionWords.ts"
 import { ImportConfirmation } from "./ImportConfirmation.tsx"
+import { Outputs, OutputValue } from "./Outputs.tsx"
 import { capsuleWords } from "./Words.ts"
-
-const shownValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
-
-/** An address to open, only when it is `https:`; anything else stays text. */
-export const OutputValue = ({ value }: { readonly value: unknown }) => {
-  const terms = useWords(vocabulary)
-  const link = httpsLink(value)
-  const text = shownValue(value)
-  if (link !== undefined) {
-    return (
-      <a href={link} target="_blank" rel="noreferrer noopener" className="output-link">
-        {text}
-        <Icon name="external" />
-        <span className="visually-hidden">({terms.opensNewTab})</span>
-      </a>
-    )
-  }
-  return text.includes("\n") ? <pre className="output-block">{text}</pre> : <CopyText text={text} />
-}
-
-const Outputs = ({ outputs }: { readonly outputs: ReadonlyArray<Output> }) => {
-  const words = useWords(capsuleWords)
-  if (outputs.length === 0) {
-    return (
-      <Empty icon="external" title={words.outputsNone}>
-        <p>{words.outputsNoneText}</p>
-      </Empty>
-    )
-  }
-  return (
-    <dl className="outputs">
-      {outputs.map((output) => (
-        <div key={output.name}>
-          <dt>
-            <code>{output.name}</code>
-          </dt>
-          <dd>
-            <OutputValue value={output.value} />
-          </dd>
-        </div>
-      ))}
-    </dl>
-  )
-}
 
 const Reconcile = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
@@ -218,7 +173,7 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
           </div>
         )}
         <Panel flush title={words.outputs}>
-          <Loadable query={outputs}>{(found) => <Outputs outputs={found} />}</Loadable>
+          <Loadable query={outputs}>{(found) => <Outputs capsule={capsule} outputs={found} />}</Loadable>
         </Panel>
         <Decisions capsule={capsule} />
         <Panel flush title={words.recent}>

@@ -2,14 +2,16 @@ import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
 import "../../app/Kit.ts"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
-import { useState } from "react"
+import { lazy, Suspense, useState } from "react"
 import { capsulesDriftCheck, capsulesPlan } from "../../api/Endpoints.ts"
 import { capsuleQuery } from "../../api/Queries.ts"
 import type { Capsule } from "../../api/Types.ts"
+import { NotFound } from "../../app/Fallbacks.tsx"
+import { LoadablePage } from "../../app/LoadablePage.tsx"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { FaultNotice, Loadable, Skeleton } from "../../ui/Feedback.tsx"
+import { FaultNotice, Skeleton } from "../../ui/Feedback.tsx"
 import { Page } from "../../ui/Layout.tsx"
 import { Menu, MenuItem } from "../../ui/Menu.tsx"
 import { CapsuleStatus } from "../../ui/Status.tsx"
@@ -26,10 +28,12 @@ import { PlanRevision } from "./PlanRevision.tsx"
 import { StateVersions } from "./StateVersions.tsx"
 import { capsuleWords } from "./Words.ts"
 
-const tabs = ["overview", "runs", "state", "configuration", "dependencies", "activity", "danger"] as const
+const tabs = ["overview", "resources", "runs", "state", "configuration", "dependencies", "activity", "danger"] as const
 type Tab = (typeof tabs)[number]
 
 const isTab = (tab: string | undefined): tab is Tab => tabs.some((each) => each === tab)
+
+const Resources = lazy(async () => ({ default: (await import("./Resources.tsx")).Resources }))
 
 const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
@@ -97,6 +101,11 @@ const Content = ({ capsule, tab }: { readonly capsule: Capsule; readonly tab: Ta
         }))}
       />
       {tab === "overview" ? <CapsuleOverview capsule={capsule} /> : null}
+      {tab === "resources" ? (
+        <Suspense fallback={<Skeleton rows={8} />}>
+          <Resources capsule={capsule} />
+        </Suspense>
+      ) : null}
       {tab === "runs" ? <CapsuleRuns capsule={capsule} /> : null}
       {tab === "state" ? <StateVersions capsule={capsule} /> : null}
       {tab === "configuration" ? <Configuration capsule={capsule} /> : null}
@@ -110,18 +119,7 @@ const Content = ({ capsule, tab }: { readonly capsule: Capsule; readonly tab: Ta
 export const CapsuleScreen = () => {
   const params = useParams({ strict: false })
   const query = useQuery(capsuleQuery(params.capsuleId ?? ""))
-  const tab = isTab(params.tab) ? params.tab : "overview"
-  return (
-    <Loadable
-      query={query}
-      skeleton={
-        <div className="page">
-          <Skeleton rows={1} height="line" />
-          <Skeleton rows={5} />
-        </div>
-      }
-    >
-      {(capsule) => <Content capsule={capsule} tab={tab} />}
-    </Loadable>
-  )
+  const tab = params.tab ?? "overview"
+  if (!isTab(tab)) return <NotFound />
+  return <LoadablePage query={query}>{(capsule) => <Content capsule={capsule} tab={tab} />}</LoadablePage>
 }

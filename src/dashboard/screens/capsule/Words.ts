@@ -1,6 +1,7 @@
 const en = {
   tabs: {
     overview: "Overview",
+    resources: "Resources",
     runs: "Runs",
     state: "State",
     configuration: "Configuration",
@@ -70,6 +71,7 @@ const en = {
   nextCheck: "next check",
   openLastRun: "Open the last run",
   outputs: "Outputs",
+  takenBy: "taken by",
   outputsNone: "No public outputs",
   outputsNoneText: "Outputs appear after an apply. Sensitive ones are never shown.",
   endpoint: "Public endpoint",
@@ -173,6 +175,7 @@ const en = {
 const ja: typeof en = {
   tabs: {
     overview: "概要",
+    resources: "リソース",
     runs: "実行",
     state: "ステート",
     configuration: "構成",
@@ -243,6 +246,7 @@ const ja: typeof en = {
   nextCheck: "次回の確認",
   openLastRun: "直前の実行を開く",
   outputs: "出力",
+  takenBy: "利用先:",
   outputsNone: "公開されている出力はありません",
   outputsNoneText: "適用後に表示されます。機密の出力が表示されることはありません。",
   endpoint: "公開エンドポイント",

@@ -1,6 +1,6 @@
 import { type QueryClient, useQuery } from "@tanstack/react-query"
 import { call } from "../../api/Call.ts"
-import { sourcesCreate, sourcesSnapshots, sourcesSync } from "../../api/Endpoints.ts"
+import { sourcesCreate, sourcesRemove, sourcesSnapshots, sourcesSync } from "../../api/Endpoints.ts"
 import { runQuery, snapshotsQuery, sourcesQuery } from "../../api/Queries.ts"
 import type { Source, SourceSnapshot } from "../../api/Types.ts"
 import { isSameRef } from "../../../../schema/git/RefName.ts"
@@ -19,6 +19,18 @@ export interface SourceReading {
   readonly syncRunId: string
 }
 
+interface BegunReading extends SourceReading {
+  /** Whether the Source exists only for this reading. */
+  readonly madeSource: "yes" | "no"
+}
+
+/** Removes a Source that was made for a reading which failed. One that cannot be removed is used by the next reading of it. */
+export const discardSource = (sourceId: string): Promise<boolean> =>
+  call(sourcesRemove, { params: { sourceId } }).then(
+    () => true,
+    () => false
+  )
+
 const isSame = (source: Source, wanted: WantedSource): boolean =>
   isSameRepository(source.url, wanted.url) &&
   isSameRef(source.defaultRef, wanted.ref) &&
@@ -31,7 +43,7 @@ export const readSource = async (
   queryClient: QueryClient,
   workspaceId: string,
   wanted: WantedSource
-): Promise<SourceReading> => {
+): Promise<BegunReading> => {
   const sources = await queryClient.fetchQuery({ ...sourcesQuery(workspaceId), staleTime: 0 })
   const known = sources.find((source) => isSame(source, wanted))
   const source =
@@ -48,8 +60,12 @@ export const readSource = async (
         }
       })
     ).source
-  const { run } = await call(sourcesSync, { params: { sourceId: source.id }, body: { intent: "manual_plan" } })
-  return { sourceId: source.id, syncRunId: run.id }
+  const sync = call(sourcesSync, { params: { sourceId: source.id }, body: { intent: "manual_plan" } })
+  const { run } = await sync.catch(async (error: unknown) => {
+    if (known === undefined) await discardSource(source.id)
+    throw error
+  })
+  return { sourceId: source.id, syncRunId: run.id, madeSource: known === undefined ? "yes" : "no" }
 }
 
 /** The snapshot of exactly this sync, never an existing older one. */

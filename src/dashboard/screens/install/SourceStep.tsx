@@ -1,5 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
 import { sourcesQuery } from "../../api/Queries.ts"
+import { httpsForm, isReadable } from "../../../../schema/git/HttpsForm.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
@@ -33,18 +35,30 @@ export const SourceStep = ({
   })
   const reset = { sourceId: undefined, syncRunId: undefined, modulePath: undefined, reportId: undefined }
   const done = draft.syncRunId !== undefined
+  const https = httpsForm(draft.url)
+  const [refused, setRefused] = useState(false)
+  const setUrl = (url: string) => {
+    setRefused(false)
+    change({ ...reset, url })
+  }
   return (
+    // The browser's own check of the address would refuse what is offered in another form below.
     <form
       className="form"
+      noValidate={https !== undefined || refused}
       onSubmit={(event) => {
         event.preventDefault()
-        if (!reading) read.mutate()
+        if (reading) return
+        // The server would refuse it too, once a Source of it exists.
+        if (isReadable(draft.url)) read.mutate()
+        else setRefused(true)
       }}
     >
-      <ReadyMade onChoose={(url) => change({ ...reset, url })} />
+      <ReadyMade onChoose={setUrl} />
       <TextField
         label={words.url}
         helper={words.urlHelp}
+        error={https !== undefined ? words.urlSsh : refused ? words.urlRefused : undefined}
         type="url"
         mono
         required
@@ -52,8 +66,15 @@ export const SourceStep = ({
         spellCheck={false}
         placeholder="https://github.com/example/infrastructure.git"
         value={draft.url}
-        onChange={(event) => change({ ...reset, url: event.target.value })}
+        onChange={(event) => setUrl(event.target.value)}
       />
+      {https === undefined ? null : (
+        <div>
+          <Button small onClick={() => setUrl(https)}>
+            {words.urlUse(https)}
+          </Button>
+        </div>
+      )}
       <div className="form-pair">
         <TextField
           label={words.ref}

@@ -1,4 +1,5 @@
 import "../../app/Kit.ts"
+import { LoadablePage } from "../../app/LoadablePage.tsx"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { lazy, Suspense, useState } from "react"
@@ -7,7 +8,7 @@ import type { Capsule, Run, RunEvent } from "../../api/Types.ts"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { Loadable, Skeleton } from "../../ui/Feedback.tsx"
+import { Skeleton } from "../../ui/Feedback.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
 import { RunStatus } from "../../ui/Status.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
@@ -179,7 +180,7 @@ export const RunScreen = () => {
       state.data?.status === "queued" || state.data?.status === "running" ? 10_000 : false
   })
   return (
-    <Loadable query={query} skeleton={<RunSkeleton />}>
+    <LoadablePage query={query} skeleton={<RunSkeleton />}>
       {(run) =>
         run.capsuleId === undefined ? (
           <RunContent key={run.id} run={run} capsule={undefined} />
@@ -187,6 +188,6 @@ export const RunScreen = () => {
           <WithCapsule key={run.id} run={run} capsuleId={run.capsuleId} />
         )
       }
-    </Loadable>
+    </LoadablePage>
   )
 }

@@ -1,4 +1,5 @@
 import "../../app/Kit.ts"
+import { LoadablePage } from "../../app/LoadablePage.tsx"
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { useState } from "react"
@@ -12,7 +13,7 @@ import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
-import { Empty, FaultNotice, Loadable, Notice, Skeleton } from "../../ui/Feedback.tsx"
+import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
 import { Facts, Page, Panel } from "../../ui/Layout.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
 import { SourceStatus } from "../../ui/Status.tsx"
@@ -234,16 +235,5 @@ const Content = ({ source }: { readonly source: Source }) => {
 export const SourceScreen = () => {
   const { sourceId } = useParams({ from: "/w/$workspace/sources/$sourceId" })
   const query = useQuery(sourceQuery(sourceId))
-  return (
-    <Loadable
-      query={query}
-      skeleton={
-        <div className="page">
-          <Skeleton rows={5} />
-        </div>
-      }
-    >
-      {(source) => <Content source={source} />}
-    </Loadable>
-  )
+  return <LoadablePage query={query}>{(source) => <Content source={source} />}</LoadablePage>
 }

@@ -1,4 +1,5 @@
 import "../../app/Kit.ts"
+import { LoadablePage } from "../../app/LoadablePage.tsx"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { useState } from "react"
@@ -9,7 +10,7 @@ import type { RunGroup, RunWave, WaveMember } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button, LinkButton } from "../../ui/Button.tsx"
 import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
-import { Loadable, Notice } from "../../ui/Feedback.tsx"
+import { Notice } from "../../ui/Feedback.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
 import { Status, type StatusTone } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
@@ -176,5 +177,5 @@ const Content = ({ group }: { readonly group: RunGroup }) => {
 export const UpdateScreen = () => {
   const params = useParams({ strict: false })
   const query = useQuery(runGroupQuery(params.groupId ?? ""))
-  return <Loadable query={query}>{(group) => <Content group={group} />}</Loadable>
+  return <LoadablePage query={query}>{(group) => <Content group={group} />}</LoadablePage>
 }

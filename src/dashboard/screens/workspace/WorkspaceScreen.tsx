@@ -1,5 +1,6 @@
 import "../../app/Kit.ts"
 import { useParams } from "@tanstack/react-router"
+import { NotFound } from "../../app/Fallbacks.tsx"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Page } from "../../ui/Layout.tsx"
 import { Tabs } from "../../ui/Tabs.tsx"
@@ -20,7 +21,8 @@ export const WorkspaceScreen = () => {
   const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const params = useParams({ strict: false })
-  const tab = tabs.find((each) => each === params.tab) ?? "members"
+  const tab = tabs.find((each) => each === (params.tab ?? "members"))
+  if (tab === undefined) return <NotFound />
   return (
     <Page title={workspace.displayName} beside={<span className="tag">{terms.role[workspace.role]}</span>}>
       <Tabs

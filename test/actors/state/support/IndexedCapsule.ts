@@ -1,6 +1,7 @@
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { buildColumns } from "../../../../actors/build/BuildColumns.ts"
+import { ResourceHistory } from "../../../../actors/state/ResourceHistory.ts"
 import { StateResources } from "../../../../actors/state/StateResources.ts"
 import { StateVersions } from "../../../../actors/state/StateVersions.ts"
 import type { SecretText } from "../../../../runner/redaction/SecretText.ts"
@@ -102,6 +103,6 @@ export const unread = Effect.gen(function* () {
   }
 }).pipe(Effect.orDie)
 
-export const indexServices = Layer.mergeAll(StateVersions.layer, StateResources.layer).pipe(
+export const indexServices = Layer.mergeAll(StateVersions.layer, StateResources.layer, ResourceHistory.layer).pipe(
   Layer.provideMerge(testAccounts)
 )

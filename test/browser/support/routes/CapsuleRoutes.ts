@@ -1,5 +1,6 @@
 import type { Run } from "../../../../src/dashboard/api/Types.ts"
 import { stateVersions, storefrontId } from "../records/Capsules.ts"
+import { resourceHistory, resourcePage } from "../records/StateResources.ts"
 import { digest, newId } from "../records/Seeds.ts"
 import { workspaceId } from "../records/Workspaces.ts"
 import { type Answer, type Asked, field, missing, ok, refuse, textField } from "./Answer.ts"
@@ -109,6 +110,12 @@ export const capsuleRoute = (world: World, id: string, action: string | undefine
   if (action === "outputs") return ok({ outputs: capsule.currentStateVersionId === undefined ? [] : world.outputs })
   if (action === "state-versions")
     return ok({ stateVersions: capsule.currentStateVersionId === undefined ? [] : stateVersions })
+  if (action === "resources") {
+    const { items, nextCursor } = resourcePage(world.resources, asked.query)
+    const hasState = capsule.currentStateVersionId !== undefined
+    return ok({ resources: hasState ? items : [], indexed: true, ...nextCursor })
+  }
+  if (action === "resource-history") return ok({ ...resourceHistory(asked.query.get("address")), indexed: true })
   if (action?.startsWith("left-over-states") === true) return leftOverRoute(world, capsule, action, asked)
   if (action === "auto-update-decisions") return ok({ decisions: world.decisions })
   if (action === "dependencies" && asked.method === "POST") {

@@ -52,6 +52,10 @@ export const sourceRoute = (world: World, id: string, rest: string | undefined, 
     world.sources = world.sources.map((each) => (each.id === id ? renewed : each))
     return ok({ source: renewed, hookSecret: `renewed-secret-${renewed.hookSecretVersion}` }, 201)
   }
+  if (rest === "sync" && source.url.endsWith("/missing.git")) {
+    const error = { code: "source_unavailable", message: "The repository was not found." }
+    return ok({ run: addRun(world, { type: "source_sync", status: "failed", sourceId: id, error }) }, 201)
+  }
   if (rest === "sync") {
     return ok(
       {

@@ -6,6 +6,7 @@ import type {
   Run,
   RunApprovals,
   Source,
+  StateResource,
   Workspace
 } from "../../../../src/dashboard/api/Types.ts"
 import { unruled } from "../records/Approvals.ts"
@@ -15,6 +16,7 @@ import { installConfig, report } from "../records/InstallConfigs.ts"
 import { baseRun, failedRun, runs } from "../records/Runs.ts"
 import { newId } from "../records/Seeds.ts"
 import { dependencies, outputShares } from "../records/Sharing.ts"
+import { resources } from "../records/StateResources.ts"
 import { optionsDocument, sources } from "../records/Sources.ts"
 import { workspaceId } from "../records/Workspaces.ts"
 import { keptState } from "./LeftOverRoutes.ts"
@@ -26,6 +28,7 @@ export interface World {
   capsules: Array<Capsule>
   runs: Array<Run>
   sources: Array<Source>
+  resources: ReadonlyArray<StateResource>
   outputs: Array<(typeof outputs)[number]>
   connections: Array<(typeof connections)[number]>
   presentation: unknown
@@ -48,6 +51,7 @@ export const newWorld = (): World => ({
   capsules: [...capsules],
   runs: [...runs],
   sources: [...sources],
+  resources,
   outputs: [...outputs],
   connections: [...connections],
   presentation: installConfig.presentation,

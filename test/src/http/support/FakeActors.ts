@@ -30,6 +30,7 @@ import { OutputShares } from "../../../../actors/output-share/OutputShares.ts"
 import { RevisionPlans } from "../../../../actors/revision-plan/RevisionPlans.ts"
 import { Runs } from "../../../../actors/run/Runs.ts"
 import { Sources } from "../../../../actors/source/Sources.ts"
+import { ResourceHistory } from "../../../../actors/state/ResourceHistory.ts"
 import { StateResources } from "../../../../actors/state/StateResources.ts"
 import { Workspaces } from "../../../../actors/workspace/Workspaces.ts"
 import { GitPolicy } from "../../../../runner/git/GitPolicy.ts"
@@ -107,6 +108,7 @@ const actors = Layer.mergeAll(
   Layer.succeed(StateReceipt, { receive: refuse, receiveBackup: refuse }),
   Layer.succeed(CapsuleExports, { grant: refuse, download: refuse }),
   Layer.succeed(StateResources, { list: refuse, difference: refuse }),
+  Layer.succeed(ResourceHistory, { history: refuse }),
   Layer.succeed(CapsuleBackups, { archive: refuse, restorePlan: refuse }),
   Layer.succeed(CapsuleLeftOvers, { list: refuse, read: refuse, adopt: refuse, discard: refuse }),
   Layer.succeed(Runs, {

@@ -1,0 +1,20 @@
+import type { InputFacts } from "../../schema/records/CompatibilityReport.ts"
+import { present } from "../run/RunRow.ts"
+
+/** A form shows these whole; longer ones are left to the module's own text. */
+const longestDefault = 2000
+const longestType = 2000
+
+const upTo = (length: number, text: string | undefined) =>
+  text === undefined || text.length > length ? undefined : text
+
+/** What forms show of an input's declaration. The default of a secret input stays out. */
+export const shownDeclaration = (
+  { defaultJson, description, typeExpression }: InputFacts,
+  secret: boolean
+): InputFacts =>
+  present({
+    description,
+    typeExpression: upTo(longestType, typeExpression),
+    defaultJson: secret ? undefined : upTo(longestDefault, defaultJson)
+  })

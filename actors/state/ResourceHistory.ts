@@ -1,0 +1,204 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
+import { type CapsuleId, type RunId, StateVersionId } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { type ResourceDrift, ResourceEvent } from "../../schema/records/StateResource.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { storedRecord } from "../database/StoredRecord.ts"
+import { type RowOf, rowShape } from "../database/Table.ts"
+import { Cursors } from "../paging/Cursors.ts"
+import type { Page, PageRequest } from "../paging/Page.ts"
+import { EvidenceJson, present, RunRow } from "../run/RunRow.ts"
+import { changedAttributes } from "./StateDifferences.ts"
+import { ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
+
+/** One resource of a Capsule. */
+export interface ResourceName {
+  readonly address: string
+  /** Of an object that waits to be destroyed. */
+  readonly deposed?: string | undefined
+}
+
+export interface ResourceEvents extends Page<ResourceEvent> {
+  /** On the first page: what the newest drift check of the current state found here. */
+  readonly drift: ResourceDrift | undefined
+  /** Whether the current state was read. */
+  readonly indexed: boolean
+}
+
+const Current = rowShape({
+  current_state_generation: Schema.Int,
+  current_state_version_id: Schema.NullOr(StateVersionId),
+  committed_at: Schema.NullOr(Timestamp),
+  outcome: Schema.NullOr(StateIndexRow.columns.outcome)
+})
+
+/** A period in which the resource stayed as it was, and when the state was committed that ended it. */
+const Period = rowShape({
+  ...ResourceVersionRow.only("digest", "attributes", "valid_from", "valid_to", "run_id", "changed_at").columns,
+  ended_by_run_id: ResourceVersionRow.columns.ended_by_run_id,
+  ended_at: Schema.NullOr(Timestamp)
+})
+type Period = RowOf<typeof Period.columns>
+
+const { approved_at, approved_by, created_at, created_by, finished_at, id, plan_run_id, purpose, resolved_commit } =
+  RunRow.columns
+const ChangeRun = rowShape({
+  id,
+  type: RunRow.columns.type,
+  purpose,
+  trigger_kind: RunRow.columns.trigger_kind,
+  resolved_commit,
+  finished_at,
+  plan_run_id,
+  planned_by: created_by,
+  planned_at: Schema.NullOr(created_at),
+  approved_by,
+  approved_at
+})
+type ChangeRun = RowOf<typeof ChangeRun.columns>
+
+const decodeEvent = storedRecord(ResourceEvent)
+
+const shownRun = (runId: RunId, runs: ReadonlyMap<RunId, ChangeRun>) => {
+  const row = runs.get(runId)
+  if (row === undefined) return { id: runId }
+  return {
+    id: runId,
+    type: row.type,
+    trigger: row.trigger_kind,
+    ...present({
+      purpose: row.purpose,
+      commit: row.resolved_commit,
+      finishedAt: row.finished_at,
+      planRunId: row.plan_run_id,
+      plannedBy: row.planned_by,
+      plannedAt: row.planned_at,
+      approvedBy: row.approved_by,
+      approvedAt: row.approved_at
+    })
+  }
+}
+
+/** What happened to a resource at both ends of a period, newest first. */
+const eventsOf = (
+  period: Period,
+  newerFrom: number | undefined,
+  older: Period | undefined,
+  runs: ReadonlyMap<RunId, ChangeRun>
+): ReadonlyArray<ResourceEvent> => {
+  const { changed_at, ended_at, ended_by_run_id, run_id, valid_from, valid_to } = period
+  const isRemoved = valid_to !== null && valid_to !== newerFrom && ended_by_run_id !== null
+  const removed = isRemoved
+    ? [{ change: "removed", generation: valid_to, ...present({ at: ended_at }), run: shownRun(ended_by_run_id, runs) }]
+    : []
+  const begun = { generation: valid_from, at: changed_at, run: shownRun(run_id, runs) }
+  const first =
+    older?.valid_to === valid_from
+      ? { change: "changed", ...begun, changedAttributes: changedAttributes(older, period) }
+      : { change: "added", ...begun }
+  return [...removed, first].map((event) => decodeEvent(event))
+}
+
+/** Reads what became of one resource from the index of states and the ledger of Runs. */
+export class ResourceHistory extends Context.Service<
+  ResourceHistory,
+  {
+    /** The changes of a resource, newest first. `limit` counts the periods in which it stayed as it was. */
+    readonly history: (
+      capsuleId: CapsuleId,
+      resource: ResourceName,
+      page: PageRequest
+    ) => Effect.Effect<ResourceEvents, ApiError>
+  }
+>()("svc/actors/state/ResourceHistory") {
+  static readonly layer = Layer.effect(
+    ResourceHistory,
+    Effect.gen(function* () {
+      const sql = yield* ReadSql
+      const cursors = yield* Cursors
+
+      const runsOf = Effect.fnUntraced(function* (ids: ReadonlyArray<RunId>) {
+        if (ids.length === 0) return new Map<RunId, ChangeRun>()
+        const rows = yield* ChangeRun.rows(sql)`
+          SELECT r.id, r.type, r.purpose, r.trigger_kind, r.resolved_commit, r.finished_at, r.plan_run_id,
+            p.created_by AS planned_by, p.created_at AS planned_at, p.approved_by, p.approved_at
+          FROM runs r LEFT JOIN runs p ON p.id = r.plan_run_id WHERE ${sql.in("r.id", ids)}`
+        return new Map(rows.map((row) => [row.id, row]))
+      }, Effect.orDie)
+
+      const driftOf = Effect.fnUntraced(function* (
+        capsuleId: CapsuleId,
+        { committed_at, current_state_generation }: RowOf<typeof Current.columns>,
+        address: string
+      ): Effect.fn.Return<ResourceDrift | undefined> {
+        if (committed_at === null) return undefined
+        // A check of an earlier state compared something else; the time keeps the search to the Runs since this one.
+        const [check] = yield* Effect.orDie(RunRow.some(sql, "id", "evidence", "finished_at")`
+          SELECT id, evidence, finished_at FROM runs
+          WHERE capsule_id = ${capsuleId} AND type = 'drift_check' AND status = 'succeeded'
+            AND created_at >= ${committed_at} AND base_state_generation = ${current_state_generation}
+          ORDER BY created_at DESC, id DESC LIMIT 1`)
+        if (check === undefined) return undefined
+        const found = EvidenceJson.read(check.evidence).resourceDrift?.find((change) => change.address === address)
+        if (found === undefined) return undefined
+        const changed = found.changedAttributes.map(({ name }) => name)
+        return {
+          runId: check.id,
+          ...present({ at: check.finished_at }),
+          actions: found.actions,
+          changedAttributes: changed
+        }
+      })
+
+      const history = Effect.fn("ResourceHistory.history")(function* (
+        capsuleId: CapsuleId,
+        { address, deposed = "" }: ResourceName,
+        page: PageRequest
+      ) {
+        const filter = [capsuleId, address, deposed]
+        const binding = { route: "capsules.resourceHistory", subject: page.subject ?? "", filter }
+        const anchor = page.cursor === undefined ? undefined : yield* cursors.decode(binding, page.cursor, 1)
+        const [current] = yield* Effect.orDie(Current.rows(
+          sql
+        )`SELECT c.current_state_generation, c.current_state_version_id,
+            s.created_at AS committed_at, i.outcome
+          FROM capsules c LEFT JOIN state_versions s ON s.id = c.current_state_version_id
+          LEFT JOIN state_indexes i ON i.state_version_id = c.current_state_version_id
+          WHERE c.id = ${capsuleId}`)
+        if (current === undefined) return yield* notFound("Capsule")
+        const after = anchor === undefined ? undefined : Number(anchor[0])
+        const older = after === undefined ? sql.literal("") : sql` AND v.valid_from < ${after}`
+        // One more than shown, since a change is the difference from the period before.
+        const rows = yield* Effect.orDie(
+          Period.rows(sql)`SELECT v.digest, v.attributes, v.valid_from, v.valid_to, v.run_id, v.changed_at,
+            v.ended_by_run_id, s.created_at AS ended_at
+          FROM resource_versions v
+          LEFT JOIN state_versions s ON s.capsule_id = v.capsule_id AND s.generation = v.valid_to
+          WHERE v.capsule_id = ${capsuleId} AND v.address = ${address} AND v.deposed = ${deposed}${older}
+          ORDER BY v.valid_from DESC LIMIT ${page.limit + 1}`
+        )
+        const shown = rows.slice(0, page.limit)
+        const named = shown.flatMap((row) =>
+          row.ended_by_run_id === null ? [row.run_id] : [row.run_id, row.ended_by_run_id]
+        )
+        const runs = yield* runsOf([...new Set(named)])
+        const items = shown.flatMap((row, index) =>
+          eventsOf(row, index === 0 ? after : rows[index - 1]?.valid_from, rows[index + 1], runs)
+        )
+        const asksDrift = after === undefined && deposed === ""
+        const drift = asksDrift ? yield* driftOf(capsuleId, current, address) : undefined
+        const answer = {
+          items,
+          drift,
+          indexed: current.current_state_version_id === null || current.outcome === "indexed"
+        }
+        const last = shown.at(-1)
+        if (rows.length <= page.limit || last === undefined) return answer
+        return { ...answer, nextCursor: yield* cursors.encode(binding, [String(last.valid_from)]) }
+      })
+
+      return ResourceHistory.of({ history })
+    })
+  )
+}

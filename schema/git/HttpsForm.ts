@@ -1,0 +1,13 @@
+import { httpsOnly, normalAddress } from "./RepositoryAddress.ts"
+
+/** Whether the server can be asked to read this address. */
+export const isReadable = (typed: string): boolean => normalAddress(typed.trim()) !== undefined
+
+/** The https address of a repository that is written for ssh, as `git@host:a/b` or `ssh://git@host/a/b`. */
+export const httpsForm = (typed: string): string | undefined => {
+  const text = typed.trim()
+  const found =
+    /^(?:[\w.-]+@)?([\w.-]+\.[\w-]+):(?!\/)([^\s?#:@]+)$/.exec(text) ??
+    /^(?:git\+)?ssh:\/\/(?:[\w.-]+@)?([\w.-]+)(?::\d+)?\/([^\s?#:@]+)$/.exec(text)
+  return found === null ? undefined : normalAddress(`https://${found[1]}/${found[2]}`, httpsOnly)
+}

@@ -1,0 +1,95 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { capsulesQuery, dependenciesQuery } from "../../api/Queries.ts"
+import type { Capsule, Output } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { CopyText } from "../../ui/CopyText.tsx"
+import { Empty } from "../../ui/Feedback.tsx"
+import { Icon } from "../../ui/Icon.tsx"
+import { httpsLink } from "../../words/Format.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
+import { useWords } from "../../words/Words.ts"
+import { capsuleWords } from "./Words.ts"
+
+const shownValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
+
+/** An address to open, only when it is `https:`; anything else stays text. */
+export const OutputValue = ({ value }: { readonly value: unknown }) => {
+  const terms = useWords(vocabulary)
+  const link = httpsLink(value)
+  const text = shownValue(value)
+  if (link !== undefined) {
+    return (
+      <span className="output-linked">
+        <a href={link} target="_blank" rel="noreferrer noopener" className="output-link">
+          {text}
+          <Icon name="external" />
+          <span className="visually-hidden">({terms.opensNewTab})</span>
+        </a>
+        <CopyText text={text} shown={terms.copy} />
+      </span>
+    )
+  }
+  return text.includes("\n") ? <pre className="output-block">{text}</pre> : <CopyText text={text} />
+}
+
+interface OutputsProps {
+  readonly capsule: Capsule
+  readonly outputs: ReadonlyArray<Output>
+}
+
+/** The Capsules that take an Output; of another Workspace none is known here. */
+const Takers = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
+  const words = useWords(capsuleWords)
+  const workspace = useWorkspace()
+  const capsules = useQuery({ ...capsulesQuery(workspace.id), enabled: ids.length > 0 }).data ?? []
+  return ids.length === 0 ? null : (
+    <small className="muted output-takers">
+      {words.takenBy}{" "}
+      {ids.map((id, index) => (
+        <span key={id}>
+          {index === 0 ? "" : ", "}
+          <Link to="/w/$workspace/capsules/$capsuleId" params={{ workspace: workspace.handle, capsuleId: id }}>
+            {capsules.find((each) => each.id === id)?.name ?? id}
+          </Link>
+        </span>
+      ))}
+    </small>
+  )
+}
+
+export const Outputs = ({ capsule, outputs }: OutputsProps) => {
+  const words = useWords(capsuleWords)
+  const given = (useQuery(dependenciesQuery(capsule.id)).data ?? []).filter(
+    ({ producerCapsuleId }) => producerCapsuleId === capsule.id
+  )
+  const takersOf = (name: string) => [
+    ...new Set(
+      given
+        .filter((dependency) => dependency.outputs.some(({ from }) => from === name))
+        .map(({ consumerCapsuleId }) => consumerCapsuleId)
+    )
+  ]
+  if (outputs.length === 0) {
+    return (
+      <Empty icon="external" title={words.outputsNone}>
+        <p>{words.outputsNoneText}</p>
+      </Empty>
+    )
+  }
+  return (
+    <dl className="outputs">
+      {outputs.map((output) => (
+        <div key={output.name}>
+          <dt>
+            <code>{output.name}</code>
+          </dt>
+          <dd>
+            <OutputValue value={output.value} />
+            <Takers ids={takersOf(output.name)} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
