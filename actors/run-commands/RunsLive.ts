@@ -13,6 +13,7 @@ import { RunGroups } from "../run-group/RunGroups.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { LatestRunRow, ListedRun, RunRow, toLatestRun, toRun } from "../run/RunRow.ts"
 import { Runs } from "../run/Runs.ts"
+import { withCommitDescriptions } from "../source/CommitDescriptions.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 import { type RunId, type RunGroupId } from "../../schema/records/Ids.ts"
 
@@ -29,9 +30,18 @@ export const layer = Layer.effect(
     const groups = yield* RunGroups
     const cursors = yield* Cursors
 
-    const projectedAll = (rows: ReadonlyArray<ListedRun>) =>
-      Effect.map(queue.places(rows), (places) => rows.map((row) => toRun(row, places.get(row.id))))
-    const projected = (row: RunRow) => Effect.map(queue.place(row), (place) => toRun(row, place))
+    const projectedAll = Effect.fnUntraced(function* (rows: ReadonlyArray<ListedRun>) {
+      const places = yield* queue.places(rows)
+      return yield* withCommitDescriptions(
+        sql,
+        rows.map((row) => toRun(row, places.get(row.id)))
+      )
+    })
+    const projected = Effect.fnUntraced(function* (row: RunRow) {
+      const run = toRun(row, yield* queue.place(row))
+      const [described] = yield* withCommitDescriptions(sql, [run])
+      return described ?? run
+    })
 
     const row = Effect.fnUntraced(function* (id: RunId) {
       const rows = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${id}`)

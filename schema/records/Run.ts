@@ -13,6 +13,7 @@ import {
   Subject,
   WorkspaceId
 } from "./Ids.ts"
+import { CommitDescription } from "./Commit.ts"
 import { SourceBuild as SourceBuildDeclaration } from "../manifest/SourceBuildDeclaration.ts"
 import { RunNetwork } from "./RunConfinement.ts"
 import { RunWave } from "./RunWaves.ts"
@@ -229,6 +230,8 @@ export const Run = Schema.Struct({
   revisionPlanId: Schema.optionalKey(RevisionPlanId),
   sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
   resolvedCommit: Schema.optionalKey(Schema.String),
+  /** Where one Run, a list or a group is read. */
+  commitDescription: Schema.optionalKey(CommitDescription),
   compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
   installConfigId: Schema.optionalKey(InstallConfigId),
   executionAuthorityEpoch: Schema.optionalKey(Schema.Int),

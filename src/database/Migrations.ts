@@ -48,6 +48,7 @@ import {
   secretRuleColumns
 } from "../../schema/tables/RunTables.ts"
 import {
+  commitDescriptionColumns,
   deferredSyncTables,
   hookSecretColumns,
   laneTables,
@@ -121,7 +122,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0042_audit_chain": auditChainTables,
   "0044_state_uploads": stateUploadTables,
   "0045_retention": retentionTables,
-  "0046_state_index": stateIndexTables
+  "0046_state_index": stateIndexTables,
+  "0048_commit_descriptions": commitDescriptionColumns
 }
 
 /** The database was written by a newer release than this one. */

@@ -23,6 +23,7 @@ import { runWords } from "../../src/dashboard/screens/run/Words.ts"
 import { sourceOptionsWords } from "../../src/dashboard/screens/source-options/Words.ts"
 import { sourceWords } from "../../src/dashboard/screens/sources/Words.ts"
 import { workspaceWords } from "../../src/dashboard/screens/workspace/Words.ts"
+import { commitWords } from "../../src/dashboard/ui/CommitWords.ts"
 import { vocabulary } from "../../src/dashboard/words/Vocabulary.ts"
 
 const dictionaries = {
@@ -34,6 +35,7 @@ const dictionaries = {
   signInWords,
   handOffWords,
   capsuleWords,
+  commitWords,
   credentialWords,
   reAdoptionWords,
   releaseWords,

@@ -200,9 +200,8 @@ const groupPaceMs = 3000
 export const runGroupQuery = (groupId: string) =>
   queryOptions({
     queryKey: ["run-group", groupId],
-    queryFn: ({ signal }) =>
-      call(runsGroup, { params: { runGroupId: groupId }, signal }).then(({ runGroup }) => runGroup),
-    refetchInterval: ({ state }) => (state.data?.finishedAt === undefined ? groupPaceMs : false)
+    queryFn: ({ signal }) => call(runsGroup, { params: { runGroupId: groupId }, signal }),
+    refetchInterval: ({ state }) => (state.data?.runGroup.finishedAt === undefined ? groupPaceMs : false)
   })
 
 export const sourcesQuery = (workspaceId: string) =>

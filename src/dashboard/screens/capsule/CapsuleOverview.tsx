@@ -17,7 +17,7 @@ import { Facts, Panel } from "../../ui/Layout.tsx"
 import { CapsuleStatus, DriftStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
-import { httpsLink, repositoryName, shortCommit } from "../../words/Format.ts"
+import { httpsLink, repositoryName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { LeftOvers } from "../left-over/LeftOvers.tsx"
 import { usePlan } from "../run/PlanAgain.tsx"
@@ -26,6 +26,7 @@ import { ReAdoptButton } from "./ReAdopt.tsx"
 import { onlyCheckFailed } from "./ReAdoption.ts"
 import { reAdoptionWords } from "./ReAdoptionWords.ts"
 import { capsuleWords } from "./Words.ts"
+import { Commit } from "../../ui/Commit.tsx"
 
 const shownValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
 
@@ -251,7 +252,12 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
                     {words.notAdopted}
                   </span>
                 ) : (
-                  <CopyText key="commit" text={revision.resolvedCommit} shown={shortCommit(revision.resolvedCommit)} />
+                  <Commit
+                    key="commit"
+                    gitAddress={source?.url}
+                    id={revision.resolvedCommit}
+                    description={capsule.adoptedCommitDescription}
+                  />
                 )
               ],
               [words.ref2, revision?.ref],

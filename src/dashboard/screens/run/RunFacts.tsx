@@ -4,11 +4,12 @@ import type { ReactNode } from "react"
 import { sourceQuery } from "../../api/Queries.ts"
 import type { Capsule, GrantedUse, Run } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
+import { SourceCommit } from "../../app/SourceCommit.tsx"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { CopyText } from "../../ui/CopyText.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { duration, providerName, repositoryName, shortCommit, shortDigest } from "../../words/Format.ts"
+import { duration, providerName, repositoryName, shortDigest } from "../../words/Format.ts"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { usedFrom } from "../connections/ConnectionChange.ts"
@@ -154,7 +155,12 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
           [
             words.commit,
             run.resolvedCommit === undefined ? undefined : (
-              <CopyText key="commit" text={run.resolvedCommit} shown={shortCommit(run.resolvedCommit)} />
+              <SourceCommit
+                key="commit"
+                sourceId={sourceId}
+                id={run.resolvedCommit}
+                description={run.commitDescription}
+              />
             )
           ],
           [words.planRun, runLink(run.planRunId, terms.runType.plan)],
