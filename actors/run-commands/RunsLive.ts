@@ -14,6 +14,7 @@ import { RunQueue } from "../queue/RunQueue.ts"
 import { LatestRunRow, ListedRun, RunRow, toLatestRun, toRun } from "../run/RunRow.ts"
 import { Runs } from "../run/Runs.ts"
 import { withCommitDescriptions } from "../source/CommitDescriptions.ts"
+import { SourceChangeReads } from "../staleness/SourceChangeReads.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 import { type RunId, type RunGroupId } from "../../schema/records/Ids.ts"
 
@@ -29,6 +30,7 @@ export const layer = Layer.effect(
     const queue = yield* RunQueue
     const groups = yield* RunGroups
     const cursors = yield* Cursors
+    const sourceChanges = yield* SourceChangeReads
 
     const projectedAll = Effect.fnUntraced(function* (rows: ReadonlyArray<ListedRun>) {
       const places = yield* queue.places(rows)
@@ -69,6 +71,7 @@ export const layer = Layer.effect(
       read: Effect.fn("Runs.read")(function* (id) {
         return yield* projected(yield* row(id))
       }),
+      sourceChanges: (id) => sourceChanges.read(id),
       list: Effect.fn("Runs.list")(function* (workspaceId, filter, page) {
         const conditions = [
           sql`workspace_id = ${workspaceId}`,

@@ -18,6 +18,8 @@ import { diagnosisWords } from "../../src/dashboard/screens/run/DiagnosisWords.t
 import { handOffWords } from "../../src/dashboard/screens/run/HandOffWords.ts"
 import { logWords } from "../../src/dashboard/screens/run/LogWords.ts"
 import { differenceWords } from "../../src/dashboard/screens/run/DifferenceWords.ts"
+import { planBasisWords } from "../../src/dashboard/screens/run/PlanBasisWords.ts"
+import { planEndWords } from "../../src/dashboard/screens/run/PlanEndWords.ts"
 import { planWords } from "../../src/dashboard/screens/run/PlanWords.ts"
 import { runWords } from "../../src/dashboard/screens/run/Words.ts"
 import { sourceOptionsWords } from "../../src/dashboard/screens/source-options/Words.ts"
@@ -48,6 +50,8 @@ const dictionaries = {
   diagnosisWords,
   logWords,
   differenceWords,
+  planBasisWords,
+  planEndWords,
   planWords,
   sourceOptionsWords,
   sourceWords,

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
+import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import { sourceQuery } from "../../api/Queries.ts"
 import type { Capsule, GrantedUse, Run } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
@@ -13,6 +14,8 @@ import { duration, providerName, repositoryName, shortDigest } from "../../words
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { usedFrom } from "../connections/ConnectionChange.ts"
+import { ChangedFiles } from "./ChangedFiles.tsx"
+import { planBasisWords } from "./PlanBasisWords.ts"
 import { runWords } from "./Words.ts"
 
 const Source = ({ id }: { readonly id: string }) => {
@@ -113,6 +116,7 @@ const Checks = ({ run }: { readonly run: Run }) => {
 export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
   const words = useWords(runWords)
   const terms = useWords(vocabulary)
+  const basis = useWords(planBasisWords)
   const language = useLanguage()
   const workspace = useWorkspace()
   const actorName = useActorName()
@@ -162,6 +166,12 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
                 description={run.commitDescription}
               />
             )
+          ],
+          [
+            basis.files,
+            isPlan(run.type) && run.resolvedCommit !== undefined ? (
+              <ChangedFiles key="files" runId={run.id} />
+            ) : undefined
           ],
           [words.planRun, runLink(run.planRunId, terms.runType.plan)],
           [
