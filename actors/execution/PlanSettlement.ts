@@ -28,7 +28,8 @@ import { planForm, type PreparedPlan } from "./PreparationForms.ts"
 import { endRun, failRun, supersedeRun } from "./RunEnding.ts"
 import { RunPlans } from "./RunPlans.ts"
 import type { JobResult } from "./RunSteps.ts"
-import { takenOverWarning } from "./TakenOverState.ts"
+import { differingInputs } from "../staleness/DifferingInputs.ts"
+import { adoptedBase, takenOverWarning } from "./TakenOverState.ts"
 
 /** The evidence for reviewers: the plan's preparation, and what was computed. */
 export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: PlanOutcome): RunEvidence => ({
@@ -163,9 +164,18 @@ export class PlanSettlement extends Context.Service<
           ...takenOverWarning(base, capsule),
           ...dependantsWarning(run.workspace_id, yield* dependantsOf(run))
         ]
-        const evidence = planEvidence(prepared, outcome)
+        const differing = yield* Effect.provideContext(differingInputs(capsule), values)
+        const evidence = { ...planEvidence(prepared, outcome), ...adoptedBase(base) }
         const diagnostics = [...warnings, ...outcome.diagnostics]
-        yield* lifecycle.waitForApproval(hold, { planDigest, hasChanges }, { ...evidence, diagnostics })
+        yield* lifecycle.waitForApproval(
+          hold,
+          { planDigest, hasChanges },
+          {
+            ...evidence,
+            ...(differing.length === 0 ? {} : { injectedInputs: differing }),
+            diagnostics
+          }
+        )
         yield* handover.finished(run)
         yield* handover.planned(run)
       }, transaction(sql))

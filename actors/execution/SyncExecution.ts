@@ -60,6 +60,7 @@ export const makeSyncExecution = Effect.gen(function* () {
       path: spec.path,
       resolvedCommit: synced.resolvedCommit,
       authors: synced.authors,
+      commitDescription: synced.commitDescription,
       archiveDigest: synced.archiveDigest,
       archiveSizeBytes: synced.archiveSizeBytes,
       fileCount: synced.fileCount,

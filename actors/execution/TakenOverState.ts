@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { stateToolProblem } from "../../runner/execution/StateFit.ts"
-import type { RunDiagnostic, ToolIdentity } from "../../schema/records/Run.ts"
+import type { RunDiagnostic, RunEvidence, ToolIdentity } from "../../schema/records/Run.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { StateUploadRow } from "../state/StateUploadRow.ts"
 import type { StateVersionRow } from "../state/StateVersionRow.ts"
@@ -42,4 +42,12 @@ export const takenOverWarning = (
         }
       ]
     : [importedWarning]
+}
+
+/** For reviewers: no apply of the Capsule committed the state that the plan is for. */
+export const adoptedBase = (
+  base: Pick<StateVersionRow, "state_upload_id" | "left_over_state_id"> | undefined
+): Pick<RunEvidence, "adopts"> => {
+  if (base === undefined || (base.state_upload_id === null && base.left_over_state_id === null)) return {}
+  return { adopts: base.state_upload_id === null ? "left_over" : "upload" }
 }

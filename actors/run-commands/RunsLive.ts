@@ -13,6 +13,8 @@ import { RunGroups } from "../run-group/RunGroups.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { LatestRunRow, ListedRun, RunRow, toLatestRun, toRun } from "../run/RunRow.ts"
 import { Runs } from "../run/Runs.ts"
+import { withCommitDescriptions } from "../source/CommitDescriptions.ts"
+import { SourceChangeReads } from "../staleness/SourceChangeReads.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 import { type RunId, type RunGroupId } from "../../schema/records/Ids.ts"
 
@@ -28,10 +30,20 @@ export const layer = Layer.effect(
     const queue = yield* RunQueue
     const groups = yield* RunGroups
     const cursors = yield* Cursors
+    const sourceChanges = yield* SourceChangeReads
 
-    const projectedAll = (rows: ReadonlyArray<ListedRun>) =>
-      Effect.map(queue.places(rows), (places) => rows.map((row) => toRun(row, places.get(row.id))))
-    const projected = (row: RunRow) => Effect.map(queue.place(row), (place) => toRun(row, place))
+    const projectedAll = Effect.fnUntraced(function* (rows: ReadonlyArray<ListedRun>) {
+      const places = yield* queue.places(rows)
+      return yield* withCommitDescriptions(
+        sql,
+        rows.map((row) => toRun(row, places.get(row.id)))
+      )
+    })
+    const projected = Effect.fnUntraced(function* (row: RunRow) {
+      const run = toRun(row, yield* queue.place(row))
+      const [described] = yield* withCommitDescriptions(sql, [run])
+      return described ?? run
+    })
 
     const row = Effect.fnUntraced(function* (id: RunId) {
       const rows = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${id}`)
@@ -59,6 +71,7 @@ export const layer = Layer.effect(
       read: Effect.fn("Runs.read")(function* (id) {
         return yield* projected(yield* row(id))
       }),
+      sourceChanges: (id) => sourceChanges.read(id),
       list: Effect.fn("Runs.list")(function* (workspaceId, filter, page) {
         const conditions = [
           sql`workspace_id = ${workspaceId}`,

@@ -4,6 +4,7 @@ import { notFound } from "../../schema/errors/ApiError.ts"
 import type { RunGroupId } from "../../schema/records/Ids.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { toRun, RunRow } from "../run/RunRow.ts"
+import { withCommitDescriptions } from "../source/CommitDescriptions.ts"
 import { groupMembers } from "./GroupMembers.ts"
 import { toRunGroup } from "./GroupProjection.ts"
 import { RunGroupRow } from "./RunGroupRow.ts"
@@ -18,6 +19,9 @@ export const readGroup = Effect.fn("readGroup")(function* (id: RunGroupId) {
     RunRow.rows(sql)`SELECT * FROM runs WHERE run_group_id = ${id} ORDER BY created_at, id`
   )
   const places = yield* queue.places(rows)
-  const runs = rows.map((row) => toRun(row, places.get(row.id)))
+  const runs = yield* withCommitDescriptions(
+    sql,
+    rows.map((row) => toRun(row, places.get(row.id)))
+  )
   return toRunGroup(group, runs, yield* groupMembers(group))
 })

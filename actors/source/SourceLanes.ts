@@ -1,10 +1,12 @@
 import { Clock, Context, Duration, Effect, Layer, Struct, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SourceLane } from "../../schema/records/Source.ts"
+import type { CommitDescription } from "../../schema/records/Commit.ts"
 import type { SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { type SourceId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import { lanesInUse } from "../../schema/tables/SourceTables.ts"
 import { now } from "../Identity.ts"
+import { commitDescriptions } from "./CommitDescriptions.ts"
 import type { SourceRow } from "./SourceRow.ts"
 import { StoredLane } from "./LaneRow.ts"
 import { type ChangesOf, type RowOf, rowShape } from "../database/Table.ts"
@@ -39,11 +41,17 @@ const DueLane = rowShape({
   path: StoredLane.columns.path
 })
 
-const toLane = (row: LaneRow, source: SourceRow): SourceLane => ({
+const descriptionOf = (row: LaneRow, described: ReadonlyMap<string, CommitDescription>) => {
+  const commitDescription = described.get(row.source_snapshot_id ?? "")
+  return commitDescription === undefined ? {} : { commitDescription }
+}
+
+const toLane = (row: LaneRow, source: SourceRow, described: ReadonlyMap<string, CommitDescription>): SourceLane => ({
   ref: row.ref,
   path: row.path,
   ...(row.resolved_commit === null ? {} : { commit: row.resolved_commit }),
   ...(row.source_snapshot_id === null ? {} : { sourceSnapshotId: row.source_snapshot_id }),
+  ...descriptionOf(row, described),
   ...(row.last_look_at === null ? {} : { lastLookAt: row.last_look_at }),
   ...(row.last_change_at === null ? {} : { lastChangeAt: row.last_change_at }),
   ...(row.error_code === null || row.error_since === null
@@ -66,8 +74,14 @@ const readLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
     ORDER BY (u.ref = ${source.default_ref} AND u.path = ${source.default_path}) DESC, u.ref, u.path`)
 
 /** The lanes of a Source as its record shows them. */
-export const projectLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
-  Effect.map(readLanes(sql, source), (rows) => rows.map((row) => toLane(row, source)))
+export const projectLanes = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, source: SourceRow) {
+  const rows = yield* readLanes(sql, source)
+  const described = yield* commitDescriptions(
+    sql,
+    rows.map((row) => row.source_snapshot_id)
+  )
+  return rows.map((row) => toLane(row, source, described))
+})
 
 /** The failing lanes of a Workspace, except those of disabled Sources. */
 export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) =>

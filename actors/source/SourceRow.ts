@@ -8,6 +8,7 @@ import {
   SourceSnapshotId,
   WorkspaceId
 } from "../../schema/records/Ids.ts"
+import { CommitDescription } from "../../schema/records/Commit.ts"
 import { CompatibilityReport } from "../../schema/records/CompatibilityReport.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { OmittedSnapshotEntry, RepositoryManifestStatus } from "../../schema/records/Source.ts"
@@ -50,6 +51,7 @@ export type ListedSource = RowOf<typeof ListedSource.columns>
 export const OmittedJson = jsonText(Schema.Array(OmittedSnapshotEntry))
 export const ManifestStatusJson = jsonText(RepositoryManifestStatus)
 export const WarningsJson = jsonText(Schema.Array(Schema.String))
+export const CommitDescriptionJson = jsonText(CommitDescription)
 export const AuthorsJson = jsonText(Schema.Array(Schema.String))
 
 /** Immutable snapshots of a Source. */
@@ -70,7 +72,8 @@ export const SnapshotRow = table("source_snapshots", {
   warnings: WarningsJson,
   created_by_run_id: RunId,
   created_at: Timestamp,
-  authors: Schema.NullOr(AuthorsJson)
+  authors: Schema.NullOr(AuthorsJson),
+  commit_description: Schema.NullOr(CommitDescriptionJson)
 })
 export type SnapshotRow = RowOf<typeof SnapshotRow.columns>
 

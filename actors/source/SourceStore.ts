@@ -21,6 +21,7 @@ import {
   ManifestStatusJson,
   ModuleScanJson,
   AuthorsJson,
+  CommitDescriptionJson,
   OmittedJson,
   ReportJson,
   ReportRow,
@@ -85,7 +86,10 @@ export const toSnapshot = (row: ListedSnapshot): SourceSnapshot =>
     omitted: OmittedJson.parse(row.omitted),
     repositoryManifest: ManifestStatusJson.parse(row.repository_manifest),
     createdByRunId: row.created_by_run_id,
-    createdAt: row.created_at
+    createdAt: row.created_at,
+    ...(row.commit_description === null
+      ? {}
+      : { commitDescription: CommitDescriptionJson.parse(row.commit_description) })
   })
 
 export const toReport = (row: ReportRow): CompatibilityReport => ReportJson.read(row.report)
@@ -208,7 +212,9 @@ export class SourceStore extends Context.Service<
           warnings: WarningsJson.write(staged.warnings),
           created_by_run_id: staged.createdByRunId,
           created_at: staged.createdAt,
-          authors: staged.authors === undefined ? null : AuthorsJson.write(staged.authors)
+          authors: staged.authors === undefined ? null : AuthorsJson.write(staged.authors),
+          commit_description:
+            staged.commitDescription === undefined ? null : CommitDescriptionJson.write(staged.commitDescription)
         })}`
         yield* sql`UPDATE sources SET ${SourceRow.changes(sql, { last_synced_at: staged.createdAt, updated_at: yield* now })}
           WHERE id = ${sourceId}`

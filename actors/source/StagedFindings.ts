@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { CommitDescription } from "../../schema/records/Commit.ts"
 import { CompatibilityReport } from "../../schema/records/CompatibilityReport.ts"
 import { CompatibilityReportId, InstallConfigId, RunId, SourceId, SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { OmittedSnapshotEntry, RepositoryManifestStatus } from "../../schema/records/Source.ts"
@@ -12,6 +13,7 @@ export const StagedSnapshot = Schema.Struct({
   resolvedCommit: Schema.String,
   /** Addresses of those who wrote the commit; absent where an earlier release did not read them. */
   authors: Schema.optionalKey(Schema.Array(Schema.String)),
+  commitDescription: Schema.optionalKey(CommitDescription),
   archiveDigest: Schema.String,
   archiveSizeBytes: Schema.Int,
   fileCount: Schema.Int,

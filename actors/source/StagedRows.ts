@@ -1,4 +1,11 @@
-import { AuthorsJson, ManifestStatusJson, OmittedJson, type SnapshotRow, WarningsJson } from "./SourceRow.ts"
+import {
+  AuthorsJson,
+  CommitDescriptionJson,
+  ManifestStatusJson,
+  OmittedJson,
+  type SnapshotRow,
+  WarningsJson
+} from "./SourceRow.ts"
 import type { StagedSnapshot } from "./StagedFindings.ts"
 
 /** A stored snapshot in the form that checks and commits take. */
@@ -9,6 +16,7 @@ export const stagedOf = (row: SnapshotRow): StagedSnapshot => ({
   path: row.path,
   resolvedCommit: row.resolved_commit,
   ...(row.authors === null ? {} : { authors: AuthorsJson.read(row.authors) }),
+  ...(row.commit_description === null ? {} : { commitDescription: CommitDescriptionJson.read(row.commit_description) }),
   archiveDigest: row.archive_digest,
   archiveSizeBytes: row.archive_size_bytes,
   fileCount: row.file_count,

@@ -1,6 +1,8 @@
 import { Effect, Result } from "effect"
 import { createHash } from "node:crypto"
+import type { CommitDescription } from "../../schema/records/Commit.ts"
 import { commitAuthors } from "./CommitAuthors.ts"
+import { describeCommit } from "./CommitMessage.ts"
 import { type GitError, GitProtocolBroken } from "./GitError.ts"
 
 export type GitObjectType = "commit" | "tree" | "blob" | "tag"
@@ -68,6 +70,7 @@ export interface PeeledCommit {
   readonly tree: string
   /** Addresses of author, committer and co-authors. */
   readonly authors: ReadonlyArray<string>
+  readonly description: CommitDescription
 }
 
 /** The commit that an object id leads to, through any annotated tags, and that commit's root tree. */
@@ -83,7 +86,8 @@ export const peelToCommit = Effect.fnUntraced(function* (
     const next = header(bytes, type === "commit" ? "tree" : "object")
     if ((type !== "commit" && type !== "tag") || next === undefined || !/^[0-9a-f]{40}$/.test(next))
       return yield* new GitProtocolBroken({ message: "The ref points to something that is not a commit." })
-    if (type === "commit") return { commit: current, tree: next, authors: commitAuthors(bytes) }
+    if (type === "commit")
+      return { commit: current, tree: next, authors: commitAuthors(bytes), description: describeCommit(bytes) }
     current = next
   }
   return yield* new GitProtocolBroken({ message: "The ref points to a tag of a tag of a tag, without end." })

@@ -17,7 +17,8 @@ export type ModuleChange = { readonly kind: "touched"; readonly because: string 
 
 const touched = (because: string): ModuleChange => ({ kind: "touched", because })
 
-const holds = (footprint: ModuleFootprint, file: string): boolean => {
+/** Whether a file is part of a module, or may be. */
+export const isPartOf = (footprint: ModuleFootprint, file: string): boolean => {
   if (footprint.kind === "unknown") return true
   if (footprint.folders.has(posix.dirname(file)) || footprint.paths.has(".")) return true
   for (let path = file; path !== "."; path = posix.dirname(path)) if (footprint.paths.has(path)) return true
@@ -30,7 +31,7 @@ export const moduleChange = (applied: ModuleAt, newer: ModuleAt): ModuleChange =
   for (const { footprint } of [newer, applied]) if (footprint.kind === "unknown") return touched(footprint.reason)
   for (const file of new Set([...newer.files.keys(), ...applied.files.keys()])) {
     if (newer.files.get(file) === applied.files.get(file)) continue
-    if (holds(newer.footprint, file) || holds(applied.footprint, file)) return touched(`${file} changed`)
+    if (isPartOf(newer.footprint, file) || isPartOf(applied.footprint, file)) return touched(`${file} changed`)
   }
   return { kind: "untouched" }
 }

@@ -53,7 +53,7 @@ export const buildSnapshot = Effect.fn("buildSnapshot")(function* (
   job: SyncJob,
   archivePath: string
 ): Effect.fn.Return<SyncedSnapshot, GitError | SnapshotError, FileSystem.FileSystem> {
-  const { authors, commit, tree: root } = yield* peelToCommit(source, job.oid)
+  const { authors, commit, description, tree: root } = yield* peelToCommit(source, job.oid)
   // A server that does not peel its tags leaves `commit` at the tag's own id.
   if (commit !== job.commit && job.commit !== job.oid)
     return yield* new GitRefMoved({
@@ -87,6 +87,7 @@ export const buildSnapshot = Effect.fn("buildSnapshot")(function* (
     ...written,
     resolvedCommit: commit,
     authors,
+    commitDescription: description,
     ...(job.fullRef === undefined ? {} : { fullRef: job.fullRef }),
     fileCount: walked.files.length,
     omitted: walked.omitted.map(({ path, kind }) => ({ path, kind })),

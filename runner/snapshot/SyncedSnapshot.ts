@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { CommitDescription } from "../../schema/records/Commit.ts"
 import { OmittedEntry } from "./SourceTree.ts"
 
 /** A repository manifest of at most this many bytes is passed on. */
@@ -17,6 +18,7 @@ export const SyncedSnapshot = Schema.Struct({
   resolvedCommit: Schema.String,
   /** Addresses of those who wrote the commit. */
   authors: Schema.Array(Schema.String),
+  commitDescription: CommitDescription,
   /** The ref that was resolved, e.g. `refs/heads/main`; absent when a commit was requested. */
   fullRef: Schema.optionalKey(Schema.String),
   /** `sha256:` of the uncompressed archive. */

@@ -4,6 +4,7 @@ import { RunEvent, RunLogEntry } from "../events/RunEvent.ts"
 import { CostEstimate } from "../records/CostEstimate.ts"
 import { displayText, freeText } from "../records/Primitives.ts"
 import { Run, RunGroup } from "../records/Run.ts"
+import { SourceChanges } from "../records/SourceChanges.ts"
 import { StateVersion } from "../records/StateVersion.ts"
 import { created, described, repeatable, describedRun } from "./Endpoint.ts"
 import { idempotencyHeaders, sequenceQuery } from "./Paging.ts"
@@ -118,6 +119,18 @@ export class RunsApi extends HttpApiGroup.make("runs")
         accessOf("GET /api/v1/runs/:runId/cost"),
         "Cost estimate",
         "What the plan changes in the monthly bill, by the price table of the operator's policy file; `not_available` without one. `reasons` names what is not in the sum. An apply answers for its plan."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("sourceChanges", "/api/v1/runs/:runId/source-changes", {
+      params: ofRun,
+      success: Schema.Struct({ sourceChanges: SourceChanges })
+    }).annotateMerge(
+      described(
+        accessOf("GET /api/v1/runs/:runId/source-changes"),
+        "Files of the module that a Run's commit changes",
+        "Compared with the commit of the state that the Run started from (`since`), by the digests of stored files: added, changed, removed, the first 300 and their count. `scope` is `module` for the module, its local modules and what they read, `source` where that is not known for sure. `not_stored`: one of the commits was removed from this server."
       )
     )
   )

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { CommitDescription } from "./Commit.ts"
 import { AutoUpdateDecisionId, CapsuleId, RunId, SourceSnapshotId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
@@ -47,6 +48,7 @@ export const AutoUpdateDecision = Schema.Struct({
   capsuleId: CapsuleId,
   sourceSnapshotId: SourceSnapshotId,
   resolvedCommit: Schema.String,
+  commitDescription: Schema.optionalKey(CommitDescription),
   decision: AutoUpdateVerdict,
   /** A code for programs. */
   reason: Schema.String,

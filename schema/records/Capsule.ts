@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { capsuleStatuses } from "./CapsuleLifecycle.ts"
 import { AutoUpdate } from "./AutoUpdate.ts"
+import { CommitDescription } from "./Commit.ts"
 import {
   CapsuleId,
   ConnectionId,
@@ -100,6 +101,8 @@ export const Capsule = Schema.Struct({
   currentStateGeneration: Schema.Int,
   executionAuthorityEpoch: Schema.Int,
   adoptedSourceRevision: Schema.optionalKey(AdoptedSourceRevision),
+  /** Of the commit of `adoptedSourceRevision`. Where one Capsule or a list is read. */
+  adoptedCommitDescription: Schema.optionalKey(CommitDescription),
   installConfigReAdoption: Schema.Struct({ authorityGuard: Schema.String }),
   autoUpdate: AutoUpdate,
   /** Whether to skip a commit that touches nothing in the module's graph. */

@@ -13,6 +13,7 @@ import {
   Subject,
   WorkspaceId
 } from "./Ids.ts"
+import { CommitDescription } from "./Commit.ts"
 import { SourceBuild as SourceBuildDeclaration } from "../manifest/SourceBuildDeclaration.ts"
 import { RunNetwork } from "./RunConfinement.ts"
 import { RunWave } from "./RunWaves.ts"
@@ -190,6 +191,14 @@ export const PlannedSignIn = Schema.Struct({
 }).annotate({ identifier: "PlannedSignIn" })
 export type PlannedSignIn = typeof PlannedSignIn.Type
 
+/** An input that a dependency fills, and how its value differs from the one of the last apply. */
+export const InjectedInput = Schema.Struct({
+  input: Schema.String,
+  producerCapsuleId: Schema.optionalKey(CapsuleId),
+  change: Schema.Literals(["added", "changed", "removed"])
+}).annotate({ identifier: "InjectedInput" })
+export type InjectedInput = typeof InjectedInput.Type
+
 /** What a finished phase recorded for reviewers; every field is redacted before it is stored. */
 export const RunEvidence = Schema.Struct({
   planSummary: Schema.optionalKey(PlanSummary),
@@ -209,6 +218,10 @@ export const RunEvidence = Schema.Struct({
   signIn: Schema.optionalKey(PlannedSignIn),
   /** Only for applies: the operator's checks afterwards. */
   postApply: Schema.optionalKey(Schema.Array(PostApplyResult)),
+  /** Only for plans: inputs whose value comes from another Capsule and is not the one of the last apply. Values are not recorded. */
+  injectedInputs: Schema.optionalKey(Schema.Array(InjectedInput)),
+  /** Only for the first plan on a state that no apply of the Capsule committed. */
+  adopts: Schema.optionalKey(Schema.Literals(["upload", "left_over"])),
   /** Only for restores: what the backup changes. */
   restore: Schema.optionalKey(RestoreEvidence),
   /** Only for drift checks: whether the real infrastructure differs from the state. */
@@ -229,6 +242,8 @@ export const Run = Schema.Struct({
   revisionPlanId: Schema.optionalKey(RevisionPlanId),
   sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
   resolvedCommit: Schema.optionalKey(Schema.String),
+  /** Where one Run, a list or a group is read. */
+  commitDescription: Schema.optionalKey(CommitDescription),
   compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
   installConfigId: Schema.optionalKey(InstallConfigId),
   executionAuthorityEpoch: Schema.optionalKey(Schema.Int),

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { CommitDescription } from "./Commit.ts"
 import { ConnectionId, RunId, SourceId, SourceSnapshotId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
@@ -12,6 +13,7 @@ export const SourceLane = Schema.Struct({
   path: Schema.String,
   /** Where the ref stood at the last look that succeeded. */
   commit: Schema.optionalKey(Schema.String),
+  commitDescription: Schema.optionalKey(CommitDescription),
   sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
   lastLookAt: Schema.optionalKey(Timestamp),
   lastChangeAt: Schema.optionalKey(Timestamp),
@@ -69,6 +71,7 @@ export const SourceSnapshot = Schema.Struct({
   url: Schema.String,
   ref: Schema.String,
   resolvedCommit: Schema.String,
+  commitDescription: Schema.optionalKey(CommitDescription),
   path: Schema.String,
   archiveDigest: Schema.String,
   /** Bytes of the uncompressed archive. */

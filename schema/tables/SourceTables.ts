@@ -116,5 +116,10 @@ export const laneTables: ReadonlyArray<string> = [
   `CREATE INDEX source_snapshots_by_lane ON source_snapshots (source_id, ref, path, resolved_commit, created_at, id)`
 ]
 
+/** What the author of a commit says; NULL where an earlier release did not read it. */
+export const commitDescriptionColumns: ReadonlyArray<string> = [
+  `ALTER TABLE source_snapshots ADD COLUMN commit_description TEXT`
+]
+
 /** A removed Source starts nothing and is not listed; Capsules that ended may still name it. */
 export const sourceRemovalColumns: ReadonlyArray<string> = [`ALTER TABLE sources ADD COLUMN removed_at TEXT`]

@@ -49,6 +49,7 @@ import {
   secretRuleColumns
 } from "../../schema/tables/RunTables.ts"
 import {
+  commitDescriptionColumns,
   deferredSyncTables,
   hookSecretColumns,
   laneTables,
@@ -124,7 +125,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0044_state_uploads": stateUploadTables,
   "0045_retention": retentionTables,
   "0046_state_index": stateIndexTables,
-  "0047_backup_imports": importColumns
+  "0047_backup_imports": importColumns,
+  "0048_commit_descriptions": commitDescriptionColumns
 }
 
 /** The database was written by a newer release than this one. */

@@ -21,11 +21,14 @@ import { diagnosisWords } from "../../src/dashboard/screens/run/DiagnosisWords.t
 import { handOffWords } from "../../src/dashboard/screens/run/HandOffWords.ts"
 import { logWords } from "../../src/dashboard/screens/run/LogWords.ts"
 import { differenceWords } from "../../src/dashboard/screens/run/DifferenceWords.ts"
+import { planBasisWords } from "../../src/dashboard/screens/run/PlanBasisWords.ts"
+import { planEndWords } from "../../src/dashboard/screens/run/PlanEndWords.ts"
 import { planWords } from "../../src/dashboard/screens/run/PlanWords.ts"
 import { runWords } from "../../src/dashboard/screens/run/Words.ts"
 import { sourceOptionsWords } from "../../src/dashboard/screens/source-options/Words.ts"
 import { sourceWords } from "../../src/dashboard/screens/sources/Words.ts"
 import { workspaceWords } from "../../src/dashboard/screens/workspace/Words.ts"
+import { commitWords } from "../../src/dashboard/ui/CommitWords.ts"
 import { vocabulary } from "../../src/dashboard/words/Vocabulary.ts"
 
 const dictionaries = {
@@ -37,6 +40,7 @@ const dictionaries = {
   signInWords,
   handOffWords,
   capsuleWords,
+  commitWords,
   credentialWords,
   reAdoptionWords,
   releaseWords,
@@ -52,6 +56,8 @@ const dictionaries = {
   diagnosisWords,
   logWords,
   differenceWords,
+  planBasisWords,
+  planEndWords,
   planWords,
   sourceOptionsWords,
   sourceWords,

@@ -110,7 +110,7 @@ export const flowMutants: ReadonlyArray<Mutant> = [
   {
     name: "path filter: files of the module",
     file: "runner/scan/ModuleChange.ts",
-    text: "if (holds(newer.footprint, file) || holds(applied.footprint, file))",
+    text: "if (isPartOf(newer.footprint, file) || isPartOf(applied.footprint, file))",
     broken: "if (file === applied.manifest)",
     test: moduleChange
   },

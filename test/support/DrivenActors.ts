@@ -53,6 +53,10 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   "actors/connection/TokenRevocation.ts": ["actors/connection/RenewedTokens", "what is given back, and when again"],
   "actors/delivery/InterfaceConsumption.ts": ["actors/Hosting", "one Interface or none, and the binding that stands"],
   "actors/execution/RestoreExecution.ts": ["actors/execution/Restore", "refusals of a review and of its restore"],
+  "actors/execution/TakenOverState.ts": [
+    "actors/adoption/StateAdoption",
+    "what a plan over a state that was taken over says"
+  ],
   "actors/execution/RestoreTarget.ts": ["actors/execution/Restore", "refusals of a backup that does not fit"],
   "actors/execution/AppliedLane.ts": ["actors/capsule/LaneFollowing", "which lane an apply adopts"],
   "actors/execution/ApplyConclusion.ts": ["actors/execution/PostApply", "how an apply ends by its checks"],
@@ -117,6 +121,11 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "reads of one record, and what a webhook may start"
   ],
   "actors/source/SnapshotReads.ts": ["actors/source/Manifests", "which file of a snapshot is given out"],
+  "actors/staleness/DifferingInputs.ts": ["actors/staleness/DifferingInputs", "which inputs differ, and how"],
+  "actors/staleness/SourceChangeReads.ts": [
+    "actors/staleness/SourceChangeReads",
+    "what is compared, and when it cannot be"
+  ],
   "actors/staleness/PathFilters.ts": [
     "actors/staleness/PathFilters",
     "which contents are compared, by ModuleFootprint"

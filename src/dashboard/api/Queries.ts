@@ -20,6 +20,7 @@ import {
   revisionPlansRead,
   runsGroup,
   runsRead,
+  runsSourceChanges,
   sourcesFile,
   sourcesInstallModules,
   sourcesList,
@@ -187,6 +188,15 @@ export const runQuery = (runId: string) =>
     queryFn: ({ signal }) => call(runsRead, { params: { runId }, signal }).then(({ run }) => run)
   })
 
+/** What a Run's commit changes never changes; only whether the commits are still stored does. */
+export const sourceChangesQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ["run", runId, "source-changes"],
+    queryFn: ({ signal }) =>
+      call(runsSourceChanges, { params: { runId }, signal }).then(({ sourceChanges }) => sourceChanges),
+    staleTime: Number.POSITIVE_INFINITY
+  })
+
 export const revisionPlanQuery = (revisionPlanId: string) =>
   queryOptions({
     queryKey: ["revision-plan", revisionPlanId],
@@ -200,9 +210,8 @@ const groupPaceMs = 3000
 export const runGroupQuery = (groupId: string) =>
   queryOptions({
     queryKey: ["run-group", groupId],
-    queryFn: ({ signal }) =>
-      call(runsGroup, { params: { runGroupId: groupId }, signal }).then(({ runGroup }) => runGroup),
-    refetchInterval: ({ state }) => (state.data?.finishedAt === undefined ? groupPaceMs : false)
+    queryFn: ({ signal }) => call(runsGroup, { params: { runGroupId: groupId }, signal }),
+    refetchInterval: ({ state }) => (state.data?.runGroup.finishedAt === undefined ? groupPaceMs : false)
   })
 
 export const sourcesQuery = (workspaceId: string) =>

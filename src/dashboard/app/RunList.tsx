@@ -3,10 +3,10 @@ import type { Capsule, PlanSummary, Run } from "../api/Types.ts"
 import { RunStatus } from "../ui/Status.tsx"
 import { Time } from "../ui/Time.tsx"
 import { vocabulary } from "../words/Vocabulary.ts"
-import { shortCommit } from "../words/Format.ts"
 import { useWords } from "../words/Words.ts"
 import { useActorName } from "./Actors.ts"
 import { useWorkspace } from "./Workspace.ts"
+import { CommitLine } from "../ui/Commit.tsx"
 
 const Sum = ({ summary }: { readonly summary: PlanSummary }) => {
   const parts: ReadonlyArray<readonly [string, string, number]> = [
@@ -62,7 +62,9 @@ export const RunList = ({ runs, capsules }: RunListProps) => {
                 {run.planSummary === undefined ? null : <Sum summary={run.planSummary} />}
               </span>
               <span className="row-commit">
-                {run.resolvedCommit === undefined ? null : <code>{shortCommit(run.resolvedCommit)}</code>}
+                {run.resolvedCommit === undefined ? null : (
+                  <CommitLine id={run.resolvedCommit} description={run.commitDescription} withAuthor={false} />
+                )}
               </span>
               <span className="row-who">
                 {run.createdBy === undefined ? words.trigger[run.trigger] : actorName(run.createdBy)} ·{" "}

@@ -57,6 +57,9 @@ export const runHandlers = HttpApiBuilder.group(
         const page = yield* streams.events(id, query.after ?? 0, query.limit ?? defaultSequenceLimit)
         return { events: page.items, nextAfter: page.nextAfter, done: page.done }
       }),
+      sourceChanges: Effect.fnUntraced(function* ({ params }) {
+        return { sourceChanges: yield* runs.sourceChanges(yield* runOf(params)) }
+      }),
       cost: Effect.fnUntraced(function* ({ params }) {
         const run = yield* runs.read(yield* runOf(params))
         const planned = run.planRunId === undefined ? run : yield* runs.read(run.planRunId)

@@ -73,6 +73,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool app
         const first = yield* settled(planRunId)
         expect(first.status).toBe("waiting_approval")
         expect(first.planSummary).toMatchObject({ add: 0, change: 0, replace: 0, destroy: 0 })
+        expect(first.adopts).toBe("upload")
         expect(first.diagnostics?.[0]?.summary).toContain("its old backend is not locked")
         const { items: lines } = yield* (yield* RunStreams).logs(planRunId, 0, 1000)
         expect(JSON.stringify([first, lines])).toContain("the secret is")

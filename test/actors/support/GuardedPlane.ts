@@ -149,7 +149,8 @@ export const snapshot: SnapshotRow = {
   warnings: "[]",
   created_by_run_id: world.runId,
   created_at: at,
-  authors: null
+  authors: null,
+  commit_description: null
 }
 
 const reportOf = ({ module, requirements }: Surroundings): ReportRow => {

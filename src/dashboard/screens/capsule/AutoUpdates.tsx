@@ -7,14 +7,13 @@ import type { AutoUpdateDecision, Capsule } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { CopyText } from "../../ui/CopyText.tsx"
 import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status, type StatusTone } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
+import { CommitLine } from "../../ui/Commit.tsx"
 
 /** After a rollback: who pinned the Capsule, why, and how to end the pin. */
 export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
@@ -75,7 +74,7 @@ export const Decisions = ({ capsule }: { readonly capsule: Capsule }) => {
           <li key={decision.id} className="row row-static">
             <span className="row-name row-stack">
               <span>
-                <CopyText text={decision.resolvedCommit} shown={shortCommit(decision.resolvedCommit)} />{" "}
+                <CommitLine id={decision.resolvedCommit} description={decision.commitDescription} />{" "}
                 <Status tone={tones[decision.decision]}>{words.decisionKinds[decision.decision]}</Status>
               </span>
               <span className="muted">{reasonOf(words.decisionReasons, decision)}</span>

@@ -9,13 +9,12 @@ import type { Capsule, Run } from "../../api/Types.ts"
 import { RunList } from "../../app/RunList.tsx"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button, LinkButton } from "../../ui/Button.tsx"
-import { CopyText } from "../../ui/CopyText.tsx"
 import { FailureReason } from "../../ui/FailureReason.tsx"
 import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
 import { CapsuleStatus, DriftStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { repositoryName, shortCommit } from "../../words/Format.ts"
+import { repositoryName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { LeftOvers } from "../left-over/LeftOvers.tsx"
 import { usePlan } from "../run/PlanAgain.tsx"
@@ -26,6 +25,7 @@ import { reAdoptionWords } from "./ReAdoptionWords.ts"
 import { ImportConfirmation } from "./ImportConfirmation.tsx"
 import { Outputs, OutputValue } from "./Outputs.tsx"
 import { capsuleWords } from "./Words.ts"
+import { Commit } from "../../ui/Commit.tsx"
 
 const Reconcile = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
@@ -208,7 +208,12 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
                     {words.notAdopted}
                   </span>
                 ) : (
-                  <CopyText key="commit" text={revision.resolvedCommit} shown={shortCommit(revision.resolvedCommit)} />
+                  <Commit
+                    key="commit"
+                    gitAddress={source?.url}
+                    id={revision.resolvedCommit}
+                    description={capsule.adoptedCommitDescription}
+                  />
                 )
               ],
               [words.ref2, revision?.ref],

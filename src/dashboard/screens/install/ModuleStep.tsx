@@ -4,14 +4,14 @@ import { call } from "../../api/Call.ts"
 import { sourcesCompatibilityCheck } from "../../api/Endpoints.ts"
 import { installModulesQuery, reportQuery } from "../../api/Queries.ts"
 import type { CompatibilityReport, Finding, InstallModule, SourceSnapshot } from "../../api/Types.ts"
-import { CopyText } from "../../ui/CopyText.tsx"
 import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
 import { Facts } from "../../ui/Layout.tsx"
 import { Status, type StatusTone } from "../../ui/Status.tsx"
-import { bytes, providerName, repositoryName, shortCommit } from "../../words/Format.ts"
+import { bytes, providerName, repositoryName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import type { DraftState } from "./Draft.ts"
 import { installWords } from "./Words.ts"
+import { Commit } from "../../ui/Commit.tsx"
 
 export const SnapshotFacts = ({ snapshot }: { readonly snapshot: SourceSnapshot }) => {
   const words = useWords(installWords)
@@ -22,7 +22,12 @@ export const SnapshotFacts = ({ snapshot }: { readonly snapshot: SourceSnapshot 
         items={[
           [
             words.commit,
-            <CopyText key="commit" text={snapshot.resolvedCommit} shown={shortCommit(snapshot.resolvedCommit)} />
+            <Commit
+              key="commit"
+              id={snapshot.resolvedCommit}
+              description={snapshot.commitDescription}
+              gitAddress={snapshot.url}
+            />
           ],
           [words.snapshot, words.files(snapshot.fileCount, bytes(snapshot.archiveSizeBytes))],
           [words.manifest, words.manifests[snapshot.repositoryManifest.status]],

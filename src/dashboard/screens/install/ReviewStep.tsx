@@ -11,7 +11,7 @@ import { Button } from "../../ui/Button.tsx"
 import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
 import { Facts } from "../../ui/Layout.tsx"
 import { CheckField } from "../../ui/Field.tsx"
-import { repositoryName, shortCommit } from "../../words/Format.ts"
+import { repositoryName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { BuildDisclosure } from "./BuildDisclosure.tsx"
 import { requirementKey } from "./ConnectionsStep.tsx"
@@ -23,6 +23,7 @@ import { importWords } from "./ImportWords.ts"
 import { adoptOf, type TakenState } from "./TakeOver.tsx"
 import { takeOverWords } from "./TakeOverWords.ts"
 import { installWords } from "./Words.ts"
+import { CommitLine } from "../../ui/Commit.tsx"
 
 interface ReviewStepProps {
   readonly draft: InstallDraft
@@ -127,7 +128,7 @@ export const ReviewStep = ({
             words.reviewSource,
             <span key="source">
               {repositoryName(snapshot.url)} <code>{snapshot.ref}</code>{" "}
-              <code>{shortCommit(snapshot.resolvedCommit)}</code>
+              <CommitLine id={snapshot.resolvedCommit} description={snapshot.commitDescription} />
             </span>
           ],
           [

@@ -5,17 +5,15 @@ import { call } from "../../api/Call.ts"
 import { newIdempotencyKey } from "../../api/Client.ts"
 import { approvalsOfRun, runsApply, runsApprove } from "../../api/Endpoints.ts"
 import { runQuery } from "../../api/Queries.ts"
-import type { ResourceChange, Run } from "../../api/Types.ts"
+import type { Capsule, ResourceChange, Run, RunApprovals } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
 import { AreaField } from "../../ui/Field.tsx"
-import { Facts } from "../../ui/Layout.tsx"
 import { toast } from "../../ui/Toast.tsx"
 import { useTypedName } from "../../ui/TypedName.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
-import { shortCommit, shortDigest } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { standingWords } from "./ApprovalStandingWords.ts"
 import { decisionWords } from "./DecisionWords.ts"
@@ -23,17 +21,20 @@ import { restoreWords } from "./RestoreWords.ts"
 import { ChangeSign } from "./ChangeRow.tsx"
 import { changeKind, isLoss, losses } from "./PlanDiff.ts"
 import { Counts } from "./PlanView.tsx"
-import { runWords } from "./Words.ts"
+import { ApprovalStanding } from "./ApprovalStanding.tsx"
+import { PlanBasis, PlanPurposeText } from "./PlanBasis.tsx"
+import type { PlanEnd } from "./PlanEnd.ts"
+import { PlanEndNotice } from "./PlanEndNotice.tsx"
 
 interface ApproveDialogProps {
   readonly run: Run
-  /** What must be typed when something will be destroyed or replaced. */
-  readonly name: string
-  readonly environment: string | undefined
+  readonly capsule: Capsule | undefined
+  readonly standing: RunApprovals | undefined
   /** Whether all approvals are there, so that it is applied only. */
   readonly approved: boolean
-  /** Whether a rule of approval binds the plan: then one approval may not be enough. */
-  readonly isRuled: boolean
+  /** Why the plan ended while the dialog was open. */
+  readonly end: PlanEnd | undefined
+  readonly endReason: string | undefined
   readonly onClose: () => void
 }
 
@@ -71,10 +72,9 @@ export const decideWords = (
   return run.type === "destroy_plan" ? words.approveAndDestroy : words.approveAndApply
 }
 
-export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClose }: ApproveDialogProps) => {
+export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason, onClose }: ApproveDialogProps) => {
   const words = useWords(decisionWords)
-  const facts = useWords(runWords)
-  const standing = useWords(standingWords)
+  const standings = useWords(standingWords)
   const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const navigate = useNavigate()
@@ -82,6 +82,11 @@ export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClo
   const [comment, setComment] = useState("")
   // One key for the life of the dialog: pressing again after a lost answer cannot apply twice.
   const [key] = useState(newIdempotencyKey)
+  const [wasApproved] = useState(approved)
+  // What must be typed when something will be destroyed or replaced.
+  const name = capsule?.name ?? run.id
+  // One approval may not be enough.
+  const isRuled = (standing?.rules.length ?? 0) > 0
   const lost = losesOf(run)
   const isRestore = run.type === "restore"
   const restores = useWords(restoreWords)
@@ -102,7 +107,7 @@ export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClo
       if (isRuled && thenApply) {
         const { approvals } = await call(approvalsOfRun, { params: { runId: run.id } })
         if (approvals.state !== "approved") {
-          toast(standing.moreNeeded)
+          toast(standings.moreNeeded)
           return undefined
         }
       }
@@ -119,13 +124,17 @@ export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClo
         queryClient.invalidateQueries({ queryKey: ["workspace"] })
       ])
   })
+  // What this reader's own decision moves is no surprise to them.
+  const isDeciding = approve.isPending || approve.isSuccess
+  const stop = isDeciding ? undefined : (end ?? (wasApproved && !approved ? "lapsed" : undefined))
+  const isReady = confirmed && stop === undefined
   return (
     <Dialog title={isRestore ? restores.approveTitle : words.approveDialogTitle} onClose={onClose}>
       <form
         className="form"
         onSubmit={(event) => {
           event.preventDefault()
-          if (confirmed && !approve.isPending) approve.mutate(true)
+          if (isReady && !approve.isPending) approve.mutate(true)
         }}
       >
         {run.planSummary === undefined ? null : <Counts summary={run.planSummary} />}
@@ -136,20 +145,9 @@ export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClo
           </Notice>
         ) : null}
         {isRestore ? null : <p className="muted">{words.approveBinds}</p>}
-        <Facts
-          columns
-          items={[
-            [facts.environment, environment],
-            [
-              facts.planDigest,
-              run.planDigest === undefined ? undefined : <code key="digest">{shortDigest(run.planDigest)}</code>
-            ],
-            [
-              facts.commit,
-              run.resolvedCommit === undefined ? undefined : <code key="commit">{shortCommit(run.resolvedCommit)}</code>
-            ]
-          ]}
-        />
+        <PlanPurposeText run={run} />
+        <PlanBasis run={run} capsule={capsule} standing={standing} />
+        {standing === undefined ? null : <ApprovalStanding standing={standing} />}
         {dangerous ? confirmation.field : null}
         {!approved ? (
           <AreaField
@@ -162,13 +160,14 @@ export const ApproveDialog = ({ run, name, environment, approved, isRuled, onClo
             onChange={(event) => setComment(event.target.value)}
           />
         ) : null}
+        {stop === undefined ? null : <PlanEndNotice run={run} end={stop} reason={endReason} />}
         {approve.error === null ? null : <FaultNotice error={approve.error} />}
         <div className="form-actions">
-          <Button tone={dangerous ? "danger" : "primary"} type="submit" disabled={!confirmed} busy={approve.isPending}>
+          <Button tone={dangerous ? "danger" : "primary"} type="submit" disabled={!isReady} busy={approve.isPending}>
             {decideWords(run, approved, words, restores)}
           </Button>
           {!approved ? (
-            <Button disabled={!confirmed || approve.isPending} onClick={() => approve.mutate(false)}>
+            <Button disabled={!isReady || approve.isPending} onClick={() => approve.mutate(false)}>
               {words.approveOnly}
             </Button>
           ) : null}

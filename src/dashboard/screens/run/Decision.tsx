@@ -1,22 +1,22 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { useState } from "react"
+import { type ReactNode, useState } from "react"
 import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import { runApprovalsQuery } from "../../api/ApprovalQueries.ts"
 import { runsQuery } from "../../api/Queries.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
-import { useMay, useWorkspace } from "../../app/Workspace.ts"
-import { Button, LinkButton } from "../../ui/Button.tsx"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { LinkButton } from "../../ui/Button.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
-import { Time } from "../../ui/Time.tsx"
+import { Time, useNow } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
-import { ApprovalStanding } from "./ApprovalStanding.tsx"
-import { ApproveDialog, decideWords, losesOf } from "./ApproveDialog.tsx"
+import { Comment, Review } from "./Review.tsx"
+import { ApproveDialog } from "./ApproveDialog.tsx"
 import { CancelDialog } from "./CancelDialog.tsx"
-import { Confinement } from "./Confinement.tsx"
+import { planEndOf } from "./PlanEnd.ts"
+import { NewerPlan } from "./PlanEndNotice.tsx"
 import { PlanAgain } from "./PlanAgain.tsx"
-import { Counts } from "./PlanView.tsx"
 import { decisionWords } from "./DecisionWords.ts"
 import { restoreWords } from "./RestoreWords.ts"
 
@@ -28,7 +28,8 @@ const useApplyOf = (run: Run): Run | null | undefined => {
     ...runsQuery(workspace.id, run.capsuleId === undefined ? {} : { capsuleId: run.capsuleId }),
     enabled: wanted
   })
-  return data === undefined
+  // Other components keep the same list, so it may be there unasked.
+  return data === undefined || !wanted
     ? undefined
     : (data.pages.flatMap(({ runs }) => runs).find((other) => other.planRunId === run.id) ?? null)
 }
@@ -39,95 +40,6 @@ const Because = ({ reason }: { readonly reason: string | undefined }) => {
     <p>
       {words.because} {reason}
     </p>
-  )
-}
-
-/** The approver's comment. */
-const Comment = ({ run }: { readonly run: Run }) => {
-  const words = useWords(decisionWords)
-  const actorName = useActorName()
-  return run.approvalComment === undefined ? null : (
-    <p>
-      {words.saidBy(run.approvedBy === undefined ? "svc" : actorName(run.approvedBy))} <q>{run.approvalComment}</q>
-    </p>
-  )
-}
-
-/** Where a person decides: stays visible while the plan is read. */
-const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
-  const words = useWords(decisionWords)
-  const may = useMay()
-  const [open, setOpen] = useState<"approve" | "discard" | undefined>(undefined)
-  const lost = losesOf(run)
-  const standing = useQuery(runApprovalsQuery(run.id)).data
-  // An approved plan may have lost an approval, or a rule may have been added since.
-  const approved = run.approvedAt !== undefined && (standing === undefined || standing.state === "approved")
-  const own = standing?.own.status
-  const canApprove = approved || standing === undefined || standing.rules.length === 0 || own === "counts"
-  const isRestore = run.type === "restore"
-  const restores = useWords(restoreWords)
-  const empty = run.planSummary !== undefined && Object.values(run.planSummary).every((count) => count === 0)
-  return (
-    <div className={`decision${lost > 0 ? " decision-danger" : ""}`} data-testid="decision">
-      <div className="decision-text">
-        <h2>{approved ? words.approvedTitle : isRestore ? restores.reviewTitle : words.reviewTitle}</h2>
-        <div className="decision-sum">
-          {run.planSummary === undefined || empty ? null : <Counts summary={run.planSummary} />}
-          <p>
-            {approved
-              ? isRestore
-                ? restores.approvedText
-                : words.approvedText
-              : isRestore
-                ? restores.reviewText
-                : lost > 0
-                  ? words.reviewLosses(lost)
-                  : empty
-                    ? words.reviewNoChanges
-                    : words.reviewSafe}
-          </p>
-        </div>
-        {standing === undefined ? null : <ApprovalStanding standing={standing} />}
-        <Comment run={run} />
-        <Confinement run={run} />
-        {run.expiresAt === undefined || approved ? null : (
-          <p className="muted">
-            {words.expires} <Time at={run.expiresAt} />
-          </p>
-        )}
-      </div>
-      {may("admin") || own === "counts" ? (
-        <div className="decision-actions">
-          <Button
-            tone={lost > 0 ? "danger" : "primary"}
-            icon="check"
-            disabled={!canApprove}
-            onClick={() => setOpen("approve")}
-          >
-            {decideWords(run, approved, words, restores)}
-          </Button>
-          <Button onClick={() => setOpen("discard")}>{approved ? words.withdraw : words.discard}</Button>
-        </div>
-      ) : (
-        <div className="decision-actions">
-          <p className="muted">{words.needsAdmin}</p>
-          {may("member") ? (
-            <Button onClick={() => setOpen("discard")}>{approved ? words.withdraw : words.discard}</Button>
-          ) : null}
-        </div>
-      )}
-      {open === "approve" ? (
-        <ApproveDialog
-          run={run}
-          name={capsule?.name ?? run.id}
-          environment={capsule?.environment}
-          approved={approved}
-          isRuled={(standing?.rules.length ?? 0) > 0}
-          onClose={() => setOpen(undefined)}
-        />
-      ) : null}
-      {open === "discard" ? <CancelDialog run={run} onClose={() => setOpen(undefined)} /> : null}
-    </div>
   )
 }
 
@@ -183,33 +95,37 @@ const Again = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule 
     />
   )
 
-/** What a reader of this Run can or must do now, if anything. */
-export const Decision = ({
-  run,
-  capsule,
-  cancelling,
-  endReason
-}: {
+interface DecisionProps {
   readonly run: Run
   readonly capsule: Capsule | undefined
   readonly cancelling: boolean
   /** Why the Run was superseded or cancelled, as far as its events say. */
   readonly endReason: string | undefined
-}) => {
+}
+
+/** What the Run's status asks of its reader. */
+const Content = ({
+  run,
+  capsule,
+  cancelling,
+  endReason,
+  apply,
+  review
+}: DecisionProps & { readonly apply: Run | null | undefined; readonly review: ReactNode }) => {
   const words = useWords(decisionWords)
   const workspace = useWorkspace()
   const actorName = useActorName()
-  const apply = useApplyOf(run)
   const restores = useWords(restoreWords)
   const isReviewed = isPlan(run.type)
   if (run.status === "queued") return <Queue run={run} />
   if (run.status === "running") return cancelling ? <Notice tone="warn">{words.cancelRequested}</Notice> : null
-  if (run.status === "waiting_approval") return <Review run={run} capsule={capsule} />
+  if (run.status === "waiting_approval") return review
   if (run.status === "superseded" || run.status === "expired") {
     return (
       <Notice tone="info">
         <p>{run.status === "superseded" ? words.superseded : words.expired}</p>
         <Because reason={endReason} />
+        <NewerPlan run={run} />
         {isReviewed && run.type !== "restore" ? <Again run={run} capsule={capsule} /> : null}
       </Notice>
     )
@@ -225,7 +141,7 @@ export const Decision = ({
     )
   }
   if (!isReviewed || run.status !== "succeeded" || run.approvedAt === undefined) return null
-  if (apply === null) return <Review run={run} capsule={capsule} />
+  if (apply === null) return review
   return (
     <Notice tone="good">
       <p>
@@ -239,5 +155,46 @@ export const Decision = ({
         </LinkButton>
       )}
     </Notice>
+  )
+}
+
+/**
+ * What a reader of this Run can or must do now, if anything. A dialog outlives the review behind it: it says what happened
+ * instead of vanishing under the reader's hands.
+ */
+export const Decision = (props: DecisionProps) => {
+  const { run, capsule, endReason } = props
+  const [open, setOpen] = useState<"approve" | "discard" | undefined>(undefined)
+  const apply = useApplyOf(run)
+  const now = useNow(1000)
+  const standing = useQuery({ ...runApprovalsQuery(run.id), enabled: isPlan(run.type) }).data
+  // An approved plan may have lost an approval, or a rule may have been added since.
+  const approved = run.approvedAt !== undefined && (standing === undefined || standing.state === "approved")
+  const end = isPlan(run.type)
+    ? planEndOf(run, { capsule, isApplied: apply !== undefined && apply !== null, now })
+    : undefined
+  const close = () => setOpen(undefined)
+  return (
+    <>
+      <Content
+        {...props}
+        apply={apply}
+        review={
+          <Review run={run} standing={standing} approved={approved} end={end} endReason={endReason} onOpen={setOpen} />
+        }
+      />
+      {open === "approve" ? (
+        <ApproveDialog
+          run={run}
+          capsule={capsule}
+          standing={standing}
+          approved={approved}
+          end={end}
+          endReason={endReason}
+          onClose={close}
+        />
+      ) : null}
+      {open === "discard" ? <CancelDialog run={run} onClose={close} /> : null}
+    </>
   )
 }

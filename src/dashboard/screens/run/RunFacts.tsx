@@ -1,17 +1,21 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
+import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import { sourceQuery } from "../../api/Queries.ts"
 import type { Capsule, GrantedUse, Run } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
+import { SourceCommit } from "../../app/SourceCommit.tsx"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { CopyText } from "../../ui/CopyText.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { duration, providerName, repositoryName, shortCommit, shortDigest } from "../../words/Format.ts"
+import { duration, providerName, repositoryName, shortDigest } from "../../words/Format.ts"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { usedFrom } from "../connections/ConnectionChange.ts"
+import { ChangedFiles } from "./ChangedFiles.tsx"
+import { planBasisWords } from "./PlanBasisWords.ts"
 import { runWords } from "./Words.ts"
 
 const Source = ({ id }: { readonly id: string }) => {
@@ -112,6 +116,7 @@ const Checks = ({ run }: { readonly run: Run }) => {
 export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
   const words = useWords(runWords)
   const terms = useWords(vocabulary)
+  const basis = useWords(planBasisWords)
   const language = useLanguage()
   const workspace = useWorkspace()
   const actorName = useActorName()
@@ -154,8 +159,19 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
           [
             words.commit,
             run.resolvedCommit === undefined ? undefined : (
-              <CopyText key="commit" text={run.resolvedCommit} shown={shortCommit(run.resolvedCommit)} />
+              <SourceCommit
+                key="commit"
+                sourceId={sourceId}
+                id={run.resolvedCommit}
+                description={run.commitDescription}
+              />
             )
+          ],
+          [
+            basis.files,
+            isPlan(run.type) && run.resolvedCommit !== undefined ? (
+              <ChangedFiles key="files" runId={run.id} />
+            ) : undefined
           ],
           [words.planRun, runLink(run.planRunId, terms.runType.plan)],
           [

@@ -1,14 +1,21 @@
 import type { SourceLane } from "../../api/Types.ts"
-import { CopyText } from "../../ui/CopyText.tsx"
 import { FailureReason } from "../../ui/FailureReason.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { sourceWords } from "../sources/Words.ts"
+import { Commit } from "../../ui/Commit.tsx"
 
-const LaneRow = ({ lane, isDefault }: { readonly lane: SourceLane; readonly isDefault: boolean }) => {
+const LaneRow = ({
+  lane,
+  gitAddress,
+  isDefault
+}: {
+  readonly lane: SourceLane
+  readonly gitAddress: string
+  readonly isDefault: boolean
+}) => {
   const words = useWords(sourceWords)
   return (
     <li className="row row-static">
@@ -17,8 +24,10 @@ const LaneRow = ({ lane, isDefault }: { readonly lane: SourceLane; readonly isDe
           <code>{lane.ref}</code>
           {lane.path === "." ? null : <span className="muted"> {lane.path}</span>}{" "}
           {isDefault ? <span className="tag">{words.laneDefault}</span> : null}
-          {lane.commit === undefined ? null : <CopyText text={lane.commit} shown={shortCommit(lane.commit)} />}
         </span>
+        {lane.commit === undefined ? null : (
+          <Commit id={lane.commit} description={lane.commitDescription} gitAddress={gitAddress} />
+        )}
         <span className="muted">
           {lane.lastLookAt === undefined ? (
             words.laneNeverLooked
@@ -56,13 +65,19 @@ const LaneRow = ({ lane, isDefault }: { readonly lane: SourceLane; readonly isDe
 }
 
 /** The position of each ref in use, and when it was last looked at; the default one comes first. */
-export const Lanes = ({ lanes }: { readonly lanes: ReadonlyArray<SourceLane> }) => {
+export const Lanes = ({
+  lanes,
+  gitAddress
+}: {
+  readonly lanes: ReadonlyArray<SourceLane>
+  readonly gitAddress: string
+}) => {
   const words = useWords(sourceWords)
   return (
     <Panel flush title={words.lanes} about={words.lanesAbout}>
       <ul className="rows">
         {lanes.map((lane, index) => (
-          <LaneRow key={`${lane.ref} ${lane.path}`} lane={lane} isDefault={index === 0} />
+          <LaneRow key={`${lane.ref} ${lane.path}`} lane={lane} gitAddress={gitAddress} isDefault={index === 0} />
         ))}
       </ul>
     </Panel>

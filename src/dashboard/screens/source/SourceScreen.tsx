@@ -20,13 +20,14 @@ import { SourceStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { toast } from "../../ui/Toast.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
-import { bytes, repositoryName, shortCommit } from "../../words/Format.ts"
+import { bytes, repositoryName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { type SourceDraft, SourceFields } from "../sources/SourceFields.tsx"
 import { sourceWords } from "../sources/Words.ts"
 import { Lanes } from "./Lanes.tsx"
 import { RemoveSource } from "./RemoveSource.tsx"
 import { Webhook } from "./Webhook.tsx"
+import { Commit } from "../../ui/Commit.tsx"
 
 const useUpdate = (source: Source) => {
   const terms = useWords(vocabulary)
@@ -94,7 +95,7 @@ const SnapshotRow = ({ snapshot }: { readonly snapshot: SourceSnapshot }) => {
     <li className="row row-static">
       <span className="row-name row-stack">
         <span>
-          <CopyText text={snapshot.resolvedCommit} shown={shortCommit(snapshot.resolvedCommit)} />{" "}
+          <Commit id={snapshot.resolvedCommit} description={snapshot.commitDescription} gitAddress={snapshot.url} />
           <span className="tag">{snapshot.ref}</span>
         </span>
         <span className="muted">
@@ -165,7 +166,9 @@ const Content = ({ source }: { readonly source: Source }) => {
               <p>{words.removedText}</p>
             </Notice>
           )}
-          {source.lanes === undefined || source.removedAt !== undefined ? null : <Lanes lanes={source.lanes} />}
+          {source.lanes === undefined || source.removedAt !== undefined ? null : (
+            <Lanes lanes={source.lanes} gitAddress={source.url} />
+          )}
           <Panel flush title={words.snapshots}>
             <Loadable query={snapshots}>
               {({ pages }) => {

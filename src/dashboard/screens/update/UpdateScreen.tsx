@@ -6,9 +6,10 @@ import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { runsCancelGroup } from "../../api/Endpoints.ts"
 import { runGroupQuery } from "../../api/Queries.ts"
-import type { RunGroup, RunWave, WaveMember } from "../../api/Types.ts"
+import type { Run, RunGroup, RunWave, WaveMember } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button, LinkButton } from "../../ui/Button.tsx"
+import { CommitLine } from "../../ui/Commit.tsx"
 import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
@@ -38,7 +39,7 @@ const waveTone: Readonly<Record<RunWave["state"], StatusTone>> = {
   cancelled: "muted"
 }
 
-const Member = ({ member }: { readonly member: WaveMember }) => {
+const Member = ({ member, run }: { readonly member: WaveMember; readonly run: Run | undefined }) => {
   const words = useWords(updateWords)
   const workspace = useWorkspace()
   const runId = member.applyRunId ?? member.planRunId
@@ -52,6 +53,9 @@ const Member = ({ member }: { readonly member: WaveMember }) => {
         >
           <strong>{member.name}</strong>
         </Link>
+        {run?.resolvedCommit === undefined ? null : (
+          <CommitLine id={run.resolvedCommit} description={run.commitDescription} />
+        )}
         {member.waitsFor === undefined ? null : (
           <span className="muted">
             {words.waitsFor} {member.waitsFor.map(({ name, state }) => `${name} (${words.states[state]})`).join(", ")}
@@ -137,7 +141,7 @@ const Cancel = ({ group }: { readonly group: RunGroup }) => {
   )
 }
 
-const Content = ({ group }: { readonly group: RunGroup }) => {
+const Content = ({ group, runs }: { readonly group: RunGroup; readonly runs: ReadonlyArray<Run> }) => {
   const words = useWords(updateWords)
   const may = useMay()
   const isOpen = group.finishedAt === undefined
@@ -163,7 +167,11 @@ const Content = ({ group }: { readonly group: RunGroup }) => {
           >
             <ul className="rows">
               {capsules.map((member) => (
-                <Member key={member.capsuleId} member={member} />
+                <Member
+                  key={member.capsuleId}
+                  member={member}
+                  run={runs.find(({ id }) => id === (member.applyRunId ?? member.planRunId))}
+                />
               ))}
             </ul>
           </Panel>
@@ -177,5 +185,5 @@ const Content = ({ group }: { readonly group: RunGroup }) => {
 export const UpdateScreen = () => {
   const params = useParams({ strict: false })
   const query = useQuery(runGroupQuery(params.groupId ?? ""))
-  return <LoadablePage query={query}>{(group) => <Content group={group} />}</LoadablePage>
+  return <LoadablePage query={query}>{({ runGroup, runs }) => <Content group={runGroup} runs={runs} />}</LoadablePage>
 }

@@ -2,7 +2,7 @@ import type { Run } from "../../../../src/dashboard/api/Types.ts"
 import { storefrontId } from "./Capsules.ts"
 import { aiko, bruno, me } from "./People.ts"
 import { aws, change, planChanges } from "./PlanChanges.ts"
-import { ago, commit, digest, without } from "./Seeds.ts"
+import { ago, commit, commitDescription, digest, without } from "./Seeds.ts"
 import { workspaceId } from "./Workspaces.ts"
 
 export const baseRun = (fields: Partial<Run> & Pick<Run, "id" | "type" | "status">): Run => ({
@@ -10,6 +10,7 @@ export const baseRun = (fields: Partial<Run> & Pick<Run, "id" | "type" | "status
   sourceId: "src_0000000000000001",
   sourceSnapshotId: "snap_0000000000000001",
   resolvedCommit: commit(40),
+  commitDescription,
   requiresApproval: fields.type === "plan" || fields.type === "destroy_plan",
   createdBy: me,
   trigger: "user",

@@ -19,6 +19,13 @@ export const newId = (prefix: string): string => {
 
 export const commit = (seed: number): string => seed.toString(16).padStart(8, "a").repeat(5)
 
+export const commitDescription = {
+  title: "Deny the legacy export and rotate the signing key",
+  body: "Nobody has read the export since March.",
+  authorName: "Aiko Tanaka",
+  authoredAt: ago(180)
+}
+
 export const digest = (seed: number): string => `sha256:${seed.toString(16).padStart(8, "c").repeat(8)}`
 
 export const text = (en: string, ja: string) => ({ en, ja })

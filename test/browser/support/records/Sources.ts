@@ -1,5 +1,5 @@
 import type { Source, SourceSnapshot } from "../../../../src/dashboard/api/Types.ts"
-import { ago, commit, digest } from "./Seeds.ts"
+import { ago, commit, commitDescription, digest } from "./Seeds.ts"
 import { workspaceId } from "./Workspaces.ts"
 
 export const sources: ReadonlyArray<Source> = [
@@ -18,6 +18,7 @@ export const sources: ReadonlyArray<Source> = [
         ref: "main",
         path: ".",
         commit: commit(1),
+        commitDescription,
         lastLookAt: ago(12),
         lastChangeAt: ago(300),
         nextLookAt: ago(-3)
@@ -74,6 +75,7 @@ export const snapshots: ReadonlyArray<SourceSnapshot> = [0, 1, 2].map((index) =>
   url: "https://git.acme.example/infra/platform.git",
   ref: "main",
   resolvedCommit: commit(40 - index),
+  ...(index === 2 ? {} : { commitDescription }),
   path: ".",
   archiveDigest: digest(index + 1),
   archiveSizeBytes: 812_345 - index * 9000,

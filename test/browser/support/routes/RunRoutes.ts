@@ -29,6 +29,16 @@ export const runRoute = (world: World, id: string, action: string | undefined, a
   const run = world.runs.find((each) => each.id === id)
   if (run === undefined) return missing
   if (action === undefined) return ok({ run })
+  if (action === "source-changes")
+    return ok({
+      sourceChanges: {
+        runId: id,
+        status: "compared",
+        scope: "module",
+        fileCount: 1,
+        files: [{ path: "policy.tf", change: "changed" }]
+      }
+    })
   if (action === "approvals") return ok({ approvals: world.approvals(run) })
   if (action === "approve") {
     const digest = textField(asked.body, "planDigest")

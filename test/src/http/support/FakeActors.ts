@@ -116,6 +116,7 @@ const actors = Layer.mergeAll(
     apply: refuse,
     cancel: refuse,
     read: refuse,
+    sourceChanges: refuse,
     list: refuse,
     latest: () => Effect.succeed([]),
     unfinished: () => Effect.succeed({ approvedPlans: [], updates: [] }),

@@ -1,0 +1,33 @@
+import { Schema } from "effect"
+import { CommitDescription } from "./Commit.ts"
+import { RunId, SourceSnapshotId } from "./Ids.ts"
+
+/** More files than a person reads in a review. */
+export const mostChangedFiles = 300
+
+/**
+ * Which files of its module a Run's commit changes.
+ *
+ * - `compared`: with the commit of the state that the Run started from
+ * - `first`: nothing was applied before, so everything is new
+ * - `not_stored`: one of the two commits is not stored here any more
+ * - `no_source`: the Run has no commit
+ */
+export const SourceChanges = Schema.Struct({
+  runId: RunId,
+  status: Schema.Literals(["compared", "first", "not_stored", "no_source"]),
+  /** The commit that was applied when the Run started. */
+  since: Schema.optionalKey(
+    Schema.Struct({
+      sourceSnapshotId: SourceSnapshotId,
+      resolvedCommit: Schema.String,
+      commitDescription: Schema.optionalKey(CommitDescription)
+    })
+  ),
+  /** `source`: what the module reads is not known for sure, so every file of the Source's folder counts. */
+  scope: Schema.optionalKey(Schema.Literals(["module", "source"])),
+  /** Sorted by path, the first 300. */
+  files: Schema.Array(Schema.Struct({ path: Schema.String, change: Schema.Literals(["added", "changed", "removed"]) })),
+  fileCount: Schema.Int
+}).annotate({ identifier: "SourceChanges" })
+export type SourceChanges = typeof SourceChanges.Type

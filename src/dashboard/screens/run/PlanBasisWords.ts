@@ -1,0 +1,57 @@
+const en = {
+  what: {
+    rollback:
+      "This plan returns the capsule to the revision and configuration of an earlier state. Applied, it holds the capsule there.",
+    reconcile: "This plan puts back what was changed outside of svc, at the revision that is deployed.",
+    adopt: "This plan takes over a state of infrastructure that existed before the capsule.",
+    destroy: "This plan destroys everything that the capsule manages."
+  },
+  files: "Files changed since the applied commit",
+  fileCount: (count: number) => (count === 1 ? "1 file" : `${count} files`),
+  fileStates: {
+    first: "Nothing was applied before: every file is new.",
+    not_stored: "The files of one of the two commits are not stored here any more.",
+    no_source: "This run has no commit."
+  },
+  fileChange: { added: "added", changed: "changed", removed: "removed" },
+  since: "Compared with",
+  ofSource: "Which files the module reads is not known for sure, so every file of the source counts.",
+  noFiles: "No file of the module differs.",
+  publicOutputs: "Outputs that become public",
+  inputs: "Inputs from other capsules that differ",
+  inputChange: { added: "new", changed: "changed", removed: "no longer given" },
+  rule: "Rule of approval",
+  noRule: "None: the approval of one admin is enough.",
+  notAuthor: "not by who started the plan",
+  needs: (count: number, role: string) => (count === 1 ? `1 approval: ${role}` : `${count} approvals: ${role}`)
+}
+
+const ja: typeof en = {
+  what: {
+    rollback:
+      "このプランは、カプセルを以前のステートのリビジョンと構成に戻します。適用後、カプセルはその状態に固定されます。",
+    reconcile: "このプランは、svc の外で行われた変更を、デプロイ済みのリビジョンのとおりに戻します。",
+    adopt: "このプランは、カプセルより前から存在するインフラのステートを引き継ぎます。",
+    destroy: "このプランは、カプセルが管理するものをすべて削除します。"
+  },
+  files: "適用済みコミットから変わったファイル",
+  fileCount: (count: number) => `${count} ファイル`,
+  fileStates: {
+    first: "まだ何も適用されていないため、すべてのファイルが新規です。",
+    not_stored: "どちらかのコミットのファイルは、もうここに保存されていません。",
+    no_source: "この実行にはコミットがありません。"
+  },
+  fileChange: { added: "追加", changed: "変更", removed: "削除" },
+  since: "比較元",
+  ofSource: "モジュールが読むファイルを確定できないため、ソースの全ファイルを対象にしています。",
+  noFiles: "モジュールのファイルに違いはありません。",
+  publicOutputs: "公開される出力",
+  inputs: "ほかのカプセルから渡され、変わる入力",
+  inputChange: { added: "新規", changed: "変更", removed: "提供終了" },
+  rule: "承認ルール",
+  noRule: "なし: 管理者 1 人の承認で足ります。",
+  notAuthor: "プランの開始者を除く",
+  needs: (count: number, role: string) => `${role}の承認 ${count} 件`
+}
+
+export const planBasisWords = { en, ja }

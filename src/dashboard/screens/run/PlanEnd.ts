@@ -1,0 +1,53 @@
+import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
+import type { Capsule, Run } from "../../api/Types.ts"
+
+/** Why a plan can no longer be approved or applied. */
+export type PlanEnd =
+  | "superseded"
+  | "expired"
+  | "withdrawn"
+  | "discarded"
+  | "failed"
+  | "applied"
+  | "capsule_ended"
+  | "moved"
+  | "lapsed"
+
+type Standing = Pick<Run, "status" | "approvedAt" | "expiresAt" | "executionAuthorityEpoch" | "baseStateGeneration">
+type Guarded = Pick<Capsule, "status" | "executionAuthorityEpoch" | "currentStateGeneration">
+
+const isPast = (now: number | undefined, recorded: number | undefined): boolean =>
+  now !== undefined && recorded !== undefined && now > recorded
+
+const endedBy: Readonly<Partial<Record<Run["status"], PlanEnd>>> = {
+  superseded: "superseded",
+  expired: "expired",
+  failed: "failed"
+}
+
+/**
+ * Why a plan that is on the screen can no longer be decided on, from what was read last; `undefined` while it can. The server
+ * decides; this only spares a reader a decision that it would refuse. The clock of the browser ends a plan whose time is over
+ * before the server says so.
+ */
+export const planEndOf = (
+  run: Standing,
+  {
+    capsule,
+    isApplied,
+    now
+  }: { readonly capsule: Guarded | undefined; readonly isApplied: boolean; readonly now: number }
+): PlanEnd | undefined => {
+  if (isApplied) return "applied"
+  if (run.status === "cancelled") return run.approvedAt === undefined ? "discarded" : "withdrawn"
+  const end = endedBy[run.status]
+  if (end !== undefined) return end
+  if (run.status === "waiting_approval" && run.expiresAt !== undefined && Date.parse(run.expiresAt) <= now)
+    return "expired"
+  if (capsule !== undefined && isEnded(capsule.status)) return "capsule_ended"
+  // Both only grow: a Capsule that was read before its plan is older and says nothing.
+  return isPast(capsule?.executionAuthorityEpoch, run.executionAuthorityEpoch) ||
+    isPast(capsule?.currentStateGeneration, run.baseStateGeneration)
+    ? "moved"
+    : undefined
+}

@@ -1,0 +1,57 @@
+import { useInfiniteQuery } from "@tanstack/react-query"
+import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
+import { runsQuery } from "../../api/Queries.ts"
+import type { Run } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { LinkButton } from "../../ui/Button.tsx"
+import { Notice } from "../../ui/Feedback.tsx"
+import { useWords } from "../../words/Words.ts"
+import type { PlanEnd } from "./PlanEnd.ts"
+import { planEndWords } from "./PlanEndWords.ts"
+
+/** The newest plan of the Capsule, if it is newer than this one. */
+const useNewerPlan = (run: Run): Run | undefined => {
+  const workspace = useWorkspace()
+  const { data } = useInfiniteQuery({
+    ...runsQuery(workspace.id, run.capsuleId === undefined ? {} : { capsuleId: run.capsuleId }),
+    enabled: run.capsuleId !== undefined
+  })
+  return data?.pages
+    .flatMap(({ runs }) => runs)
+    .find(({ createdAt, id, type }) => isPlan(type) && id !== run.id && createdAt > run.createdAt)
+}
+
+/** The way from a plan that was replaced to the one that replaced it. */
+export const NewerPlan = ({ run }: { readonly run: Run }) => {
+  const words = useWords(planEndWords)
+  const workspace = useWorkspace()
+  const newer = useNewerPlan(run)
+  return newer === undefined ? null : (
+    <LinkButton small to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: newer.id }}>
+      {words.newer}
+    </LinkButton>
+  )
+}
+
+/** Said at once where the plan is being read, because what the reader is about to do would be refused. */
+export const PlanEndNotice = ({
+  run,
+  end,
+  reason
+}: {
+  readonly run: Run
+  readonly end: PlanEnd
+  /** What the server recorded about it. */
+  readonly reason: string | undefined
+}) => {
+  const words = useWords(planEndWords)
+  return (
+    <div role="alert" data-testid="plan-end">
+      <Notice tone="warn" title={words.title}>
+        <p>{words.reasons[end]}</p>
+        {reason === undefined ? null : <p>{reason}</p>}
+        <NewerPlan run={run} />
+      </Notice>
+    </div>
+  )
+}

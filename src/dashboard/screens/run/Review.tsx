@@ -1,0 +1,118 @@
+import type { Run, RunApprovals } from "../../api/Types.ts"
+import { useActorName } from "../../app/Actors.ts"
+import { useMay } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { CommitLine } from "../../ui/Commit.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { useWords } from "../../words/Words.ts"
+import { ApprovalStanding } from "./ApprovalStanding.tsx"
+import { decideWords, losesOf } from "./ApproveDialog.tsx"
+import { Confinement } from "./Confinement.tsx"
+import { decisionWords } from "./DecisionWords.ts"
+import { PlanPurposeText } from "./PlanBasis.tsx"
+import type { PlanEnd } from "./PlanEnd.ts"
+import { PlanEndNotice } from "./PlanEndNotice.tsx"
+import { Counts } from "./PlanView.tsx"
+import { restoreWords } from "./RestoreWords.ts"
+
+/** The approver's comment. */
+export const Comment = ({ run }: { readonly run: Run }) => {
+  const words = useWords(decisionWords)
+  const actorName = useActorName()
+  return run.approvalComment === undefined ? null : (
+    <p>
+      {words.saidBy(run.approvedBy === undefined ? "svc" : actorName(run.approvedBy))} <q>{run.approvalComment}</q>
+    </p>
+  )
+}
+
+/** Where a person decides: stays visible while the plan is read. */
+export const Review = ({
+  run,
+  standing,
+  approved,
+  end,
+  endReason,
+  onOpen
+}: {
+  readonly run: Run
+  readonly standing: RunApprovals | undefined
+  readonly approved: boolean
+  readonly end: PlanEnd | undefined
+  readonly endReason: string | undefined
+  readonly onOpen: (dialog: "approve" | "discard") => void
+}) => {
+  const words = useWords(decisionWords)
+  const may = useMay()
+  const actorName = useActorName()
+  const lost = losesOf(run)
+  const own = standing?.own.status
+  const canApprove = approved || standing === undefined || standing.rules.length === 0 || own === "counts"
+  const isRestore = run.type === "restore"
+  const restores = useWords(restoreWords)
+  const empty = run.planSummary !== undefined && Object.values(run.planSummary).every((count) => count === 0)
+  return (
+    <div className={`decision${lost > 0 ? " decision-danger" : ""}`} data-testid="decision">
+      <div className="decision-text">
+        <h2>{approved ? words.approvedTitle : isRestore ? restores.reviewTitle : words.reviewTitle}</h2>
+        <div className="decision-sum">
+          {run.planSummary === undefined || empty ? null : <Counts summary={run.planSummary} />}
+          <p>
+            {approved
+              ? isRestore
+                ? restores.approvedText
+                : words.approvedText
+              : isRestore
+                ? restores.reviewText
+                : lost > 0
+                  ? words.reviewLosses(lost)
+                  : empty
+                    ? words.reviewNoChanges
+                    : words.reviewSafe}
+          </p>
+        </div>
+        <PlanPurposeText run={run} />
+        {run.resolvedCommit === undefined ? null : (
+          <p>
+            <CommitLine id={run.resolvedCommit} description={run.commitDescription} />
+          </p>
+        )}
+        {end === undefined ? null : <PlanEndNotice run={run} end={end} reason={endReason} />}
+        {standing === undefined ? null : <ApprovalStanding standing={standing} />}
+        {run.approvedAt === undefined || (standing?.rules.length ?? 0) > 0 ? null : (
+          <p>
+            {words.approvedBy} {run.approvedBy === undefined ? "svc" : actorName(run.approvedBy)}{" "}
+            <Time at={run.approvedAt} />
+          </p>
+        )}
+        <Comment run={run} />
+        <Confinement run={run} />
+        {run.expiresAt === undefined || approved ? null : (
+          <p className="muted">
+            {words.expires} <Time at={run.expiresAt} />
+          </p>
+        )}
+      </div>
+      {may("admin") || own === "counts" ? (
+        <div className="decision-actions">
+          <Button
+            tone={lost > 0 ? "danger" : "primary"}
+            icon="check"
+            disabled={!canApprove || end !== undefined}
+            onClick={() => onOpen("approve")}
+          >
+            {decideWords(run, approved, words, restores)}
+          </Button>
+          <Button onClick={() => onOpen("discard")}>{approved ? words.withdraw : words.discard}</Button>
+        </div>
+      ) : (
+        <div className="decision-actions">
+          <p className="muted">{words.needsAdmin}</p>
+          {may("member") ? (
+            <Button onClick={() => onOpen("discard")}>{approved ? words.withdraw : words.discard}</Button>
+          ) : null}
+        </div>
+      )}
+    </div>
+  )
+}

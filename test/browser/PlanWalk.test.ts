@@ -1,0 +1,54 @@
+import { describe, expect, test } from "bun:test"
+import { standingWords } from "../../src/dashboard/screens/run/ApprovalStandingWords.ts"
+import { planBasisWords } from "../../src/dashboard/screens/run/PlanBasisWords.ts"
+import { commitWords } from "../../src/dashboard/ui/CommitWords.ts"
+import { lapsed } from "./support/records/Approvals.ts"
+import { reviewRun } from "./support/records/Runs.ts"
+import { newWorld } from "./support/routes/World.ts"
+import { browserSuite, darkJapanese, lightEnglish } from "./support/Suite.ts"
+
+const suite = browserSuite()
+
+describe("somebody who never saw the product", () => {
+  for (const [language, look] of [
+    ["en", lightEnglish],
+    ["ja", darkJapanese]
+  ] as const) {
+    test(`finds what changes, from which commit, approved by whom, on the page of the Run alone (${language})`, async () => {
+      const world = newWorld()
+      world.approvals = lapsed
+      const { faults, go, page } = await suite.visit(look, world)
+      await go(`/w/acme/runs/${reviewRun}`, "[data-testid=approvals]")
+      // Nothing is pressed from here on: all of it can be read.
+      const main = page.getByRole("main")
+      await main.getByText("Statement[14] › LegacyExportRead › Effect").first().waitFor()
+      await main.getByText("acme-audit-prod").first().waitFor()
+      const decision = page.getByTestId("decision")
+      await decision.getByText("Deny the legacy export and rotate the signing key").waitFor()
+      await decision.getByText(commitWords[language].by("Aiko Tanaka")).waitFor()
+      const standing = page.getByTestId("approvals")
+      const { approvals } = lapsed(
+        world.runs.find(({ id }) => id === reviewRun) ??
+          (() => {
+            throw new Error("no Run")
+          })()
+      )
+      expect(approvals.length).toBeGreaterThan(0)
+      await standing.getByText(standingWords[language].approved("").trim()).first().waitFor()
+      await standing.getByText("fine by me").waitFor()
+      expect(faults).toEqual([])
+    })
+
+    test(`reads the changed files once they are asked for (${language})`, async () => {
+      const { page, go } = await suite.visit(look)
+      const asked: Array<string> = []
+      page.on("request", (request) => asked.push(new URL(request.url()).pathname))
+      await go(`/w/acme/runs/${reviewRun}`, "[data-testid=changed-files]")
+      const files = page.getByTestId("changed-files")
+      expect(asked.filter((path) => path.endsWith("/source-changes"))).toEqual([])
+      await files.locator("summary").click()
+      await files.getByText("policy.tf").waitFor()
+      await files.getByText(planBasisWords[language].fileCount(1), { exact: true }).waitFor()
+    })
+  }
+})

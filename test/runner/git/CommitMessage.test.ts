@@ -1,0 +1,83 @@
+import { expect, test } from "bun:test"
+import { describeCommit } from "../../../runner/git/CommitMessage.ts"
+
+const header = [
+  `tree ${"0".repeat(40)}`,
+  "author Ada Lovelace <ada@example.com> 1700000000 +0900",
+  "committer Bob <bob@example.com> 1700000100 +0000"
+]
+
+const commit = (message: string, lines: ReadonlyArray<string> = header) =>
+  Buffer.from(`${lines.join("\n")}\n\n${message}`)
+
+const authored = (line: string) => describeCommit(commit("Fix\n", [header[0] ?? "", line]))
+
+test("title, rest, author and time of a commit, without addresses", () => {
+  const message =
+    "Deny the old export\n\nNobody reads it.\n\nCo-authored-by: Cy <cy@example.com>\nReviewed-by: Di <d@x.y>\n"
+  expect(describeCommit(commit(message))).toEqual({
+    title: "Deny the old export",
+    body: "Nobody reads it.\n\nCo-authored-by: Cy\nReviewed-by: Di",
+    authorName: "Ada Lovelace",
+    authoredAt: "2023-11-14T22:13:20.000Z"
+  })
+})
+
+test("a message of one line has no rest, and an empty one has an empty title", () => {
+  expect(describeCommit(commit("One line\n")).body).toBeUndefined()
+  expect(describeCommit(commit(""))).toMatchObject({ title: "" })
+  expect(describeCommit(commit("\n\n  Late title \n"))).toMatchObject({ title: "Late title" })
+})
+
+test("control and bidirectional characters are visible, and colours are gone", () => {
+  const { body, title } = describeCommit(commit("\u001b[31mSafe\u001b[0m \u202egnp.exe\u2066\n\na\u0000b\rc\u2028d"))
+  expect(title).toBe("Safe \\u202egnp.exe\\u2066")
+  expect(body).toBe("a\\x00b\\x0dc\\u2028d")
+})
+
+test("title, rest and name are bounded by characters, not by halves of them", () => {
+  const { authorName, body, title } = describeCommit(
+    commit(`${"😀".repeat(300)}\n\n${"b".repeat(9000)}`, [`author ${"n".repeat(300)} <n@example.com> 1 +0000`])
+  )
+  expect([...title]).toHaveLength(200)
+  expect(title.endsWith("😀…")).toBe(true)
+  expect(body).toHaveLength(4000)
+  expect(authorName).toHaveLength(100)
+})
+
+test("a name that is an address loses its domain, and an empty one is absent", () => {
+  expect(authored("author ada@example.com <ada@example.com> 1 +0000").authorName).toBe("ada")
+  expect(authored("author  <ada@example.com> 1 +0000").authorName).toBeUndefined()
+})
+
+test("what is not an author line of Git is left out", () => {
+  expect(authored("author Ada")).toEqual({ title: "Fix" })
+  expect(authored("author Ada <a@b.c> 999999999999 +0000")).toEqual({ title: "Fix", authorName: "Ada" })
+})
+
+test("a signature cannot name another author", () => {
+  const lines = ["gpgsig -----BEGIN", " author Eve <e@x.y> 5 +0000", " -----END", ...header]
+  expect(describeCommit(commit("Fix", lines)).authorName).toBe("Ada Lovelace")
+})
+
+test("a message in the encoding that the commit names, and in UTF-8 where nobody knows it", () => {
+  const latin = Buffer.from(`${header.join("\n")}\nencoding ISO-8859-1\n\nGr\u00fc\u00dfe\n`, "latin1")
+  expect(describeCommit(latin).title).toBe("Grüße")
+  expect(describeCommit(commit("Grüße", [...header, "encoding klingon"])).title).toBe("Grüße")
+})
+
+test.each([
+  "iso-8859-15",
+  "windows-1251",
+  "cp1251",
+  "koi8-r",
+  "euc-jp",
+  "shift_jis",
+  "iso-2022-jp",
+  "euc-kr",
+  "gbk",
+  "gb18030",
+  "big5"
+])("a message in %s is read", (label) => {
+  expect(describeCommit(commit("Fix", [...header, `encoding ${label}`])).title).toBe("Fix")
+})
