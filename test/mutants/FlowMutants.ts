@@ -17,6 +17,20 @@ const demandsFile = "runner/sandbox/RunDemands.ts"
 /** What starts without a person, in which order, and under which conditions. */
 export const flowMutants: ReadonlyArray<Mutant> = [
   {
+    name: "lane: a look from before the date was corrected",
+    file: lanesFile,
+    text: "before.last_look_at <= at",
+    broken: "true",
+    test: lanes
+  },
+  {
+    name: "lane: the next look after the date was corrected",
+    file: lanesFile,
+    text: " OR l.next_look_at > ${latest}",
+    broken: " OR l.next_look_at > ${latest} AND 1 = 0",
+    test: lanes
+  },
+  {
     name: "lane: who opted in",
     file: followFile,
     text: "capsule.auto_update_enabled !== 1 || ",
