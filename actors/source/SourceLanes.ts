@@ -185,8 +185,8 @@ export class SourceLanes extends Context.Service<
             JOIN workspaces w ON w.id = s.workspace_id AND w.archived_at IS NULL
             JOIN ${sql.literal(lanesInUse)} u ON u.source_id = s.id
             LEFT JOIN source_lanes l ON l.source_id = u.source_id AND l.ref = u.ref AND l.path = u.path
-            WHERE s.auto_sync = 1 AND s.status <> 'disabled'
-              AND (COALESCE(l.next_look_at, '') <= ${at} OR l.next_look_at > ${latest})
+            WHERE s.auto_sync = 1 AND s.status <> 'disabled' AND (COALESCE(l.next_look_at, '') <= ${at}
+              OR l.next_look_at > ${latest})
             ORDER BY s.id, u.ref, u.path`
         }).pipe(Effect.orDie)
       })

@@ -26,8 +26,8 @@ export const flowMutants: ReadonlyArray<Mutant> = [
   {
     name: "lane: the next look after the date was corrected",
     file: lanesFile,
-    text: " OR l.next_look_at > ${latest}",
-    broken: " OR l.next_look_at > ${latest} AND 1 = 0",
+    text: "OR l.next_look_at > ${latest}",
+    broken: "OR 1 = 0",
     test: lanes
   },
   {
@@ -145,15 +145,15 @@ export const flowMutants: ReadonlyArray<Mutant> = [
   {
     name: "schedule: disabled Sources",
     file: lanesFile,
-    text: "AND s.status <> 'disabled' AND COALESCE(l.next_look_at",
-    broken: "AND COALESCE(l.next_look_at",
+    text: "AND s.status <> 'disabled' AND (COALESCE(l.next_look_at",
+    broken: "AND (COALESCE(l.next_look_at",
     test: lanes
   },
   {
     name: "schedule: when a lane is due",
     file: lanesFile,
-    text: "AND COALESCE(l.next_look_at, '') <= ${at}",
-    broken: "",
+    text: "(COALESCE(l.next_look_at, '') <= ${at}",
+    broken: "(1 = 1",
     test: lanes
   },
   {

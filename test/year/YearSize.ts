@@ -33,14 +33,14 @@ export const wholeYear: YearSize = {
 
 /** What fits into a minute: the same kinds of work, fewer of each, and shorter periods. */
 export const shortYear: YearSize = {
-  days: 60,
-  month: 12,
+  days: 50,
+  month: 10,
   workspaces: 2,
   sourcesPerWorkspace: 1,
   capsulesPerSource: 4,
   turnHours: 8,
   pushEvery: 4,
-  keep: 12,
+  keep: 10,
   keepAudit: 30,
   backupEvery: 30
 }
