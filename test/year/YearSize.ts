@@ -38,7 +38,7 @@ export const shortYear: YearSize = {
   workspaces: 2,
   sourcesPerWorkspace: 1,
   capsulesPerSource: 4,
-  turnHours: 8,
+  turnHours: 12,
   pushEvery: 4,
   keep: 10,
   keepAudit: 30,
