@@ -6,6 +6,7 @@ import { serviceContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { KillPoint } from "../KillPoint.ts"
+import { isResting } from "../Rest.ts"
 import { Audit } from "./Audit.ts"
 import { eventsOf, readChain, writeChain } from "./AuditChain.ts"
 import { AuditChainRow, type AuditScope, workspaceOf } from "./AuditChainRow.ts"
@@ -143,12 +144,12 @@ export class AuditRemoval extends Context.Service<
         Effect.withSpan("AuditRemoval.removeAll")
       )
 
-      let restUntil = 0
+      let restsSince: number | undefined
       const removeSome = Effect.gen(function* () {
         const at = yield* Clock.currentTimeMillis
-        if (keep === undefined || at < restUntil) return
+        if (keep === undefined || isResting(restsSince, rest, at)) return
         const { isOver } = yield* remove(stepsOfTurn)
-        if (isOver) restUntil = at + rest
+        if (isOver) restsSince = at
       }).pipe(Effect.withSpan("AuditRemoval.removeSome"))
 
       return AuditRemoval.of({ survey, removeAll, removeSome })

@@ -6,6 +6,7 @@ import { serviceContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { KillPoint } from "../KillPoint.ts"
+import { isResting } from "../Rest.ts"
 import { RetentionSettings } from "../run/RetentionSettings.ts"
 import { type LookedAt, type RemovableRecords, recordCandidates, removableNow } from "./RecordCandidates.ts"
 import { removeRecords } from "./RecordDeletion.ts"
@@ -183,15 +184,15 @@ export class RecordRemoval extends Context.Service<
       }).pipe(Effect.withSpan("RecordRemoval.removeAll"))
 
       let background: Pass = { kind: 0, after: undefined }
-      let restUntil = 0
+      let restsSince: number | undefined
       const removeSome = Effect.gen(function* () {
         const at = yield* Clock.currentTimeMillis
-        if (at < restUntil) return
+        if (isResting(restsSince, rest, at)) return
         for (let steps = 0; steps < stepsOfTurn; steps++) {
           if ((yield* step(background)) === undefined) {
             yield* end
             background = { kind: 0, after: undefined }
-            restUntil = at + rest
+            restsSince = at
             return
           }
           yield* Effect.sleep(pause)

@@ -5,6 +5,7 @@ import type { StoredKind } from "../../schema/records/StoredKind.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { rowShape } from "../database/Table.ts"
 import { now } from "../Identity.ts"
+import { isResting } from "../Rest.ts"
 import { type StoredPlace, storedPlaces } from "./StoredPlaces.ts"
 
 /** Rows that one statement reads: others wait no longer than for any other read. */
@@ -50,7 +51,7 @@ export class StoredBytes extends Context.Service<
     Effect.gen(function* () {
       const read = yield* ReadSql
       let newest: StoredMeasurement | undefined
-      let restUntil = 0
+      let restsSince: number | undefined
 
       /** The next rows of a place, in the order of its key. */
       const part = (place: StoredPlace, after: readonly [string, number] | undefined) => {
@@ -87,9 +88,9 @@ export class StoredBytes extends Context.Service<
 
       const measureSometimes = Effect.gen(function* () {
         const at = yield* Clock.currentTimeMillis
-        if (at < restUntil) return
+        if (isResting(restsSince, rest, at)) return
         yield* measure
-        restUntil = at + rest
+        restsSince = at
       })
 
       return StoredBytes.of({ measured: Effect.sync(() => newest), measure, measureSometimes })

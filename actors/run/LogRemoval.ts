@@ -6,6 +6,7 @@ import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { KillPoint } from "../KillPoint.ts"
+import { isResting } from "../Rest.ts"
 import { logCandidates, type LookedAt, type RemovableLogs, sizesOf } from "./LogCandidates.ts"
 import { RetentionSettings } from "./RetentionSettings.ts"
 import { RunLogChunkRow } from "./RunLogChunkRow.ts"
@@ -137,14 +138,14 @@ export class LogRemoval extends Context.Service<
       }).pipe(Effect.withSpan("LogRemoval.removeAll"))
 
       let background: Pass = { after: undefined, ended: false }
-      let restUntil = 0
+      let restsSince: number | undefined
       const removeSome = Effect.gen(function* () {
         const at = yield* Clock.currentTimeMillis
-        if (background.ended && at < restUntil) return
+        if (background.ended && isResting(restsSince, rest, at)) return
         if (background.ended) background = { after: undefined, ended: false }
         for (let steps = 0; steps < stepsOfTurn; steps++) {
           if ((yield* step(background)) === undefined) {
-            restUntil = at + rest
+            restsSince = at
             return
           }
           yield* Effect.sleep(pause)

@@ -93,6 +93,10 @@ export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId)
     WHERE s.workspace_id = ${workspaceId} AND s.status <> 'disabled' AND l.error_code IS NOT NULL
     ORDER BY l.error_since, s.id, l.ref, l.path LIMIT 100`)
 
+/** Whether a look ended after this one. One that lies ahead of the clock was made before the date was corrected: it counts as older. */
+const isOvertaken = (before: RowOf<typeof StoredLane.columns> | undefined, lookedAt: string) =>
+  Effect.map(now, (at) => before?.last_look_at != null && before.last_look_at > lookedAt && before.last_look_at <= at)
+
 /** The only writer of `source_lanes`. Every method works in the caller's transaction. */
 export class SourceLanes extends Context.Service<
   SourceLanes,
@@ -155,7 +159,7 @@ export class SourceLanes extends Context.Service<
         expected: (sourceId, lane) => Effect.flatMap(next, (at) => write(sourceId, lane, { next_look_at: at })),
         seen: Effect.fn("SourceLanes.seen")(function* (sourceId, lane, { commit, lookedAt, snapshotId }) {
           const before = yield* find(sourceId, lane)
-          if (before?.last_look_at != null && before.last_look_at > lookedAt) return false
+          if (yield* isOvertaken(before, lookedAt)) return false
           yield* write(sourceId, lane, {
             source_snapshot_id: snapshotId,
             resolved_commit: commit,
@@ -170,7 +174,7 @@ export class SourceLanes extends Context.Service<
         }),
         failed: Effect.fn("SourceLanes.failed")(function* (sourceId, lane, { code, message }, lookedAt) {
           const before = yield* find(sourceId, lane)
-          if (before?.last_look_at != null && before.last_look_at > lookedAt) return false
+          if (yield* isOvertaken(before, lookedAt)) return false
           yield* write(sourceId, lane, {
             last_look_at: lookedAt,
             next_look_at: yield* next,
@@ -189,11 +193,14 @@ export class SourceLanes extends Context.Service<
         }, Effect.orDie),
         due: Effect.gen(function* () {
           const at = yield* now
+          // No look is planned later than one interval: such a time is from before the date was corrected.
+          const latest = yield* next
           return yield* DueLane.rows(sql)`SELECT s.id AS "sourceId", u.ref, u.path FROM sources s
             JOIN workspaces w ON w.id = s.workspace_id AND w.archived_at IS NULL
             JOIN ${sql.literal(lanesInUse)} u ON u.source_id = s.id
             LEFT JOIN source_lanes l ON l.source_id = u.source_id AND l.ref = u.ref AND l.path = u.path
-            WHERE s.auto_sync = 1 AND s.status <> 'disabled' AND COALESCE(l.next_look_at, '') <= ${at}
+            WHERE s.auto_sync = 1 AND s.status <> 'disabled' AND (COALESCE(l.next_look_at, '') <= ${at}
+              OR l.next_look_at > ${latest})
             ORDER BY s.id, u.ref, u.path`
         }).pipe(Effect.orDie)
       })

@@ -1,4 +1,4 @@
-import { Effect, FileSystem, Path } from "effect"
+import { Clock, Effect, FileSystem, Path } from "effect"
 
 const fileName = /^svc-(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})Z\.backup$/
 /** The end of names while a backup is not verified. */
@@ -23,16 +23,24 @@ export const writtenAtOf = (name: string): number | undefined => {
   return Number.isNaN(at) ? undefined : at
 }
 
+/**
+ * Newest first. A time ahead of the clock is from before the date was corrected: such a backup counts as the oldest, so that it neither
+ * delays the next one nor outlives it.
+ */
+const newestFirst = (backups: ReadonlyArray<KeptBackup>, at: number): ReadonlyArray<KeptBackup> => {
+  const age = ({ writtenAt }: KeptBackup) => (writtenAt > at ? Number.MAX_SAFE_INTEGER : at - writtenAt)
+  return backups.toSorted((left, right) => age(left) - age(right))
+}
+
 /** The verified backups of a folder, newest first. Files with other names are left alone. */
 export const keptBackups = Effect.fn("keptBackups")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  return (yield* files.readDirectory(folder))
-    .flatMap((name): ReadonlyArray<KeptBackup> => {
-      const writtenAt = writtenAtOf(name)
-      return writtenAt === undefined ? [] : [{ file: path.join(folder, name), writtenAt }]
-    })
-    .toSorted((left, right) => right.writtenAt - left.writtenAt)
+  const found = (yield* files.readDirectory(folder)).flatMap((name): ReadonlyArray<KeptBackup> => {
+    const writtenAt = writtenAtOf(name)
+    return writtenAt === undefined ? [] : [{ file: path.join(folder, name), writtenAt }]
+  })
+  return newestFirst(found, yield* Clock.currentTimeMillis)
 })
 
 /** Removes what an interrupted backup left behind. */

@@ -12,6 +12,7 @@ import {
   Schedule,
   Semaphore
 } from "effect"
+import { isResting } from "../../actors/Rest.ts"
 import type { DashboardNotice, ServerBackups } from "../../schema/api/DashboardApi.ts"
 import { backupAge, failedBackups } from "../observability/BackupMetrics.ts"
 import type { Settings } from "../settings/Settings.ts"
@@ -86,16 +87,21 @@ export class ScheduledBackups extends Context.Service<
         const newestBackup = Effect.map(keptBackups(folder), ([newest]) => newest)
         const newestAge = Effect.gen(function* () {
           const newest = yield* newestBackup
-          return newest === undefined ? undefined : (yield* Clock.currentTimeMillis) - newest.writtenAt
+          if (newest === undefined) return undefined
+          const age = (yield* Clock.currentTimeMillis) - newest.writtenAt
+          return age < 0 ? undefined : age
         })
 
         const turn = Effect.gen(function* () {
           const found = yield* Effect.result(newestAge)
           const old = Result.getOrElse(found, () => undefined)
           if (old !== undefined) yield* Metric.update(backupAge, old / 1000)
-          const failed = yield* Ref.get(failedAt)
-          const sinceFailure = failed === undefined ? Infinity : (yield* Clock.currentTimeMillis) - failed
-          if ((old ?? Infinity) < intervalMillis || sinceFailure < Math.min(retryMillis, intervalMillis)) return
+          const waits = isResting(
+            yield* Ref.get(failedAt),
+            Math.min(retryMillis, intervalMillis),
+            yield* Clock.currentTimeMillis
+          )
+          if ((old ?? Infinity) < intervalMillis || waits) return
           yield* Effect.fromResult(found)
           yield* makeBackup(settings, folder)
           yield* Ref.set(failedAt, undefined)

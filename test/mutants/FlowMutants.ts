@@ -17,6 +17,20 @@ const demandsFile = "runner/sandbox/RunDemands.ts"
 /** What starts without a person, in which order, and under which conditions. */
 export const flowMutants: ReadonlyArray<Mutant> = [
   {
+    name: "lane: a look from before the date was corrected",
+    file: lanesFile,
+    text: "before.last_look_at <= at",
+    broken: "true",
+    test: lanes
+  },
+  {
+    name: "lane: the next look after the date was corrected",
+    file: lanesFile,
+    text: "OR l.next_look_at > ${latest}",
+    broken: "OR 1 = 0",
+    test: lanes
+  },
+  {
     name: "lane: who opted in",
     file: followFile,
     text: "capsule.auto_update_enabled !== 1 || ",
@@ -131,15 +145,15 @@ export const flowMutants: ReadonlyArray<Mutant> = [
   {
     name: "schedule: disabled Sources",
     file: lanesFile,
-    text: "AND s.status <> 'disabled' AND COALESCE(l.next_look_at",
-    broken: "AND COALESCE(l.next_look_at",
+    text: "AND s.status <> 'disabled' AND (COALESCE(l.next_look_at",
+    broken: "AND (COALESCE(l.next_look_at",
     test: lanes
   },
   {
     name: "schedule: when a lane is due",
     file: lanesFile,
-    text: "AND COALESCE(l.next_look_at, '') <= ${at}",
-    broken: "",
+    text: "(COALESCE(l.next_look_at, '') <= ${at}",
+    broken: "(1 = 1",
     test: lanes
   },
   {

@@ -17,6 +17,13 @@ const removalFile = "actors/run/LogRemoval.ts"
 /** What keeps a record from being removed when its time is over, and how the operation history is asked. */
 export const retentionMutants: ReadonlyArray<Mutant> = [
   {
+    name: "retention: a rest from before the date was corrected",
+    file: "actors/Rest.ts",
+    text: "since <= at && ",
+    broken: "",
+    test: "test/actors/Rest.test.ts"
+  },
+  {
     name: "retention: open plans",
     file: decisionFile,
     text: 'if (log.isPendingPlan) return "pending_plan"',

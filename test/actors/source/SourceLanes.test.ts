@@ -75,3 +75,17 @@ tests.live("a lane fails once, keeps its commit and the time of failure, and hea
     expect(yield* settled).toBe("active")
   })
 )
+
+tests.live("a lane that was looked at while the date was wrong is looked at again, and the result counts", () =>
+  Effect.gen(function* () {
+    const ahead = "2999-01-01T00:00:00.000Z"
+    yield* set("source_lanes", { last_look_at: ahead, next_look_at: ahead })
+    expect(yield* isDue).toBe(true)
+    expect(yield* seen(8, "d")).toBe(true)
+    expect(yield* standing).toMatchObject({ resolved_commit: "d", last_look_at: looked(8) })
+    yield* set("source_lanes", { last_look_at: ahead, next_look_at: ahead })
+    expect(yield* failed(9)).toBe(true)
+    expect(yield* standing).toMatchObject({ error_code: unreachable.code, last_look_at: looked(9) })
+    expect(yield* isDue).toBe(false)
+  })
+)

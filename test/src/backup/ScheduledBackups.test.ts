@@ -108,6 +108,21 @@ describe("scheduled backups", () => {
     })
   )
 
+  live("are made on time although one was written while the date was wrong, which goes first", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const { backups, dataDir } = yield* prepared
+      const ahead = backupName(Date.parse("2999-01-01T00:00:00Z"))
+      yield* files.writeFileString(`${backups}/${ahead}`, "ahead")
+      const copy = { program: "sh", args: ["-c", 'if [ "$2" != verify ]; then echo new > "$2"; fi; echo "{}"', "svc"] }
+      const { turn } = yield* scheduled(dataDir, backups).pipe(Effect.provideService(SvcCommand, copy))
+      const kept = yield* keptBackups(backups)
+      expect(kept.map(({ file }) => file.slice(backups.length + 1))).toEqual([expect.any(String), older[1] ?? ""])
+      yield* turn
+      expect(yield* keptBackups(backups)).toEqual(kept)
+    })
+  )
+
   live("fail where their folder is gone, which is not created: its disk may not be mounted", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem

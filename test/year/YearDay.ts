@@ -1,0 +1,152 @@
+import { createHmac } from "node:crypto"
+import { Effect, Redacted, Schema } from "effect"
+import { AccessTokens } from "../../actors/account/AccessTokens.ts"
+import { Sessions } from "../../actors/account/Sessions.ts"
+import { Capsules } from "../../actors/capsule/Capsules.ts"
+import { Invitations } from "../../actors/member/Invitations.ts"
+import { Runs } from "../../actors/run/Runs.ts"
+import { Sources } from "../../actors/source/Sources.ts"
+import { HttpListener } from "../../src/http/HttpListener.ts"
+import { RunId, type SourceId } from "../../schema/records/Ids.ts"
+import type { YearClock } from "./YearClock.ts"
+import { quiet } from "./YearQuiet.ts"
+import type { YearSize } from "./YearSize.ts"
+import { filesOf, type YearSource, type YearWorkspace } from "./YearWorld.ts"
+
+const dayMillis = 86_400_000
+/** A person looks at what waits on these days of a week. */
+const reviewDays = [1, 4]
+/** Every so many waiting plans are left to their end. */
+const forgottenPlans = 6
+
+const decodeAccepted = Schema.decodeUnknownEffect(Schema.Struct({ runIds: Schema.Array(Schema.String) }))
+
+/** What the forge delivers, signed; returns how many looks it started. */
+const delivered = Effect.fnUntraced(function* ({ hookSecret, id }: YearSource, delivery: string) {
+  const { url } = yield* HttpListener
+  const body = JSON.stringify({ ref: "refs/heads/main", delivery })
+  const signature = createHmac("sha256", Redacted.value(hookSecret)).update(body).digest("hex")
+  const answer = yield* Effect.promise(() =>
+    fetch(`${url}/hooks/sources/${id}`, {
+      method: "POST",
+      body,
+      headers: {
+        "content-type": "application/json",
+        "x-hub-signature-256": `sha256=${signature}`,
+        "x-github-delivery": delivery
+      }
+    })
+  )
+  if (answer.status !== 202) return yield* Effect.die(new Error(`A webhook got ${answer.status}`))
+  return (yield* decodeAccepted(yield* Effect.promise(() => answer.json()))).runIds.length
+})
+
+/** A push, with its webhook; the forge repeats every third delivery, which must start nothing. */
+export const push = Effect.fnUntraced(function* (source: YearSource, day: number) {
+  const commit = yield* source.repository.commit("main", filesOf(day))
+  const delivery = `${source.id}-${day}`
+  const looks = yield* delivered(source, delivery)
+  if (looks === 0) return yield* Effect.die(new Error(`The webhook of day ${day} started nothing`))
+  if (day % 3 === 0 && (yield* delivered(source, delivery)) > 0) {
+    return yield* Effect.die(new Error(`The repeated webhook of day ${day} started a look`))
+  }
+  return commit
+})
+
+/** Approves and applies what waits for a person, except a few plans that everybody forgets. */
+const review = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace) {
+  const runs = yield* Runs
+  const { items } = yield* runs.list(id, { status: "waiting_approval" }, { limit: 100 })
+  for (const [index, run] of items.entries()) {
+    if (index % forgottenPlans === forgottenPlans - 1) continue
+    // What was superseded meanwhile is refused.
+    yield* Effect.option(
+      Effect.gen(function* () {
+        yield* runs.approve(admin.context, run.id, { comment: "Looks as expected." })
+        yield* runs.apply(owner.context, run.id, undefined)
+      })
+    )
+  }
+})
+
+/** Plans of Capsules that follow nothing, as a person makes them. */
+const replan = Effect.fnUntraced(function* ({ owner, sources }: YearWorkspace) {
+  const capsules = yield* Capsules
+  for (const { capsules: ids } of sources) {
+    for (const [number, id] of ids.entries()) {
+      if (number % 4 === 0) yield* Effect.option(capsules.plan(owner.context, id, undefined))
+    }
+  }
+})
+
+/** People sign in every day, and out every other day; once a week they make a token and invite somebody. */
+const people = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace, day: number, now: number) {
+  const sessions = yield* Sessions
+  for (const { subject } of [owner, admin]) {
+    const { secret, session } = yield* sessions.open({ subject, method: "password", userAgent: "year" })
+    yield* sessions.authenticate(secret)
+    if (day % 2 === 0) yield* sessions.revoke(subject, session.id)
+  }
+  if (day % 7 !== 3) return
+  const tokens = yield* AccessTokens
+  const invitations = yield* Invitations
+  const expiresAt = new Date(now + 7 * dayMillis).toISOString()
+  const { token } = yield* tokens.create(owner.context, owner.subject, {
+    name: `week of day ${day}`,
+    scopes: ["read"],
+    expiresAt
+  })
+  if (day % 2 === 0) yield* tokens.revoke(owner.context, owner.subject, token.token_id)
+  const scope = { workspaceId: id, acting: { subject: owner.subject } }
+  const invited = yield* invitations.create(owner.context, scope, {
+    email: `guest-${day}@example.test`,
+    role: "viewer"
+  })
+  if (day % 2 === 0) yield* invitations.decline(owner.context, invited.secret)
+})
+
+/** What people do on a day, before noon. */
+export const morning = Effect.fn("morning")(function* (
+  size: YearSize,
+  time: YearClock,
+  workspaces: ReadonlyArray<YearWorkspace>,
+  day: number
+) {
+  const pushed = new Map<SourceId, string>()
+  for (const [place, workspace] of workspaces.entries()) {
+    for (const [index, source] of workspace.sources.entries()) {
+      if ((day + place + index) % size.pushEvery === 0) pushed.set(source.id, yield* push(source, day))
+    }
+    yield* people(workspace, day, time.millis())
+    if (day % (2 * size.pushEvery) === place) yield* replan(workspace)
+    if (day % 7 === 5) yield* (yield* Capsules).backup(workspace.owner.context, workspace.id, undefined)
+  }
+  yield* quiet(time)
+  const faults: Array<string> = []
+  for (const [id, commit] of pushed) {
+    const { lanes } = yield* (yield* Sources).read(id)
+    if (lanes?.[0]?.commit !== commit) faults.push(`the push of day ${day} was not seen: ${JSON.stringify(lanes?.[0])}`)
+  }
+  if (reviewDays.includes(day % 7)) {
+    for (const workspace of workspaces) yield* review(workspace)
+    yield* quiet(time)
+  }
+  return faults
+})
+
+/** Whether an old state can still be planned: the plan is made, and cancelled. */
+export const rollbackPlanned = Effect.fnUntraced(function* (time: YearClock, workspace: YearWorkspace) {
+  const capsules = yield* Capsules
+  const runs = yield* Runs
+  const id = workspace.sources[0]?.capsules[1]
+  if (id === undefined) return yield* Effect.die("There is no Capsule")
+  const { items } = yield* capsules.stateVersions(id, { limit: 10 })
+  const oldest = items.at(-1)
+  if (oldest === undefined || items.length < 2) return ["There is no state to go back to."]
+  const plan = yield* runs.rollbackPlan(workspace.owner.context, oldest.id)
+  yield* quiet(time)
+  const run = yield* runs.read(plan.id)
+  if (run.status === "waiting_approval") yield* runs.cancel(workspace.owner.context, RunId.make(plan.id), undefined)
+  yield* quiet(time)
+  return run.status === "waiting_approval" ? [] : [`the rollback ended ${run.status}: ${JSON.stringify(run.error)}`]
+})

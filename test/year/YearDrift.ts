@@ -1,0 +1,32 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Hours between two drift checks of a Capsule. */
+export const driftHours = 72
+const hourMillis = 3_600_000
+/** A check may be a tenth of the interval late, and waits for the next turns of the background work, where others are before it. */
+const latestHours = driftHours * 1.1 + 36
+
+/** How many drift checks began at this moment or later. */
+export const startedSince = Effect.fn("startedSince")(function* (since: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{
+    n: number
+  }>`SELECT COUNT(*) AS n FROM runs WHERE type = 'drift_check' AND created_at >= ${since}`
+  return row?.n ?? 0
+})
+
+/** Capsules whose newest check is older than the schedule allows. */
+export const driftFaults = Effect.fn("driftFaults")(function* (now: number, month: number) {
+  const sql = yield* SqlClient.SqlClient
+  const latest = new Date(now - latestHours * hourMillis).toISOString()
+  const late = yield* sql<{ id: string; at: string | null }>`SELECT c.id, (SELECT MAX(r.created_at) FROM runs r
+      WHERE r.capsule_id = c.id AND r.type = 'drift_check') AS at
+    FROM capsules c WHERE c.status IN ('active', 'stale', 'error')`
+  const overdue = late.filter(({ at }) => at === null || at < latest)
+  return overdue.length === 0
+    ? []
+    : [
+        `${overdue.length} of ${late.length} Capsules were not checked in time in month ${month + 1}: ${JSON.stringify(overdue[0])}`
+      ]
+})

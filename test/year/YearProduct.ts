@@ -1,0 +1,67 @@
+import { Clock, Effect, Layer, Queue } from "effect"
+import { CleanupRhythm } from "../../actors/cleanup/BackgroundCleanup.ts"
+import { controlPlaneOf } from "../../src/Composition.ts"
+import { listener } from "../../src/composition/Face.ts"
+import { machine } from "../../src/composition/Machine.ts"
+import { platform } from "../../src/composition/Platform.ts"
+import * as Database from "../../src/database/Database.ts"
+import type { Settings } from "../../src/settings/Settings.ts"
+import { testSettings } from "../support/ControlPlane.ts"
+import { bundledSync } from "../support/SyncProgram.ts"
+import type { YearClock } from "./YearClock.ts"
+import { yearRunner, type YearTool } from "./YearRunner.ts"
+import type { YearSize } from "./YearSize.ts"
+
+/** Turns of the background work that are wanted, each with what is called at its end. */
+export type Turns = Queue.Queue<() => void>
+
+export interface YearPlace {
+  readonly dataDir: string
+  readonly backups: string
+  readonly origins: ReadonlyArray<string>
+  readonly size: YearSize
+  readonly time: YearClock
+  readonly turns: Turns
+  readonly tool: YearTool
+}
+
+const settingsOf = ({ backups, dataDir, origins, size }: YearPlace) =>
+  testSettings({
+    dataDir,
+    listen: { host: "127.0.0.1", port: 0 },
+    gitAllowOrigins: origins,
+    backupDirectory: backups,
+    backupInterval: size.backupEvery * 24,
+    backupKeep: 2,
+    keepLogs: size.keep,
+    keepEvents: size.keep,
+    keepRuns: size.keep,
+    keepStates: size.keep,
+    keepSnapshots: size.keep,
+    keepPlans: size.keep,
+    keepCapsuleBackups: size.keep,
+    keepAudit: size.keepAudit
+  })
+
+const productOf = (settings: Settings, tool: YearTool) =>
+  controlPlaneOf(settings, {
+    http: listener(settings),
+    database: Database.layer,
+    runner: yearRunner(tool).pipe(Layer.provideMerge(machine(settings)))
+  })
+
+/**
+ * What `svc serve` runs, over a data folder that outlives it, with another runner, the clock of the year, and turns of the
+ * background work when they are wanted.
+ */
+export const yearProduct = (place: YearPlace) => {
+  const rhythm = Layer.succeed(CleanupRhythm, (turn) =>
+    Effect.forever(Effect.flatMap(Queue.take(place.turns), (done) => Effect.andThen(turn, Effect.sync(done))))
+  )
+  return Layer.unwrap(Effect.map(settingsOf(place), (settings) => productOf(settings, place.tool))).pipe(
+    Layer.provideMerge(platform),
+    Layer.provide(bundledSync),
+    Layer.provide(rhythm),
+    Layer.provide(Layer.succeed(Clock.Clock, place.time.clock))
+  )
+}

@@ -1,0 +1,34 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ReadSql } from "../../actors/database/ReadSql.ts"
+import type { YearClock } from "./YearClock.ts"
+
+/** Looks of an installation that does nothing any more: far more than any work needs. */
+const mostLooks = 200_000
+/** Looks after which time passes, for what waits for its next attempt. */
+const looksWithoutTime = 40
+
+interface Busy {
+  readonly running: number
+  readonly waiting: number
+}
+
+/**
+ * Waits until nothing is left to do at this time. While a program runs for a Run no time passes, however slow the machine is.
+ */
+export const quiet = Effect.fn("quiet")(function* (time: YearClock) {
+  const read = yield* ReadSql
+  for (let looks = 1; looks <= mostLooks; looks++) {
+    const [busy] = yield* read<Busy>`SELECT
+      (SELECT COUNT(*) FROM runs WHERE status = 'running') AS running,
+      (SELECT COUNT(*) FROM runs WHERE status = 'queued') + (SELECT COUNT(*) FROM cluster_messages WHERE processed = 0)
+        + (SELECT COUNT(*) FROM run_groups WHERE finished_at IS NULL AND type = 'update' AND moved <> seen) AS waiting`
+    if (busy === undefined || busy.running + busy.waiting === 0) return
+    yield* Effect.promise(() => Bun.sleep(1))
+    if (busy.running === 0 && looks % looksWithoutTime === 0) yield* time.pass("500 millis")
+  }
+  const sql = yield* SqlClient.SqlClient
+  const runs = yield* sql`SELECT id, type, status, capsule_id FROM runs WHERE status IN ('queued', 'running') LIMIT 5`
+  const messages = yield* sql`SELECT entity_type, tag, deliver_at FROM cluster_messages WHERE processed = 0 LIMIT 5`
+  return yield* Effect.die(new Error(`Work does not end: ${JSON.stringify({ runs, messages })}`))
+}, Effect.orDie)

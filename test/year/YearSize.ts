@@ -1,0 +1,46 @@
+/** How much happens in a year of the suite. */
+export interface YearSize {
+  readonly days: number
+  /** Days of a month; each ends with figures and checks. */
+  readonly month: number
+  readonly workspaces: number
+  readonly sourcesPerWorkspace: number
+  readonly capsulesPerSource: number
+  /** Hours between two turns of the background work on a day without anything special. */
+  readonly turnHours: number
+  /** Days between two pushes to a Source. */
+  readonly pushEvery: number
+  /** Days for which everything is kept that a setting rules. */
+  readonly keep: number
+  readonly keepAudit: number
+  /** Days between two backups of the installation. */
+  readonly backupEvery: number
+}
+
+/** 200 Capsules for a year. */
+export const wholeYear: YearSize = {
+  days: 365,
+  month: 30,
+  workspaces: 4,
+  sourcesPerWorkspace: 2,
+  capsulesPerSource: 25,
+  turnHours: 4,
+  pushEvery: 10,
+  keep: 60,
+  keepAudit: 60,
+  backupEvery: 30
+}
+
+/** What fits into a minute: the same kinds of work, fewer of each, and shorter periods. */
+export const shortYear: YearSize = {
+  days: 50,
+  month: 10,
+  workspaces: 2,
+  sourcesPerWorkspace: 1,
+  capsulesPerSource: 4,
+  turnHours: 12,
+  pushEvery: 4,
+  keep: 10,
+  keepAudit: 30,
+  backupEvery: 30
+}
