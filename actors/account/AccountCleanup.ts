@@ -3,6 +3,8 @@ import { SqlClient } from "effect/sql"
 import { retention } from "../../schema/records/Retention.ts"
 import { transaction } from "../database/Transaction.ts"
 
+/** Soon after a start, so that a server which restarts often forgets too. */
+const first = Duration.minutes(1)
 const every = Duration.hours(6)
 const keepEnded = retention.endedSession.after
 
@@ -10,7 +12,7 @@ const keepEnded = retention.endedSession.after
 export class AccountCleanup extends Context.Service<
   AccountCleanup,
   {
-    /** Happens automatically every six hours. */
+    /** Happens by itself a minute after the start, and every six hours. */
     readonly purge: Effect.Effect<void>
   }
 >()("svc/account/AccountCleanup") {
@@ -28,7 +30,8 @@ export class AccountCleanup extends Context.Service<
         yield* sql`DELETE FROM passkey_challenges WHERE expires_at < ${DateTime.formatIso(at)}`
       }).pipe(transaction(sql), Effect.withSpan("AccountCleanup.purge"))
       const guarded = Effect.catchCause(purge, (cause) => Effect.logWarning("Ended sessions were not forgotten", cause))
-      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(every), guarded)))
+      const again = Effect.forever(Effect.andThen(guarded, Effect.sleep(every)))
+      yield* Effect.forkScoped(Effect.andThen(Effect.sleep(first), again))
       return AccountCleanup.of({ purge })
     })
   )

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { importConfirmationWords } from "../../src/dashboard/screens/capsule/ImportConfirmationWords.ts"
 import { capsuleWords } from "../../src/dashboard/screens/capsule/Words.ts"
 import { importWords } from "../../src/dashboard/screens/install/ImportWords.ts"
+import { vocabulary } from "../../src/dashboard/words/Vocabulary.ts"
 import { storefrontId } from "./support/records/Capsules.ts"
 import { browserSuite } from "./support/Suite.ts"
 
@@ -38,7 +39,7 @@ describe("a capsule of another installation", () => {
     await page.getByRole("button", { name: confirmation.confirm }).click()
     const dialog = page.getByRole("dialog", { name: confirmation.dialogTitle("storefront") })
     const submit = dialog.getByRole("button", { name: confirmation.confirm })
-    const typed = dialog.getByLabel(confirmation.confirmName("storefront"))
+    const typed = dialog.getByLabel(vocabulary.en.typeName("storefront"))
     await typed.fill("storefron")
     expect(await submit.isDisabled()).toBe(true)
     await typed.fill("storefront")

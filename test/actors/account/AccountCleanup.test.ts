@@ -40,3 +40,14 @@ it.effect("deletes what ended long ago, and nothing that is active or still coun
     expect(yield* count("account_sessions")).toBe(0)
   }).pipe(Effect.provide(Layer.fresh(testAccounts)))
 )
+
+it.effect("begins soon after the start, also of a server that never lives for six hours", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { subject } = yield* newPerson("ann")
+    yield* (yield* Sessions).open({ subject, method: "password" })
+    yield* sql`UPDATE account_sessions SET expires_at = '1969-01-01T00:00:00.000Z'`
+    yield* TestClock.adjust("2 minutes")
+    expect(yield* count("account_sessions")).toBe(0)
+  }).pipe(Effect.provide(Layer.fresh(testAccounts)))
+)

@@ -6,12 +6,11 @@ import { capsuleQuery } from "../../api/Queries.ts"
 import type { Capsule } from "../../api/Types.ts"
 import { useMay } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
-import { TextField } from "../../ui/Field.tsx"
+import { Notice } from "../../ui/Feedback.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { toast } from "../../ui/Toast.tsx"
-import { vocabulary } from "../../words/Vocabulary.ts"
+import { useTypedName } from "../../ui/TypedName.tsx"
 import { useWords } from "../../words/Words.ts"
 import { importConfirmationWords } from "./ImportConfirmationWords.ts"
 
@@ -21,10 +20,8 @@ export const isUnconfirmed = (capsule: Capsule): boolean =>
 
 const ConfirmDialog = ({ capsule, onClose }: { readonly capsule: Capsule; readonly onClose: () => void }) => {
   const text = useWords(importConfirmationWords)
-  const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
-  const [typed, setTyped] = useState("")
-  const confirmed = typed.trim() === capsule.name
+  const name = useTypedName(capsule.name, text.stated)
   const confirming = useMutation({
     mutationFn: () =>
       call(backupImportsConfirm, { params: { capsuleId: capsule.id }, body: { confirm: capsule.name } }),
@@ -36,32 +33,17 @@ const ConfirmDialog = ({ capsule, onClose }: { readonly capsule: Capsule; readon
     }
   })
   return (
-    <Dialog title={text.dialogTitle(capsule.name)} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (confirmed && !confirming.isPending) confirming.mutate()
-        }}
-      >
-        <p>{text.effect}</p>
-        <TextField
-          label={text.confirmName(capsule.name)}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-        />
-        {confirming.error === null ? null : <FaultNotice error={confirming.error} />}
-        <div className="form-actions">
-          <Button tone="primary" type="submit" disabled={!confirmed} busy={confirming.isPending}>
-            {text.confirm}
-          </Button>
-          <Button onClick={onClose}>{terms.cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={text.dialogTitle(capsule.name)}
+      action={text.confirm}
+      incomplete={!name.isTyped}
+      change={confirming}
+      onSubmit={() => confirming.mutate()}
+      onClose={onClose}
+    >
+      <p>{text.effect}</p>
+      {name.field}
+    </FormDialog>
   )
 }
 

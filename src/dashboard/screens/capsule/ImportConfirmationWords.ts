@@ -8,7 +8,7 @@ const en = {
   dialogTitle: (name: string) => `Confirm the import of ${name}`,
   effect:
     "The capsule can be planned then. Nothing is applied by itself: the first plan shows what differs between the backup and the real infrastructure, and has to be approved.",
-  confirmName: (name: string) => `The original no longer manages it. Type ${name} to confirm`,
+  stated: "By typing it you say that the original no longer manages this infrastructure.",
   done: "Import confirmed. Plan the capsule next."
 }
 
@@ -22,7 +22,7 @@ const ja: typeof en = {
   dialogTitle: (name: string) => `${name} のインポートを確認する`,
   effect:
     "確認するとプランを作成できます。自動的に適用されることはありません。最初のプランにはバックアップと実際のインフラとの違いが表示され、承認が必要です。",
-  confirmName: (name: string) => `元のカプセルによる管理は終了しました。確認のため ${name} と入力してください`,
+  stated: "入力することで、元のカプセルがこのインフラをもう管理していないことを表明します。",
   done: "インポートを確認しました。次にプランを作成してください。"
 }
 
