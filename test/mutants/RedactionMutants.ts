@@ -46,5 +46,12 @@ export const redactionMutants: ReadonlyArray<Mutant> = [
     text: "key: provisionerKey(message.address, message.provisioner), text",
     broken: "key: Math.random().toString(), text",
     test: provisionerOutput
+  },
+  {
+    name: "shown declaration: the default of a secret input",
+    file: "actors/source/ShownDeclaration.ts",
+    text: "defaultJson: secret ? undefined : ",
+    broken: "defaultJson: ",
+    test: "test/actors/source/ShownDeclaration.test.ts"
   }
 ]

@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test"
+import { shownDeclaration } from "../../../actors/source/ShownDeclaration.ts"
+
+const declared = { description: "The size", typeExpression: "number", defaultJson: "3" }
+
+test("a form shows what the module says of an input, but no default of a secret one", () => {
+  expect(shownDeclaration(declared, false)).toEqual(declared)
+  expect(shownDeclaration(declared, true)).toEqual({ description: "The size", typeExpression: "number" })
+})
+
+test("what is long stays in the module", () => {
+  const [fits, long] = ["x".repeat(2000), "x".repeat(2001)]
+  expect(shownDeclaration({ typeExpression: fits, defaultJson: fits }, false)).toEqual({
+    typeExpression: fits,
+    defaultJson: fits
+  })
+  expect(shownDeclaration({ typeExpression: long, defaultJson: long }, false)).toEqual({})
+})
