@@ -50,7 +50,7 @@ describe("/readyz of a running server", () => {
       expect([admin.code, admin.error]).toEqual([1, expect.stringContaining("This is not a new installation")])
       const doctor = yield* svc(["doctor", "--data-dir", dataDir, "--json"])
       const found = JSON.parse(doctor.out).findings.find(({ check }: { check: string }) => check === "database")
-      expect([doctor.code, found]).toMatchObject([1, { status: "error", message: expect.stringContaining("--new") }])
+      expect([doctor.code, found]).toMatchObject([1, { status: "error", remedy: expect.stringContaining("--new") }])
       expect(yield* files.exists(`${dataDir}/svc.sqlite`)).toBe(false)
     })
   )
