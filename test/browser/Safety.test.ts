@@ -103,7 +103,7 @@ describe("text written by others", () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/capsules/${storefrontId}`, ".outputs dd")
     const links = await page
-      .locator(".outputs a, .endpoint a")
+      .locator(".outputs .output-link, .endpoint a")
       .evaluateAll((all) => all.map((link) => link.getAttribute("href")))
     expect(links).toEqual(["https://shop.acme.example/", "https://shop.acme.example/"])
     expect(await page.locator(".outputs a").first().getAttribute("rel")).toContain("noopener")

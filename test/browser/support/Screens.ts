@@ -9,6 +9,8 @@ export interface Screen {
   readonly path: string
   /** What identifies it on screen, the same in both languages. */
   readonly ready: string
+  /** Its record does not exist, which the console of the browser reports. */
+  readonly missing?: true
 }
 
 /** Every address of the router; its separate index addresses are the same addresses. */
@@ -96,7 +98,7 @@ export const screens: ReadonlyArray<Screen> = [
   ...Object.values(screensByRoute).flat(),
   { name: "not-found", path: "/w/acme/nothing-here", ready: ".empty" },
   { name: "capsule-unknown-tab", path: `${capsule}/nothing-here`, ready: "h1.empty-title" },
-  { name: "capsule-unknown", path: "/w/acme/capsules/cap_9999999999999999", ready: "h1.empty-title" },
-  { name: "run-unknown", path: "/w/acme/runs/run_9999999999999999", ready: "h1.empty-title" },
+  { name: "capsule-unknown", path: "/w/acme/capsules/cap_9999999999999999", ready: "h1.empty-title", missing: true },
+  { name: "run-unknown", path: "/w/acme/runs/run_9999999999999999", ready: "h1.empty-title", missing: true },
   { name: "workspace-unknown-tab", path: "/w/acme/settings/nothing-here", ready: "h1.empty-title" }
 ]

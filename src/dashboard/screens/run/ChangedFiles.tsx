@@ -40,7 +40,7 @@ export const ChangedFiles = ({ runId }: { readonly runId: string }) => {
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)} data-testid="changed-files">
       <summary>{words.files}</summary>
-      {data !== undefined ? (
+      {!isOpen ? null : data !== undefined ? (
         <Files changes={data} />
       ) : error === null ? (
         <Skeleton rows={2} />
