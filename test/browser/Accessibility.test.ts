@@ -57,6 +57,10 @@ describe("this walk covers", () => {
   })
 })
 
+/** A page about what does not exist asked for it, and the console says that it was not there. */
+const unexpected = (faults: ReadonlyArray<string>, missing: true | undefined) =>
+  faults.filter((fault) => missing !== true || !fault.endsWith("404 (Not Found)"))
+
 describe.each(looks)("no accessibility violations in %s", (_name, look) => {
   test(
     "every screen",
@@ -69,7 +73,7 @@ describe.each(looks)("no accessibility violations in %s", (_name, look) => {
         const wrong = [
           ...(language === look.language ? [] : [`lang is ${language}`]),
           ...(await barriers(page)),
-          ...faults.splice(0).filter((fault) => missing !== true || !fault.endsWith("404 (Not Found)"))
+          ...unexpected(faults.splice(0), missing)
         ]
         if (wrong.length > 0) found[name] = wrong
       }
@@ -127,7 +131,7 @@ describe.skipIf(process.env["SVC_TEST_BROWSER"] === "short")("on a phone", () =>
     async () => {
       const { page, faults, go } = await suite.visit(phone)
       const found: Record<string, ReadonlyArray<string>> = {}
-      for (const { name, path, ready } of screens) {
+      for (const { missing, name, path, ready } of screens) {
         await go(path, ready)
         const over = await page.evaluate(
           () => document.documentElement.scrollWidth - document.documentElement.clientWidth
@@ -135,7 +139,7 @@ describe.skipIf(process.env["SVC_TEST_BROWSER"] === "short")("on a phone", () =>
         const wrong = [
           ...(over > 0 ? [`it is ${over} px too wide`] : []),
           ...(await barriers(page)),
-          ...faults.splice(0)
+          ...unexpected(faults.splice(0), missing)
         ]
         if (wrong.length > 0) found[name] = wrong
       }
