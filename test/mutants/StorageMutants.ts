@@ -62,13 +62,6 @@ export const storageMutants: ReadonlyArray<Mutant> = [
     test: startChecks
   },
   {
-    name: "doctor: the pages that a start looks at come first",
-    file: "src/cli/doctor/DataFindings.ts",
-    text: 'if (quick !== undefined) return faulty("database", quick)',
-    broken: "",
-    test: startChecks
-  },
-  {
     name: "doctor: an empty folder is not the installation that the settings name",
     file: "src/database/FirstStart.ts",
     text: "if (expected !== undefined) return {",
