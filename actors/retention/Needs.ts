@@ -1,4 +1,4 @@
-import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+import { capsuleWithEvidence, livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { coordinatorUnderWay } from "../../schema/tables/PlanTables.ts"
 import { pendingPlan } from "../run/RunRow.ts"
 import type { Need, NeedReason } from "./RetainedKind.ts"
@@ -16,9 +16,13 @@ const receipt = need("receipt", exists("idempotency_receipts i", "i.result_id = 
 
 const movingRun = (column: string) => exists("runs o", `o.${column} = r.id AND ${isMoving("o.")}`)
 
-/** No later Run of its Capsule or Source has the same type and outcome: it explains how things are, and what is safe now. */
+/**
+ * No later Run of its Capsule or Source has the same type and outcome: it explains how things are, and what is safe now.
+ * Nothing needs to be explained about a destroyed Capsule; without that, each of them would keep some Runs for ever.
+ */
 const isNewestRun = `CASE
-  WHEN r.capsule_id IS NOT NULL THEN NOT EXISTS (SELECT 1 FROM runs n WHERE n.capsule_id = r.capsule_id AND n.type = r.type
+  WHEN r.capsule_id IS NOT NULL THEN EXISTS (SELECT 1 FROM capsules c WHERE c.id = r.capsule_id AND ${capsuleWithEvidence("c.")})
+    AND NOT EXISTS (SELECT 1 FROM runs n WHERE n.capsule_id = r.capsule_id AND n.type = r.type
     AND n.status = r.status AND n.finished_at IS NOT NULL AND (n.finished_at, n.id) > (r.finished_at, r.id))
   WHEN r.source_id IS NOT NULL THEN NOT EXISTS (SELECT 1 FROM runs n WHERE n.source_id = r.source_id AND n.capsule_id IS NULL
     AND n.type = r.type AND n.status = r.status AND n.finished_at IS NOT NULL AND (n.finished_at, n.id) > (r.finished_at, r.id))
@@ -45,7 +49,7 @@ export const eventNeeds: ReadonlyArray<Need> = [
     "current_state",
     exists(
       "capsules c JOIN state_versions s ON s.id = c.current_state_version_id JOIN runs a ON a.id = s.created_by_run_id",
-      "c.id = r.capsule_id AND (a.id = r.id OR a.plan_run_id = r.id)"
+      `c.id = r.capsule_id AND ${capsuleWithEvidence("c.")} AND (a.id = r.id OR a.plan_run_id = r.id)`
     )
   ),
   openGroup
@@ -81,7 +85,10 @@ export const runNeeds: ReadonlyArray<Need> = [
 
 /** What keeps a StateVersion. */
 export const stateNeeds: ReadonlyArray<Need> = [
-  need("current_state", exists("capsules c", "c.id = r.capsule_id AND c.current_state_version_id = r.id")),
+  need(
+    "current_state",
+    exists("capsules c", `c.id = r.capsule_id AND c.current_state_version_id = r.id AND ${capsuleWithEvidence("c.")}`)
+  ),
   need(
     "rollback_target",
     `${exists("capsules c", `c.id = r.capsule_id AND ${livingCapsule("c.")}`)} AND NOT ${exists(

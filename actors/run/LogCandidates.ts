@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { type RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { isFinalStatus } from "../../schema/records/RunLifecycle.ts"
+import { capsuleWithEvidence } from "../../schema/tables/CapsuleTables.ts"
 import { Flag, rowShape } from "../database/Table.ts"
 import { logKeptReason } from "./LogRetention.ts"
 import { pendingPlan, RunRow } from "./RunRow.ts"
@@ -52,13 +53,14 @@ export const logCandidates = Effect.fnUntraced(function* (
   before: string,
   after: LookedAt | undefined
 ) {
+  const evidence = sql.literal(capsuleWithEvidence("c."))
   const rows = yield* Candidate.rows(sql)`SELECT r.id, r.workspace_id, r.status, r.log_ended_at,
       CASE WHEN ${sql.literal(pendingPlan("r."))} THEN 1 ELSE 0 END AS pending_plan,
       CASE WHEN EXISTS (SELECT 1 FROM capsules c JOIN state_versions s ON s.id = c.current_state_version_id
         JOIN runs a ON a.id = s.created_by_run_id
-        WHERE c.id = r.capsule_id AND (a.id = r.id OR a.plan_run_id = r.id)) THEN 1 ELSE 0 END AS current_state,
-      CASE WHEN (r.capsule_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM runs n WHERE n.capsule_id = r.capsule_id
-          AND (n.created_at, n.id) > (r.created_at, r.id)))
+        WHERE c.id = r.capsule_id AND ${evidence} AND (a.id = r.id OR a.plan_run_id = r.id)) THEN 1 ELSE 0 END AS current_state,
+      CASE WHEN (r.capsule_id IS NOT NULL AND EXISTS (SELECT 1 FROM capsules c WHERE c.id = r.capsule_id AND ${evidence})
+          AND NOT EXISTS (SELECT 1 FROM runs n WHERE n.capsule_id = r.capsule_id AND (n.created_at, n.id) > (r.created_at, r.id)))
         OR (r.capsule_id IS NULL AND r.source_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM runs n
           WHERE n.source_id = r.source_id AND (n.created_at, n.id) > (r.created_at, r.id))) THEN 1 ELSE 0 END AS newest,
       CASE WHEN EXISTS (SELECT 1 FROM left_over_states l WHERE l.capsule_id = r.capsule_id AND l.run_id = r.id

@@ -164,3 +164,6 @@ export const credentialWaitColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN credential_wait TEXT`,
   `CREATE INDEX capsules_without_credential ON capsules (workspace_id, id) WHERE credential_wait IS NOT NULL`
 ]
+
+/** A destroyed Capsule manages nothing any more. A released one does not either, but its state may be the last copy. */
+export const capsuleWithEvidence = (alias: "" | `${string}.` = "") => `${alias}status <> 'destroyed'`

@@ -159,8 +159,22 @@ export const retentionMutants: ReadonlyArray<Mutant> = [
   {
     name: "retention: the current StateVersion",
     file: needsFile,
-    text: "c.id = r.capsule_id AND c.current_state_version_id = r.id",
-    broken: "1 = 0",
+    text: "c.id = r.capsule_id AND c.current_state_version_id = r.id AND",
+    broken: "1 = 0 AND",
+    test: records
+  },
+  {
+    name: "retention: a destroyed Capsule keeps nothing",
+    file: "schema/tables/CapsuleTables.ts",
+    text: "`${alias}status <> 'destroyed'`",
+    broken: '"1 = 1"',
+    test: records
+  },
+  {
+    name: "retention: a released Capsule keeps its state",
+    file: "schema/tables/CapsuleTables.ts",
+    text: "`${alias}status <> 'destroyed'`",
+    broken: "`${alias}status NOT IN ('destroyed', 'released')`",
     test: records
   },
   {

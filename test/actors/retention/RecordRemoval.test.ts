@@ -131,7 +131,8 @@ const states = Effect.gen(function* () {
   })
   yield* intent("state", named("run", "none"), named("sv", "e2"), ended)
   yield* receipt(named("sv", "e3"))
-  return { goes: [named("sv", "l1"), named("sv", "e4")] }
+  // The present state of the destroyed Capsule goes too.
+  return { goes: [named("sv", "l1"), named("sv", "e4"), named("sv", "e5")] }
 }).pipe(Effect.orDie)
 
 const snapshots = Effect.gen(function* () {
@@ -201,6 +202,34 @@ tests.live("a StateVersion stays while it is current, a rollback target, or name
     expect<unknown>(yield* reasonsOf("state_versions")).toEqual(allReasons("state_versions"))
     yield* removal.removeAll
     expect(yield* idsOf("state_versions")).toEqual(before.filter((id) => !goes.includes(id)))
+    expect(yield* dangling).toEqual([])
+  })
+)
+
+tests.live("a destroyed Capsule keeps nothing; a released one keeps its state, which may be the last copy", () =>
+  Effect.gen(function* () {
+    yield* emptyWorld
+    const sql = yield* SqlClient.SqlClient
+    const removal = yield* RecordRemoval
+    const made = yield* run("made", {
+      capsule_id: ended,
+      type: "apply",
+      plan_run_id: yield* run("plan", { type: "plan" })
+    })
+    yield* add("run_events", { run_id: made })
+    yield* state(ended, 5, { created_by_run_id: made, source_snapshot_id: yield* snapshot("last") })
+    yield* sql`UPDATE runs SET capsule_id = ${ended}`
+    yield* sql`UPDATE capsules SET status = 'released', current_state_version_id = ${named("sv", "e5")} WHERE id = ${ended}`
+    yield* removal.removeAll
+    expect(yield* idsOf("state_versions")).toEqual([named("sv", "e5")])
+    expect(yield* idsOf("source_snapshots")).toEqual([named("snap", "last")])
+    expect(yield* idsOf("runs")).toEqual([named("run", "made"), named("run", "plan")].toSorted())
+    expect(yield* sql`SELECT run_id FROM run_events`).toEqual([{ run_id: made }])
+    yield* sql`UPDATE capsules SET status = 'destroyed' WHERE id = ${ended}`
+    // What named another record goes first, the other one with the next look.
+    for (let look = 0; look < 3; look++) yield* removal.removeAll
+    for (const table of ["state_versions", "source_snapshots", "runs"]) expect(yield* idsOf(table)).toEqual([])
+    expect(yield* sql`SELECT run_id FROM run_events`).toEqual([])
     expect(yield* dangling).toEqual([])
   })
 )

@@ -153,6 +153,25 @@ tests.live("what is needed stays, whatever its age; the survey says what goes, a
   })
 )
 
+tests.live("the logs of a destroyed Capsule go, the last one and that of its last apply too", () =>
+  Effect.gen(function* () {
+    yield* furnished
+    const sql = yield* SqlClient.SqlClient
+    const capsule_id = of("cap", "b")
+    const logs = [
+      yield* loggedRun("lastofall", 1, { capsule_id, created_at: "2099-01-01T00:00:00.000Z", type: "drift_check" }),
+      yield* loggedRun("lastapply", 1, { capsule_id, type: "apply" })
+    ]
+    yield* sql`UPDATE state_versions SET created_by_run_id = ${namedRun("lastapply")} WHERE id = ${of("sv", "b")}`
+    const removal = yield* LogRemoval
+    yield* removal.removeAll
+    expect(Object.keys(yield* logged)).toEqual(logs.toSorted())
+    yield* sql`UPDATE capsules SET status = 'destroyed' WHERE id = ${capsule_id}`
+    yield* removal.removeAll
+    expect(yield* logged).toEqual({})
+  })
+)
+
 tests.live("a process that dies between any two steps leaves a removal that the next one ends, audited once", () =>
   Effect.gen(function* () {
     const removal = yield* LogRemoval
