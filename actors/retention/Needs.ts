@@ -109,15 +109,15 @@ export const stateNeeds: ReadonlyArray<Need> = [
       "i.capsule_id = r.capsule_id AND i.state_version_id = r.id AND i.status IN ('pending', 'failed')"
     )
   ),
-  // What was current when a backup was made that is still there: its restore names the same snapshot.
+  // What was current when a backup was made that is still there: its restore names the same snapshot. A destroyed Capsule is not restored.
   need(
     "backup",
-    exists(
+    `${exists("capsules c", `c.id = r.capsule_id AND ${capsuleWithEvidence("c.")}`)} AND ${exists(
       "backups b",
       `b.workspace_id = r.workspace_id AND (b.capsule_id IS NULL OR b.capsule_id = r.capsule_id) AND b.created_at >= r.created_at
         AND NOT EXISTS (SELECT 1 FROM state_versions n WHERE n.capsule_id = r.capsule_id AND n.generation > r.generation
           AND n.created_at <= b.created_at)`
-    )
+    )}`
   ),
   receipt
 ]

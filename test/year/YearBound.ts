@@ -66,6 +66,8 @@ export const boundOf = (load: Load, { keep, keepAudit }: YearSize) =>
 /** Tables that grow by design, and the reason. */
 const growing = new Map([
   ["access_tokens", "the inventory names revoked tokens"],
+  ["capsules", "destroyed ones stay in the list"],
+  ["install_configs", "what destroyed Capsules were configured with"],
   ["svc_migrations", "releases"],
   ["sqlite_stat1", "statistics of the query planner"]
 ])

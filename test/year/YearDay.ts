@@ -9,6 +9,7 @@ import { Sources } from "../../actors/source/Sources.ts"
 import { HttpListener } from "../../src/http/HttpListener.ts"
 import { RunId, type SourceId } from "../../schema/records/Ids.ts"
 import type { YearClock } from "./YearClock.ts"
+import { preview } from "./YearPreviews.ts"
 import { quiet } from "./YearQuiet.ts"
 import type { YearSize } from "./YearSize.ts"
 import { filesOf, type YearSource, type YearWorkspace } from "./YearWorld.ts"
@@ -118,6 +119,7 @@ export const morning = Effect.fn("morning")(function* (
       if ((day + place + index) % size.pushEvery === 0) pushed.set(source.id, yield* push(source, day))
     }
     yield* people(workspace, day, time.millis())
+    if (day % size.previewEvery === 1) yield* preview(workspace, day, day - size.previewEvery)
     if (day % (2 * size.pushEvery) === place) yield* replan(workspace)
     if (day % 7 === 5) yield* (yield* Capsules).backup(workspace.owner.context, workspace.id, undefined)
   }

@@ -16,13 +16,13 @@ export const startedSince = Effect.fn("startedSince")(function* (since: string) 
   return row?.n ?? 0
 })
 
-/** Capsules whose newest check is older than the schedule allows. */
+/** Capsules whose newest check is older than the schedule allows; young ones may wait for their first. */
 export const driftFaults = Effect.fn("driftFaults")(function* (now: number, month: number) {
   const sql = yield* SqlClient.SqlClient
   const latest = new Date(now - latestHours * hourMillis).toISOString()
   const late = yield* sql<{ id: string; at: string | null }>`SELECT c.id, (SELECT MAX(r.created_at) FROM runs r
       WHERE r.capsule_id = c.id AND r.type = 'drift_check') AS at
-    FROM capsules c WHERE c.status IN ('active', 'stale', 'error')`
+    FROM capsules c WHERE c.status IN ('active', 'stale', 'error') AND c.created_at < ${latest}`
   const overdue = late.filter(({ at }) => at === null || at < latest)
   return overdue.length === 0
     ? []

@@ -7,6 +7,7 @@ import type { YearClock } from "./YearClock.ts"
 import { morning, rollbackPlanned } from "./YearDay.ts"
 import { driftFaults, startedSince } from "./YearDrift.ts"
 import { figuresOf, type MonthFigures } from "./YearFigures.ts"
+import { previewFaults } from "./YearPreviews.ts"
 import { yearProduct, type YearPlace } from "./YearProduct.ts"
 import { quiet } from "./YearQuiet.ts"
 import type { YearSize } from "./YearSize.ts"
@@ -72,6 +73,7 @@ const monthOf = Effect.fnUntraced(function* (
   const left = yield* unnamedArchives(place.dataDir)
   for (const archive of unnamed.filter((file) => left.includes(file))) faults.push(`${archive} belongs to nothing`)
   faults.push(...(yield* faultsOf()), ...(yield* driftFaults(time.millis(), month)))
+  faults.push(...(yield* previewFaults(time.millis(), size.keep)))
   const figures = yield* figuresOf(month + 1, place.dataDir, place.backups)
   const bound = boundOf(yield* loadSince(since, size.month), size)
   if (figures.database > bound) faults.push(`the database has ${figures.database} bytes, and the bound is ${bound}`)

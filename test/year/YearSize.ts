@@ -10,6 +10,8 @@ export interface YearSize {
   readonly turnHours: number
   /** Days between two pushes to a Source. */
   readonly pushEvery: number
+  /** Days between two environments that are made for one change, and destroyed after the next. */
+  readonly previewEvery: number
   /** Days for which everything is kept that a setting rules. */
   readonly keep: number
   readonly keepAudit: number
@@ -26,6 +28,7 @@ export const wholeYear: YearSize = {
   capsulesPerSource: 25,
   turnHours: 4,
   pushEvery: 10,
+  previewEvery: 5,
   keep: 60,
   keepAudit: 60,
   backupEvery: 30
@@ -40,6 +43,7 @@ export const shortYear: YearSize = {
   capsulesPerSource: 4,
   turnHours: 12,
   pushEvery: 4,
+  previewEvery: 4,
   keep: 10,
   keepAudit: 30,
   backupEvery: 30

@@ -23,6 +23,7 @@ export type Repository = Effect.Success<ReturnType<typeof servedRepository>>
 
 export interface YearSource {
   readonly id: SourceId
+  readonly named: CheckedSource["named"]
   readonly hookSecret: Redacted.Redacted
   readonly repository: Repository
   readonly capsules: ReadonlyArray<CapsuleId>
@@ -65,6 +66,23 @@ export const repositories = Effect.fnUntraced(function* (size: YearSize, folder:
   )
 })
 
+/** What a first plan of the present commit needs. */
+export const preflightOf = Effect.fnUntraced(function* (context: CommandContext, sourceId: SourceId) {
+  const sources = yield* Sources
+  const { id } = yield* sources.sync(context, sourceId, { intent: "manual_plan" })
+  yield* awaitRun(id)
+  const { sourceSnapshotId } = yield* (yield* Runs).read(id)
+  if (sourceSnapshotId === undefined) return yield* Effect.die(new Error(`${sourceId} could not be synced`))
+  const modulePath = RelativePath.make(".")
+  const check = yield* sources.checkCompatibility(context, sourceId, { sourceSnapshotId, modulePath })
+  return {
+    sourceId,
+    sourceSnapshotId,
+    compatibilityCheckRunId: check.run.id,
+    compatibilityReportId: check.compatibilityReport.id
+  }
+})
+
 /** A Source at its first commit, checked: every Capsule of it begins there. */
 const checkedSource = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
@@ -74,24 +92,13 @@ const checkedSource = Effect.fnUntraced(function* (
 ) {
   const sources = yield* Sources
   const { hookSecret, source } = yield* sources.create(context, { workspaceId, name, url, defaultRef: "main" })
-  const { id } = yield* sources.sync(context, source.id, { intent: "manual_plan" })
-  yield* awaitRun(id)
-  const { sourceSnapshotId } = yield* (yield* Runs).read(id)
-  if (sourceSnapshotId === undefined) return yield* Effect.die(new Error(`${name} could not be synced`))
-  const modulePath = RelativePath.make(".")
-  const check = yield* sources.checkCompatibility(context, source.id, { sourceSnapshotId, modulePath })
-  const preflight = {
-    sourceId: source.id,
-    sourceSnapshotId,
-    compatibilityCheckRunId: check.run.id,
-    compatibilityReportId: check.compatibilityReport.id
-  }
+  const preflight = yield* preflightOf(context, source.id)
   return { id: source.id, hookSecret: Redacted.make(hookSecret), preflight, named: { name, url, ref: "main" } }
 })
 
-type CheckedSource = Effect.Success<ReturnType<typeof checkedSource>>
+type CheckedSource = Pick<Effect.Success<ReturnType<typeof checkedSource>>, "preflight" | "named">
 
-const installed = Effect.fnUntraced(function* (
+export const installed = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   { context }: Person,
   { named, preflight }: CheckedSource,
@@ -143,7 +150,7 @@ export const settle = Effect.fnUntraced(function* (size: YearSize, time: YearClo
           yield* capsules.update(owner.context, capsuleId, { autoUpdate })
         }
         yield* sources.update(owner.context, source.id, { autoSync: true })
-        followed.push({ id: source.id, hookSecret: source.hookSecret, repository, capsules: ids })
+        followed.push({ id: source.id, named: source.named, hookSecret: source.hookSecret, repository, capsules: ids })
       }
       yield* workspaces.update(owner.context, owner.subject, id, { driftChecks: { mode: "every", hours: driftHours } })
       // In one Workspace a second person has to agree to what goes to production.

@@ -226,6 +226,7 @@ tests.live("a destroyed Capsule keeps nothing; a released one keeps its state, w
     expect(yield* idsOf("runs")).toEqual([named("run", "made"), named("run", "plan")].toSorted())
     expect(yield* sql`SELECT run_id FROM run_events`).toEqual([{ run_id: made }])
     yield* sql`UPDATE capsules SET status = 'destroyed' WHERE id = ${ended}`
+    yield* add("backups", { id: named("bkp", "whole"), capsule_id: null, created_at: young })
     // What named another record goes first, the other one with the next look.
     for (let look = 0; look < 3; look++) yield* removal.removeAll
     for (const table of ["state_versions", "source_snapshots", "runs"]) expect(yield* idsOf(table)).toEqual([])

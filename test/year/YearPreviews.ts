@@ -1,0 +1,52 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Capsules } from "../../actors/capsule/Capsules.ts"
+import { awaitRun } from "../../actors/run/RunWaiting.ts"
+import { Runs } from "../../actors/run/Runs.ts"
+import type { CapsuleId } from "../../schema/records/Ids.ts"
+import { installed, preflightOf, type YearWorkspace } from "./YearWorld.ts"
+
+const dayMillis = 86_400_000
+/** A state goes when it is old enough, then its Run, then the snapshot: each with a turn of its own. */
+const turnDays = 4
+
+const nameOf = (day: number) => `preview-${day}`
+
+const previewOf = Effect.fnUntraced(function* ({ id }: YearWorkspace, day: number) {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ id: CapsuleId }>`SELECT id FROM capsules WHERE workspace_id = ${id}
+    AND name = ${nameOf(day)} AND status <> 'destroyed'`
+  return row?.id
+})
+
+/** An environment for one change: it is installed from the present commit, and the one of the previous change is destroyed. */
+export const preview = Effect.fn("preview")(function* (workspace: YearWorkspace, day: number, previous: number) {
+  const { owner, sources } = workspace
+  const [source] = sources
+  if (source === undefined) return
+  const preflight = yield* preflightOf(owner.context, source.id)
+  yield* installed(workspace.id, owner, { named: source.named, preflight }, nameOf(day))
+  const old = yield* previewOf(workspace, previous)
+  if (old === undefined) return
+  const runs = yield* Runs
+  const { value: plan } = yield* (yield* Capsules).destroyPlan(owner.context, old, undefined)
+  yield* awaitRun(plan.id)
+  yield* runs.approve(owner.context, plan.id, {})
+  yield* awaitRun((yield* runs.apply(owner.context, plan.id, undefined)).value.id)
+  if ((yield* previewOf(workspace, previous)) !== undefined) {
+    return yield* Effect.die(new Error(`${nameOf(previous)} was not destroyed`))
+  }
+})
+
+/** What destroyed Capsules left, although every period since their end has passed twice. */
+export const previewFaults = Effect.fn("previewFaults")(function* (now: number, keep: number) {
+  const sql = yield* SqlClient.SqlClient
+  const before = new Date(now - (2 * keep + turnDays) * dayMillis).toISOString()
+  const faults: Array<string> = []
+  for (const table of ["runs", "state_versions", "outputs"]) {
+    const [left] = yield* sql<{ n: number }>`SELECT COUNT(*) AS n FROM ${sql(table)} r
+      JOIN capsules c ON c.id = r.capsule_id WHERE c.status = 'destroyed' AND c.updated_at < ${before}`
+    if (left !== undefined && left.n > 0) faults.push(`${left.n} ${table} of Capsules that were destroyed long ago`)
+  }
+  return faults
+})
