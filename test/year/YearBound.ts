@@ -68,6 +68,7 @@ const growing = new Map([
   ["access_tokens", "the inventory names revoked tokens"],
   ["capsules", "destroyed ones stay in the list"],
   ["install_configs", "what destroyed Capsules were configured with"],
+  ["vault_data_keys", "a retired one stays: what it seals may"],
   ["svc_migrations", "releases"],
   ["sqlite_stat1", "statistics of the query planner"]
 ])

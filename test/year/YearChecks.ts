@@ -1,4 +1,4 @@
-import { Effect, FileSystem, Path } from "effect"
+import { Effect, FileSystem, Option, Path } from "effect"
 import { SqlClient } from "effect/sql"
 import { AuditKeys } from "../../actors/audit/AuditLink.ts"
 import { verifyAudit } from "../../actors/audit/AuditVerification.ts"
@@ -52,7 +52,14 @@ const filesBelow = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   const found: Array<string> = []
   for (const name of yield* files.readDirectory(folder, { recursive: true })) {
-    if ((yield* files.stat(path.join(folder, name))).type === "File") found.push(name)
+    // The service may remove one at this moment.
+    const info = yield* Effect.catchReason(
+      Effect.asSome(files.stat(path.join(folder, name))),
+      "PlatformError",
+      "NotFound",
+      () => Effect.succeedNone
+    )
+    if (Option.isSome(info) && info.value.type === "File") found.push(name)
   }
   return found
 })

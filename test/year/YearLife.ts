@@ -127,9 +127,8 @@ export const liveThroughYear = Effect.fn("liveThroughYear")(function* (
     faults.push(...lived.value.faults)
     all.push(lived.value.figures)
   }
-  const level = Math.ceil(Math.max(size.keep, size.keepAudit) / size.month)
-  const [first, last] = [all[level], all.at(-1)]
+  const [first, last] = [all[size.levelFrom - 1], all.at(-1)]
   if (first !== undefined && last !== undefined) faults.push(...notLevel(first, last))
   if (faults.length > 0) return yield* new YearFailed({ message: faults.join("\n") })
-  yield* Console.log(`${size.days} days: nothing was lost, and nothing grew from month ${level + 1} on.`)
+  yield* Console.log(`${size.days} days: nothing was lost, and nothing grew from month ${size.levelFrom} on.`)
 })

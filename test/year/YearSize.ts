@@ -15,6 +15,8 @@ export interface YearSize {
   /** Days for which everything is kept that a setting rules. */
   readonly keep: number
   readonly keepAudit: number
+  /** The month from which on nothing grows: whatever is kept was replaced once, the ten states of a Capsule too. */
+  readonly levelFrom: number
   /** Days between two backups of the installation. */
   readonly backupEvery: number
 }
@@ -31,6 +33,7 @@ export const wholeYear: YearSize = {
   previewEvery: 5,
   keep: 60,
   keepAudit: 60,
+  levelFrom: 7,
   backupEvery: 30
 }
 
@@ -46,5 +49,6 @@ export const shortYear: YearSize = {
   previewEvery: 4,
   keep: 10,
   keepAudit: 30,
+  levelFrom: 4,
   backupEvery: 30
 }
