@@ -3,7 +3,6 @@ import { Effect, FileSystem, Layer, type Scope } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { SqlClient } from "effect/sql"
 import { TestConsole } from "effect/testing"
-import { fileURLToPath } from "node:url"
 import { writeKeyringFile } from "../../actors/vault/MasterKeyStore.ts"
 import { run } from "../../src/cli/Run.ts"
 import { platform } from "../../src/composition/Platform.ts"
@@ -11,8 +10,7 @@ import * as Database from "../../src/database/Database.ts"
 import { DataFolder } from "../../src/database/DataFolder.ts"
 import { newKeyring } from "../src/database/support/Keyrings.ts"
 import { it } from "../support/Effect.ts"
-
-const main = fileURLToPath(new URL("../../src/Main.ts", import.meta.url))
+import { svcProgram } from "../support/SvcProgram.ts"
 
 const live = (
   name: string,
@@ -73,10 +71,14 @@ live("a backup beside a server that writes continuously ends, is complete, and r
       yield* writeKeyringFile(key, yield* newKeyring)
       yield* sql.withTransaction(Effect.forEach(Array.from({ length: initialPairs }).keys(), writePair))
       const backup = yield* spawner.spawn(
-        ChildProcess.make(process.execPath, [main, "backup", `${root}/busy.sqlite`, "--data-dir", `${root}/data`], {
-          extendEnv: true,
-          stderr: "inherit"
-        })
+        ChildProcess.make(
+          yield* Effect.promise(svcProgram),
+          ["backup", `${root}/busy.sqlite`, "--data-dir", `${root}/data`],
+          {
+            extendEnv: true,
+            stderr: "inherit"
+          }
+        )
       )
       let written = initialPairs
       const writing = Effect.forever(

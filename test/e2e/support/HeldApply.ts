@@ -1,7 +1,6 @@
 import { Effect, FileSystem, Option, Redacted, Schedule, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
-import { fileURLToPath } from "node:url"
 import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
 import { Users } from "../../../actors/account/Users.ts"
 import { serviceContext } from "../../../actors/Command.ts"
@@ -11,8 +10,7 @@ import { followEvents, makeClient } from "../../../src/client/index.ts"
 import { storage } from "../../../src/composition/Storage.ts"
 import { temporaryFolder, testSettings } from "../../support/ControlPlane.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
-
-const main = fileURLToPath(new URL("../../../src/Main.ts", import.meta.url))
+import { svcProgram } from "../../support/SvcProgram.ts"
 
 const provider = "example.test/acme/demo"
 
@@ -84,7 +82,7 @@ export const heldApply = Effect.fn("heldApply")(function* (options: {
   }
   const flags = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value])
   const server = yield* spawner.spawn(
-    ChildProcess.make(process.execPath, [main, "serve", "--json", ...flags, ...(options.flags ?? [])], {
+    ChildProcess.make(yield* Effect.promise(svcProgram), ["serve", "--json", ...flags, ...(options.flags ?? [])], {
       cwd: folder,
       extendEnv: false,
       env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...options.environment }

@@ -3,9 +3,9 @@ import { Effect, Layer, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { storage } from "../../../../src/composition/Storage.ts"
 import { testSettings } from "../../../support/ControlPlane.ts"
+import { svcProgram } from "../../../support/SvcProgram.ts"
 import { folder } from "./CommandLine.ts"
 
-const program = new URL("../../../../src/Main.ts", import.meta.url).pathname
 export const isRoot = process.getuid?.() === 0
 /** Root may open every file, unless it gives up that capability. The tree itself stays readable for its owner. */
 const asOwner = isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"] : []
@@ -28,7 +28,7 @@ export const usedFolder = Effect.gen(function* () {
 /** A command of the service, in a process of its own. */
 export const spawned = Effect.fnUntraced(function* (args: ReadonlyArray<string>, environment: Environment = {}) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-  const [command = "", ...rest] = [...asOwner, process.execPath, program, ...args]
+  const [command = "", ...rest] = [...asOwner, yield* Effect.promise(svcProgram), ...args]
   const env = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", SVC_TOOL_DOWNLOAD: "off", ...environment }
   return yield* spawner.spawn(ChildProcess.make(command, rest, { env, cwd: "/" }))
 })

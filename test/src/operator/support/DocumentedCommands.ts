@@ -1,9 +1,9 @@
 import process from "node:process"
 import { Effect, FileSystem, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { svcProgram } from "../../../support/SvcProgram.ts"
 
 const page = new URL("../../../../docs/operations.md", import.meta.url)
-const repository = new URL("../../../../", import.meta.url).pathname
 
 /** Some user other than root. */
 const other = "65534"
@@ -24,10 +24,7 @@ export const documentedCommands = Effect.fnUntraced(function* (name: string) {
 export const programs = Effect.fnUntraced(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   yield* files.makeDirectory(folder)
-  yield* files.writeFileString(
-    `${folder}/svc`,
-    `#!/bin/sh\nexec "${process.execPath}" "${repository}src/Main.ts" "$@"\n`
-  )
+  yield* files.writeFileString(`${folder}/svc`, `#!/bin/sh\nexec "${yield* Effect.promise(svcProgram)}" "$@"\n`)
   yield* files.chmod(`${folder}/svc`, 0o755)
 })
 

@@ -1,0 +1,48 @@
+import { mkdirSync, renameSync, rmSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { withoutImportMeta } from "../../scripts/WithoutImportMeta.ts"
+import { madeBeforehand, programs } from "../../src/licenses/BundledPackages.ts"
+
+const root = fileURLToPath(new URL("../../", import.meta.url))
+const cache = `${root}node_modules/.cache/svc-test/`
+
+/** Where a compiled binary looks for the service; in memory only, as a build may write the real one at this moment. */
+const entry = `${root}dist/build/Service.ts`
+const code = `import { main } from "../../${programs.service}"\nmain([], "")\n`
+
+let program: Promise<string> | undefined
+
+const compile = async (): Promise<string> => {
+  const fresh = `${cache}${process.pid}-program/`
+  mkdirSync(fresh, { recursive: true })
+  const entrypoints = [
+    `${root}${programs.main}`,
+    entry,
+    ...[programs.sync, programs.confinement, programs.worker, programs.redaction].map((file) => `${root}${file}`)
+  ]
+  const built = await Bun.build({
+    entrypoints,
+    files: { [entry]: code },
+    root,
+    target: "bun",
+    format: "esm",
+    splitting: true,
+    minify: true,
+    bytecode: true,
+    define: { "process.env.NODE_ENV": '"production"' },
+    plugins: [withoutImportMeta],
+    external: madeBeforehand,
+    compile: { outfile: `${fresh}svc`, autoloadDotenv: false, autoloadBunfig: false }
+  })
+  if (!built.success) throw new Error(`The service could not be compiled: ${built.logs.map(String).join("\n")}`)
+  // Two test processes may do this at once; each replaces the other's by the same.
+  renameSync(`${fresh}svc`, `${cache}svc`)
+  rmSync(fresh, { recursive: true })
+  return `${cache}svc`
+}
+
+/**
+ * The path of `svc` as one file, compiled once per test process: a test that starts it many times otherwise spends most of its
+ * time loading sources. It has no dashboard and no licences; `test:binary` tests the file that is shipped.
+ */
+export const svcProgram = (): Promise<string> => (program ??= compile())
