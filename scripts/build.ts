@@ -84,6 +84,7 @@ const compile = Effect.fn("build.compile")(function* (
       Bun.build({
         entrypoints: [
           programs.main,
+          programs.client,
           service,
           programs.sync,
           programs.confinement,

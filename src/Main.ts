@@ -1,12 +1,4 @@
 #!/usr/bin/env bun
-import { NodeRuntime } from "@effect/platform-node"
-import { Effect } from "effect"
-import { run, teardown } from "./cli/Run.ts"
-import { platform } from "./composition/Platform.ts"
+import { isClientCommand } from "./cli/ClientCommandNames.ts"
 
-const args = process.argv.slice(2)
-
-NodeRuntime.runMain(run(args).pipe(Effect.provide(platform)), {
-  disableErrorReporting: true,
-  teardown: teardown(args)
-})
+void (isClientCommand(process.argv.slice(2)) ? import("./ClientMain.ts") : import("./ServiceMain.ts"))

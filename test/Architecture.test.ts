@@ -56,6 +56,26 @@ describe("the house", () => {
     expect(wrong.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
+  test("commands of people and scripts load the client and nothing of the service", () => {
+    const reached = new Set<string>()
+    const visit = (path: string): void => {
+      if (reached.has(path)) return
+      reached.add(path)
+      const text = files.find((file) => file.path === path)?.text ?? ""
+      for (const specifier of specifiers(text.replace(/^import type .*$/gm, "")))
+        if (specifier.startsWith(".")) visit(normalize(join(dirname(path), specifier)))
+    }
+    visit("src/ClientMain.ts")
+    expect(reached.size).toBeGreaterThan(100)
+    const pureViews = /^src\/dashboard\/(?:value-difference\/|screens\/run\/PlanDiff\.ts|api\/Types\.ts)/
+    const service = [...reached].filter(
+      (path) =>
+        /^(?:actors|runner|src\/(?:database|accounts|backup|metrics|operator))\//.test(path) ||
+        (path.startsWith("src/dashboard/") && !pureViews.test(path))
+    )
+    expect(service).toEqual([])
+  })
+
   test("imports nothing from tests, scripts or examples", () => {
     const outside = imports.filter(
       ({ target }) => target !== undefined && roomOf(target) === undefined && target !== "package.json"

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { Redacted, Result } from "effect"
+import { cliClientId } from "../../schema/records/CommandLineClient.ts"
 import type { Client } from "./Client.ts"
 import { isLocalhost, isLoopbackAddress, redirectUriFault } from "./RedirectUris.ts"
 import { standardScopes } from "./Scopes.ts"
@@ -9,9 +10,6 @@ import {
   type StaticClientDocument,
   StaticClientsRefused
 } from "./StaticClientConfig.ts"
-
-/** The command line of this product: signs in by the device flow. */
-export const cliClientId = "svc-cli"
 
 const commandLine: Client = {
   id: cliClientId,

@@ -1,14 +1,13 @@
 import { Command } from "effect/cli"
-import { adoptCommand } from "./adopt/AdoptCommand.ts"
 import { adminCommand } from "./AdminCommands.ts"
 import { auditCommand } from "./audit/AuditCommands.ts"
 import { backupCommand, restoreCommand } from "./BackupCommands.ts"
 import { linkCommand, manifestCommand, optionsCommand } from "./CheckCommands.ts"
+import { dailyCommands, signInCommands } from "./ClientRoot.ts"
 import { compactCommand } from "./CompactCommand.ts"
 import { demoCommand } from "./demo/DemoCommand.ts"
 import { doctorCommand } from "./doctor/DoctorCommand.ts"
 import { licensesCommand } from "./LicensesCommand.ts"
-import { loginCommand, logoutCommand, tokenCommand } from "./login/LoginCommands.ts"
 import { policyCommand } from "./PolicyCommands.ts"
 import { pruneCommand } from "./PruneCommand.ts"
 import { scanCommand } from "./ScanCommand.ts"
@@ -19,25 +18,23 @@ import { versionCommand } from "./VersionCommand.ts"
 export const svc = Command.make("svc").pipe(
   Command.withDescription("Git-driven control plane for plain OpenTofu/Terraform modules"),
   Command.withSubcommands([
-    serveCommand,
-    demoCommand,
-    doctorCommand,
-    versionCommand,
-    licensesCommand,
-    adminCommand,
-    auditCommand,
-    backupCommand,
-    restoreCommand,
-    pruneCommand,
-    compactCommand,
-    scanCommand,
-    policyCommand,
-    manifestCommand,
-    optionsCommand,
-    linkCommand,
-    adoptCommand,
-    loginCommand,
-    logoutCommand,
-    tokenCommand
+    { group: "Sign-in", commands: signInCommands },
+    { group: "Daily work", commands: dailyCommands },
+    { group: "Module authors", commands: [scanCommand, policyCommand, manifestCommand, optionsCommand, linkCommand] },
+    {
+      group: "Servers",
+      commands: [
+        serveCommand,
+        demoCommand,
+        doctorCommand,
+        adminCommand,
+        auditCommand,
+        backupCommand,
+        restoreCommand,
+        pruneCommand,
+        compactCommand
+      ]
+    },
+    { group: "About", commands: [versionCommand, licensesCommand] }
   ])
 )

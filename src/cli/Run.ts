@@ -1,62 +1,7 @@
-import { Cause, Console, Effect, Exit, Layer, type Runtime } from "effect"
-import { CliError, Command } from "effect/cli"
-import { logging } from "../observability/Logging.ts"
-import { version } from "../Version.ts"
-import { SettingsRefused } from "../settings/SettingsRefused.ts"
-import { CommandFailed, PlanWaits } from "./Output.ts"
-import { presentation } from "./Presentation.ts"
+import { commandLine } from "./CommandLine.ts"
 import { svc } from "./Root.ts"
 
-const usageExitCode = 2
-const failureExitCode = 1
-const waitsExitCode = 3
-const interruptedExitCode = 130
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
-const codeOf = (error: unknown): string => {
-  if (error instanceof SettingsRefused) return "invalid_settings"
-  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
-    ? error.code
-    : "failed"
-}
-
-/** Reports why a command ended, on standard error, unless its printed result already has. */
-const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void> => {
-  if (Cause.hasInterruptsOnly(cause)) return Effect.void
-  const failure = cause.reasons.find(Cause.isFailReason)?.error
-  const isReported = failure instanceof PlanWaits || (failure instanceof CommandFailed && failure.reported === true)
-  if (CliError.isCliError(failure) || isReported) return Effect.void
-  if (failure === undefined) return Console.error(Cause.pretty(cause))
-  return Console.error(
-    json
-      ? JSON.stringify({ error: { code: codeOf(failure), message: messageOf(failure) } })
-      : `svc: ${messageOf(failure)}`
-  )
-}
+export { teardown } from "./CommandLine.ts"
 
 /** Runs one command line, given without the program's name. */
-export const run = (args: ReadonlyArray<string>) => {
-  const json = args.includes("--json")
-  return Command.runWith(svc, { version })(args).pipe(
-    Effect.tapCause((cause) => report(cause, json)),
-    // Standard output is for results; a server has its own log settings.
-    Effect.provide(Layer.merge(logging({ level: "warn", format: "pretty" }), presentation(json)))
-  )
-}
-
-/**
- * The exit code of a command: 0 done, 1 refused or failed, 2 usage, including settings from any source, 3 a plan waits for
- * approval. A server that was asked to stop has succeeded.
- */
-export const teardown =
-  (args: ReadonlyArray<string>): Runtime.Teardown =>
-  (exit, onExit) => {
-    if (Exit.isSuccess(exit)) return onExit(0)
-    if (Cause.hasInterruptsOnly(exit.cause)) return onExit(args[0] === "serve" ? 0 : interruptedExitCode)
-    const failure = exit.cause.reasons.find(Cause.isFailReason)?.error
-    if (failure instanceof SettingsRefused) return onExit(usageExitCode)
-    if (failure instanceof PlanWaits) return onExit(waitsExitCode)
-    if (!CliError.isCliError(failure)) return onExit(failureExitCode)
-    return onExit(failure._tag === "ShowHelp" && failure.errors.length === 0 ? 0 : usageExitCode)
-  }
+export const run = commandLine(svc)

@@ -10,6 +10,7 @@ export class PackagesUnknown extends Schema.TaggedError<PackagesUnknown>()("Pack
 /** The programs of a compiled binary, from the repository's root. Worker threads are loaded from that path. */
 export const programs = {
   main: "src/BinaryMain.ts",
+  client: "src/ClientMain.ts",
   service: "src/BinaryService.ts",
   sync: "runner/git/SyncMain.ts",
   confinement: "runner/sandbox/confinement/ConfineMain.ts",

@@ -1,5 +1,7 @@
 import { ConfigProvider, Effect } from "effect"
-import { clientEnv, settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
+import { clientEnv } from "./ClientSettings.ts"
+import { editDistance } from "./EditDistance.ts"
+import { settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
 
 /** An environment variable that is not a setting, and the setting it resembles. */
 export interface MisspeltSetting {
@@ -14,31 +16,6 @@ const known: ReadonlyArray<string> = [
   settingsFileEnv
 ]
 
-/** The edit distance between `left` and `right`: letters inserted, left out, replaced or swapped with their neighbour. */
-const distance = (left: string, right: string): number => {
-  let beforeLast: ReadonlyArray<number> = []
-  let last: ReadonlyArray<number> = Array.from({ length: right.length + 1 }, (_, column) => column)
-  for (let row = 1; row <= left.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= right.length; column++) {
-      const isSame = left[row - 1] === right[column - 1]
-      const isSwapped =
-        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
-      current.push(
-        Math.min(
-          (last[column] ?? 0) + 1,
-          (current[column - 1] ?? 0) + 1,
-          (last[column - 1] ?? 0) + (isSame ? 0 : 1),
-          isSwapped ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY
-        )
-      )
-    }
-    beforeLast = last
-    last = current
-  }
-  return last[right.length] ?? 0
-}
-
 const tolerated = (name: string) => (name.length < 5 ? 1 : name.length < 10 ? 2 : 3)
 
 /** The setting that `given` resembles; `undefined` for a known one and for other people's variables. */
@@ -46,7 +23,7 @@ export const likelySetting = (given: string): string | undefined => {
   if (!given.startsWith(prefix) || known.includes(given)) return undefined
   const stem = given.slice(prefix.length)
   const [nearest] = known
-    .map((name) => ({ name, steps: distance(stem, name.slice(prefix.length)) }))
+    .map((name) => ({ name, steps: editDistance(stem, name.slice(prefix.length)) }))
     .filter(({ name, steps }) => steps <= tolerated(name.slice(prefix.length)))
     .sort((left, right) => left.steps - right.steps)
   return nearest?.name

@@ -309,8 +309,5 @@ export const settingDefinitions = define({
 
 export type SettingName = keyof typeof settingDefinitions
 
-/** What commands read that are clients of a server: which one, and the token for it. */
-export const clientEnv = { url: "SVC_URL", token: "SVC_TOKEN" } as const
-
 /** The settings file itself has only a flag and a variable. */
 export const settingsFileEnv = "SVC_CONFIG"

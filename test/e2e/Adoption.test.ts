@@ -74,7 +74,7 @@ describe.skipIf(Bun.which("terraform") === null)("svc adopt", () => {
 
       // Once more: the lineage lives here.
       const again = yield* svc(...args, "--json")
-      expect([again.code, again.error]).toEqual([1, expect.stringContaining('"code":"state_lineage_known"')])
+      expect([again.code, again.error]).toEqual([6, expect.stringContaining('"code":"state_lineage_known"')])
       const other = yield* write(
         "other.tfstate",
         writtenState({ lineage: "other", resources: [{ type: "terraform_data", name: "gone", id: "1" }] })

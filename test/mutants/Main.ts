@@ -13,7 +13,10 @@ class GuardUntested extends Schema.TaggedError<GuardUntested>()("GuardUntested",
   override readonly [Runtime.errorExitCode] = 1
 }
 
-const copied = ["schema", "runner", "actors", "src", "examples", "test", "package.json", "tsconfig.json", "bunfig.toml"]
+const copied = [
+  ...["schema", "runner", "actors", "src", "examples", "test", "scripts", "docs"],
+  ...["package.json", "tsconfig.json", "bunfig.toml"]
+]
 const root = process.cwd()
 /** The short form takes one share out of this many. */
 const shareCount = 3

@@ -18,6 +18,7 @@ import { retentionMutants } from "./RetentionMutants.ts"
 import { stateIndexMutants } from "./StateIndexMutants.ts"
 import { storageMutants } from "./StorageMutants.ts"
 import { runMutants } from "./RunMutants.ts"
+import { terminalMutants } from "./TerminalMutants.ts"
 import { toolchainMutants } from "./ToolchainMutants.ts"
 import { upstreamMutants } from "./UpstreamMutants.ts"
 
@@ -28,6 +29,7 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   credentialMutants,
   flowMutants,
   toolchainMutants,
+  terminalMutants,
   redactionMutants,
   decisionMutants,
   invitationMutants,

@@ -4,7 +4,8 @@ import { withoutImportMeta } from "../../scripts/WithoutImportMeta.ts"
 import { madeBeforehand, programs } from "../../src/licenses/BundledPackages.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
-const cache = `${root}node_modules/.cache/svc-test/`
+/** In the folder of the sources that it was made of: a copy of them with a change shares `node_modules` with the others. */
+const cache = `${root}dist/test/`
 
 /** Where a compiled binary looks for the service; in memory only, as a build may write the real one at this moment. */
 const entry = `${root}dist/build/Service.ts`
@@ -18,7 +19,9 @@ const compile = async (): Promise<string> => {
   const entrypoints = [
     `${root}${programs.main}`,
     entry,
-    ...[programs.sync, programs.confinement, programs.worker, programs.redaction].map((file) => `${root}${file}`)
+    ...[programs.client, programs.sync, programs.confinement, programs.worker, programs.redaction].map(
+      (file) => `${root}${file}`
+    )
   ]
   const built = await Bun.build({
     entrypoints,

@@ -10,7 +10,7 @@ import {
   ResponseBodyError,
   tokenRevocation
 } from "openid-client"
-import { cliClientId } from "../../../actors/identity/StaticRegistry.ts"
+import { cliClientId } from "../../../schema/records/CommandLineClient.ts"
 import { isPrivateInTransit } from "../../http/ListenAddress.ts"
 import { CommandFailed } from "../Output.ts"
 import { type StoredLogin, StoredLogins } from "./StoredLogins.ts"

@@ -86,6 +86,7 @@ export const hostedServer = Effect.fnUntraced(function* (
     anotherCookie: Effect.map(open, cookieOf),
     url,
     repositoryUrl: repository.url,
+    commit: (changed: Readonly<Record<string, string>>) => commitFiles({ gitdir, files: { ...changed } }),
     notesDir: mirror.notesDir,
     subject,
     token: secret,

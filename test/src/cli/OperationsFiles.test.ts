@@ -2,6 +2,8 @@ import { describe, expect } from "bun:test"
 import { Effect, FileSystem } from "effect"
 import { fileURLToPath } from "node:url"
 import { settingDefinitions, settingsFileEnv } from "../../../src/settings/SettingDefinitions.ts"
+import { commandHelps } from "../../../scripts/CommandReference.ts"
+import { isClientCommand } from "../../../src/cli/ClientCommandNames.ts"
 import { live, svc } from "./support/CommandLine.ts"
 
 const documents = fileURLToPath(new URL("../../../docs", import.meta.url))
@@ -66,9 +68,9 @@ describe("the files in docs/operations", () => {
     Effect.gen(function* () {
       const page = yield* textOf("operations.md")
       const [, list = ""] = /^`svc ((?:\w+ \| )+\w+)`/m.exec(page) ?? []
-      const { out } = yield* svc(["--help"])
-      const commands = out.slice(out.indexOf("SUBCOMMANDS")).split("\n").slice(1)
-      const offered = commands.map((line) => line.trim().split(/\s+/)[0] ?? "").filter((name) => name !== "")
+      const offered = (yield* commandHelps)
+        .filter(({ path }) => path.length === 1 && !isClientCommand(path))
+        .map(({ path: [name = ""] }) => name)
       expect(list.split(" | ").toSorted()).toEqual(offered.toSorted())
       for (const [, name = ""] of page.matchAll(/`svc admin ([a-z-]+)/g)) {
         expect([name, (yield* svc(["admin", name, "--help"])).code]).toEqual([name, 0])

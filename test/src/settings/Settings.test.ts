@@ -2,7 +2,8 @@ import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Effect, FileSystem, Option, Redacted } from "effect"
 import type { SettingDefinition } from "../../../src/settings/SettingDefinition.ts"
-import { clientEnv, settingDefinitions, settingsFileEnv } from "../../../src/settings/SettingDefinitions.ts"
+import { clientEnv } from "../../../src/settings/ClientSettings.ts"
+import { settingDefinitions, settingsFileEnv } from "../../../src/settings/SettingDefinitions.ts"
 import {
   isPlainBeyondLoopback,
   loadSettings,

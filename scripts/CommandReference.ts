@@ -1,0 +1,107 @@
+import { Effect, Layer, Option, Ref } from "effect"
+import { CliOutput, Command, type HelpDoc } from "effect/cli"
+import { svc } from "../src/cli/Root.ts"
+import { platform } from "../src/composition/Platform.ts"
+
+/** What `--help` prints of one command, as data. */
+const helpOf = (path: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const shown = yield* Ref.make(Option.none<HelpDoc.HelpDoc>())
+    const presenter = CliOutput.layerPresenter({
+      present: (event) => ("helpDoc" in event ? Ref.set(shown, Option.some(event.helpDoc)) : Effect.void)
+    })
+    yield* Effect.exit(
+      Command.runWith(svc, { version: "" })([...path, "--help"]).pipe(Effect.provide(Layer.merge(platform, presenter)))
+    )
+    return yield* Effect.flatMap(Ref.get(shown), Effect.fromOption)
+  }).pipe(Effect.orDie)
+
+export interface CommandHelp {
+  /** Without the name of the program. */
+  readonly path: ReadonlyArray<string>
+  readonly group: string | undefined
+  readonly help: HelpDoc.HelpDoc
+}
+
+/** The help of every command, in the order of the groups, a command before its subcommands. */
+export const commandHelps = Effect.gen(function* () {
+  const below: (path: ReadonlyArray<string>, group: string | undefined) => Effect.Effect<ReadonlyArray<CommandHelp>> =
+    Effect.fnUntraced(function* (path, group) {
+      const help = yield* helpOf(path)
+      const own = path.length === 0 ? [] : [{ path, group, help }]
+      const subcommands = (help.subcommands ?? []).flatMap((one) =>
+        one.commands.map(({ name }) => ({ name, group: group ?? one.group }))
+      )
+      const rest = yield* Effect.forEach(subcommands, (one) => below([...path, one.name], one.group))
+      return [...own, ...rest.flat()]
+    })
+  return yield* below([], undefined)
+})
+
+const cell = (text: string) => text.replaceAll("|", "\\|").replaceAll("\n", " ")
+
+const table = (head: string, rows: ReadonlyArray<readonly [string, string]>): ReadonlyArray<string> =>
+  rows.length === 0
+    ? []
+    : ["", `| ${head} | |`, "|---|---|", ...rows.map(([name, description]) => `| \`${name}\` | ${cell(description)} |`)]
+
+const section = ({ help, path }: CommandHelp): string => {
+  const text = (description: Option.Option<string>) => Option.getOrElse(description, () => "")
+  const flagName = ({ aliases, name, type }: HelpDoc.FlagDoc) =>
+    [`--${name}`, ...aliases].join(", ") + (type === "boolean" ? "" : ` ${type}`)
+  return [
+    `### svc ${path.join(" ")}`,
+    "",
+    `${help.description}.`,
+    "",
+    "```text",
+    help.usage,
+    "```",
+    ...table(
+      "argument",
+      (help.args ?? []).map(({ description, name }) => [name, text(description)])
+    ),
+    ...table(
+      "flag",
+      help.flags.map((flag) => [flagName(flag), text(flag.description)])
+    ),
+    ...(help.examples ?? []).flatMap(({ command, description }) => [
+      "",
+      ...(description === undefined ? [] : [`${description}:`, ""]),
+      "```sh",
+      command,
+      "```"
+    ])
+  ].join("\n")
+}
+
+/** `docs/cli.md`: every command with its flags and examples, as the program itself knows them. */
+export const commandReference = Effect.map(commandHelps, (commands) => {
+  const groups = [...new Set(commands.map(({ group }) => group ?? ""))]
+  return [
+    "# Command line",
+    "",
+    "Written by `npm run docs:cli` from the definitions of the commands. [terminal.md](terminal.md) walks through a day's work.",
+    "",
+    "Every command has `--help` and `--json`. Results are on standard output, progress and errors on standard error; with `--json` a result is one",
+    'JSON value a line, and an error is `{"error":{"code","message"}}`. Exit codes:',
+    "",
+    "| code | meaning |",
+    "|---|---|",
+    "| 0 | done |",
+    "| 1 | refused or failed |",
+    "| 2 | the command line or a setting is not valid |",
+    "| 3 | there are changes, or a plan waits for approval |",
+    "| 4 | not signed in, or forbidden |",
+    "| 5 | not found |",
+    "| 6 | conflict: what was looked at has moved on |",
+    "| 7 | the server cannot be reached, or the wait took too long |",
+    "| 130 | interrupted |",
+    ...groups.flatMap((group) => [
+      "",
+      `## ${group}`,
+      ...commands.filter((one) => (one.group ?? "") === group).flatMap((one) => ["", section(one)])
+    ]),
+    ""
+  ].join("\n")
+})

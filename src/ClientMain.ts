@@ -1,0 +1,13 @@
+// What a command loads that is a client of a server, see `cli/ClientCommandNames.ts`.
+import { NodeRuntime } from "@effect/platform-node"
+import { Effect } from "effect"
+import { clientSvc } from "./cli/ClientRoot.ts"
+import { commandLine, teardown } from "./cli/CommandLine.ts"
+import { platform } from "./composition/Platform.ts"
+
+const args = process.argv.slice(2)
+
+NodeRuntime.runMain(commandLine(clientSvc)(args).pipe(Effect.provide(platform)), {
+  disableErrorReporting: true,
+  teardown: teardown(args)
+})

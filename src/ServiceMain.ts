@@ -1,0 +1,11 @@
+import { NodeRuntime } from "@effect/platform-node"
+import { Effect } from "effect"
+import { run, teardown } from "./cli/Run.ts"
+import { platform } from "./composition/Platform.ts"
+
+const args = process.argv.slice(2)
+
+NodeRuntime.runMain(run(args).pipe(Effect.provide(platform)), {
+  disableErrorReporting: true,
+  teardown: teardown(args)
+})

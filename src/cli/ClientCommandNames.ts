@@ -1,0 +1,30 @@
+/**
+ * The commands of people and scripts, with their aliases: clients of a server. They load nothing of the service, which is most of
+ * the time that a short command takes.
+ */
+export const clientCommandNames: ReadonlySet<string> = new Set([
+  "login",
+  "logout",
+  "whoami",
+  "context",
+  "workspace",
+  "ws",
+  "token",
+  "install",
+  "plan",
+  "approve",
+  "apply",
+  "run",
+  "logs",
+  "capsule",
+  "source",
+  "drift",
+  "rollback",
+  "destroy",
+  "adopt",
+  "api"
+])
+
+/** Whether a command line is one of a client. */
+export const isClientCommand = ([name]: ReadonlyArray<string>): boolean =>
+  name !== undefined && clientCommandNames.has(name)

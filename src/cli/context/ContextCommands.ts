@@ -1,0 +1,103 @@
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { serverOrigin } from "../login/DeviceLogin.ts"
+import { CommandFailed, jsonFlag, print } from "../Output.ts"
+import { rowsText } from "../remote/Rows.ts"
+import { type StoredContext, StoredContexts } from "./StoredContexts.ts"
+
+const nameArgument = Argument.String("name").pipe(Argument.withDescription("Name of the context"))
+
+const unknown = (name: string) =>
+  new CommandFailed({ message: `There is no context ${name}. List them with \`svc context list\`.` })
+
+const listCommand = Command.make(
+  "list",
+  { json: jsonFlag },
+  Effect.fn("context list")(function* ({ json }) {
+    const { contexts, current } = yield* (yield* StoredContexts).known
+    const all = Object.entries(contexts)
+      .toSorted(([a], [b]) => a.localeCompare(b))
+      .map(([name, context]) => ({ name, ...context, current: name === current }))
+    yield* print(
+      json,
+      { contexts: all },
+      all.length === 0
+        ? "There is no context. Set one with `svc context set NAME --server ORIGIN`."
+        : rowsText(
+            ["", "name", "server", "workspace"],
+            all.map((one) => [one.current ? "*" : "", one.name, one.server, one.workspace ?? ""])
+          )
+    )
+  }, Effect.provide(StoredContexts.layer))
+).pipe(Command.withDescription("List the contexts; * marks the current one"), Command.withAlias("ls"))
+
+const useCommand = Command.make(
+  "use",
+  { name: nameArgument, json: jsonFlag },
+  Effect.fn("context use")(function* ({ json, name }) {
+    const contexts = yield* StoredContexts
+    const known = yield* contexts.known
+    const found = known.contexts[name]
+    if (found === undefined) return yield* unknown(name)
+    yield* contexts.store({ ...known, current: name })
+    yield* print(json, { name, ...found, current: true }, `Commands go to ${found.server} now.`)
+  }, Effect.provide(StoredContexts.layer))
+).pipe(Command.withDescription("Make a context the current one"))
+
+const setCommand = Command.make(
+  "set",
+  {
+    name: nameArgument,
+    server: Flag.optional(
+      Flag.String("server").pipe(Flag.withDescription("Origin of the server"), Flag.withMetavar("origin"))
+    ),
+    workspace: Flag.optional(
+      Flag.String("workspace").pipe(
+        Flag.withDescription("Handle or id of a Workspace there; empty for none"),
+        Flag.withMetavar("handle")
+      )
+    ),
+    json: jsonFlag
+  },
+  Effect.fn("context set")(function* ({ json, name, server, workspace }) {
+    const contexts = yield* StoredContexts
+    const known = yield* contexts.known
+    const before = known.contexts[name]
+    const origin = Option.isSome(server) ? yield* serverOrigin(server.value) : before?.server
+    if (origin === undefined)
+      return yield* new CommandFailed({ message: `${name} is new. Name its server with --server.` })
+    // A Workspace belongs to its server.
+    const kept = before?.server === origin ? before.workspace : undefined
+    const place = Option.getOrElse(workspace, () => kept ?? "")
+    const context: StoredContext = { server: origin, ...(place === "" ? {} : { workspace: place }) }
+    const current = known.current ?? name
+    yield* contexts.store({ current, contexts: { ...known.contexts, [name]: context } })
+    yield* print(
+      json,
+      { name, ...context, current: current === name },
+      `${name} is ${origin}${place === "" ? "" : `, Workspace ${place}`}.`
+    )
+  }, Effect.provide(StoredContexts.layer))
+).pipe(Command.withDescription("Make or change a context; the first one becomes the current one"))
+
+const removeCommand = Command.make(
+  "remove",
+  { name: nameArgument, json: jsonFlag },
+  Effect.fn("context remove")(function* ({ json, name }) {
+    const contexts = yield* StoredContexts
+    const { contexts: known, current } = yield* contexts.known
+    if (known[name] === undefined) return yield* unknown(name)
+    const rest = Object.fromEntries(Object.entries(known).filter(([each]) => each !== name))
+    yield* contexts.store({ ...(current === undefined || current === name ? {} : { current }), contexts: rest })
+    yield* print(
+      json,
+      { name, removed: true },
+      `The context ${name} was removed. Its login stays: \`svc logout\` ends it.`
+    )
+  }, Effect.provide(StoredContexts.layer))
+).pipe(Command.withDescription("Remove a context"), Command.withAlias("rm"))
+
+export const contextCommand = Command.make("context").pipe(
+  Command.withDescription("Servers and Workspaces under names, and which one commands go to"),
+  Command.withSubcommands([listCommand, useCommand, setCommand, removeCommand])
+)

@@ -1,0 +1,56 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { privateFile, type PrivateFileWords } from "../login/PrivateFile.ts"
+import type { CommandFailed } from "../Output.ts"
+
+/** A server and a Workspace of it, under a name. It holds no secret: tokens are in the logins. */
+export const StoredContext = Schema.Struct({
+  /** Origin of the server. */
+  server: Schema.String,
+  /** Handle or id. */
+  workspace: Schema.optionalKey(Schema.String)
+})
+export type StoredContext = typeof StoredContext.Type
+
+const ContextFile = Schema.fromJsonString(
+  Schema.Struct({
+    version: Schema.Literal(1),
+    current: Schema.optionalKey(Schema.String),
+    contexts: Schema.Record(Schema.String, StoredContext)
+  })
+)
+
+export interface KnownContexts {
+  readonly current?: string
+  readonly contexts: Readonly<Record<string, StoredContext>>
+}
+
+const words: PrivateFileWords = {
+  exposed: (file) => `Others on this machine can read ${file}. Set its mode with \`chmod 600\`.`,
+  unreadable: (file, cause) => `The contexts in ${file} cannot be used: ${cause}. Remove the file and set them again.`
+}
+
+/** The contexts of this person on this machine: one file, mode 0600, in the folder for settings. */
+export class StoredContexts extends Context.Service<
+  StoredContexts,
+  {
+    readonly known: Effect.Effect<KnownContexts, CommandFailed>
+    readonly find: (name: string) => Effect.Effect<Option.Option<StoredContext>, CommandFailed>
+    /** Replaces all of them. */
+    readonly store: (known: KnownContexts) => Effect.Effect<void, CommandFailed>
+  }
+>()("svc/cli/StoredContexts") {
+  static readonly layer = Layer.effect(
+    StoredContexts,
+    Effect.gen(function* () {
+      const { read, write } = yield* privateFile("config.json", ContextFile, { version: 1, contexts: {} }, words)
+      return StoredContexts.of({
+        known: Effect.map(
+          read,
+          ({ contexts, current }): KnownContexts => ({ contexts, ...(current === undefined ? {} : { current }) })
+        ),
+        find: (name) => Effect.map(read, ({ contexts }) => Option.fromUndefinedOr(contexts[name])),
+        store: (known) => write({ version: 1, ...known })
+      })
+    })
+  )
+}

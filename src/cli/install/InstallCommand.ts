@@ -1,0 +1,40 @@
+import { Console, Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { planFlags, planned } from "../remote/PlanCommands.ts"
+import { onServer } from "../remote/Remote.ts"
+import { idempotencyKeyFlag, keyHeaders } from "../remote/RemoteFlags.ts"
+import { workspaceNamed } from "../remote/Selection.ts"
+import { installFlags, installRequest, plannedInstall } from "./InstallRequest.ts"
+
+/** Turns a module of a repository into a Capsule, up to a plan that waits for its review. */
+export const installCommand = Command.make(
+  "install",
+  {
+    ...planFlags,
+    ...installFlags,
+    idempotencyKey: idempotencyKeyFlag,
+    url: Argument.String("url").pipe(Argument.withDescription("Git address of the repository"))
+  },
+  Effect.fn("install")((given) =>
+    Effect.gen(function* () {
+      const client = yield* SvcClient
+      const payload = yield* installRequest(given.url, given)
+      const workspace = yield* workspaceNamed(given.workspace)
+      const headers = yield* keyHeaders(given.idempotencyKey)
+      const created = yield* client.installPlans.create({ params: { workspaceId: workspace.id }, headers, payload })
+      if (!given.json) yield* Console.error(`Reading ${given.url} ...`)
+      const { planRunId } = yield* plannedInstall(created.installPlan, "The module was not installed:")
+      const { run } = yield* client.runs.read({ params: { runId: planRunId } })
+      yield* planned(run, given)
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Install a module of a Git repository as a Capsule, up to a plan that waits for approval"),
+  Command.withExamples([
+    {
+      command: "svc install https://git.example.com/infra.git --module network --name network --var-file values.json",
+      description: "With the values of a file"
+    }
+  ])
+)

@@ -1,0 +1,74 @@
+import { Effect, Option, Schedule, Schema } from "effect"
+import { Flag } from "effect/cli"
+import { CreateInstallPlan } from "../../../schema/api/InstallPlansApi.ts"
+import type { InstallPlan } from "../../../schema/records/InstallPlan.ts"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { CommandFailed } from "../Output.ts"
+import { inputText } from "../remote/InputText.ts"
+import { connectionsOf } from "./ConnectionFlags.ts"
+
+const decodeRequest = Schema.decodeUnknownEffect(CreateInstallPlan)
+const decodeVariables = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
+
+const text = (name: string, description: string, metavar = "text") =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar))
+
+/** Which module becomes which Capsule. Values are never arguments: other people of the machine can read those. */
+export const installFlags = {
+  ref: text("ref", "Branch, tag or commit", "ref").pipe(Flag.withDefault("HEAD")),
+  module: text("module", "Path of the module in the repository", "path").pipe(Flag.withDefault(".")),
+  name: text("name", "Name of the new Capsule"),
+  environment: text("environment", "Its environment", "name").pipe(Flag.withDefault("production")),
+  variables: Flag.optional(
+    text("var-file", "File with the values of the module's variables, as one JSON object; - for standard input", "path")
+  ),
+  connections: text(
+    "connection",
+    "A provider and the Connection for it, such as hashicorp/aws=conn_...; may be repeated",
+    "provider=id"
+  ).pipe(Flag.atLeast(0))
+}
+
+export interface InstallFlags {
+  readonly ref: string
+  readonly module: string
+  readonly name: string
+  readonly environment: string
+  readonly variables: Option.Option<string>
+  readonly connections: ReadonlyArray<string>
+}
+
+const valuesOf = Effect.fnUntraced(function* (file: string) {
+  return yield* decodeVariables(yield* inputText(file)).pipe(
+    Effect.mapError(
+      () => new CommandFailed({ message: "--var-file: expected one JSON object with a value for each variable." })
+    )
+  )
+})
+
+/** The request that the flags stand for. */
+export const installRequest = Effect.fn("installRequest")(function* (url: string, given: InstallFlags) {
+  const variables = Option.isNone(given.variables) ? {} : yield* valuesOf(given.variables.value)
+  const providerBindings = yield* connectionsOf(given.connections)
+  return yield* decodeRequest({
+    source: { name: given.name, url, ref: given.ref },
+    capsule: { name: given.name, environment: given.environment },
+    options: { modulePath: given.module, providerBindings },
+    variables
+  }).pipe(Effect.mapError(({ message }) => new CommandFailed({ message: `The request is not valid: ${message}` })))
+})
+
+const pollEvery = Schedule.spaced("500 millis")
+
+/** Waits until the install has a plan; fails with the reasons of one that stopped. */
+export const plannedInstall = Effect.fn("plannedInstall")(function* (created: InstallPlan, stopped: string) {
+  const client = yield* SvcClient
+  const { installPlan } = yield* Effect.repeat(client.installPlans.read({ params: { installPlanId: created.id } }), {
+    until: (answer) => answer.installPlan.nextAction !== "reconcile",
+    schedule: pollEvery
+  })
+  const { capsuleId, diagnostics, planRunId } = installPlan
+  if (planRunId !== undefined && capsuleId !== undefined) return { capsuleId, planRunId }
+  const reasons = diagnostics.map(({ code, message }) => `  ${message} [${code}]`)
+  return yield* new CommandFailed({ message: [stopped, ...reasons].join("\n") })
+})

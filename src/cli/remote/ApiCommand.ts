@@ -1,0 +1,90 @@
+import { Console, Effect, Option, Redacted, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import { CommandFailed } from "../Output.ts"
+import { inputText } from "./InputText.ts"
+import { onServer, Remote } from "./Remote.ts"
+import { refusal } from "./RemoteFailed.ts"
+import { idempotencyKeyFlag, keyHeaders, workspaceFlags } from "./RemoteFlags.ts"
+import { workspaceNamed } from "./Selection.ts"
+
+const methods = ["GET", "POST", "PATCH", "PUT", "DELETE"] as const
+const placeholder = "{workspace}"
+
+/** The address of a path of the API. The token goes to its own server only. */
+const addressOf = (origin: string, path: string) => {
+  const whole = path.startsWith("/") ? path : `/api/v1/${path}`
+  const url = URL.canParse(whole, origin) ? new URL(whole, origin) : undefined
+  return url?.origin === origin
+    ? Effect.succeed(url)
+    : Effect.fail(
+        new CommandFailed({
+          message: `${path} is no path of ${origin}. Give one such as workspaces, or /api/v1/workspaces.`
+        })
+      )
+}
+
+const decodeJson = Schema.decodeEffect(Schema.fromJsonString(Schema.Json))
+
+const inputOf = Effect.fn("inputOf")(function* (file: string) {
+  return yield* decodeJson(yield* inputText(file)).pipe(
+    Effect.mapError(() => new CommandFailed({ message: `--input ${file}: expected one JSON value.` }))
+  )
+})
+
+const Refusal = Schema.Struct({
+  error: Schema.Struct({ code: Schema.String, message: Schema.String, requestId: Schema.optionalKey(Schema.String) })
+})
+const decodeRefusal = Schema.decodeEffect(Schema.fromJsonString(Refusal))
+
+export const apiCommand = Command.make(
+  "api",
+  {
+    ...workspaceFlags,
+    idempotencyKey: idempotencyKeyFlag,
+    input: Flag.optional(
+      Flag.String("input").pipe(
+        Flag.withDescription("File with the JSON body, - for standard input; without it a body is {}"),
+        Flag.withMetavar("path")
+      )
+    ),
+    method: Argument.Literals("method", methods).pipe(Argument.withDescription("HTTP method")),
+    path: Argument.String("path").pipe(
+      Argument.withDescription(`Path, with or without /api/v1/; ${placeholder} becomes the id of the Workspace`)
+    )
+  },
+  Effect.fn("api")((given) =>
+    Effect.gen(function* () {
+      const { origin, token } = yield* Remote
+      const client = yield* HttpClient.HttpClient
+      const path = given.path.includes(placeholder)
+        ? given.path.replaceAll(placeholder, (yield* workspaceNamed(given.workspace)).id)
+        : given.path
+      const url = yield* addressOf(origin, path)
+      const bare = HttpClientRequest.make(given.method)(url).pipe(
+        HttpClientRequest.bearerToken(Redacted.value(token)),
+        HttpClientRequest.acceptJson
+      )
+      const hasBody = given.method !== "GET" && given.method !== "DELETE"
+      const body = Option.isSome(given.input) ? yield* inputOf(given.input.value) : hasBody ? {} : undefined
+      const withKey =
+        given.method === "GET" ? bare : HttpClientRequest.setHeaders(bare, yield* keyHeaders(given.idempotencyKey))
+      const request = body === undefined ? withKey : yield* HttpClientRequest.bodyJson(withKey, body)
+      const response = yield* client.execute(request)
+      const text = yield* response.text
+      if (response.status < 400) return text === "" ? undefined : yield* Console.log(text)
+      const { error } = yield* decodeRefusal(text)
+      return yield* refusal(origin, { ...error, status: response.status })
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Make a request of your own to the API, and print its answer"),
+  Command.withExamples([
+    { command: "svc api GET workspaces", description: "The Workspaces that you are in" },
+    {
+      command: "svc api GET 'workspaces/{workspace}/capsules?limit=5'",
+      description: "The first Capsules of the chosen one"
+    },
+    { command: "svc api POST capsules/cap_.../drift-check", description: "Write with an empty body" }
+  ])
+)

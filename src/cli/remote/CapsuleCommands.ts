@@ -1,0 +1,226 @@
+import { Console, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import type { Capsule } from "../../../schema/records/Capsule.ts"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { CommandFailed, print } from "../Output.ts"
+import { allPages } from "./Pages.ts"
+import { onServer, Remote } from "./Remote.ts"
+import { workspaceFlags } from "./RemoteFlags.ts"
+import { factsText, rowsText, shortCommit, timeText } from "./Rows.ts"
+import { capsuleNamed, capsulesOf, stateVersionsOf, workspaceNamed } from "./Selection.ts"
+import { terminalText } from "./TerminalText.ts"
+
+export const capsuleArgument = Argument.String("capsule").pipe(
+  Argument.withDescription("Name of the Capsule, name/environment, or its id")
+)
+
+const isOver = ({ status }: Capsule) => status === "destroyed" || status === "released"
+
+const statusText = (capsule: Capsule) =>
+  [
+    capsule.status,
+    ...(capsule.driftStatus === "drifted" ? ["drifted"] : []),
+    ...(capsule.runtimeSafety === "unknown" ? ["safety unknown"] : []),
+    ...(capsule.waitsForCredential === undefined ? [] : ["waits for a credential"])
+  ].join(", ")
+
+const listCommand = Command.make(
+  "list",
+  {
+    ...workspaceFlags,
+    all: Flag.Boolean("all").pipe(
+      Flag.withDescription("Also those that were destroyed or released"),
+      Flag.withDefault(false)
+    )
+  },
+  Effect.fn("capsule list")((given) =>
+    Effect.gen(function* () {
+      const workspace = yield* workspaceNamed(given.workspace)
+      const capsules = (yield* capsulesOf(workspace.id)).filter((capsule) => given.all || !isOver(capsule))
+      yield* print(
+        given.json,
+        { capsules },
+        capsules.length === 0
+          ? `${workspace.handle} has no Capsule. Install one in the dashboard.`
+          : rowsText(
+              ["name", "environment", "status", "commit", "id"],
+              capsules.map((capsule) => [
+                terminalText(capsule.name),
+                capsule.environment,
+                statusText(capsule),
+                shortCommit(capsule.adoptedSourceRevision?.resolvedCommit) ?? "",
+                capsule.id
+              ])
+            )
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("List the Capsules of a Workspace"), Command.withAlias("ls"))
+
+const getCommand = Command.make(
+  "get",
+  { ...workspaceFlags, capsule: capsuleArgument },
+  Effect.fn("capsule get")((given) =>
+    Effect.gen(function* () {
+      const capsule = yield* capsuleNamed(given.capsule, given.workspace)
+      const { adoptedCommitDescription: about, adoptedSourceRevision: revision } = capsule
+      yield* print(
+        given.json,
+        { capsule },
+        factsText([
+          ["name", `${terminalText(capsule.name)}/${capsule.environment}`],
+          ["id", capsule.id],
+          ["status", statusText(capsule)],
+          ["module", capsule.modulePath],
+          [
+            "commit",
+            revision === undefined
+              ? undefined
+              : `${shortCommit(revision.resolvedCommit)} ${terminalText(about?.title ?? "")}`
+          ],
+          ["follows", revision?.ref],
+          ["state", capsule.currentStateVersionId],
+          ["generation", String(capsule.currentStateGeneration)],
+          ["drift checked", timeText(capsule.driftCheckedAt)],
+          ["endpoint", capsule.publicEndpoint],
+          ["credential", capsule.waitsForCredential?.next]
+        ])
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("Show a Capsule"))
+
+const valueText = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
+
+const outputsCommand = Command.make(
+  "outputs",
+  {
+    ...workspaceFlags,
+    raw: Flag.Boolean("raw").pipe(
+      Flag.withDescription("Print the value of one Output without quotes, for scripts"),
+      Flag.withDefault(false)
+    ),
+    capsule: capsuleArgument,
+    name: Argument.optional(Argument.String("name").pipe(Argument.withDescription("Only this Output")))
+  },
+  Effect.fn("capsule outputs")((given) =>
+    Effect.gen(function* () {
+      const client = yield* SvcClient
+      const capsule = yield* capsuleNamed(given.capsule, given.workspace)
+      const { outputs } = yield* client.capsules.outputs({ params: { capsuleId: capsule.id } })
+      if (Option.isNone(given.name)) {
+        if (given.raw) return yield* new CommandFailed({ message: "--raw prints one value. Name the Output." })
+        return yield* print(
+          given.json,
+          { outputs },
+          outputs.length === 0
+            ? "There is no public Output. Sensitive ones stay on the server."
+            : factsText(outputs.map(({ name, value }) => [name, terminalText(valueText(value) ?? "")]))
+        )
+      }
+      const named = given.name.value
+      const output = outputs.find(({ name }) => name === named)
+      if (output === undefined) {
+        return yield* new CommandFailed({
+          message: `${capsule.name} has no public Output ${named}. ${outputs.length === 0 ? "It has none." : `It has ${outputs.map(({ name }) => name).join(", ")}.`}`
+        })
+      }
+      yield* given.json
+        ? Console.log(JSON.stringify(output))
+        : Console.log(given.raw ? valueText(output.value) : terminalText(valueText(output.value) ?? ""))
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Show the public Outputs of a Capsule"),
+  Command.withExamples([
+    { command: "svc capsule outputs network", description: "All of them" },
+    { command: "svc capsule outputs network greeting --raw", description: "One value, for a script" }
+  ])
+)
+
+const resourcesCommand = Command.make(
+  "resources",
+  {
+    ...workspaceFlags,
+    search: Flag.optional(
+      Flag.String("search").pipe(Flag.withDescription("Only those whose address, type or id contains the text"))
+    ),
+    capsule: capsuleArgument
+  },
+  Effect.fn("capsule resources")((given) =>
+    Effect.gen(function* () {
+      const client = yield* SvcClient
+      const { id, name } = yield* capsuleNamed(given.capsule, given.workspace)
+      const search = Option.match(given.search, { onNone: () => ({}), onSome: (text) => ({ search: text }) })
+      const resources = yield* allPages((query) =>
+        Effect.map(
+          client.stateResources.list({ params: { capsuleId: id }, query: { ...query, ...search } }),
+          ({ nextCursor, resources: items }) => ({ items, nextCursor })
+        )
+      )
+      yield* print(
+        given.json,
+        { resources },
+        resources.length === 0
+          ? `${name} has no such resource.`
+          : rowsText(
+              ["address", "id", "changed", "run"],
+              resources.map((one) => [
+                terminalText(one.address),
+                terminalText(one.id ?? ""),
+                timeText(one.changedAt) ?? "",
+                one.changedByRunId
+              ])
+            )
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("List the resources that a Capsule manages"))
+
+const statesCommand = Command.make(
+  "states",
+  { ...workspaceFlags, capsule: capsuleArgument },
+  Effect.fn("capsule states")((given) =>
+    Effect.gen(function* () {
+      const { currentStateVersionId, id, name } = yield* capsuleNamed(given.capsule, given.workspace)
+      const stateVersions = yield* stateVersionsOf(id)
+      yield* print(
+        given.json,
+        { stateVersions },
+        stateVersions.length === 0
+          ? `${name} was never applied, so it has no state.`
+          : rowsText(
+              ["", "generation", "resources", "made", "run", "id"],
+              stateVersions.map((one) => [
+                one.id === currentStateVersionId ? "*" : "",
+                String(one.generation),
+                String(one.resourceCount),
+                timeText(one.createdAt) ?? "",
+                one.createdByRunId,
+                one.id
+              ])
+            )
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("List the states that a Capsule keeps; * marks the current one"))
+
+const openCommand = Command.make(
+  "open",
+  { ...workspaceFlags, capsule: capsuleArgument },
+  Effect.fn("capsule open")((given) =>
+    Effect.gen(function* () {
+      const { origin } = yield* Remote
+      const capsule = yield* capsuleNamed(given.capsule, given.workspace)
+      const client = yield* SvcClient
+      const { workspace } = yield* client.workspaces.read({ params: { workspaceId: capsule.workspaceId } })
+      const url = `${origin}/w/${workspace.handle}/capsules/${capsule.id}`
+      yield* print(given.json, { url }, url)
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("Print the address of a Capsule in the dashboard"))
+
+export const capsuleCommand = Command.make("capsule").pipe(
+  Command.withDescription("Capsules, their Outputs and their resources"),
+  Command.withSubcommands([listCommand, getCommand, outputsCommand, resourcesCommand, statesCommand, openCommand])
+)

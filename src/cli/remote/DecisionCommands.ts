@@ -1,0 +1,125 @@
+import { Console, Effect, Option } from "effect"
+import { Argument, Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
+import type { Run } from "../../../schema/records/Run.ts"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { CommandFailed, print } from "../Output.ts"
+import { planFlags, planned } from "./PlanCommands.ts"
+import { addressOf, capsuleOfRun, planTitled, showPlan } from "./PlanShown.ts"
+import { onServer } from "./Remote.ts"
+import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
+import { idempotencyKeyFlag, keyHeaders, workspaceFlags } from "./RemoteFlags.ts"
+import { runNamed } from "./Selection.ts"
+
+const planArgument = Argument.String("plan").pipe(
+  Argument.withDescription("Id of the plan's Run, or the name of a Capsule for its newest plan")
+)
+
+const waits = ({ status }: Run) => status === "waiting_approval"
+/** An approval ends a plan; what uses it is a Run of its own. */
+const isApproved = ({ approvedAt, planRunId, status }: Run) =>
+  status === "succeeded" && approvedAt !== undefined && planRunId === undefined
+
+const unapproved = new CommandFailed({ message: "The plan was not approved. It waits as before." })
+
+/** Asks the person at the terminal. What takes something away, or puts a state back, is confirmed by its name. */
+const asked = Effect.fn("asked")(function* (run: Run) {
+  const { destroy = 0, replace = 0 } = run.planSummary ?? {}
+  const name = (yield* capsuleOfRun(run))?.name ?? run.id
+  if (destroy + replace === 0 && run.type !== "destroy_plan") {
+    return yield* Prompt.run(Prompt.Confirm({ message: "Approve this plan?", initial: false }))
+  }
+  const typed = yield* Prompt.run(
+    Prompt.String({ message: `${destroy + replace} will be destroyed or replaced. Type ${name} to approve` })
+  )
+  return typed.trim() === name
+})
+
+const digestUnnamed = (run: Run) =>
+  new RemoteFailed({
+    code: "usage",
+    exitCode: exitCodes.usage,
+    message: `Without a terminal nobody can be asked. Review the plan with \`svc run get ${run.id}\`, then name what you reviewed with --digest.`
+  })
+
+/** The digest of what was reviewed: named on the command line, or that of the plan that is shown and confirmed here. */
+const reviewed = Effect.fn("reviewed")(function* (run: Run, named: Option.Option<string>, json: boolean) {
+  if (Option.isSome(named)) return named.value
+  const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
+  if (json || !canPrompt) return yield* digestUnnamed(run)
+  if (run.type === "restore") {
+    return yield* new CommandFailed({
+      message: `What a restore changes is shown in the dashboard: ${yield* addressOf(run)}`
+    })
+  }
+  yield* showPlan(run)
+  if (!(yield* asked(run))) return yield* unapproved
+  return run.planDigest
+})
+
+export const approveCommand = Command.make(
+  "approve",
+  {
+    ...workspaceFlags,
+    digest: Flag.optional(
+      Flag.String("digest").pipe(
+        Flag.withDescription("Digest of the plan that you reviewed; needed without a terminal"),
+        Flag.withMetavar("sha256")
+      )
+    ),
+    comment: Flag.optional(
+      Flag.String("comment").pipe(Flag.withDescription("For everybody who reads the Run"), Flag.withMetavar("text"))
+    ),
+    plan: planArgument
+  },
+  Effect.fn("approve")((given) =>
+    Effect.gen(function* () {
+      const { approvals, runs } = yield* SvcClient
+      const { id } = yield* runNamed(given.plan, given.workspace, waits, "plan that waits for approval")
+      const params = { runId: id }
+      // A list has no changes; what is shown is what the digest stands for.
+      const { run } = yield* runs.read({ params })
+      if (!waits(run))
+        return yield* new CommandFailed({ message: `${id} is ${run.status}, so there is nothing to approve.` })
+      const planDigest = yield* reviewed(run, given.digest, given.json)
+      const comment = Option.match(given.comment, { onNone: () => ({}), onSome: (text) => ({ comment: text }) })
+      const answer = yield* runs.approve({
+        params,
+        payload: { ...(planDigest === undefined ? {} : { planDigest }), ...comment }
+      })
+      const { approvals: standing } = yield* approvals.ofRun({ params })
+      const isEnough = standing.state === "approved"
+      yield* print(
+        given.json,
+        { run: answer.run, approvals: standing },
+        isEnough ? `Approved. Apply it with \`svc apply ${id}\`.` : `Your approval counts. ${standing.message}`
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Show a plan and approve it; what was not shown is never approved"),
+  Command.withExamples([
+    { command: "svc approve network", description: "Show the plan and ask" },
+    { command: "svc approve network --digest sha256:...", description: "Approve in a script what was reviewed before" }
+  ])
+)
+
+export const applyCommand = Command.make(
+  "apply",
+  { ...planFlags, idempotencyKey: idempotencyKeyFlag, plan: planArgument },
+  Effect.fn("apply")((given) =>
+    Effect.gen(function* () {
+      const { runs } = yield* SvcClient
+      const plan = yield* runNamed(given.plan, given.workspace, isApproved, "plan that is approved")
+      const headers = yield* keyHeaders(given.idempotencyKey)
+      const { run } = yield* runs.apply({ params: { runId: plan.id }, headers, payload: {} })
+      if (!given.json) yield* Console.error(yield* planTitled(run))
+      yield* planned(run, given)
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Apply an approved plan, and follow it; Ctrl-C stops the watching, not the Run"),
+  Command.withExamples([
+    { command: "svc apply network", description: "Apply the plan and wait for the end" },
+    { command: "svc apply network --no-wait --json", description: "Start it and go on" }
+  ])
+)

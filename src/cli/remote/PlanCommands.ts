@@ -1,0 +1,166 @@
+import { Console, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { StateVersionId } from "../../../schema/records/Ids.ts"
+import type { Run } from "../../../schema/records/Run.ts"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { print } from "../Output.ts"
+import { capsuleArgument } from "./CapsuleCommands.ts"
+import { showEnd } from "./PlanShown.ts"
+import { onServer } from "./Remote.ts"
+import { idempotencyKeyFlag, keyHeaders, waitTimeoutFlag, workspaceFlags } from "./RemoteFlags.ts"
+import { awaitRun, endOf } from "./RunEnd.ts"
+import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
+import { capsuleNamed, stateVersionsOf } from "./Selection.ts"
+
+const waitFlag = Flag.Boolean("wait").pipe(
+  Flag.withDescription("Follow the Run until it ended or waits for approval; --no-wait prints it and ends"),
+  Flag.withDefault(true)
+)
+
+/** What every command has that starts a Run. */
+export const planFlags = { ...workspaceFlags, wait: waitFlag, waitTimeout: waitTimeoutFlag }
+
+interface Waiting {
+  readonly json: boolean
+  readonly wait: boolean
+  readonly waitTimeout: Option.Option<number>
+}
+
+/** Waits for a Run that was just made, shows its plan or its result, and ends with the exit code that it means. */
+export const planned = Effect.fn("planned")(function* (run: Run, { json, wait, waitTimeout }: Waiting) {
+  if (!wait) {
+    return yield* print(json, { run }, `${run.id} is ${run.status}. Follow it with \`svc run watch ${run.id}\`.`)
+  }
+  const ended = yield* awaitRun(run, waitTimeout, json)
+  if (json) yield* print(true, { run: ended }, "")
+  else yield* showEnd(ended)
+  if (ended.status === "waiting_approval" && !json) {
+    yield* Console.error(`Approve it with \`svc approve ${ended.id}\`, then apply it with \`svc apply ${ended.id}\`.`)
+  }
+  yield* endOf(ended)
+})
+
+export const planCommand = Command.make(
+  "plan",
+  {
+    ...planFlags,
+    idempotencyKey: idempotencyKeyFlag,
+    destroy: Flag.Boolean("destroy").pipe(
+      Flag.withDescription("Plan the destruction of everything that the Capsule manages"),
+      Flag.withDefault(false)
+    ),
+    reconcile: Flag.Boolean("reconcile").pipe(
+      Flag.withDescription("Plan the deployed commit again, to put back what was changed outside"),
+      Flag.withDefault(false)
+    ),
+    capsule: capsuleArgument
+  },
+  Effect.fn("plan")((given) =>
+    Effect.gen(function* () {
+      const { capsules } = yield* SvcClient
+      const { id } = yield* capsuleNamed(given.capsule, given.workspace)
+      const headers = yield* keyHeaders(given.idempotencyKey)
+      const request = { params: { capsuleId: id }, headers, payload: {} }
+      const { run } = yield* given.destroy
+        ? capsules.destroyPlan(request)
+        : given.reconcile
+          ? capsules.reconcilePlan(request)
+          : capsules.plan(request)
+      yield* planned(run, given)
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription(
+    "Plan a Capsule at the newest commit that it follows, and show the plan; exit code 3 when it waits for approval"
+  ),
+  Command.withExamples([
+    { command: "svc plan network", description: "Plan, and show what would change" },
+    { command: "svc plan network --json --wait-timeout 30m", description: "In a script" }
+  ])
+)
+
+export const destroyCommand = Command.make(
+  "destroy",
+  { ...planFlags, idempotencyKey: idempotencyKeyFlag, capsule: capsuleArgument },
+  Effect.fn("destroy")((given) =>
+    Effect.gen(function* () {
+      const { capsules } = yield* SvcClient
+      const { id } = yield* capsuleNamed(given.capsule, given.workspace)
+      const headers = yield* keyHeaders(given.idempotencyKey)
+      const { run } = yield* capsules.destroyPlan({ params: { capsuleId: id }, headers, payload: {} })
+      yield* planned(run, given)
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Plan the destruction of a Capsule; nothing is destroyed before it is approved and applied")
+)
+
+export const driftCommand = Command.make(
+  "drift",
+  { ...planFlags, capsule: capsuleArgument },
+  Effect.fn("drift")((given) =>
+    Effect.gen(function* () {
+      const { capsules } = yield* SvcClient
+      const { id } = yield* capsuleNamed(given.capsule, given.workspace)
+      const { run } = yield* capsules.driftCheck({ params: { capsuleId: id }, payload: {} })
+      yield* planned(run, given)
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Compare the real infrastructure with the state; exit code 3 when it differs"),
+  Command.withExamples([{ command: "svc drift network", description: "In a script, the exit code is the answer" }])
+)
+
+const isStateVersionId = (text: string) => text.startsWith("sv_")
+
+/** The state that is named: by its id, or as a generation of a Capsule, the one before the current one unless it is named. */
+const returnOf = Effect.fn("returnOf")(function* (given: {
+  readonly to: string
+  readonly generation: Option.Option<number>
+  readonly workspace: Option.Option<string>
+}) {
+  if (isStateVersionId(given.to)) return StateVersionId.make(given.to)
+  const { currentStateGeneration, id, name } = yield* capsuleNamed(given.to, given.workspace)
+  const wanted = Option.getOrElse(given.generation, () => currentStateGeneration - 1)
+  const found = (yield* stateVersionsOf(id)).find(({ generation }) => generation === wanted)
+  return found === undefined
+    ? yield* new RemoteFailed({
+        code: "not_found",
+        exitCode: exitCodes.notFound,
+        message: `${name} keeps no state of generation ${wanted}. List them with \`svc capsule states ${given.to}\`.`
+      })
+    : found.id
+})
+
+export const rollbackCommand = Command.make(
+  "rollback",
+  {
+    ...planFlags,
+    reason: Flag.optional(
+      Flag.String("reason").pipe(Flag.withDescription("Why, for those who review it"), Flag.withMetavar("text"))
+    ),
+    generation: Flag.optional(
+      Flag.Int("generation").pipe(
+        Flag.withDescription("Generation of the Capsule's state; else the one before the current")
+      )
+    ),
+    to: Argument.String("capsule").pipe(
+      Argument.withDescription("Name or id of the Capsule, or the id of one of its StateVersions")
+    )
+  },
+  Effect.fn("rollback")((given) =>
+    Effect.gen(function* () {
+      const { runs } = yield* SvcClient
+      const payload = Option.match(given.reason, { onNone: () => ({}), onSome: (reason) => ({ reason }) })
+      const stateVersionId = yield* returnOf(given)
+      const { run } = yield* runs.rollbackPlan({ params: { stateVersionId }, payload })
+      yield* planned(run, given)
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Plan the return of a Capsule to an earlier state's commit and configuration"),
+  Command.withExamples([
+    { command: 'svc rollback network --reason "the route is missing"', description: "To what was deployed before" },
+    { command: "svc rollback network --generation 1", description: "To another of the states it keeps" }
+  ])
+)

@@ -1,0 +1,61 @@
+import { Console, Effect } from "effect"
+import { TerminalCapabilities } from "effect/cli"
+import type { Run } from "../../../schema/records/Run.ts"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { planText } from "./PlanText.ts"
+import { Remote } from "./Remote.ts"
+import { resultText } from "./RunEnd.ts"
+import { factsText } from "./Rows.ts"
+import { painter, terminalText } from "./TerminalText.ts"
+
+/** The Capsule of a Run as `name/environment`. */
+export const capsuleOfRun = Effect.fn("capsuleOfRun")(function* ({ capsuleId }: Run) {
+  if (capsuleId === undefined) return undefined
+  const { capsules } = yield* SvcClient
+  return (yield* capsules.read({ params: { capsuleId } })).capsule
+})
+
+export const planTitled = Effect.fn("planTitled")(function* (run: Run) {
+  const capsule = yield* capsuleOfRun(run)
+  const place = capsule === undefined ? "" : `${terminalText(capsule.name)}/${capsule.environment} · `
+  return `${place}${run.type.replaceAll("_", " ")} ${run.id}`
+})
+
+/** Prints a plan as a person reviews it. */
+export const showPlan = Effect.fn("showPlan")(function* (run: Run) {
+  const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
+  yield* Console.log(planText(run, yield* planTitled(run), painter(canColor)))
+})
+
+/** The public Outputs after an apply. */
+const outputsOf = Effect.fnUntraced(function* ({ capsuleId, planRunId, status }: Run) {
+  if (capsuleId === undefined || planRunId === undefined || status !== "succeeded") return []
+  const { capsules } = yield* SvcClient
+  const { outputs } = yield* capsules.outputs({ params: { capsuleId } })
+  return outputs.map(({ name, value }) => {
+    const text = typeof value === "string" ? value : JSON.stringify(value)
+    return [terminalText(name), terminalText(text ?? "")] as const
+  })
+})
+
+/** The page of a Run in the dashboard. */
+export const addressOf = Effect.fnUntraced(function* ({ id, workspaceId }: Run) {
+  const { workspaces } = yield* SvcClient
+  const { origin } = yield* Remote
+  const { workspace } = yield* workspaces.read({ params: { workspaceId } })
+  return `${origin}/w/${workspace.handle}/runs/${id}`
+})
+
+/** Prints how a Run ended: a plan as it is reviewed, everything else as a card of its result. */
+export const showEnd = Effect.fn("showEnd")(function* (run: Run) {
+  if (run.planSummary !== undefined && run.planRunId === undefined) return yield* showPlan(run)
+  const outputs = yield* outputsOf(run)
+  yield* Console.log(
+    [
+      yield* planTitled(run),
+      resultText(run),
+      ...(outputs.length === 0 ? [] : ["", factsText(outputs), ""]),
+      yield* addressOf(run)
+    ].join("\n")
+  )
+})

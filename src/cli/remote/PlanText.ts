@@ -1,0 +1,204 @@
+import type { OutputChange, ResourceChange, Run } from "../../../schema/records/Run.ts"
+import {
+  attributesOf,
+  changeKind,
+  type ChangeKind,
+  diffOf,
+  inlineText,
+  isShownOutput,
+  type Side,
+  sidesOf
+} from "../../dashboard/screens/run/PlanDiff.ts"
+import { differenceText } from "./DifferenceText.ts"
+import { shortCommit, timeText } from "./Rows.ts"
+import { type Paint, terminalText } from "./TerminalText.ts"
+
+const verbs: Readonly<Record<ChangeKind, readonly [sign: string, style: Parameters<Paint>[0], words: string]>> = {
+  destroy: ["-", "red", "to destroy"],
+  replace: ["±", "magenta", "to replace: destroyed and created anew"],
+  forget: ["⊘", "magenta", "to forget: they stay, and nothing manages them any more"],
+  update: ["~", "yellow", "to change"],
+  create: ["+", "green", "to create"],
+  import: ["↓", "cyan", "to import: they exist already"],
+  move: ["→", "blue", "to move to another address"],
+  read: ["?", "blue", "to read during the apply"],
+  none: [" ", "faint", "without a change"]
+}
+
+type ChangedValue = Parameters<typeof sidesOf>[0] & { readonly name: string }
+
+const sideText = (side: Side): string => {
+  switch (side.kind) {
+    case "absent":
+      return "(none)"
+    case "null":
+      return "null"
+    case "hidden":
+      return "(sensitive value)"
+    case "later":
+      return "(known after apply)"
+    case "value":
+      return inlineText(side.value) ?? "…"
+  }
+}
+
+/** What a value was and becomes: in one line, or as the difference of a long one. */
+const valueLines = (pair: ChangedValue, note: string, paint: Paint): ReadonlyArray<string> => {
+  const { after, before } = sidesOf(pair)
+  const name = terminalText(pair.name)
+  const isLong = [before, after].some((side) => side.kind === "value" && inlineText(side.value) === undefined)
+  const isKnown = [before, after].every((side) => side.kind !== "later" && side.kind !== "hidden")
+  if (isLong && isKnown) {
+    const [from, to] = [before, after].map((side) => (side.kind === "value" ? side.value : undefined))
+    const difference = differenceText({ name: pair.name, before: from, after: to }, paint)
+    const head = difference.head === "" ? "" : ` ${difference.head}`
+    return [`${name}:${head}${note}`, ...difference.lines.map((line) => `  ${line}`)]
+  }
+  return [`${name}: ${terminalText(sideText(before))} → ${terminalText(sideText(after))}${note}`]
+}
+
+const attributeLines = (change: ResourceChange, paint: Paint): ReadonlyArray<string> => {
+  const { later, shown } = attributesOf(change)
+  const lines = shown.flatMap((attribute) =>
+    valueLines(attribute, attribute.forcesReplacement === true ? paint("magenta", "  # forces replacement") : "", paint)
+  )
+  return later.length === 0
+    ? lines
+    : [...lines, paint("faint", `known after apply: ${later.map(terminalText).join(", ")}`)]
+}
+
+const changeLines = (change: ResourceChange, paint: Paint): ReadonlyArray<string> => {
+  const [sign, style] = verbs[changeKind(change)]
+  const notes = [
+    ...(change.importing === undefined
+      ? []
+      : [`imports ${change.importing.id ?? "an object whose id is not known yet"}`]),
+    ...(change.previousAddress === undefined ? [] : [`was ${change.previousAddress}`])
+  ]
+  const note = notes.length === 0 ? "" : paint("faint", `  # ${terminalText(notes.join(", "))}`)
+  const attributes = changeKind(change) === "destroy" ? [] : attributeLines(change, paint)
+  return [
+    `  ${paint(style, `${sign} ${terminalText(change.address)}`)}${note}`,
+    ...attributes.map((line) => `      ${line}`)
+  ]
+}
+
+/** An Output that repeats a secret stays private, whatever the module says of it. */
+const outputNote = ({ origins = [], reason }: OutputChange, paint: Paint): string => {
+  if (reason === undefined) return ""
+  const repeated = origins.length === 0 ? "a secret" : origins.map(terminalText).join(", ")
+  return paint("magenta", `  # stays private: it repeats ${repeated}`)
+}
+
+const outputLines = ({ outputChanges = [] }: Run, paint: Paint): ReadonlyArray<string> => {
+  const changed = outputChanges.filter(isShownOutput)
+  if (changed.length === 0) return []
+  return [
+    "",
+    paint("bold", "Outputs"),
+    ...changed.flatMap((output) => valueLines(output, outputNote(output, paint), paint)).map((line) => `  ${line}`)
+  ]
+}
+
+interface CountWords {
+  readonly words: Readonly<Record<"destroy" | "replace" | "forget" | "change" | "add" | "import", string>>
+  readonly none: string
+}
+
+/** What a plan would do, and what its apply did. */
+const tenses = {
+  planned: {
+    words: {
+      destroy: "to destroy",
+      replace: "to replace",
+      forget: "to forget",
+      change: "to change",
+      add: "to create",
+      import: "to import"
+    },
+    none: "No resource changes."
+  },
+  applied: {
+    words: {
+      destroy: "destroyed",
+      replace: "replaced",
+      forget: "forgotten",
+      change: "changed",
+      add: "created",
+      import: "imported"
+    },
+    none: "No resource changed."
+  }
+} satisfies Record<string, CountWords>
+
+const countsText = (counts: Readonly<Record<keyof CountWords["words"], number>>, { none, words }: CountWords) => {
+  const kinds = ["destroy", "replace", "forget", "change", "add", "import"] as const
+  const said = kinds.filter((kind) => counts[kind] > 0).map((kind) => `${counts[kind]} ${words[kind]}`)
+  return said.length === 0 ? none : `${said.join(", ")}.`
+}
+
+/** What a plan would do in one line, or what its apply did. */
+export const summaryText = ({ planRunId, planSummary, status }: Run): string => {
+  if (planSummary === undefined) return "There is no plan."
+  return countsText(planSummary, planRunId !== undefined && status === "succeeded" ? tenses.applied : tenses.planned)
+}
+
+const commitLine = ({ commitDescription, resolvedCommit }: Run): ReadonlyArray<string> => {
+  if (resolvedCommit === undefined) return []
+  const about = commitDescription
+  const said =
+    about === undefined
+      ? ""
+      : ` ${[
+          about.title,
+          about.authorName === undefined ? undefined : `by ${about.authorName}`,
+          timeText(about.authoredAt)
+        ]
+          .filter((part) => part !== undefined)
+          .map(terminalText)
+          .join(" · ")}`
+  return [`commit ${shortCommit(resolvedCommit)}${said}`]
+}
+
+/** How the module is kept apart, in the plan and in its apply. */
+const confinementLine = ({ isolation, network, profile }: Run): ReadonlyArray<string> => {
+  const said = [
+    ...(isolation === undefined ? [] : [isolation === "process" ? "not isolated" : `isolated by ${isolation}`]),
+    ...(network === undefined ? [] : [`network ${network.replaceAll("_", " ")}`]),
+    ...(profile === undefined ? [] : [`profile ${profile}`])
+  ]
+  return said.length === 0 ? [] : [said.join(" · ")]
+}
+
+/** A plan as a person reviews it: the riskiest changes first, then what is quiet, then Outputs, counts and the digest. */
+export const planText = (run: Run, title: string, paint: Paint): string => {
+  const { groups, noise } = diffOf(run.resourceChanges ?? [])
+  const quiet = noise.filter((change) => changeKind(change) !== "none")
+  const purpose = run.purpose === undefined ? "" : ` (${run.purpose})`
+  return [
+    paint("bold", `${terminalText(title)}${purpose}`),
+    ...commitLine(run),
+    ...confinementLine(run),
+    ...(run.adopts === undefined ? [] : ["The first plan on a state that was made elsewhere."]),
+    ...groups.flatMap(({ changes, kind }) => {
+      const [sign, style, words] = verbs[kind]
+      return [
+        "",
+        paint(style, `${sign} ${changes.length} ${words}`),
+        ...changes.flatMap((each) => changeLines(each, paint))
+      ]
+    }),
+    ...(quiet.length === 0
+      ? []
+      : ["", `~ ${quiet.length} with new labels only`, ...quiet.map(({ address }) => `  ~ ${terminalText(address)}`)]),
+    ...outputLines(run, paint),
+    ...(run.diagnostics ?? []).flatMap(({ severity, summary, detail }) => [
+      "",
+      paint(severity === "error" ? "red" : "yellow", `${severity}: ${terminalText(summary)}`),
+      ...(detail ?? "").split("\n").flatMap((line) => (line === "" ? [] : [`  ${terminalText(line)}`]))
+    ]),
+    "",
+    summaryText(run),
+    ...(run.planDigest === undefined ? [] : [`digest ${run.planDigest}`])
+  ].join("\n")
+}

@@ -1,0 +1,87 @@
+import { Config, Context, Effect, Layer, Option, type Redacted } from "effect"
+import { clientEnv } from "../../settings/ClientSettings.ts"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { type StoredContext, StoredContexts } from "../context/StoredContexts.ts"
+import { currentToken, serverOrigin } from "../login/DeviceLogin.ts"
+import { StoredLogins } from "../login/StoredLogins.ts"
+import { CommandFailed } from "../Output.ts"
+import { inWords } from "./RemoteFailed.ts"
+
+/** The server that a command talks to, and what the settings say about its Workspace. */
+export class Remote extends Context.Service<
+  Remote,
+  {
+    readonly origin: string
+    readonly token: Redacted.Redacted
+    /** Handle or id, unless a command names another one. */
+    readonly workspace: Option.Option<string>
+  }
+>()("svc/cli/Remote") {}
+
+const unnamed = new CommandFailed({
+  message: "No server is named. Give --server or SVC_URL, set a context, or log in at one with `svc login`."
+})
+
+export interface Named {
+  readonly server: Option.Option<string>
+  readonly context: Option.Option<string>
+}
+
+/** The context that the flag, the variable or the settings name; none where nothing does. */
+const chosenContext = Effect.fnUntraced(function* (named: Option.Option<string>) {
+  const contexts = yield* StoredContexts
+  const { current } = yield* contexts.known
+  const fromEnvironment = yield* Config.option(Config.String(clientEnv.context))
+  const name = named.pipe(
+    Option.orElse(() => fromEnvironment),
+    Option.orElse(() => Option.fromUndefinedOr(current))
+  )
+  if (Option.isNone(name)) return Option.none<StoredContext>()
+  const found = yield* contexts.find(name.value)
+  if (Option.isSome(found)) return found
+  return yield* new CommandFailed({
+    message: `There is no context ${name.value}. List them with \`svc context list\`, or set it with \`svc context set\`.`
+  })
+})
+
+const chosen = Effect.fn("Remote.chosen")(function* ({ context, server }: Named) {
+  const fromEnvironment = yield* Config.option(Config.String(clientEnv.url))
+  const given = Option.orElse(server, () => fromEnvironment)
+  const stored = yield* chosenContext(context)
+  const [only, ...others] = yield* (yield* StoredLogins).origins
+  const origin = Option.isSome(given)
+    ? yield* serverOrigin(given.value)
+    : Option.isSome(stored)
+      ? yield* serverOrigin(stored.value.server)
+      : only !== undefined && others.length === 0
+        ? only
+        : yield* unnamed
+  const token = yield* Config.option(Config.Redacted(clientEnv.token))
+  const workspace = yield* Config.option(Config.String(clientEnv.workspace))
+  return Remote.of({
+    origin,
+    token: Option.isSome(token) ? token.value : yield* currentToken(origin),
+    // The Workspace of a context belongs to its server.
+    workspace: Option.orElse(workspace, () =>
+      Option.flatMap(stored, (value) =>
+        value.server === origin ? Option.fromUndefinedOr(value.workspace) : Option.none()
+      )
+    )
+  })
+})
+
+const remoteLayer = (named: Named) =>
+  Layer.unwrap(
+    Effect.map(chosen(named), (remote) =>
+      Layer.merge(Layer.succeed(Remote, remote), SvcClient.layer({ baseUrl: remote.origin, token: remote.token }))
+    )
+  ).pipe(Layer.provide(Layer.merge(StoredLogins.layer, StoredContexts.layer)))
+
+/** Gives a command its server; what that refuses is said in the words of the command line. */
+export const onServer =
+  (named: Named) =>
+  <A, E, R>(command: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const { origin } = yield* Remote
+      return yield* command.pipe(inWords(origin))
+    }).pipe(Effect.provide(remoteLayer(named)))

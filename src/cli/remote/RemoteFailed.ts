@@ -1,0 +1,92 @@
+import { Effect, Runtime, Schema } from "effect"
+import { HttpClientError } from "effect/http"
+import { ApiError } from "../../../schema/errors/ApiError.ts"
+
+/** What scripts distinguish; `docs/cli.md` lists them. */
+export const exitCodes = {
+  failed: 1,
+  usage: 2,
+  forbidden: 4,
+  notFound: 5,
+  conflict: 6,
+  unreachable: 7
+} as const
+
+/** A command that a server refused, or that did not reach it. */
+export class RemoteFailed extends Schema.TaggedError<RemoteFailed>()("RemoteFailed", {
+  code: Schema.String,
+  message: Schema.String,
+  exitCode: Schema.Literals([1, 2, 4, 5, 6, 7])
+}) {
+  override get [Runtime.errorExitCode](): number {
+    return this.exitCode
+  }
+}
+
+const exitCodeOf = (status: number) => {
+  switch (status) {
+    case 401:
+    case 403:
+      return exitCodes.forbidden
+    case 404:
+      return exitCodes.notFound
+    case 409:
+      return exitCodes.conflict
+    default:
+      return exitCodes.failed
+  }
+}
+
+const signIn: ReadonlySet<string> = new Set(["unauthenticated", "invalid_token"])
+
+/** What a server answers to a request that it refuses. */
+export interface Refused {
+  readonly code: string
+  readonly message: string
+  readonly requestId?: string | undefined
+  /** Of HTTP. */
+  readonly status: number
+}
+
+export const refusal = (origin: string, { code, message, requestId, status }: Refused) =>
+  new RemoteFailed({
+    code,
+    exitCode: exitCodeOf(status),
+    message: [
+      message,
+      ...(signIn.has(code) ? [`Log in with \`svc login ${origin}\`, or give a valid token in SVC_TOKEN.`] : []),
+      ...(code === "insufficient_scope" ? ["Use a token with that scope, or log in with `svc login`."] : []),
+      ...(status >= 500 && requestId !== undefined ? [`Request ${requestId}.`] : [])
+    ].join(" ")
+  })
+
+const unreachable = (origin: string, error: HttpClientError.HttpClientError) =>
+  error.response === undefined
+    ? new RemoteFailed({
+        code: "unreachable",
+        exitCode: exitCodes.unreachable,
+        message: `${origin} cannot be reached. Check the address, and whether the server runs.`
+      })
+    : new RemoteFailed({
+        code: "unexpected_answer",
+        exitCode: exitCodes.failed,
+        message: `${origin} answered ${error.response.status} in a form that this release does not know. Is it an svc server?`
+      })
+
+const incomprehensible = (origin: string) =>
+  new RemoteFailed({
+    code: "unexpected_answer",
+    exitCode: exitCodes.failed,
+    message: `${origin} answered in a form that this release does not know. Compare its version with \`svc version\`.`
+  })
+
+/** Says every failure of the client in the words and exit codes of the command line. */
+export const inWords =
+  (origin: string) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.mapError(effect, (error) => {
+      if (error instanceof ApiError) return refusal(origin, error)
+      if (HttpClientError.isHttpClientError(error)) return unreachable(origin, error)
+      if (Schema.isSchemaError(error)) return incomprehensible(origin)
+      return error
+    })

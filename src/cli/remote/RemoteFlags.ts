@@ -1,0 +1,60 @@
+import { Effect, Option, Schema, SchemaTransformation } from "effect"
+import { Flag } from "effect/cli"
+import { jsonFlag } from "../Output.ts"
+
+const unitMillis = new Map([
+  ["s", 1000],
+  ["m", 60_000],
+  ["h", 3_600_000]
+])
+
+const WaitTimeout = Schema.String.check(
+  Schema.isPattern(/^[1-9][0-9]{0,4}[smh]$/, { description: "a duration such as 90s, 30m or 2h" })
+).pipe(
+  Schema.decodeTo(
+    Schema.Int,
+    SchemaTransformation.transform({
+      decode: (text) => Number(text.slice(0, -1)) * (unitMillis.get(text.slice(-1)) ?? 0),
+      encode: (millis) => `${millis / 1000}s`
+    })
+  )
+)
+
+const named = (name: string, description: string, metavar: string) =>
+  Flag.optional(Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar)))
+
+/** What every command has that talks to a server. */
+export const serverFlags = {
+  server: named("server", "Origin of the server; else SVC_URL, the context, or the only login", "origin"),
+  context: named("context", "A context of `svc context list`; else SVC_CONTEXT, or the current one", "name"),
+  json: jsonFlag
+}
+
+/** The same for a command that works in a Workspace. */
+export const workspaceFlags = {
+  ...serverFlags,
+  workspace: named(
+    "workspace",
+    "Handle or id of the Workspace; else SVC_WORKSPACE, that of the context, or the only one",
+    "handle"
+  )
+}
+
+export const idempotencyKeyFlag = named(
+  "idempotency-key",
+  "The same key makes a repetition of this command answer what the first one made",
+  "key"
+)
+
+/** The header that a write needs: the key that was given, or a fresh one. */
+export const keyHeaders = (key: Option.Option<string>) =>
+  Effect.sync(() => ({ "idempotency-key": Option.getOrElse(key, () => crypto.randomUUID()) }))
+
+/** How long a command waits; without it as long as it takes. */
+export const waitTimeoutFlag = Flag.optional(
+  Flag.String("wait-timeout").pipe(
+    Flag.withDescription("Give up waiting after this long, such as 30m, with exit code 7; the Run goes on"),
+    Flag.withMetavar("duration"),
+    Flag.withSchema(WaitTimeout)
+  )
+)

@@ -1,0 +1,173 @@
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { RunStatus, RunType, type Run } from "../../../schema/records/Run.ts"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { print } from "../Output.ts"
+import { showEnd } from "./PlanShown.ts"
+import { allPages } from "./Pages.ts"
+import { onServer } from "./Remote.ts"
+import { waitTimeoutFlag, workspaceFlags } from "./RemoteFlags.ts"
+import { awaitRun, endOf, printLog } from "./RunEnd.ts"
+import { factsText, rowsText, shortCommit, timeText } from "./Rows.ts"
+import { capsuleNamed, capsulesOf, runNamed, workspaceNamed } from "./Selection.ts"
+import { terminalText } from "./TerminalText.ts"
+
+export const runArgument = Argument.String("run").pipe(
+  Argument.withDescription("Id of the Run, or the name of a Capsule for its newest one")
+)
+
+const defaultRuns = 20
+const any = () => true
+
+const listCommand = Command.make(
+  "list",
+  {
+    ...workspaceFlags,
+    capsule: Flag.optional(
+      Flag.String("capsule").pipe(Flag.withDescription("Only Runs of this Capsule"), Flag.withMetavar("name"))
+    ),
+    type: Flag.optional(Flag.Literals("type", RunType.literals).pipe(Flag.withDescription("Only Runs of this type"))),
+    status: Flag.optional(
+      Flag.Literals("status", RunStatus.literals).pipe(Flag.withDescription("Only Runs with this status"))
+    ),
+    limit: Flag.Int("limit").pipe(Flag.withDescription("How many of the newest Runs"), Flag.withDefault(defaultRuns))
+  },
+  Effect.fn("run list")((given) =>
+    Effect.gen(function* () {
+      const client = yield* SvcClient
+      const workspace = yield* workspaceNamed(given.workspace)
+      const capsule = Option.isSome(given.capsule)
+        ? yield* capsuleNamed(given.capsule.value, Option.some(workspace.id))
+        : undefined
+      const filters = {
+        ...(capsule === undefined ? {} : { capsuleId: capsule.id }),
+        ...(Option.isSome(given.type) ? { type: given.type.value } : {}),
+        ...(Option.isSome(given.status) ? { status: given.status.value } : {})
+      }
+      const runs = yield* allPages(
+        (query) =>
+          Effect.map(
+            client.workspaces.runs({ params: { workspaceId: workspace.id }, query: { ...query, ...filters } }),
+            ({ nextCursor, runs: items }) => ({ items, nextCursor })
+          ),
+        given.limit
+      )
+      if (given.json) return yield* print(true, { runs }, "")
+      const names = new Map(
+        (yield* capsulesOf(workspace.id)).map(({ environment, id, name }) => [id, `${name}/${environment}`])
+      )
+      yield* print(
+        false,
+        runs,
+        runs.length === 0
+          ? "There is no such Run."
+          : rowsText(
+              ["id", "type", "status", "capsule", "commit", "created"],
+              runs.map((run) => [
+                run.id,
+                run.type,
+                run.drifted === true ? `${run.status}, drift found` : run.status,
+                terminalText(run.capsuleId === undefined ? "" : (names.get(run.capsuleId) ?? run.capsuleId)),
+                shortCommit(run.resolvedCommit) ?? "",
+                timeText(run.createdAt) ?? ""
+              ])
+            )
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("List the newest Runs"),
+  Command.withAlias("ls"),
+  Command.withExamples([
+    { command: "svc run list --capsule network --limit 5", description: "The newest five of one Capsule" },
+    { command: "svc run list --status waiting_approval --json", description: "What waits for somebody" }
+  ])
+)
+
+const factsOf = (run: Run) =>
+  factsText([
+    ["id", run.id],
+    ["created", timeText(run.createdAt)],
+    ["by", run.createdBy],
+    ["approved", timeText(run.approvedAt)],
+    ["by", run.approvedBy],
+    ["comment", run.approvalComment === undefined ? undefined : terminalText(run.approvalComment)],
+    ["plan", run.planRunId]
+  ])
+
+const getCommand = Command.make(
+  "get",
+  { ...workspaceFlags, run: runArgument },
+  Effect.fn("run get")((given) =>
+    Effect.gen(function* () {
+      const run = yield* runNamed(given.run, given.workspace, any, "Run")
+      if (given.json) return yield* print(true, { run }, "")
+      yield* print(false, run, factsOf(run))
+      yield* showEnd(run)
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("Show a Run, and the changes of a plan"))
+
+const watchCommand = Command.make(
+  "watch",
+  { ...workspaceFlags, waitTimeout: waitTimeoutFlag, run: runArgument },
+  Effect.fn("run watch")((given) =>
+    Effect.gen(function* () {
+      const run = yield* runNamed(given.run, given.workspace, any, "Run")
+      const ended = yield* awaitRun(run, given.waitTimeout, given.json)
+      if (given.json) yield* print(true, { run: ended }, "")
+      else yield* showEnd(ended)
+      yield* endOf(ended)
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Follow a Run until it ended or waits for approval; Ctrl-C stops the watching, not the Run")
+)
+
+const cancelCommand = Command.make(
+  "cancel",
+  {
+    ...workspaceFlags,
+    reason: Flag.optional(Flag.String("reason").pipe(Flag.withDescription("Why, for those who read its history"))),
+    run: runArgument
+  },
+  Effect.fn("run cancel")((given) =>
+    Effect.gen(function* () {
+      const client = yield* SvcClient
+      const { id } = yield* runNamed(given.run, given.workspace, any, "Run")
+      const payload = Option.match(given.reason, { onNone: () => ({}), onSome: (reason) => ({ reason }) })
+      const { run } = yield* client.runs.cancel({ params: { runId: id }, payload })
+      yield* print(given.json, { run }, `The Run ${id} is ${run.status}.`)
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("Cancel a Run, or withdraw an approval that was not applied"))
+
+export const runCommand = Command.make("run").pipe(
+  Command.withDescription("Runs: plans, applies, checks"),
+  Command.withSubcommands([listCommand, getCommand, watchCommand, cancelCommand])
+)
+
+export const logsCommand = Command.make(
+  "logs",
+  {
+    ...workspaceFlags,
+    follow: Flag.Boolean("follow").pipe(
+      Flag.withAlias("f"),
+      Flag.withDescription("Go on with new lines until the Run stops executing"),
+      Flag.withDefault(false)
+    ),
+    after: Flag.Int("after").pipe(Flag.withDescription("Only the lines after this number"), Flag.withDefault(0)),
+    run: runArgument
+  },
+  Effect.fn("logs")((given) =>
+    Effect.gen(function* () {
+      const run = yield* runNamed(given.run, given.workspace, any, "Run")
+      yield* printLog(run, { after: given.after, follow: given.follow, json: given.json })
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Print the log of a Run"),
+  Command.withExamples([
+    { command: "svc logs network --follow", description: "The newest Run of a Capsule, as it goes on" }
+  ])
+)

@@ -1,0 +1,145 @@
+import { Console, Duration, Effect, Option, Schedule, Schema, Stream } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { RunPhase, type RunLogEntry } from "../../../schema/events/RunEvent.ts"
+import { isFinalStatus } from "../../../schema/records/RunLifecycle.ts"
+import type { Run } from "../../../schema/records/Run.ts"
+import { followEvents, followLogs } from "../../client/RunFollower.ts"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { CommandFailed, PlanWaits } from "../Output.ts"
+import { Remote } from "./Remote.ts"
+import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
+import { summaryText } from "./PlanText.ts"
+import { terminalText } from "./TerminalText.ts"
+
+/** Whether nothing more happens to the Run by itself. */
+export const isSettled = ({ status }: Run) => status === "waiting_approval" || isFinalStatus(status)
+
+const phases: Readonly<Record<RunPhase, string>> = {
+  prepare: "preparing",
+  fetch: "fetching the module",
+  build: "building",
+  init: "initialising",
+  plan: "planning",
+  apply: "applying",
+  show: "reading the plan",
+  state: "saving the state",
+  outputs: "reading the Outputs",
+  check: "checking the result"
+}
+
+const isPhase = Schema.is(RunPhase)
+const phaseOf = (phase: unknown): string => (isPhase(phase) ? phases[phase] : "working")
+
+/** Progress is for people, so it goes to standard error; scripts read standard output. */
+const progress = (line: string) => Console.error(terminalText(line))
+
+const phasesOf = (run: Run) =>
+  Effect.gen(function* () {
+    const { origin, token } = yield* Remote
+    yield* followEvents({ baseUrl: origin, token }, run.id).pipe(
+      Stream.runForEach((event) => {
+        const { data, kind } = event
+        if (kind === "run.phase") return progress(`${phaseOf(data["phase"])} ...`)
+        return kind === "resource.completed" || kind === "resource.failed"
+          ? progress(`  ${String(data["address"])} ${kind === "resource.completed" ? "done" : "failed"}`)
+          : Effect.void
+      })
+    )
+  })
+
+export interface LogReading {
+  readonly after: number
+  /** Whether to go on with new lines until the Run stops executing. */
+  readonly follow: boolean
+  readonly json: boolean
+}
+
+/** The lines of a Run's log on standard output, as they come. */
+export const printLog = (run: Run, { after, follow, json }: LogReading) =>
+  Effect.gen(function* () {
+    const { origin, token } = yield* Remote
+    const client = yield* SvcClient
+    const print = (entry: RunLogEntry) => Console.log(json ? JSON.stringify(entry) : terminalText(entry.text))
+    if (follow) {
+      return yield* followLogs({ baseUrl: origin, token }, run.id, after).pipe(Stream.runForEach(print))
+    }
+    for (let last = after; ; ) {
+      const page = yield* client.runs.logs({ params: { runId: run.id }, query: { after: last, limit: 1000 } })
+      yield* Effect.forEach(page.entries, print, { discard: true })
+      if (page.entries.length === 0) return
+      last = page.nextAfter
+    }
+  }).pipe(Effect.provide(FetchHttpClient.layer))
+
+const poll = Schedule.spaced("1 second")
+
+const settled = (run: Run) =>
+  Effect.gen(function* () {
+    const client = yield* SvcClient
+    const answer = yield* Effect.repeat(client.runs.read({ params: { runId: run.id } }), {
+      until: (current) => isSettled(current.run),
+      schedule: poll
+    })
+    return answer.run
+  })
+
+const stopped = (run: Run) =>
+  Console.error(
+    `Stopped watching. The Run goes on: \`svc run watch ${run.id}\` shows it again, \`svc run cancel ${run.id}\` ends it.`
+  )
+
+/** Waits until nothing more happens by itself, with its progress; an interruption stops the watching only. */
+export const awaitRun = (run: Run, timeout: Option.Option<number>, quiet: boolean) => {
+  const watched = quiet
+    ? settled(run)
+    : Effect.raceFirst(
+        settled(run),
+        // Progress that breaks off does not end the wait.
+        Effect.andThen(Effect.ignore(phasesOf(run).pipe(Effect.provide(FetchHttpClient.layer))), Effect.never)
+      )
+  const bounded = Option.match(timeout, {
+    onNone: () => watched,
+    onSome: (millis) =>
+      Effect.timeoutOrElse(watched, {
+        duration: Duration.millis(millis),
+        orElse: () =>
+          Effect.fail(
+            new RemoteFailed({
+              code: "timed_out",
+              exitCode: exitCodes.unreachable,
+              message: `The Run did not end in ${Duration.format(Duration.millis(millis))}. It goes on: \`svc run watch ${run.id}\`.`
+            })
+          )
+      })
+  })
+  return Effect.onInterrupt(bounded, () => stopped(run))
+}
+
+const seconds = ({ finishedAt, startedAt }: Run) =>
+  finishedAt === undefined || startedAt === undefined
+    ? undefined
+    : Math.round((Date.parse(finishedAt) - Date.parse(startedAt)) / 1000)
+
+/** How a Run ended, for people. */
+export const resultText = (run: Run): string => {
+  const time = seconds(run)
+  return [
+    `${run.type.replaceAll("_", " ")} ${run.status.replaceAll("_", " ")}${time === undefined ? "" : ` after ${time} s`}`,
+    ...(run.planSummary === undefined ? [] : [summaryText(run)]),
+    ...(run.drifted === true ? ["The real infrastructure differs from the state."] : []),
+    ...(run.error === undefined ? [] : [`${run.error.code}: ${terminalText(run.error.message)}`]),
+    ...(run.diagnostics ?? []).map(
+      ({ address, severity, summary }) =>
+        `${severity}: ${terminalText(summary)}${address === undefined ? "" : ` (${terminalText(address)})`}`
+    )
+  ].join("\n")
+}
+
+/** The exit code that the end of a Run means: 0 done, 3 a plan waits or the infrastructure differs, 1 otherwise. */
+export const endOf = Effect.fnUntraced(function* (run: Run) {
+  if (run.status === "waiting_approval") return yield* new PlanWaits({ message: "The plan waits for approval." })
+  if (run.status !== "succeeded") {
+    return yield* new CommandFailed({ message: `The Run is ${run.status}.`, reported: true })
+  }
+  if (run.drifted === true) return yield* new PlanWaits({ message: "The infrastructure differs from the state." })
+})

@@ -1,0 +1,156 @@
+import { Effect, Option } from "effect"
+import { CapsuleId, RunId, SourceId, type WorkspaceId } from "../../../schema/records/Ids.ts"
+import type { Run } from "../../../schema/records/Run.ts"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { allPages } from "./Pages.ts"
+import { Remote } from "./Remote.ts"
+import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
+import { nearest } from "./Nearest.ts"
+
+const missing = (what: string, named: string, known: ReadonlyArray<string>, list: string) => {
+  const similar = nearest(named, known)
+  return new RemoteFailed({
+    code: "not_found",
+    exitCode: exitCodes.notFound,
+    message:
+      similar === undefined
+        ? `There is no ${what} ${named} here. List them with \`${list}\`.`
+        : `There is no ${what} ${named} here. Did you mean ${similar}?`
+  })
+}
+
+const ambiguous = (what: string, named: string, choices: ReadonlyArray<string>) =>
+  new RemoteFailed({
+    code: "ambiguous",
+    exitCode: exitCodes.failed,
+    message: `Several ${what} are named ${named}: ${choices.join(", ")}. Name one of these.`
+  })
+
+const workspaces = Effect.gen(function* () {
+  const client = yield* SvcClient
+  return yield* allPages((query) =>
+    Effect.map(client.workspaces.list({ query }), ({ nextCursor, workspaces: items }) => ({ items, nextCursor }))
+  )
+})
+
+/** The Workspace that the flag names, or else the settings, or the only one. */
+export const workspaceNamed = Effect.fn("workspaceNamed")(function* (flag: Option.Option<string>) {
+  const remote = yield* Remote
+  const named = Option.orElse(flag, () => remote.workspace)
+  const all = yield* workspaces
+  const handles = all.map(({ handle }) => handle)
+  if (Option.isSome(named)) {
+    const found = all.find(({ handle, id }) => handle === named.value || id === named.value)
+    return found ?? (yield* missing("Workspace", named.value, handles, "svc workspace list"))
+  }
+  const [only, ...others] = all
+  if (only !== undefined && others.length === 0) return only
+  return yield* new RemoteFailed({
+    code: "workspace_unnamed",
+    exitCode: exitCodes.failed,
+    message:
+      only === undefined
+        ? `You are in no Workspace of ${remote.origin}.`
+        : `You are in several Workspaces: ${handles.join(", ")}. Name one with --workspace, or choose it with \`svc workspace use\`.`
+  })
+})
+
+/** All Capsules of a Workspace, also those that ended. */
+export const capsulesOf = Effect.fn("capsulesOf")(function* (workspaceId: WorkspaceId) {
+  const client = yield* SvcClient
+  return yield* allPages((query) =>
+    Effect.map(client.workspaces.capsules({ params: { workspaceId }, query }), ({ capsules: items, nextCursor }) => ({
+      items,
+      nextCursor
+    }))
+  )
+})
+
+const isCapsuleId = (text: string) => text.startsWith("cap_")
+const isOver = (status: string) => status === "destroyed" || status === "released"
+
+/** A Capsule by id, by `name`, or by `name/environment`. One that ended is found by its id only. */
+export const capsuleNamed = Effect.fn("capsuleNamed")(function* (named: string, workspace: Option.Option<string>) {
+  const client = yield* SvcClient
+  if (isCapsuleId(named)) {
+    return (yield* client.capsules.read({ params: { capsuleId: CapsuleId.make(named) } })).capsule
+  }
+  const living = (yield* capsulesOf((yield* workspaceNamed(workspace)).id)).filter(({ status }) => !isOver(status))
+  const whole = ({ environment, name }: (typeof living)[number]) => `${name}/${environment}`
+  const found = living.filter((capsule) => capsule.name === named || whole(capsule) === named)
+  const [first, ...others] = found
+  if (first === undefined) return yield* missing("Capsule", named, living.map(whole), "svc capsule list")
+  return others.length === 0 ? first : yield* ambiguous("Capsules", named, found.map(whole))
+})
+
+/** The states that a Capsule keeps, newest first. */
+export const stateVersionsOf = Effect.fn("stateVersionsOf")(function* (capsuleId: CapsuleId) {
+  const { capsules } = yield* SvcClient
+  return yield* allPages((query) =>
+    Effect.map(capsules.stateVersions({ params: { capsuleId }, query }), ({ nextCursor, stateVersions: items }) => ({
+      items,
+      nextCursor
+    }))
+  )
+})
+
+const isRunId = (text: string) => text.startsWith("run_")
+
+/** A Run by its id; or the newest one of a Capsule that fits, by the Capsule's name. */
+export const runNamed = Effect.fn("runNamed")(function* (
+  named: string,
+  workspace: Option.Option<string>,
+  fits: (run: Run) => boolean,
+  what: string
+) {
+  const client = yield* SvcClient
+  if (isRunId(named)) return (yield* client.runs.read({ params: { runId: RunId.make(named) } })).run
+  const capsule = yield* capsuleNamed(named, workspace)
+  const { runs } = yield* client.workspaces.runs({
+    params: { workspaceId: capsule.workspaceId },
+    query: { limit: 100, capsuleId: capsule.id }
+  })
+  const found = runs.find(fits)
+  return found === undefined
+    ? yield* new RemoteFailed({
+        code: "not_found",
+        exitCode: exitCodes.notFound,
+        message: `${capsule.name} has no ${what}. List its Runs with \`svc run list --capsule ${named}\`.`
+      })
+    : found
+})
+
+const isSourceId = (text: string) => text.startsWith("src_")
+
+export const sourcesOf = Effect.fn("sourcesOf")(function* (workspaceId: WorkspaceId) {
+  const client = yield* SvcClient
+  return yield* allPages((query) =>
+    Effect.map(client.sources.list({ query: { ...query, workspaceId } }), ({ nextCursor, sources: items }) => ({
+      items,
+      nextCursor
+    }))
+  )
+})
+
+/** A Source by id or by name. */
+export const sourceNamed = Effect.fn("sourceNamed")(function* (named: string, workspace: Option.Option<string>) {
+  const client = yield* SvcClient
+  if (isSourceId(named)) return (yield* client.sources.read({ params: { sourceId: SourceId.make(named) } })).source
+  const all = yield* sourcesOf((yield* workspaceNamed(workspace)).id)
+  const found = all.filter(({ name }) => name === named)
+  const [first, ...others] = found
+  if (first === undefined)
+    return yield* missing(
+      "Source",
+      named,
+      all.map(({ name }) => name),
+      "svc source list"
+    )
+  return others.length === 0
+    ? first
+    : yield* ambiguous(
+        "Sources",
+        named,
+        found.map(({ id }) => id)
+      )
+})

@@ -1,0 +1,33 @@
+import { stripVTControlCharacters } from "node:util"
+import { visibleText } from "../../dashboard/value-difference/VisibleText.ts"
+
+const controls = /[^\P{Cc}\t]/gu
+
+/**
+ * Text of a server on a terminal: nothing in it moves the cursor, hides a line or sets a title, and what would reorder or hide
+ * letters is spelled out.
+ */
+export const terminalText = (text: string): string =>
+  visibleText(stripVTControlCharacters(text).replaceAll(controls, " "))
+
+type Style = "bold" | "faint" | "underline" | "red" | "green" | "yellow" | "blue" | "magenta" | "cyan"
+
+const codes: Readonly<Record<Style, number>> = {
+  bold: 1,
+  faint: 2,
+  underline: 4,
+  red: 31,
+  green: 32,
+  yellow: 33,
+  blue: 34,
+  magenta: 35,
+  cyan: 36
+}
+
+export type Paint = (style: Style, text: string) => string
+
+/** Paints text where the terminal has colours; elsewhere the text stays as it is. */
+export const painter =
+  (hasColours: boolean): Paint =>
+  (style, text) =>
+    hasColours && text !== "" ? `\u001b[${codes[style]}m${text}\u001b[0m` : text

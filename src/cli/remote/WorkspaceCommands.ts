@@ -1,0 +1,98 @@
+import { Effect, Option } from "effect"
+import { Argument, Command } from "effect/cli"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { StoredContexts } from "../context/StoredContexts.ts"
+import { print } from "../Output.ts"
+import { factsText, rowsText, timeText } from "./Rows.ts"
+import { allPages } from "./Pages.ts"
+import { onServer, Remote } from "./Remote.ts"
+import { serverFlags } from "./RemoteFlags.ts"
+import { workspaceNamed } from "./Selection.ts"
+
+export const whoamiCommand = Command.make(
+  "whoami",
+  serverFlags,
+  Effect.fn("whoami")((given) =>
+    Effect.gen(function* () {
+      const client = yield* SvcClient
+      const { origin } = yield* Remote
+      const { subject } = yield* client.dashboard.bootstrap({ query: {} })
+      yield* print(
+        given.json,
+        { server: origin, subject },
+        factsText([
+          ["server", origin],
+          ["name", subject.displayName],
+          ["e-mail", subject.email],
+          ["subject", subject.id]
+        ])
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("Say who you are at the server"))
+
+const listCommand = Command.make(
+  "list",
+  serverFlags,
+  Effect.fn("workspace list")((given) =>
+    Effect.gen(function* () {
+      const client = yield* SvcClient
+      const remote = yield* Remote
+      const workspaces = yield* allPages((query) =>
+        Effect.map(client.workspaces.list({ query }), ({ nextCursor, workspaces: items }) => ({ items, nextCursor }))
+      )
+      const chosen = Option.getOrUndefined(remote.workspace)
+      yield* print(
+        given.json,
+        { workspaces },
+        workspaces.length === 0
+          ? "You are in no Workspace."
+          : rowsText(
+              ["", "handle", "name", "id", "since"],
+              workspaces.map(({ createdAt, displayName, handle, id }) => [
+                chosen === handle || chosen === id ? "*" : "",
+                handle,
+                displayName ?? "",
+                id,
+                timeText(createdAt) ?? ""
+              ])
+            )
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("List the Workspaces that you are in; * marks the chosen one"), Command.withAlias("ls"))
+
+const useCommand = Command.make(
+  "use",
+  {
+    ...serverFlags,
+    name: Argument.String("workspace").pipe(Argument.withDescription("Handle or id of the Workspace"))
+  },
+  Effect.fn("workspace use")((given) =>
+    Effect.gen(function* () {
+      const { origin } = yield* Remote
+      const { handle, id } = yield* workspaceNamed(Option.some(given.name))
+      const contexts = yield* StoredContexts
+      const { contexts: known, current } = yield* contexts.known
+      const name = Option.getOrElse(given.context, () => current ?? new URL(origin).hostname)
+      yield* contexts.store({
+        current: current ?? name,
+        contexts: { ...known, [name]: { server: origin, workspace: handle } }
+      })
+      yield* print(
+        given.json,
+        { context: name, server: origin, workspace: { id, handle } },
+        `Commands work in ${handle} now (context ${name}).`
+      )
+    }).pipe(onServer(given), Effect.provide(StoredContexts.layer))
+  )
+).pipe(
+  Command.withDescription("Choose the Workspace of the current context"),
+  Command.withExamples([{ command: "svc workspace use acme", description: "From now on commands work in acme" }])
+)
+
+export const workspaceCommand = Command.make("workspace").pipe(
+  Command.withDescription("Workspaces"),
+  Command.withSubcommands([listCommand, useCommand]),
+  Command.withAlias("ws")
+)

@@ -1,0 +1,7 @@
+/** What commands read that are clients of a server: which one, the token for it, and where in it they work. */
+export const clientEnv = {
+  url: "SVC_URL",
+  token: "SVC_TOKEN",
+  context: "SVC_CONTEXT",
+  workspace: "SVC_WORKSPACE"
+} as const

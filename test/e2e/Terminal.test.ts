@@ -1,0 +1,120 @@
+import { describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect } from "effect"
+import { commandHelps } from "../../scripts/CommandReference.ts"
+import { clientCommandNames } from "../../src/cli/ClientCommandNames.ts"
+import { it } from "../support/Effect.ts"
+import { heldApply } from "./support/HeldApply.ts"
+import { isIncomplete, network, policyOf, services, terminalPage } from "./support/NetworkShell.ts"
+import { atTerminal, shellOf } from "./support/Shell.ts"
+
+setDefaultTimeout(180_000)
+
+/** The commands of the page in their order; a login needs a browser, and has a test of its own. */
+const linesOfPage = [...terminalPage.matchAll(/^```sh\n(.*?)^```$/gms)]
+  .flatMap(([, block = ""]) => block.trim().split("\n"))
+  .filter((line) => !line.startsWith("svc login"))
+
+/** Commands that leave a plan which waits for approval. */
+const leavesPlan = /^svc (?:install|plan|rollback|destroy) /
+
+/** The examples of `--help`, in an order in which each can be carried out. */
+const exampleWalk = [
+  "svc workspace use acme",
+  "svc api GET workspaces",
+  "svc install https://git.example.com/infra.git --module network --name network --var-file values.json",
+  "svc approve network --digest sha256:...",
+  "svc apply network",
+  "svc capsule outputs network",
+  "svc capsule outputs network greeting --raw",
+  "svc run list --capsule network --limit 5",
+  "svc run list --status waiting_approval --json",
+  "svc logs network --follow",
+  "svc drift network",
+  "svc source sync network",
+  "svc api GET 'workspaces/{workspace}/capsules?limit=5'",
+  "svc api POST capsules/cap_.../drift-check",
+  "svc plan network",
+  "svc plan network --json --wait-timeout 30m",
+  "svc approve network",
+  "svc apply network --no-wait --json",
+  "svc run watch network",
+  'svc rollback network --reason "the route is missing"',
+  "svc rollback network --generation 1"
+]
+
+describe.skipIf(isIncomplete)("svc in the terminal", () => {
+  it.live("docs/terminal.md: installs, reviews, applies, changes, goes back, compares and ends", () =>
+    Effect.gen(function* () {
+      const { run, server } = yield* network
+      const shown: Array<string> = []
+      for (const line of linesOfPage) {
+        if (line === "svc source sync network") yield* server.commit({ "network/main.tf": policyOf("s3:PutObject") })
+        const { code, error, out } = yield* run(line)
+        expect({ line, code, error: code === 0 || code === 3 ? "" : error }).toEqual({
+          line,
+          code: leavesPlan.test(line) ? 3 : 0,
+          error: ""
+        })
+        shown.push(out)
+      }
+      const after = (line: string) => shown[linesOfPage.indexOf(line)] ?? ""
+      expect(after("svc whoami")).toContain("ada@example.test")
+      expect(after("svc capsule outputs network greeting --raw")).toBe("s3:GetObject in north\n")
+      // What changes inside a value, and nothing else of it.
+      const change = after("svc plan network")
+      expect(change).toContain("~ 1 to change")
+      expect(change).toContain('-         "s3:GetObject"')
+      expect(change).toContain('+         "s3:PutObject"')
+      expect(change).not.toContain("DeleteBucket")
+      expect(change).toMatch(/\ndigest sha256:[0-9a-f]{64}\n$/)
+      expect(change).not.toContain("\u001b")
+      expect(JSON.parse(after("svc apply network --json"))).toMatchObject({ run: { status: "succeeded" } })
+      expect(after("svc capsule list --all")).toContain("destroyed")
+    }).pipe(Effect.provide(services))
+  )
+
+  it.live("the examples of --help can be carried out", () =>
+    Effect.gen(function* () {
+      const examples = (yield* commandHelps)
+        .filter(({ path: [name = ""] }) => clientCommandNames.has(name))
+        .flatMap(({ help }) => (help.examples ?? []).map(({ command }) => command))
+      expect(examples.filter((example) => !exampleWalk.includes(example))).toEqual([])
+      const { run, shell } = yield* network
+      const field = (line: string) => Effect.map(run(line), ({ out }) => out.trim())
+      for (const line of exampleWalk) {
+        if (line === "svc approve network") {
+          const person = yield* atTerminal(shell, line)
+          yield* person.shows("Approve this plan?")
+          yield* person.type("y")
+          yield* person.shows("Approved.")
+          expect(yield* person.code).toBe(0)
+          continue
+        }
+        const given = line
+          .replace("sha256:...", yield* field("svc run get network --json | jq -r .run.planDigest"))
+          .replace("cap_...", yield* field("svc capsule get network --json | jq -r .capsule.id"))
+        const { code, error } = yield* run(given)
+        expect([line, code, error]).toEqual([line, leavesPlan.test(line) ? 3 : 0, expect.any(String)])
+        // A Run that a request of the person's own began is waited for, as the next one needs its Capsule.
+        if (line.startsWith("svc api POST")) yield* run("svc run watch network")
+      }
+    }).pipe(Effect.provide(services))
+  )
+
+  it.live("Ctrl-C ends the watching and not the Run", () =>
+    Effect.gen(function* () {
+      const held = yield* heldApply({})
+      const shell = yield* shellOf({ SVC_URL: held.url, SVC_TOKEN: held.token })
+      const person = yield* atTerminal(shell, `svc run watch ${held.runId}`)
+      yield* person.shows("applying ...")
+      yield* person.type("\u0003")
+      expect(yield* person.code).toBe(130)
+      expect(person.screen()).toContain("The Run goes on")
+      const waited = yield* shell.run(`svc run watch ${held.runId} --wait-timeout 1s --json`)
+      expect([waited.code, JSON.parse(waited.error).error.code]).toEqual([7, "timed_out"])
+      yield* held.release
+      const ended = yield* shell.run(`svc run watch ${held.runId}`)
+      expect([ended.code, ended.out]).toEqual([0, expect.stringContaining("1 created.")])
+    }).pipe(Effect.provide(services))
+  )
+})
