@@ -16,10 +16,11 @@ import { fileOperation, type RunFileFailed } from "./RunFiles.ts"
 import { moduleFolder, runFolderPaths } from "./RunFolder.ts"
 import { requiredBuild } from "./RequiredBuild.ts"
 import type { ApplyJob } from "./RunJob.ts"
-import type { RunControl, RunPlace } from "./RunPlace.ts"
+import type { RunPlace } from "./RunPlace.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import type { ApplyExit, ApplyOutcome, StateOutput } from "./RunOutcome.ts"
 import { derivedSecrets, inputSecrets, openSession, type RunSession } from "./RunSession.ts"
+import type { ConcealingControl } from "./ServerPaths.ts"
 import type { StateFile } from "./StateFile.ts"
 import { watchState } from "./StateWatch.ts"
 import type { ToolEnd } from "./ToolRun.ts"
@@ -158,7 +159,7 @@ const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob
 /** Applies a reviewed plan. See `ModuleRunner.apply`. */
 export const executeApply = Effect.fnUntraced(function* (
   job: ApplyJob,
-  control: RunControl,
+  control: ConcealingControl,
   installLock: Semaphore.Semaphore
 ): Effect.fn.Return<ApplyOutcome, RunnerFailure, Sandbox | Redaction | RunPlace | Scope.Scope> {
   const sandbox = yield* Sandbox

@@ -6,13 +6,14 @@ import { RelativePath } from "../../schema/records/Primitives.ts"
 import { isConfigurablePath } from "./CliConfiguration.ts"
 import { fileOperation } from "./RunFiles.ts"
 import type { RunJob } from "./RunJob.ts"
-import { type RunControl, RunPlace } from "./RunPlace.ts"
+import { RunPlace } from "./RunPlace.ts"
 import { runnerFailure } from "./RunnerFailure.ts"
+import type { ConcealingControl } from "./ServerPaths.ts"
 
 const isRelativePath = Schema.is(RelativePath)
 
 /** Refuses a job that cannot work before anything is written. Returns the tool's program with links resolved. */
-export const checkJob = Effect.fnUntraced(function* (job: RunJob, control: RunControl) {
+export const checkJob = Effect.fnUntraced(function* (job: RunJob, control: ConcealingControl) {
   const place = yield* RunPlace
   const invalid = (message: string) => runnerFailure("job_invalid", "prepare", message)
   if (!isAbsolute(control.runFolder)) return yield* invalid("The run folder must be an absolute path.")
@@ -32,10 +33,12 @@ export const checkJob = Effect.fnUntraced(function* (job: RunJob, control: RunCo
   const program = yield* place
     .tool(job.tool)
     .pipe(Effect.mapError(({ message }) => runnerFailure("tool_missing", "prepare", message)))
+  control.serverPaths.add(program, "<tool>")
   return yield* fileOperation("find the tool", async () => {
     await access(program, constants.X_OK)
     return await realpath(program)
   }).pipe(
+    Effect.tap((real) => Effect.sync(() => control.serverPaths.add(real, "<tool>"))),
     Effect.mapError(() =>
       runnerFailure(
         "tool_missing",

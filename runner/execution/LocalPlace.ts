@@ -21,7 +21,12 @@ export const localPlace = Layer.effect(
       tool: (requirement) =>
         toolchain.resolve(requirement).pipe(
           Effect.map(({ path }) => path),
-          Effect.mapError(({ message, remedy }) => new ToolUnavailable({ message: `${message} ${remedy}` }))
+          Effect.mapError((error) => {
+            const { message, remedy } = error
+            // The operator finds the path in the report of `svc doctor`; readers of a Run do not need it.
+            const shown = error._tag === "ToolBroken" ? message.replaceAll(error.path, "The tool") : message
+            return new ToolUnavailable({ message: `${shown} ${remedy}` })
+          })
         ),
       keepBuild: builds.adopt,
       findBuild: builds.find,

@@ -10,11 +10,12 @@ import { withheldOutputs } from "./OutputPrivacy.ts"
 import { executeDriftCheck, executePlan } from "./PlanExecution.ts"
 import { recoverApply } from "./Recovery.ts"
 import { type RunFileFailed, removeTree } from "./RunFiles.ts"
-import type { ApplyJob, DriftJob, PlanJob } from "./RunJob.ts"
+import type { ApplyJob, DriftJob, PlanJob, RunJob } from "./RunJob.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
 import type { ApplyOutcome, DriftOutcome, LeftOver, PlanOutcome, StateOutput } from "./RunOutcome.ts"
 import { type RunControl, RunPlace } from "./RunPlace.ts"
+import { type ConcealingControl, serverPaths, shownFailure } from "./ServerPaths.ts"
 
 /**
  * Executes plans and applies of one module with OpenTofu or Terraform, inside the sandbox, in a run folder of its own.
@@ -58,10 +59,28 @@ export class ModuleRunner extends Context.Service<
       const place = yield* RunPlace
       const installLock = yield* Semaphore.make(1)
 
+      /** Neither what a Run reports nor why it failed names a path of this machine. */
+      const concealed = Effect.fnUntraced(function* <A, R>(
+        job: RunJob,
+        control: RunControl,
+        execute: (control: ConcealingControl) => Effect.Effect<A, RunnerFailure, R>
+      ) {
+        const paths = yield* serverPaths({
+          runFolder: control.runFolder,
+          modulePath: job.module.path,
+          dataFolder: settings.dataFolder,
+          providerCache: settings.providerCache,
+          mirror: (yield* place.mirror)?.path
+        })
+        return yield* execute({ ...control, serverPaths: paths }).pipe(
+          Effect.mapError((failure) => shownFailure(paths, failure))
+        )
+      })
+
       const plan = Effect.fn("ModuleRunner.plan")(
         function* (job: PlanJob, control: RunControl) {
           yield* Effect.annotateCurrentSpan({ runId: job.runId })
-          return yield* executePlan(job, control, installLock)
+          return yield* concealed(job, control, (concealing) => executePlan(job, concealing, installLock))
         },
         Effect.scoped,
         Effect.provideService(Sandbox, sandbox),
@@ -73,7 +92,7 @@ export class ModuleRunner extends Context.Service<
       const apply = Effect.fn("ModuleRunner.apply")(
         function* (job: ApplyJob, control: RunControl) {
           yield* Effect.annotateCurrentSpan({ runId: job.runId })
-          return yield* executeApply(job, control, installLock)
+          return yield* concealed(job, control, (concealing) => executeApply(job, concealing, installLock))
         },
         Effect.scoped,
         Effect.provideService(Sandbox, sandbox),
@@ -85,7 +104,7 @@ export class ModuleRunner extends Context.Service<
       const driftCheck = Effect.fn("ModuleRunner.driftCheck")(
         function* (job: DriftJob, control: RunControl) {
           yield* Effect.annotateCurrentSpan({ runId: job.runId })
-          return yield* executeDriftCheck(job, control, installLock)
+          return yield* concealed(job, control, (concealing) => executeDriftCheck(job, concealing, installLock))
         },
         Effect.scoped,
         Effect.provideService(Sandbox, sandbox),

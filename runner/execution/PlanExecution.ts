@@ -12,11 +12,12 @@ import { type PlanProjection, planSensitiveTexts, projectPlan } from "./PlanProj
 import { removeTree } from "./RunFiles.ts"
 import { planFileName } from "./RunFolder.ts"
 import type { DriftJob, PlanJob, PlanSecrets, RunJob, RunVariable } from "./RunJob.ts"
-import { type BuildArchive, type RunControl, RunPlace } from "./RunPlace.ts"
+import { type BuildArchive, RunPlace } from "./RunPlace.ts"
 import { requiredBuild } from "./RequiredBuild.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import type { DriftOutcome, PlanOutcome } from "./RunOutcome.ts"
 import { derivedSecrets, inputSecrets, openSession, type RunSession, type SessionStart } from "./RunSession.ts"
+import { type ConcealingControl, plannedValue } from "./ServerPaths.ts"
 import { runSourceBuild } from "./SourceBuild.ts"
 import { requireSuccess } from "./ToolSuccess.ts"
 
@@ -105,7 +106,7 @@ const computePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJo
     .pipe(Effect.mapError(({ message }) => runnerFailure("output_unreadable", "plan", message)))
   const planned: Planned = {
     file,
-    projection: yield* projectPlan(document, session.redactor),
+    projection: yield* projectPlan(document, session.redactor, (value) => plannedValue(session.serverPaths, value)),
     marked,
     hasChanges: end.code === changedCode,
     applyable: document.applyable ?? end.code === changedCode,
@@ -128,7 +129,7 @@ const lockEvidence = (lockText: string | undefined) =>
 
 const openPlanSession = (
   job: PlanJob | DriftJob,
-  control: RunControl,
+  control: ConcealingControl,
   installLock: Semaphore.Semaphore,
   build: (start: SessionStart) => Effect.Effect<BuildArchive | undefined, RunnerFailure, Sandbox | RunPlace>
 ) =>
@@ -153,7 +154,7 @@ const openPlanSession = (
 /** Computes a reviewable plan. See `ModuleRunner.plan`. */
 export const executePlan = Effect.fnUntraced(function* (
   job: PlanJob,
-  control: RunControl,
+  control: ConcealingControl,
   installLock: Semaphore.Semaphore
 ): Effect.fn.Return<PlanOutcome, RunnerFailure, Sandbox | Redaction | RunPlace | Scope.Scope> {
   const sandbox = yield* Sandbox
@@ -197,7 +198,7 @@ export const executePlan = Effect.fnUntraced(function* (
 /** Compares the state with the real objects and changes nothing. See `ModuleRunner.driftCheck`. */
 export const executeDriftCheck = Effect.fnUntraced(function* (
   job: DriftJob,
-  control: RunControl,
+  control: ConcealingControl,
   installLock: Semaphore.Semaphore
 ): Effect.fn.Return<DriftOutcome, RunnerFailure, Sandbox | Redaction | RunPlace | Scope.Scope> {
   const sandbox = yield* Sandbox

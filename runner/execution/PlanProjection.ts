@@ -177,9 +177,14 @@ const shownOutput = (hide: Hide, name: string, change: PlannedChange, room: Room
 /**
  * What reviewers see of a plan: first the tool's own marks of sensitive and unknown values, then the redactor over every
  * remaining string, key and number. Unchanged objects are left out unless they are imported or moved, and unchanged Outputs
- * unless they are private because of their value.
+ * unless they are private because of their value. `shownValue` is applied to what reviewers see after that; planned Outputs are
+ * handed to other Capsules as they are.
  */
-export const projectPlan = (plan: PlanDocument, redactor: RunRedactor): Effect.Effect<PlanProjection> =>
+export const projectPlan = (
+  plan: PlanDocument,
+  redactor: RunRedactor,
+  shownValue: (value: Schema.Json) => Schema.Json = (value) => value
+): Effect.Effect<PlanProjection> =>
   redacted(redactor, (hide) => {
     const room: Room = { left: longValuesInAll }
     // Capsules that take the Outputs must not depend on how long the values of resources are.
@@ -187,8 +192,8 @@ export const projectPlan = (plan: PlanDocument, redactor: RunRedactor): Effect.E
     const attribute = (shown: Attribute): Attribute => ({
       ...shown,
       name: hide.name(shown.name),
-      ...(shown.before === undefined ? {} : { before: hide.json(shown.before) }),
-      ...(shown.after === undefined ? {} : { after: hide.json(shown.after) })
+      ...(shown.before === undefined ? {} : { before: shownValue(hide.json(shown.before)) }),
+      ...(shown.after === undefined ? {} : { after: shownValue(hide.json(shown.after)) })
     })
     const resources = (planned: PlanDocument["resource_changes"]) =>
       (planned ?? [])
@@ -212,7 +217,11 @@ export const projectPlan = (plan: PlanDocument, redactor: RunRedactor): Effect.E
       resourceDrift: resources(plan.resource_drift),
       outputChanges: outputs
         .filter(({ change, shown }) => !isNoOperation(change) || shown.reason !== undefined)
-        .map(({ shown }) => shown),
+        .map(({ shown: { after, before, ...rest } }) => ({
+          ...rest,
+          ...(before === undefined ? {} : { before: shownValue(before) }),
+          ...(after === undefined ? {} : { after: shownValue(after) })
+        })),
       plannedOutputs: outputs
         .filter(({ change }) => !change.actions.includes("delete"))
         .map(({ shown }) => plannedOutput(shown))

@@ -5,11 +5,12 @@ import { LogLines } from "../redaction/LogLines.ts"
 import { logText, plainText } from "../redaction/LogText.ts"
 import { type Hide, redacted, type RunRedactor } from "../redaction/RunRedactor.ts"
 import type { RunSink } from "./RunSink.ts"
+import type { ServerPaths } from "./ServerPaths.ts"
 import type { ToolMessage } from "./ToolMessage.ts"
 
 const cutMark = " (cut)"
 
-/** The only path from a program's output to the sink: everything on it is redacted and made safe to show. */
+/** The only path from a program's output to the sink: everything on it is redacted, without paths of this machine, and safe to show. */
 export interface RunReport {
   readonly clean: (text: string) => Effect.Effect<string>
   /** The same for many messages at once. From a provisioner's line only the part before its output is kept. */
@@ -69,22 +70,32 @@ const cleanMessage = (hide: Hide, message: ToolMessage): ToolMessage => {
   }
 }
 
-export const runReport = (sink: RunSink, redactor: RunRedactor): RunReport => {
+const withoutPaths = (hide: Hide, { shown }: ServerPaths): Hide => ({
+  ...hide,
+  text: (text) => shown(hide.text(text)),
+  name: (name) => shown(hide.name(name)),
+  address: (address) => shown(hide.address(address)),
+  message: (text, address) => shown(hide.message(text, address)),
+  part: (parts, index) => shown(hide.part(parts, index))
+})
+
+export const runReport = (sink: RunSink, redactor: RunRedactor, paths: ServerPaths): RunReport => {
+  const cleaned = <A>(render: (hide: Hide) => A) => redacted(redactor, (hide) => render(withoutPaths(hide, paths)))
   const print = (phase: RunPhase, stream: LogStream, text: string) =>
     Effect.forEach(new LogLines().push(`${text}\n`), (line) => sink.log(phase, stream, logText(line)), {
       discard: true
     })
   return {
-    clean: (text) => redacted(redactor, (hide) => shownText(hide.text(text))),
+    clean: (text) => cleaned((hide) => shownText(hide.text(text))),
     cleanMessages: (messages) =>
       messages.length === 0
         ? Effect.succeed([])
-        : redacted(redactor, (hide) => messages.map((message) => cleanMessage(hide, message))),
+        : cleaned((hide) => messages.map((message) => cleanMessage(hide, message))),
     phase: (phase) => sink.event("run.phase", { phase }),
     log: (phase, stream, text) =>
       Effect.flatMap(
-        redacted(redactor, (hide) => hide.text(text)),
-        (cleaned) => print(phase, stream, cleaned)
+        cleaned((hide) => hide.text(text)),
+        (shown) => print(phase, stream, shown)
       ),
     print,
     resource: ({ moment, address, action, id, elapsedSeconds }) =>

@@ -23,11 +23,12 @@ import {
   sandboxPaths
 } from "./RunFolder.ts"
 import { defaultTiming, type RunJob, type RunTiming } from "./RunJob.ts"
-import { type BuildArchive, type ExtractionFailed, type ProviderMirror, type RunControl, RunPlace } from "./RunPlace.ts"
+import { type BuildArchive, type ExtractionFailed, type ProviderMirror, RunPlace } from "./RunPlace.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
 import { type RunReport, runReport } from "./RunReport.ts"
 import { type RunSink, unbreakableSink } from "./RunSink.ts"
+import { type ConcealingControl, type ServerPaths, withoutServerPaths } from "./ServerPaths.ts"
 import { parseState, type StateFile } from "./StateFile.ts"
 import { baseEnvironment, patientCollector, toolEnvironment } from "./ToolEnvironment.ts"
 import { runTool, type ToolEnd, type ToolOutput } from "./ToolRun.ts"
@@ -52,6 +53,7 @@ export interface RunSession {
   readonly sink: RunSink
   readonly report: RunReport
   readonly redactor: RunRedactor
+  readonly serverPaths: ServerPaths
   /** The secret texts of the Run's credentials, for the apply of its plan. */
   readonly credentialSecrets: ReadonlyArray<SecretText>
   readonly cancel: CancelSignal
@@ -76,7 +78,7 @@ export interface RunSession {
 
 export interface SessionRequest {
   readonly job: RunJob
-  readonly control: RunControl
+  readonly control: ConcealingControl
   readonly inputs: Preparation["inputs"]
   readonly secrets: ReadonlyArray<Secret>
   /** Secrets found by an earlier step: redacted too, but not counted, since they are not inputs of this Run. */
@@ -133,9 +135,10 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   const redaction = yield* Redaction
   const { providerCache } = yield* RunnerSettings
   const { level } = sandbox.status
-  const sink = unbreakableSink(control.sink)
+  const { serverPaths } = control
+  const sink = withoutServerPaths(unbreakableSink(control.sink), serverPaths)
   const redactor = yield* redaction.redactor([]).pipe(Effect.mapError(prepareFailed))
-  const report = runReport(sink, redactor)
+  const report = runReport(sink, redactor, serverPaths)
   const paths = runFolderPaths(control.runFolder)
   const timing = job.timing ?? defaultTiming
   const cancel = yield* listenForCancel(control.cancelRequested)
@@ -248,6 +251,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     sink,
     report,
     redactor,
+    serverPaths,
     credentialSecrets,
     cancel,
     envNames: Object.keys(delivery.environment).sort(),

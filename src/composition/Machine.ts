@@ -126,6 +126,7 @@ const runnerSettings = ({ providerMirror, providerMirrorRequired }: Settings) =>
       const folder = yield* DataFolder
       return {
         providerCache: yield* folder.subfolder("providers"),
+        dataFolder: folder.path,
         mirror: providerMirror === undefined ? undefined : { path: providerMirror, required: providerMirrorRequired }
       }
     })

@@ -1,6 +1,7 @@
 import type { Mutant } from "./Mutant.ts"
 
 const redactionLines = "test/runner/redaction/Lines.test.ts"
+const serverPaths = "test/runner/execution/ServerPaths.test.ts"
 const provisionerOutput = "test/runner/execution/ProvisionerOutput.test.ts"
 
 /** Hiding secrets that are cut, wrapped or joined. */
@@ -53,5 +54,26 @@ export const redactionMutants: ReadonlyArray<Mutant> = [
     text: "defaultJson: secret ? undefined : ",
     broken: "defaultJson: ",
     test: "test/actors/source/ShownDeclaration.test.ts"
+  },
+  {
+    name: "paths: those of this machine are not in the log",
+    file: "runner/execution/ServerPaths.ts",
+    text: "sink.log(phase, stream, paths.shown(text))",
+    broken: "sink.log(phase, stream, text)",
+    test: serverPaths
+  },
+  {
+    name: "paths: those of this machine are not in a diagnostic",
+    file: "runner/execution/RunReport.ts",
+    text: "part: (parts, index) => shown(hide.part(parts, index))",
+    broken: "part: hide.part",
+    test: serverPaths
+  },
+  {
+    name: "paths: those of this machine are not in a failure",
+    file: "runner/execution/ServerPaths.ts",
+    text: "failure.phase, paths.shown(failure.message)",
+    broken: "failure.phase, failure.message",
+    test: serverPaths
   }
 ]

@@ -247,7 +247,7 @@ describe("ModuleRunner", () => {
       const first = planJob(folder, {}, { tool: { name: "opentofu", version: "1.9.0", path: "/nowhere/tofu" } })
       const failure = yield* Effect.flip(runner.plan(first, recorder().sink))
       expect(failure).toMatchObject({ reason: "tool_missing", phase: "prepare" })
-      expect(failure.message).toContain("/nowhere/tofu")
+      expect(failure.message).toContain("opentofu 1.9.0 is not at <tool>")
       expect(existsSync(first.runFolder)).toBe(false)
     })
   )

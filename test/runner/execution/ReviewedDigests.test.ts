@@ -50,7 +50,8 @@ tests.live("a plan file other than the reviewed one is refused before anything e
     const control = {
       runFolder: yield* temporaryFolder,
       cancelRequested: Effect.never,
-      sink: { event: () => Effect.void, log: () => Effect.void, checkpoint: () => Effect.void }
+      sink: { event: () => Effect.void, log: () => Effect.void, checkpoint: () => Effect.void },
+      serverPaths: { shown: (text: string) => text, planned: (text: string) => text, add: () => {} }
     }
     const refused = yield* Effect.flip(executeApply(job, control, Semaphore.makeUnsafe(1)))
     expect(refused.message).toContain(`${job.planDigest} was reviewed`)

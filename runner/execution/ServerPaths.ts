@@ -1,0 +1,168 @@
+import { realpath } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { posix } from "node:path"
+import { Effect, type Schema } from "effect"
+import type { RunDiagnostic } from "../../schema/records/Run.ts"
+import { insideRoot } from "../sandbox/SandboxView.ts"
+import { runFolderPaths, sandboxPaths } from "./RunFolder.ts"
+import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
+import type { RunControl } from "./RunPlace.ts"
+import type { RunSink } from "./RunSink.ts"
+
+/** A folder or file of this machine, and the words that stand for it. */
+interface Place {
+  readonly path: string
+  readonly name: string
+  /** What stands for it before the path of something in it; its name by default. */
+  readonly before?: string
+}
+
+/**
+ * Replaces paths of this machine in what a Run shows. Files of the repository are named relative to the module, as the tool itself
+ * names them; other places get a name in angle brackets. Redact first: a secret may contain a path.
+ */
+export interface ServerPaths {
+  readonly shown: (text: string) => string
+  /**
+   * For values of a plan, which must stay distinguishable: the Run's folder appears where an isolated module sees it, whether or
+   * not this machine isolates modules.
+   */
+  readonly planned: (text: string) => string
+  /** A path that is learned during the Run. */
+  readonly add: (path: string, name: string) => void
+}
+
+/** What an execution gets, with the paths that it must not show. */
+export interface ConcealingControl extends RunControl {
+  readonly serverPaths: ServerPaths
+}
+
+export interface ServerPathsRequest {
+  readonly runFolder: string
+  readonly modulePath: string
+  readonly dataFolder: string | undefined
+  readonly providerCache: string | undefined
+  readonly mirror: string | undefined
+}
+
+/** The module's folder, the folders around it up to the repository, and the Run's other folders, below a sandbox root. */
+const sandboxPlaces = (root: string, modulePath: string): ReadonlyArray<Place> => {
+  const source = posix.join(root, sandboxPaths.source)
+  const segments = modulePath.split("/").filter((segment) => segment !== ".")
+  const repository = [...segments.keys(), segments.length].map((depth): Place => {
+    const before = segments
+      .slice(depth)
+      .map(() => "..")
+      .join("/")
+    const name = before === "" ? "<module>" : depth === 0 ? "<repository>" : before
+    return { path: posix.join(source, ...segments.slice(0, depth)), name, before }
+  })
+  return [
+    ...repository,
+    { path: posix.join(root, sandboxPaths.home), name: "<home>" },
+    { path: posix.join(root, sandboxPaths.temporary), name: "<tmp>" },
+    { path: posix.join(root, sandboxPaths.credentials), name: "<credentials>" },
+    { path: posix.join(root, sandboxPaths.settings), name: "<settings>" },
+    { path: root, name: "<run>" }
+  ]
+}
+
+const special = /[\\^$.*+?()[\]{}|/-]/g
+const literal = (text: string) => text.replace(special, "\\$&")
+// The folder ends here: no other name begins with it.
+const boundary = "(?![\\w~@%+-]|\\.\\w)"
+/** May also be the end of another path, or of an address on the web. */
+const isCommon = (path: string) => path === "/tmp" || path === insideRoot || path.startsWith(`${insideRoot}/`)
+
+const replacerOf = (places: ReadonlyArray<Place>): ((text: string) => string) => {
+  // The first of two names of one folder holds; a longer path is tried before the folder that it is in.
+  const named = new Map<string, Place>()
+  for (const place of places) if (place.path.length > 1 && !named.has(place.path)) named.set(place.path, place)
+  if (named.size === 0) return (text) => text
+  const paths = [...named.keys()].toSorted((left, right) => right.length - left.length)
+  const alternatives = paths.map((path) => `${isCommon(path) ? "(?<![\\w.~@%+-])" : ""}${literal(path)}`)
+  const pattern = new RegExp(`(${alternatives.join("|")})(?:(\\/+)(?=[\\w.@~<[-])|${boundary})`, "g")
+  return (text) =>
+    text.includes("/")
+      ? text.replace(pattern, (whole, path: string, into: string | undefined) => {
+          const place = named.get(path)
+          if (place === undefined) return whole
+          if (into === undefined) return place.name
+          const before = place.before ?? place.name
+          return before === "" ? "" : `${before}/`
+        })
+      : text
+}
+
+/** A path under every name that a program may print: the configured one, and the one without links. */
+const names = (path: string) =>
+  Effect.tryPromise(() => realpath(path)).pipe(
+    Effect.map((real) => (real === path ? [path] : [path, real])),
+    Effect.orElseSucceed(() => [path])
+  )
+
+export const serverPaths = Effect.fn("ServerPaths.make")(function* (request: ServerPathsRequest) {
+  const { dataFolder, mirror, modulePath, providerCache, runFolder } = request
+  const parents = yield* names(posix.dirname(runFolder))
+  const folders = parents.map((parent) => runFolderPaths(posix.join(parent, posix.basename(runFolder))))
+  const roots = folders.flatMap(({ build, sandbox }) => [sandbox, build])
+  const fixed: ReadonlyArray<readonly [path: string | undefined, name: string]> = [
+    [providerCache, "<provider cache>"],
+    [mirror, "<provider mirror>"],
+    [dataFolder, "<data folder>"],
+    [tmpdir(), "<tmp>"],
+    ["/tmp", "<tmp>"]
+  ]
+  const places: Array<Place> = [...roots, insideRoot].flatMap((root) => sandboxPlaces(root, modulePath))
+  for (const { root } of folders) places.push({ path: root, name: "<run>" })
+  for (const [path, name] of fixed) {
+    if (path !== undefined) for (const known of yield* names(path)) places.push({ path: known, name })
+  }
+  let shown = replacerOf(places)
+  const planned = replacerOf(roots.map((path) => ({ path, name: insideRoot })))
+  return {
+    shown: (text: string) => shown(text),
+    planned,
+    add: (path: string, name: string) => {
+      // Programs of the system are where they are on every machine.
+      if (path.startsWith("/usr/")) return
+      places.push({ path, name })
+      shown = replacerOf(places)
+    }
+  } satisfies ServerPaths
+})
+
+/** Log lines without paths of this machine. Events get theirs from `RunReport`, which knows the length of each text. */
+export const withoutServerPaths = (sink: RunSink, paths: ServerPaths): RunSink => ({
+  ...sink,
+  log: (phase, stream, text) => sink.log(phase, stream, paths.shown(text))
+})
+
+const isArray = (value: Schema.JsonArray | Schema.JsonObject): value is Schema.JsonArray => Array.isArray(value)
+
+/** The same for every text in a value of a plan. */
+export const plannedValue = (paths: ServerPaths, value: Schema.Json): Schema.Json => {
+  if (typeof value === "string") return paths.planned(value)
+  if (typeof value !== "object" || value === null) return value
+  if (isArray(value)) return value.map((element) => plannedValue(paths, element))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [paths.planned(key), plannedValue(paths, member)])
+  )
+}
+
+const shownDiagnostic = (paths: ServerPaths, diagnostic: RunDiagnostic): RunDiagnostic => {
+  const { address, detail, path, summary } = diagnostic
+  return {
+    ...diagnostic,
+    summary: paths.shown(summary),
+    ...(detail === undefined ? {} : { detail: paths.shown(detail) }),
+    ...(address === undefined ? {} : { address: paths.shown(address) }),
+    ...(path === undefined ? {} : { path: paths.shown(path) })
+  }
+}
+
+export const shownFailure = (paths: ServerPaths, failure: RunnerFailure): RunnerFailure =>
+  runnerFailure(failure.reason, failure.phase, paths.shown(failure.message), {
+    diagnostics: failure.diagnostics.map((diagnostic) => shownDiagnostic(paths, diagnostic)),
+    sandboxKilled: failure.sandboxKilled
+  })
