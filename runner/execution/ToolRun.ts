@@ -59,6 +59,17 @@ export interface ToolContext {
   readonly cancel: CancelSignal
 }
 
+/** What the tool prints below the first line of a diagnostic, for people; its messages have only that line. */
+const restOfDiagnostic = ({ address, detail, line, path }: RunDiagnostic): string =>
+  [
+    address === undefined ? undefined : `with ${address}`,
+    path === undefined ? undefined : `on ${path}${line === undefined ? "" : ` line ${line}`}`,
+    detail
+  ]
+    .flatMap((part) => (part === undefined ? [] : part.trimEnd().split("\n")))
+    .map((line) => `  ${line}`)
+    .join("\n")
+
 type Document = Redacted.Redacted<Uint8Array> | undefined
 
 /** How an output is read: `read` until it ends, and `rest` for the remainder. */
@@ -109,6 +120,8 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     if (message._tag === "Resource") yield* report.resource(message)
     if (message._tag === "Diagnostic") {
       if (diagnostics.length < mostDiagnostics) diagnostics.push(message.diagnostic)
+      const rest = restOfDiagnostic(message.diagnostic)
+      if (rest !== "") yield* report.print(phase, "stdout", rest)
       yield* report.diagnostic(message.diagnostic)
     }
   })
