@@ -25,6 +25,7 @@ const otherJson: Readonly<Record<string, string>> = {
   "actors/interface/InterfacesLive.ts": "a search within a JSON text",
   "actors/paging/Cursors.ts": "a cursor",
   "actors/run-commands/RunsLive.ts": "ids for one statement",
+  "actors/run/RunChanges.ts": "ids for one statement",
   "actors/run/RunLedger.ts": "ids for one statement",
   "actors/source-commands/SourceSchedule.ts": "a key of a map",
   "actors/staleness/PathFilters.ts": "a key of a map",

@@ -1,16 +1,20 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
+import { ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { RunActor } from "../../schema/protocol/RunActor.ts"
 import { answered } from "../ActorClient.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { Cursors } from "../paging/Cursors.ts"
-import { pageOfRows } from "../paging/RowPages.ts"
+import type { PageRequest } from "../paging/Page.ts"
+import { pageOfRows, type RowList } from "../paging/RowPages.ts"
 import { RunGroupRow } from "../run-group/RunGroupRow.ts"
 import { readGroup } from "../run-group/GroupReads.ts"
 import { RunGroups } from "../run-group/RunGroups.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
+import { fitsChanges, foldedRuns, standsForChange } from "../run/RunChanges.ts"
+import { countRuns } from "../run/RunCounts.ts"
+import { filterKey, matching } from "../run/RunFilter.ts"
 import { LatestRunRow, ListedRun, RunRow, toLatestRun, toRun } from "../run/RunRow.ts"
 import { Runs } from "../run/Runs.ts"
 import { withCommitDescriptions } from "../source/CommitDescriptions.ts"
@@ -45,6 +49,11 @@ export const layer = Layer.effect(
       return described ?? run
     })
 
+    const listed = Effect.fnUntraced(function* (page: PageRequest, list: RowList) {
+      const rows = yield* pageOfRows(ListedRun, sql, cursors, list, page)
+      return { ...rows, items: yield* projectedAll(rows.items) }
+    })
+
     const row = Effect.fnUntraced(function* (id: RunId) {
       const rows = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${id}`)
       return rows[0] === undefined ? yield* notFound("Run") : rows[0]
@@ -72,36 +81,29 @@ export const layer = Layer.effect(
         return yield* projected(yield* row(id))
       }),
       sourceChanges: (id) => sourceChanges.read(id),
-      list: Effect.fn("Runs.list")(function* (workspaceId, filter, page) {
-        const conditions = [
-          sql`workspace_id = ${workspaceId}`,
-          ...(filter.includeLooks === true ? [] : [sql`quiet = 0`]),
-          ...(filter.capsuleId === undefined ? [] : [sql`capsule_id = ${filter.capsuleId}`]),
-          ...(filter.sourceId === undefined ? [] : [sql`source_id = ${filter.sourceId}`]),
-          ...(filter.type === undefined ? [] : [sql`type = ${filter.type}`]),
-          ...(filter.status === undefined ? [] : [sql`status = ${filter.status}`])
-        ]
-        const rows = yield* pageOfRows(
-          ListedRun,
-          sql,
-          cursors,
-          {
-            route: "runs.list",
-            newestFirst: true,
-            conditions,
-            filter: [
-              workspaceId,
-              filter.capsuleId,
-              filter.sourceId,
-              filter.type,
-              filter.status,
-              filter.includeLooks === true ? "looks" : undefined
-            ]
-          },
-          page
-        )
-        return { ...rows, items: yield* projectedAll(rows.items) }
+      list: (workspaceId, filter, page) =>
+        listed(page, {
+          route: "runs.list",
+          newestFirst: true,
+          conditions: matching(sql, workspaceId, filter),
+          filter: [workspaceId, ...filterKey(filter)]
+        }).pipe(Effect.withSpan("Runs.list")),
+      changes: Effect.fn("Runs.changes")(function* (workspaceId, filter, page) {
+        if (!fitsChanges(filter)) {
+          return yield* invalidRequest(
+            "`view=changes` lists whole changes, of which a Run may fit and another not. Leave out `search`, `actor`, `type`, `status`, `trigger` and `includeLooks`, or list Runs."
+          )
+        }
+        const changes = yield* listed(page, {
+          route: "runs.changes",
+          newestFirst: true,
+          conditions: [...matching(sql, workspaceId, filter), sql.literal(standsForChange)],
+          filter: [workspaceId, ...filterKey(filter)]
+        })
+        const ids = changes.items.map(({ id }) => id)
+        return { ...changes, folded: yield* foldedRuns(sql, ids) }
       }),
+      facets: (workspaceId, filter) => countRuns(sql, workspaceId, filter),
       latest: Effect.fn("Runs.latest")(function* (workspaceId, capsuleIds) {
         // One index lookup per Capsule, however many Runs it has; evidence is not read.
         const rows = yield* Effect.orDie(LatestRunRow.rows(

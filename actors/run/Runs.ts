@@ -1,21 +1,14 @@
 import { Context, type Effect } from "effect"
+import type { RunFacets } from "../../schema/api/RunQueries.ts"
 import type { RollbackPlanRequest } from "../../schema/api/RunsApi.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { RunEvent, RunLogEntry } from "../../schema/events/RunEvent.ts"
 import type { CapsuleId, RunGroupId, RunId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
-import type { LatestRun, Run, RunGroup, RunStatus, RunType } from "../../schema/records/Run.ts"
+import type { FoldedRun, LatestRun, Run, RunGroup } from "../../schema/records/Run.ts"
 import type { SourceChanges } from "../../schema/records/SourceChanges.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
-
-export interface RunFilter {
-  readonly capsuleId?: string | undefined
-  readonly sourceId?: string | undefined
-  readonly type?: RunType | undefined
-  readonly status?: RunStatus | undefined
-  /** Includes looks by webhooks and schedules that found nothing new, while they are kept. */
-  readonly includeLooks?: boolean | undefined
-}
+import type { RunFilter } from "./RunFilter.ts"
 
 /** Client of the Run actor, with its reads. */
 export class Runs extends Context.Service<
@@ -40,6 +33,14 @@ export class Runs extends Context.Service<
       filter: RunFilter,
       page: PageRequest
     ) => Effect.Effect<Page<Run>, ApiError>
+    /** The same by changes, with the Runs that belong to those of the page. Only a filter that fits whole changes is accepted. */
+    readonly changes: (
+      workspaceId: WorkspaceId,
+      filter: RunFilter,
+      page: PageRequest
+    ) => Effect.Effect<Page<Run> & { readonly folded: ReadonlyArray<FoldedRun> }, ApiError>
+    /** How many Runs the list would have with each value of a facet. */
+    readonly facets: (workspaceId: WorkspaceId, filter: RunFilter) => Effect.Effect<RunFacets>
     /** The newest Run of each of these Capsules of the Workspace, in one statement; one that never ran is absent. */
     readonly latest: (
       workspaceId: WorkspaceId,

@@ -97,6 +97,7 @@ export const accessTable = {
   "POST /api/v1/workspaces/:workspaceId/drift-check": member("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/current-state-versions": viewer("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/runs": viewer("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/run-facets": viewer("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/capsules": viewer("path.workspaceId", { limited: "open" }),
 
   // Install plans

@@ -3,11 +3,12 @@ import { HttpApiEndpoint } from "effect/http-api"
 import { Backup } from "../records/Backup.ts"
 import { Capsule } from "../records/Capsule.ts"
 import { GivenTime } from "../records/Primitives.ts"
-import { Run, RunGroup, RunStatus, RunType, SkippedCapsule } from "../records/Run.ts"
+import { FoldedRun, Run, RunGroup, SkippedCapsule } from "../records/Run.ts"
 import { StateVersion } from "../records/StateVersion.ts"
 import { created, described, describedRun } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
+import { filterSentence, mostCounted, RunFacets, runFilterQuery } from "./RunQueries.ts"
 
 /** Bytes that are counted in the background. */
 const storedMetrics = ["event_bytes", "plan_bytes", "snapshot_bytes", "backup_bytes", "history_bytes"] as const
@@ -107,18 +108,31 @@ export const workspaceOperations = [
     params: inWorkspace,
     query: {
       ...pageQuery,
-      capsuleId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
-      sourceId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
-      type: Schema.optionalKey(RunType),
-      status: Schema.optionalKey(RunStatus),
-      includeLooks: Schema.optionalKey(Schema.Literals(["true", "false"]))
+      ...runFilterQuery,
+      includeLooks: Schema.optionalKey(Schema.Literals(["true", "false"])),
+      view: Schema.optionalKey(Schema.Literals(["runs", "changes"]))
     },
-    success: Schema.Struct({ runs: Schema.Array(Run), ...nextCursor })
+    success: Schema.Struct({
+      runs: Schema.Array(Run),
+      folded: Schema.optionalKey(Schema.Array(FoldedRun)),
+      ...nextCursor
+    })
   }).annotateMerge(
     described(
       accessOf("GET /api/v1/workspaces/:workspaceId/runs"),
       "List Runs, newest first",
-      "Filters: `capsuleId`, `sourceId`, `type`, `status`. Looks of webhooks and schedules that found nothing new are left out, and kept for a day; `includeLooks=true` lists them too."
+      `${filterSentence} Looks of webhooks and schedules that found nothing new are left out, and kept for a day; \`includeLooks=true\` lists them too. \`view=changes\` lists a change once: its plan stands for it, and \`folded\` names what belongs to the plans of the page: the syncs and checks of their snapshots, the plans that they replaced, and their applies. It takes the filters \`capsuleId\`, \`sourceId\`, \`since\` and \`until\`, and is refused (400) with others, which may fit one Run of a change and not another.`
+    )
+  ),
+  HttpApiEndpoint.get("runFacets", "/api/v1/workspaces/:workspaceId/run-facets", {
+    params: inWorkspace,
+    query: runFilterQuery,
+    success: Schema.Struct({ facets: RunFacets })
+  }).annotateMerge(
+    described(
+      accessOf("GET /api/v1/workspaces/:workspaceId/run-facets"),
+      "Count Runs by what they can be filtered by",
+      `Takes the filters of the list of Runs. Each facet is counted with the other filters and without its own, so that it says what choosing a value would show. Of the Runs that fit \`search\`, \`sourceId\`, \`since\` and \`until\` the newest ${mostCounted.toLocaleString("en")} are counted; \`complete\` is false if there are more.`
     )
   ),
   HttpApiEndpoint.get("capsules", "/api/v1/workspaces/:workspaceId/capsules", {

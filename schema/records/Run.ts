@@ -47,6 +47,10 @@ export const RunStatus = Schema.Literals([
 ])
 export type RunStatus = typeof RunStatus.Type
 
+/** What started a Run. */
+export const RunTrigger = Schema.Literals(["user", "webhook", "schedule", "auto_update", "service"])
+export type RunTrigger = typeof RunTrigger.Type
+
 /**
  * Why a plan was requested, unless it is for the newest commit of the lane: `rollback` plans the revision and configuration of
  * an earlier StateVersion, `reconcile` puts back what was changed outside, at the deployed revision.
@@ -262,7 +266,7 @@ export const Run = Schema.Struct({
   /** The approver's comment. */
   approvalComment: Schema.optionalKey(Schema.String),
   createdBy: Schema.optionalKey(Schema.String),
-  trigger: Schema.Literals(["user", "webhook", "schedule", "auto_update", "service"]),
+  trigger: RunTrigger,
   /** For a plan and its apply. */
   purpose: Schema.optionalKey(PlanPurpose),
   attempt: Schema.Int,
@@ -319,3 +323,18 @@ export const LatestRun = Schema.Struct({
   finishedAt: Schema.optionalKey(Timestamp)
 }).annotate({ identifier: "LatestRun" })
 export type LatestRun = typeof LatestRun.Type
+
+/** A Run that belongs to a change: what it was planned from, the plan that it replaced, or what applied it. */
+export const FoldedRun = Schema.Struct({
+  /** The plan of the change. */
+  planRunId: RunId,
+  id: RunId,
+  type: RunType,
+  status: RunStatus,
+  createdBy: Schema.optionalKey(Schema.String),
+  trigger: RunTrigger,
+  createdAt: Timestamp,
+  startedAt: Schema.optionalKey(Timestamp),
+  finishedAt: Schema.optionalKey(Timestamp)
+}).annotate({ identifier: "FoldedRun" })
+export type FoldedRun = typeof FoldedRun.Type

@@ -43,6 +43,7 @@ import {
   planSecretColumns,
   quietLookColumns,
   runConfinementColumns,
+  runFacetIndexes,
   runPurposeColumns,
   runProfileColumns,
   runTables,
@@ -126,7 +127,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0045_retention": retentionTables,
   "0046_state_index": stateIndexTables,
   "0047_backup_imports": importColumns,
-  "0048_commit_descriptions": commitDescriptionColumns
+  "0048_commit_descriptions": commitDescriptionColumns,
+  "0049_run_facets": runFacetIndexes
 }
 
 /** The database was written by a newer release than this one. */

@@ -7,6 +7,8 @@ const twoOwners = "test/actors/run/TwoOwners.test.ts"
 const preparations = "test/actors/run/RunPreparations.test.ts"
 const settlements = "test/actors/execution/Settlements.test.ts"
 const reportedEvents = "test/actors/run/ReportedEvents.test.ts"
+const runFilters = "test/actors/run/RunFilter.test.ts"
+const runFilterFile = "actors/run/RunFilter.ts"
 const stateKeeper = "test/actors/state/StateKeeper.test.ts"
 const stateKeeping = "test/actors/state/StateKeeping.test.ts"
 const moves = "test/schema/records/RunLifecycle.test.ts"
@@ -24,6 +26,27 @@ const providersFile = "actors/execution/ProviderObstacle.ts"
  * starts.
  */
 export const runMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "list of Runs: the Workspace",
+    file: runFilterFile,
+    text: "sql`workspace_id = ${workspaceId}`",
+    broken: 'sql`workspace_id <> ${""}`',
+    test: runFilters
+  },
+  {
+    name: "list of Runs: a cursor is bound to the search",
+    file: runFilterFile,
+    text: "  filter.search,\n",
+    broken: "",
+    test: runFilters
+  },
+  {
+    name: "changes: syncs of another Workspace are not folded away",
+    file: "actors/run/RunChanges.ts",
+    text: "AND p.workspace_id = runs.workspace_id AND ${followsCommit}",
+    broken: "AND ${followsCommit}",
+    test: "test/actors/run/RunChanges.test.ts"
+  },
   {
     name: "record: the hold",
     file: runLedgerFile,

@@ -57,7 +57,7 @@ export const push = Effect.fnUntraced(function* (source: YearSource, day: number
 /** Approves and applies what waits for a person, except a few plans that everybody forgets. */
 const review = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace) {
   const runs = yield* Runs
-  const { items } = yield* runs.list(id, { status: "waiting_approval" }, { limit: 100 })
+  const { items } = yield* runs.list(id, { status: ["waiting_approval"] }, { limit: 100 })
   for (const [index, run] of items.entries()) {
     if (index % forgottenPlans === forgottenPlans - 1) continue
     // What was superseded meanwhile is refused.

@@ -30,6 +30,12 @@ const listCommand = Command.make(
     status: Flag.optional(
       Flag.Literals("status", RunStatus.literals).pipe(Flag.withDescription("Only Runs with this status"))
     ),
+    search: Flag.optional(
+      Flag.String("search").pipe(
+        Flag.withDescription("Only Runs that every word fits: names, commits, people, beginnings of ids"),
+        Flag.withMetavar("words")
+      )
+    ),
     limit: Flag.Int("limit").pipe(Flag.withDescription("How many of the newest Runs"), Flag.withDefault(defaultRuns))
   },
   Effect.fn("run list")((given) =>
@@ -41,8 +47,9 @@ const listCommand = Command.make(
         : undefined
       const filters = {
         ...(capsule === undefined ? {} : { capsuleId: capsule.id }),
-        ...(Option.isSome(given.type) ? { type: given.type.value } : {}),
-        ...(Option.isSome(given.status) ? { status: given.status.value } : {})
+        ...(Option.isSome(given.type) ? { type: [given.type.value] } : {}),
+        ...(Option.isSome(given.search) ? { search: given.search.value } : {}),
+        ...(Option.isSome(given.status) ? { status: [given.status.value] } : {})
       }
       const runs = yield* allPages(
         (query) =>

@@ -195,11 +195,18 @@ export const workspaceHandlers = HttpApiBuilder.group(
         return { stateVersions: page.items, ...cursorOf(page) }
       }),
       runs: Effect.fnUntraced(function* ({ query }) {
-        const { capsuleId, sourceId, status, type } = query
+        const { cursor: _cursor, includeLooks, limit: _limit, view, ...filter } = query
         const id = yield* authorisedWorkspace
-        const filter = { capsuleId, sourceId, status, type, includeLooks: query.includeLooks === "true" }
-        const page = yield* runs.list(id, filter, pageRequest(query))
+        const wanted = { ...filter, includeLooks: includeLooks === "true" }
+        if (view === "changes") {
+          const page = yield* runs.changes(id, wanted, pageRequest(query))
+          return { runs: page.items, folded: page.folded, ...cursorOf(page) }
+        }
+        const page = yield* runs.list(id, wanted, pageRequest(query))
         return { runs: page.items, ...cursorOf(page) }
+      }),
+      runFacets: Effect.fnUntraced(function* ({ query }) {
+        return { facets: yield* runs.facets(yield* authorisedWorkspace, query) }
       }),
       capsules: Effect.fnUntraced(function* ({ query }) {
         const { projectId, status } = query

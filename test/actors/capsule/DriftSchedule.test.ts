@@ -31,7 +31,7 @@ const elapse = (id: CapsuleId) =>
 
 const checksOf = Effect.fnUntraced(function* (id: CapsuleId) {
   const { workspaceId } = yield* TestPlane
-  const { items } = yield* (yield* Runs).list(workspaceId, { capsuleId: id, type: "drift_check" }, { limit: 10 })
+  const { items } = yield* (yield* Runs).list(workspaceId, { capsuleId: id, type: ["drift_check"] }, { limit: 10 })
   return items
 })
 

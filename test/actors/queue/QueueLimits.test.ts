@@ -188,7 +188,7 @@ describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
         expect((yield* settled(plan ?? (yield* Effect.die("no plan")))).status).toBe("waiting_approval")
         yield* follows.followAll
         expect(yield* plans).toHaveLength(1)
-        expect((yield* (yield* Runs).list(workspaceId, { status: "queued" }, { limit: 10 })).items).toEqual([])
+        expect((yield* (yield* Runs).list(workspaceId, { status: ["queued"] }, { limit: 10 })).items).toEqual([])
       }),
     120_000
   )

@@ -77,6 +77,7 @@ GET    /api/v1/workspaces/:workspaceId/audit-head                               
 GET    /api/v1/workspaces/:workspaceId/usage                                                 401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/billing                                               401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/runs                                                  401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/workspaces/:workspaceId/run-facets                                            401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/capsules                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/current-state-versions                                401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/ui-surfaces                                           401  ok   ok   ok   ok   | 403  403  403  | ok   403  403  403  403  403  403  | ok

@@ -118,6 +118,9 @@ const actors = Layer.mergeAll(
     read: refuse,
     sourceChanges: refuse,
     list: refuse,
+    changes: refuse,
+    facets: () =>
+      Effect.succeed({ type: [], status: [], trigger: [], actor: [], capsule: [], total: 0, complete: true }),
     latest: () => Effect.succeed([]),
     unfinished: () => Effect.succeed({ approvedPlans: [], updates: [] }),
     group: refuse,

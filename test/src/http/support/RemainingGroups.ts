@@ -36,6 +36,7 @@ export const fakeWorkspaces = HttpApiBuilder.group(SvcApi, "workspaces", (handle
     driftCheck: refuse,
     currentStateVersions: refuse,
     runs: refuse,
+    runFacets: refuse,
     capsules: refuse
   })
 ).pipe(Layer.provide(apiMiddleware))

@@ -1,0 +1,61 @@
+import { Schema, SchemaTransformation } from "effect"
+import { AskedTime } from "../records/Primitives.ts"
+import { RunStatus, RunTrigger, RunType } from "../records/Run.ts"
+
+/** One word of a list or several, separated by commas, each once at the most. */
+const several = <const A extends string>(literals: Schema.Literals<ReadonlyArray<A>>) => {
+  const is = Schema.is(literals)
+  const words = literals.literals.join("|")
+  return Schema.String.check(
+    Schema.isPattern(new RegExp(`^(?:${words})(?:,(?:${words})){0,${literals.literals.length - 1}}$`), {
+      description: `one of ${literals.literals.join(", ")}, or several separated by commas`
+    })
+  ).pipe(
+    Schema.decodeTo(
+      Schema.Array(literals),
+      SchemaTransformation.transform<ReadonlyArray<A>, string>({
+        decode: (text) => text.split(",").filter((word) => is(word)),
+        encode: (chosen) => chosen.join(",")
+      })
+    )
+  )
+}
+
+const id = Schema.String.check(Schema.isMaxLength(80))
+
+/** What a list of Runs may be narrowed to. */
+export const runFilterQuery = {
+  search: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(200))),
+  capsuleId: Schema.optionalKey(id),
+  sourceId: Schema.optionalKey(id),
+  actor: Schema.optionalKey(id),
+  type: Schema.optionalKey(several(RunType)),
+  status: Schema.optionalKey(several(RunStatus)),
+  trigger: Schema.optionalKey(several(RunTrigger)),
+  since: Schema.optionalKey(AskedTime),
+  until: Schema.optionalKey(AskedTime)
+}
+
+export const filterSentence =
+  "Filters: `capsuleId`, `sourceId`, `actor` (the subject who started it), `type`, `status` and `trigger` (one word or several, separated by commas), `since` (inclusive) and `until` (exclusive) of the creation, in UTC with milliseconds or whole seconds. `search` finds the Runs that every one of its words fits (the first eight): a part of the name of the Capsule, its environment or Project, of the Source, of the commit's title or author, of the name of the member who started it, or the first characters of the id of the Run, of its Capsule, Source or snapshot, or of the commit."
+
+/** Of these a count takes a few milliseconds. */
+export const mostCounted = 10_000
+
+const counted = <S extends Schema.Top>(value: S) => Schema.Array(Schema.Struct({ value, count: Schema.Int }))
+
+/** How many Runs a list would have with each value of a facet, most first; values without a Run are absent. */
+export const RunFacets = Schema.Struct({
+  type: counted(RunType),
+  status: counted(RunStatus),
+  trigger: counted(RunTrigger),
+  /** The hundred who started the most. */
+  actor: counted(Schema.String),
+  /** The hundred Capsules with the most. */
+  capsule: counted(Schema.String),
+  /** How many the list itself has. */
+  total: Schema.Int,
+  /** Whether all Runs were counted; if not, every count is of the newest ones and the real one may be higher. */
+  complete: Schema.Boolean
+}).annotate({ identifier: "RunFacets" })
+export type RunFacets = typeof RunFacets.Type
