@@ -21,14 +21,17 @@ import { diagnosisWords } from "../../src/dashboard/screens/run/DiagnosisWords.t
 import { handOffWords } from "../../src/dashboard/screens/run/HandOffWords.ts"
 import { logWords } from "../../src/dashboard/screens/run/LogWords.ts"
 import { differenceWords } from "../../src/dashboard/screens/run/DifferenceWords.ts"
+import { paletteWords } from "../../src/dashboard/app/PaletteWords.ts"
 import { planBasisWords } from "../../src/dashboard/screens/run/PlanBasisWords.ts"
 import { planEndWords } from "../../src/dashboard/screens/run/PlanEndWords.ts"
 import { planWords } from "../../src/dashboard/screens/run/PlanWords.ts"
 import { runWords } from "../../src/dashboard/screens/run/Words.ts"
+import { runListWords } from "../../src/dashboard/screens/runs/RunListWords.ts"
 import { sourceOptionsWords } from "../../src/dashboard/screens/source-options/Words.ts"
 import { sourceWords } from "../../src/dashboard/screens/sources/Words.ts"
 import { workspaceWords } from "../../src/dashboard/screens/workspace/Words.ts"
 import { commitWords } from "../../src/dashboard/ui/CommitWords.ts"
+import { driftWords } from "../../src/dashboard/ui/DriftWords.ts"
 import { vocabulary } from "../../src/dashboard/words/Vocabulary.ts"
 
 const dictionaries = {
@@ -51,6 +54,9 @@ const dictionaries = {
   importConfirmationWords,
   importWords,
   installWords,
+  driftWords,
+  paletteWords,
+  runListWords,
   runWords,
   decisionWords,
   diagnosisWords,

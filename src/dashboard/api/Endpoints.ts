@@ -59,6 +59,7 @@ export const workspacesPlanUpdate: Endpoint<"workspaces", "planUpdate"> =
 export const workspacesDriftCheck: Endpoint<"workspaces", "driftCheck"> =
   "POST /api/v1/workspaces/:workspaceId/drift-check"
 export const workspacesRuns: Endpoint<"workspaces", "runs"> = "GET /api/v1/workspaces/:workspaceId/runs"
+export const workspacesRunFacets: Endpoint<"workspaces", "runFacets"> = "GET /api/v1/workspaces/:workspaceId/run-facets"
 export const workspacesCapsules: Endpoint<"workspaces", "capsules"> = "GET /api/v1/workspaces/:workspaceId/capsules"
 
 export const installPlansCreate: Endpoint<"installPlans", "create"> =

@@ -45,7 +45,9 @@ import type {
   InvitationPreview as InvitationPreviewSchema
 } from "../../../schema/records/Invitation.ts"
 import type { LeftOverState as LeftOverStateSchema } from "../../../schema/records/LeftOverState.ts"
+import type { RunFacets as RunFacetsSchema } from "../../../schema/api/RunQueries.ts"
 import type {
+  FoldedRun as FoldedRunSchema,
   LatestRun as LatestRunSchema,
   Run as RunSchema,
   RunGroup as RunGroupSchema,
@@ -111,6 +113,8 @@ export type RunGroup = typeof RunGroupSchema.Encoded
 export type RunWave = typeof RunWaveSchema.Encoded
 export type WaveMember = typeof WaveMemberSchema.Encoded
 export type LatestRun = typeof LatestRunSchema.Encoded
+export type FoldedRun = typeof FoldedRunSchema.Encoded
+export type RunFacets = typeof RunFacetsSchema.Encoded
 export type SkippedCapsule = typeof SkippedCapsuleSchema.Encoded
 export type RunType = Run["type"]
 export type RunStatus = Run["status"]

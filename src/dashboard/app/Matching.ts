@@ -34,3 +34,8 @@ export const matching = <A>(items: ReadonlyArray<Searchable<A>>, typed: string):
     .sort((a, b) => a.rank - b.rank || a.order - b.order)
     .map(({ item }) => item)
 }
+
+const id = /^(?:cap|src|conn|run|snap)_[a-z0-9]*$/
+
+/** Whether a text is the id of something in a Workspace, or the first characters of one. */
+export const looksLikeId = (text: string): boolean => id.test(text)

@@ -1,140 +1,30 @@
-import { useQuery } from "@tanstack/react-query"
-import { useNavigate } from "@tanstack/react-router"
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react"
-import { capsulesQuery, sourcesQuery } from "../api/Queries.ts"
-import type { Capsule, Source, Workspace } from "../api/Types.ts"
-import { preferences, setPreferences } from "../preferences/Preferences.ts"
-import { Icon, type IconName } from "../ui/Icon.tsx"
-import { repositoryName } from "../words/Format.ts"
+import type { Workspace } from "../api/Types.ts"
+import { Icon } from "../ui/Icon.tsx"
 import { useWords } from "../words/Words.ts"
-import { matching, searchable } from "./Matching.ts"
-import { navigation } from "./Navigation.ts"
-import { useBootstrap } from "./Workspace.ts"
+import { useFoundRuns } from "./FoundRuns.ts"
+import { looksLikeId, matching } from "./Matching.ts"
+import { type Command, useCommands } from "./PaletteCommands.ts"
+import { paletteWords } from "./PaletteWords.ts"
 import { appWords } from "./Words.ts"
 
-interface Command {
-  readonly id: string
-  readonly group: string
-  readonly icon: IconName
-  readonly label: string
-  readonly detail?: string
-  readonly run: () => void
-}
-
 const shownLimit = 40
-
-interface Known {
-  readonly words: (typeof appWords)["en"]
-  readonly navigate: ReturnType<typeof useNavigate>
-  readonly workspace: Workspace
-  readonly workspaces: ReadonlyArray<Workspace>
-  readonly capsules: ReadonlyArray<Capsule>
-  readonly sources: ReadonlyArray<Source>
-}
-
-const commandsFor = ({ words, navigate, workspace, workspaces, capsules, sources }: Known): ReadonlyArray<Command> => {
-  const params = { workspace: workspace.handle }
-  return [
-    {
-      id: "install",
-      group: words.groupDo,
-      icon: "plus",
-      label: words.installLong,
-      run: () => void navigate({ to: "/new" })
-    },
-    {
-      id: "theme",
-      group: words.groupDo,
-      icon: "gear",
-      label: words.changeTheme,
-      run: () => setPreferences({ theme: preferences().theme === "dark" ? "light" : "dark" })
-    },
-    {
-      id: "language",
-      group: words.groupDo,
-      icon: "book",
-      label: words.changeLanguage,
-      run: () => setPreferences({ language: preferences().language === "ja" ? "en" : "ja" })
-    },
-    ...navigation.map(
-      (item): Command => ({
-        id: item.to,
-        group: words.groupGo,
-        icon: item.icon,
-        label: words[item.word],
-        run: () => void navigate({ to: item.to, params })
-      })
-    ),
-    {
-      id: "account",
-      group: words.groupGo,
-      icon: "person",
-      label: words.account,
-      run: () => void navigate({ to: "/account" })
-    },
-    ...capsules.map(
-      (capsule): Command => ({
-        id: capsule.id,
-        group: words.groupCapsules,
-        icon: "capsule",
-        label: capsule.name,
-        detail: capsule.environment,
-        run: () =>
-          void navigate({ to: "/w/$workspace/capsules/$capsuleId", params: { ...params, capsuleId: capsule.id } })
-      })
-    ),
-    ...sources.map(
-      (source): Command => ({
-        id: source.id,
-        group: words.sources,
-        icon: "source",
-        label: source.name,
-        detail: repositoryName(source.url),
-        run: () => void navigate({ to: "/w/$workspace/sources/$sourceId", params: { ...params, sourceId: source.id } })
-      })
-    ),
-    ...workspaces
-      .filter((other) => other.id !== workspace.id)
-      .map(
-        (other): Command => ({
-          id: other.id,
-          group: words.groupWorkspaces,
-          icon: "people",
-          label: other.displayName,
-          detail: other.handle,
-          run: () => void navigate({ to: "/w/$workspace", params: { workspace: other.handle } })
-        })
-      )
-  ]
-}
-
-/** Every command with its text. There is one per Capsule, so no key and no move rebuilds them. */
-const useCommands = (workspace: Workspace) => {
-  const words = useWords(appWords)
-  const navigate = useNavigate()
-  const { workspaces } = useBootstrap()
-  const { data: capsules } = useQuery(capsulesQuery(workspace.id))
-  const { data: sources } = useQuery(sourcesQuery(workspace.id))
-  return useMemo(
-    () =>
-      searchable(
-        commandsFor({ words, navigate, workspace, workspaces, capsules: capsules ?? [], sources: sources ?? [] }),
-        (command) => `${command.label} ${command.detail ?? ""}`
-      ),
-    [words, navigate, workspace, workspaces, capsules, sources]
-  )
-}
 
 /** Cmd/Ctrl-K: everything by name. A combobox over a listbox, in the browser's modal dialog. */
 export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace; readonly onClose: () => void }) => {
   const words = useWords(appWords)
+  const text = useWords(paletteWords)
   const commands = useCommands(workspace)
-  const [text, setText] = useState("")
+  const [typed, setTyped] = useState("")
   // By name, not by position: entries that arrive late must not move the choice to another command.
   const [active, setActive] = useState<string>()
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  const shown = useMemo(() => matching(commands, text).slice(0, shownLimit), [commands, text])
+  const runs = useFoundRuns(workspace, typed)
+  const shown = useMemo(
+    () => [...matching(commands, typed).slice(0, shownLimit), ...runs.found],
+    [commands, typed, runs.found]
+  )
   const current = Math.max(
     0,
     shown.findIndex((command) => command.id === active)
@@ -193,10 +83,10 @@ export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace;
           aria-autocomplete="list"
           autoComplete="off"
           spellCheck={false}
-          placeholder={words.paletteHint}
-          value={text}
+          placeholder={text.hint}
+          value={typed}
           onChange={(event) => {
-            setText(event.target.value)
+            setTyped(event.target.value)
             setActive(undefined)
           }}
           onKeyDown={onKeyDown}
@@ -238,7 +128,11 @@ export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace;
           </div>
         ))}
       </div>
-      {shown.length === 0 ? <p className="palette-empty">{words.paletteEmpty}</p> : null}
+      {shown.length > 0 ? null : (
+        <output className="palette-empty">
+          {runs.isSearching ? text.searching : looksLikeId(typed.trim()) ? text.unknownId : words.paletteEmpty}
+        </output>
+      )}
     </dialog>
   )
 }

@@ -8,6 +8,7 @@ import {
 } from "@tanstack/react-router"
 import { addressPath } from "../api/AddressSecret.ts"
 import { bootstrapQuery, capsuleQuery, overviewQuery, runQuery, sourceQuery } from "../api/Queries.ts"
+import { runSearch } from "../screens/runs/RunSearch.ts"
 import { Crash, NotFound } from "./Fallbacks.tsx"
 import { Shell } from "./Shell.tsx"
 import { defaultWorkspace } from "./DefaultWorkspace.ts"
@@ -159,7 +160,7 @@ const capsuleTab = createRoute({
 const runs = createRoute({
   getParentRoute: () => workspace,
   path: "/runs",
-  validateSearch: (search: Record<string, unknown>) => ({ status: text(search.status), type: text(search.type) }),
+  validateSearch: runSearch,
   component: lazyRouteComponent(() => import("../screens/runs/RunsScreen.tsx"), "RunsScreen")
 })
 

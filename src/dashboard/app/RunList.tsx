@@ -8,7 +8,7 @@ import { useActorName } from "./Actors.ts"
 import { useWorkspace } from "./Workspace.ts"
 import { CommitLine } from "../ui/Commit.tsx"
 
-const Sum = ({ summary }: { readonly summary: PlanSummary }) => {
+export const Sum = ({ summary }: { readonly summary: PlanSummary }) => {
   const parts: ReadonlyArray<readonly [string, string, number]> = [
     ["destroy", "−", summary.destroy],
     ["replace", "±", summary.replace],

@@ -23,7 +23,7 @@ interface Actions {
 
 const isGoKey = (key: string): key is keyof typeof goKeys => Object.hasOwn(goKeys, key)
 
-const isTyping = (target: EventTarget | null): boolean =>
+export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.closest("input, textarea, select, dialog") !== null)
 

@@ -2,6 +2,7 @@ import { isPlan } from "../../../schema/records/RunLifecycle.ts"
 import type { Capsule, Connection, Run, Source } from "../api/Types.ts"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
+import { driftWords } from "./DriftWords.ts"
 
 export type StatusTone = "neutral" | "busy" | "attention" | "good" | "bad" | "muted"
 
@@ -24,8 +25,15 @@ const runTone: Readonly<Record<Run["status"], StatusTone>> = {
   expired: "muted"
 }
 
-export const RunStatus = ({ run }: { readonly run: Pick<Run, "status" | "type" | "approvedAt"> }) => {
+type Standing = Pick<Run, "status" | "type" | "approvedAt" | "drifted">
+
+export const RunStatus = ({ run }: { readonly run: Standing }) => {
   const words = useWords(vocabulary)
+  const drift = useWords(driftWords)
+  if (run.type === "drift_check" && run.status === "succeeded" && run.drifted !== undefined) {
+    // The check succeeded, and still it is no success when somebody has to look.
+    return <Status tone={run.drifted ? "attention" : "good"}>{run.drifted ? drift.found : drift.none}</Status>
+  }
   const approved = run.approvedAt !== undefined && isPlan(run.type) && run.status === "succeeded"
   return <Status tone={runTone[run.status]}>{approved ? words.planApproved : words.runStatus[run.status]}</Status>
 }

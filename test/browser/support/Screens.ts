@@ -66,7 +66,7 @@ export const screensByRoute: Readonly<
     { name: "capsule-activity", path: `${capsule}/activity`, ready: ".activity-row" },
     { name: "capsule-danger", path: `${capsule}/danger`, ready: ".panel-danger" }
   ],
-  "/w/$workspace/runs": [{ name: "runs", path: "/w/acme/runs", ready: ".row-run" }],
+  "/w/$workspace/runs": [{ name: "runs", path: "/w/acme/runs", ready: ".run-row" }],
   "/w/$workspace/runs/$runId": [
     { name: "run-review", path: `/w/acme/runs/${reviewRun}`, ready: ".log-line" },
     { name: "run-apply", path: `/w/acme/runs/${applyRun}`, ready: ".resource" },

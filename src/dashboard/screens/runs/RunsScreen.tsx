@@ -1,105 +1,179 @@
 import "../../app/Kit.ts"
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { capsulesQuery, runsQuery } from "../../api/Queries.ts"
-import type { RunStatus, RunType } from "../../api/Types.ts"
-import { RunList } from "../../app/RunList.tsx"
+import { useEffect, useRef, useState } from "react"
+import { capsulesQuery, runsQuery, sourcesQuery } from "../../api/Queries.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
+import { usePreferences } from "../../preferences/UsePreferences.ts"
+import { Button } from "../../ui/Button.tsx"
 import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
-import { Filter } from "../../ui/Filter.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
-import { vocabulary } from "../../words/Vocabulary.ts"
-import { useWords } from "../../words/Words.ts"
+import { useNow } from "../../ui/Time.tsx"
+import { calendarDate } from "../../words/Format.ts"
+import { useLanguage, useWords } from "../../words/Words.ts"
+import { linesByDay } from "./ChangeLines.ts"
+import { ChangeRow, FoldedRows } from "./ChangeRow.tsx"
+import { Facets } from "./Facets.tsx"
+import { projectsQuery } from "./RunListQueries.ts"
+import { runListWords } from "./RunListWords.ts"
+import { beginOfDay, dayOf, filterOf, isFiltered, type RunSearch, showsChanges } from "./RunSearch.ts"
+import { useRowKeys } from "./UseRowKeys.ts"
 
-const words = {
-  en: {
-    title: "Runs",
-    about: "Everything that was planned, applied, synced or checked here, newest first.",
-    status: "Status",
-    type: "Kind",
-    emptyTitle: "No runs",
-    emptyText: "A run appears when a source is synced, a plan is made or a plan is applied.",
-    emptyFiltered: "No run matches these filters."
-  },
-  ja: {
-    title: "実行",
-    about: "プラン、適用、同期、チェックのすべての記録です（新しい順）。",
-    status: "状態",
-    type: "種類",
-    emptyTitle: "実行はありません",
-    emptyText: "ソースの同期、プランの作成、適用を行うと、ここに表示されます。",
-    emptyFiltered: "この条件に一致する実行はありません。"
+/** Typing is not a request per key. */
+const typingPauseMs = 250
+
+/**
+ * The search field keeps its own text: if it waited for the address, a Japanese input method would break mid-word. It follows
+ * the address where that changes otherwise: a step back, or cleared filters.
+ */
+const useSearchText = (inAddress: string | undefined, change: (q: string | undefined) => void) => {
+  const [typed, setTyped] = useState(inAddress ?? "")
+  const sent = useRef(inAddress)
+  const latest = useRef(change)
+  useEffect(() => {
+    latest.current = change
+  })
+  useEffect(() => {
+    if (sent.current === inAddress) return
+    sent.current = inAddress
+    setTyped(inAddress ?? "")
+  }, [inAddress])
+  useEffect(() => {
+    const wanted = typed.trim() === "" ? undefined : typed
+    if (wanted === sent.current) return
+    const timer = setTimeout(() => {
+      sent.current = wanted
+      latest.current(wanted)
+    }, typingPauseMs)
+    return () => clearTimeout(timer)
+  }, [typed])
+  return [typed, setTyped] as const
+}
+
+const useDayName = () => {
+  const text = useWords(runListWords)
+  const language = useLanguage()
+  const today = dayOf(new Date(useNow(60_000)).toISOString())
+  return (day: string): string => {
+    const begin = beginOfDay(day) ?? day
+    if (day === today) return text.today
+    return begin === beginOfDay(today, -1) ? text.yesterday : calendarDate(language, begin)
   }
 }
 
-const statuses: ReadonlyArray<RunStatus> = [
-  "queued",
-  "running",
-  "waiting_approval",
-  "succeeded",
-  "failed",
-  "cancelled",
-  "superseded",
-  "expired"
-]
-const types: ReadonlyArray<RunType> = [
-  "plan",
-  "apply",
-  "destroy_plan",
-  "destroy_apply",
-  "drift_check",
-  "source_sync",
-  "compatibility_check",
-  "backup",
-  "restore"
-]
-
 export const RunsScreen = () => {
-  const text = useWords(words)
-  const terms = useWords(vocabulary)
+  const text = useWords(runListWords)
   const workspace = useWorkspace()
+  const { letterKeys } = usePreferences()
   const search = useSearch({ from: "/w/$workspace/runs" })
   const navigate = useNavigate({ from: "/w/$workspace/runs" })
-  const capsules = useQuery(capsulesQuery(workspace.id)).data
-  const query = useInfiniteQuery(
-    runsQuery(workspace.id, {
-      ...(search.status === undefined ? {} : { status: search.status }),
-      ...(search.type === undefined ? {} : { type: search.type })
-    })
-  )
-  const filtered = search.status !== undefined || search.type !== undefined
+  const go = (next: RunSearch, replace: boolean) => void navigate({ search: next, replace })
+  const [typed, setTyped] = useSearchText(search.q, (q) => go({ ...search, q }, true))
+  const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
+  const projects = useQuery(projectsQuery(workspace.id)).data ?? []
+  const sources = useQuery(sourcesQuery(workspace.id)).data ?? []
+  const byChanges = showsChanges(search)
+  const query = useInfiniteQuery({
+    ...runsQuery(workspace.id, { ...filterOf(search), ...(byChanges ? { view: "changes" } : {}) }),
+    placeholderData: keepPreviousData
+  })
+  const dayName = useDayName()
+  useRowKeys("[data-run-row]")
+  const capsuleOf = new Map(capsules.map((capsule) => [capsule.id, capsule]))
+  const projectOf = new Map(projects.length > 1 ? projects.map(({ id, name }) => [id, name]) : [])
+  const sourceOf = new Map(sources.map(({ id, name }) => [id, name]))
   return (
-    <Page title={text.title} about={text.about}>
-      <div className="toolbar">
-        <Filter
-          label={text.status}
-          value={search.status}
-          options={statuses.map((status) => [status, terms.runStatus[status]])}
-          onChange={(status) => void navigate({ search: { ...search, status }, replace: true })}
+    <Page title={text.title} about={byChanges ? text.about : text.aboutFiltered}>
+      <div className="run-filters">
+        <input
+          type="search"
+          className="input run-search"
+          data-page-search
+          aria-label={text.search}
+          placeholder={text.search}
+          maxLength={200}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
         />
-        <Filter
-          label={text.type}
-          value={search.type}
-          options={types.map((type) => [type, terms.runType[type]])}
-          onChange={(type) => void navigate({ search: { ...search, type }, replace: true })}
-        />
+        <Facets search={search} capsules={capsules} onChange={(next) => go(next, false)} />
       </div>
       <Panel flush>
         <Loadable query={query} skeleton={<Skeleton rows={8} />}>
           {({ pages }) => {
             const runs = pages.flatMap((page) => page.runs)
-            return runs.length === 0 ? (
-              <Empty icon="run" title={text.emptyTitle}>
-                <p>{filtered ? text.emptyFiltered : text.emptyText}</p>
+            const days = linesByDay(
+              runs,
+              pages.flatMap(({ folded }) => folded ?? []),
+              { foldsChecks: byChanges }
+            )
+            if (runs.length > 0) {
+              return (
+                <div className="run-days" aria-busy={query.isPlaceholderData}>
+                  {days.map(({ day, lines }) => (
+                    <section key={day}>
+                      <h2 className="run-day">{dayName(day)}</h2>
+                      <ul className="rows">
+                        {lines.map((line) => {
+                          if (line.kind === "checks") {
+                            return (
+                              <li key={line.runs[0]?.id}>
+                                <details className="run-checks">
+                                  <summary data-run-row>{text.cleanChecks(line.runs.length)}</summary>
+                                  <FoldedRows
+                                    runs={line.runs.map((run) => ({
+                                      ...run,
+                                      name: capsuleOf.get(run.capsuleId ?? "")?.name
+                                    }))}
+                                  />
+                                </details>
+                              </li>
+                            )
+                          }
+                          const capsule = capsuleOf.get(line.run.capsuleId ?? "")
+                          return (
+                            <li key={line.run.id}>
+                              <ChangeRow
+                                run={line.run}
+                                apply={line.apply}
+                                fed={line.fed}
+                                capsule={capsule}
+                                project={projectOf.get(capsule?.projectId ?? "")}
+                                source={
+                                  line.run.capsuleId === undefined ? sourceOf.get(line.run.sourceId ?? "") : undefined
+                                }
+                              />
+                            </li>
+                          )
+                        })}
+                      </ul>
+                    </section>
+                  ))}
+                </div>
+              )
+            }
+            return isFiltered(search) ? (
+              <Empty
+                icon="search"
+                title={text.noMatchTitle}
+                action={<Button onClick={() => go({}, false)}>{text.clear}</Button>}
+              >
+                <p>{text.noMatchText}</p>
               </Empty>
             ) : (
-              <RunList runs={runs} capsules={capsules ?? []} />
+              <Empty icon="run" title={text.emptyTitle}>
+                <p>{text.emptyText}</p>
+              </Empty>
             )
           }}
         </Loadable>
       </Panel>
       <MorePages query={query} />
+      {letterKeys ? (
+        <p className="run-keys">
+          <kbd>J</kbd> <kbd>K</kbd> {text.keyMove} · <kbd>Enter</kbd> {text.keyOpen} · <kbd>/</kbd> {text.keySearch}
+        </p>
+      ) : null}
     </Page>
   )
 }

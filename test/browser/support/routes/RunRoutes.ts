@@ -2,16 +2,6 @@ import { me } from "../records/People.ts"
 import { type Answer, type Asked, missing, ok, refuse, textField } from "./Answer.ts"
 import { type World, addRun, replaceRun } from "./World.ts"
 
-export const runList = (world: World, query: URLSearchParams): Answer =>
-  ok({
-    runs: (world.empty ? [] : world.runs).filter(
-      (run) =>
-        (query.get("capsuleId") === null || run.capsuleId === query.get("capsuleId")) &&
-        (query.get("status") === null || run.status === query.get("status")) &&
-        (query.get("type") === null || run.type === query.get("type"))
-    )
-  })
-
 /** The newest Run of each requested Capsule, over all that exist: `runList` may know them only by pages. */
 export const latestRuns = (world: World, query: URLSearchParams): Answer => {
   const newest = world.runs.toSorted((one, other) => other.createdAt.localeCompare(one.createdAt))

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "bun:test"
+import { runListWords } from "../../src/dashboard/screens/runs/RunListWords.ts"
+import { paletteWords } from "../../src/dashboard/app/PaletteWords.ts"
+import { driftWords } from "../../src/dashboard/ui/DriftWords.ts"
+import { applyRun, reviewRun } from "./support/records/Runs.ts"
+import { browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+const { en: words } = runListWords
+const { en: palette } = paletteWords
+const rows = "[data-run-row]"
+
+describe("the list of runs", () => {
+  test("has its filters in the address: a reload, a step back and a link show the same list", async () => {
+    const { faults, go, page } = await suite.visit()
+    await go("/w/acme/runs", rows)
+    const all = await page.locator(rows).count()
+    await page.getByRole("button", { name: words.waiting }).click()
+    await page.waitForURL(/status=waiting_approval/)
+    await page.waitForFunction(
+      ([selector, before]) => document.querySelectorAll(String(selector)).length < Number(before),
+      [rows, all] as const
+    )
+    const waiting = await page.locator(rows).count()
+    expect(waiting).toBeGreaterThan(0)
+    await page.reload()
+    await page.locator(rows).first().waitFor()
+    expect(await page.locator(rows).count()).toBe(waiting)
+    expect(await page.getByRole("button", { name: words.waiting }).getAttribute("aria-pressed")).toBe("true")
+    await page.goBack()
+    await page.waitForURL((url) => !url.search.includes("status"))
+    await page.waitForFunction(
+      ([selector, before]) => document.querySelectorAll(String(selector)).length === Number(before),
+      [rows, all] as const
+    )
+    expect(faults).toEqual([])
+  })
+
+  test("finds by words and ids, and says when nothing fits", async () => {
+    const { faults, go, page } = await suite.visit()
+    await go("/w/acme/runs", rows)
+    await page.keyboard.press("/")
+    await page.keyboard.type(reviewRun.slice(0, 16))
+    await page.waitForURL(/q=run_/)
+    await page.locator(`a[href$="${reviewRun}"]`).waitFor()
+    await page.getByRole("searchbox").fill("nothing-is-called-so")
+    await page.getByText(words.noMatchTitle).waitFor()
+    await page.getByRole("button", { name: words.clear }).first().click()
+    await page.locator(rows).first().waitFor()
+    expect(new URL(page.url()).search).toBe("")
+    expect(faults).toEqual([])
+  })
+
+  test("drift that was found is no success, and rows are opened by keyboard", async () => {
+    const { faults, go, page } = await suite.visit()
+    await go("/w/acme/runs", rows)
+    await page.getByText(driftWords.en.found).waitFor()
+    await page.keyboard.press("j")
+    await page.keyboard.press("j")
+    await page.keyboard.press("k")
+    await page.keyboard.press("Enter")
+    await page.waitForURL(/\/runs\/run_/)
+    expect(faults).toEqual([])
+  })
+
+  test("the palette finds a run by its id, and says when an id is unknown", async () => {
+    const { faults, go, page } = await suite.visit()
+    await go("/w/acme", "h1")
+    await page.keyboard.press("Control+k")
+    const field = page.getByRole("combobox")
+    await field.fill(applyRun)
+    await page.getByRole("option").filter({ hasText: "Apply" }).waitFor()
+    await page.keyboard.press("Enter")
+    await page.waitForURL(new RegExp(applyRun))
+    await page.keyboard.press("Control+k")
+    await field.fill("run_zzzzzzzzzz")
+    await page.getByText(palette.unknownId).waitFor()
+    expect(faults).toEqual([])
+  })
+})
