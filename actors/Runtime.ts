@@ -74,6 +74,7 @@ import { InterfaceMaterialization } from "./interface/InterfaceMaterialization.t
 import * as InterfacesLive from "./interface/InterfacesLive.ts"
 import { RunGroups } from "./run-group/RunGroups.ts"
 import { InterfaceSettlement } from "./interface/InterfaceSettlement.ts"
+import { Needs } from "./needs/Needs.ts"
 import { OutputShares } from "./output-share/OutputShares.ts"
 import * as RevisionPlanBehavior from "./revision-plan/RevisionPlanBehavior.ts"
 import * as RevisionPlansLive from "./revision-plan/RevisionPlansLive.ts"
@@ -268,6 +269,7 @@ const clients = Layer.mergeAll(
   Handoffs.layer.pipe(Layer.provideMerge(SetupTickets.layer)),
   InstallPlansLive.layer,
   InterfacesLive.layer,
+  Needs.layer.pipe(Layer.provide(Layer.mergeAll(ConnectionsLive.layer, SourcesLive.layer))),
   OutputShares.layer,
   RevisionPlansLive.layer,
   RunsLive.layer,

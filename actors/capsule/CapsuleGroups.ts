@@ -1,7 +1,7 @@
 import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { failedPrecondition } from "../../schema/errors/ApiError.ts"
-import type { RunGroupId, WorkspaceId } from "../../schema/records/Ids.ts"
+import type { CapsuleId, RunGroupId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { SkippedCapsule } from "../../schema/records/Run.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
@@ -18,12 +18,13 @@ export interface StartedGroup {
 
 const toSkipped = ({ capsuleId, error: { code, message } }: Refused) => ({ capsuleId, code, message })
 
-/** Updates every stale Capsule of a Workspace, wave by wave. Those that refuse their plan are named in `skipped`. */
+/** Updates every stale Capsule of a Workspace, or `only` these, wave by wave. Those that refuse their plan are named in `skipped`. */
 export const startUpdate = Effect.fn("Capsules.startUpdate")(function* (
   context: CommandContext,
-  workspaceId: WorkspaceId
+  workspaceId: WorkspaceId,
+  only?: ReadonlyArray<CapsuleId>
 ) {
-  const { id, refused } = yield* (yield* RunGroups).startUpdate(context, workspaceId)
+  const { id, refused } = yield* (yield* RunGroups).startUpdate(context, workspaceId, only)
   return { id, skipped: refused.map(toSkipped) }
 })
 

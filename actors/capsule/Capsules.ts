@@ -123,7 +123,12 @@ export class Capsules extends Context.Service<
       request: ReAdoptionRequest,
       idempotency: IdempotentRequest
     ) => Effect.Effect<Replayable<ReAdoptionResult>, ApiError>
-    readonly planUpdate: (context: CommandContext, workspaceId: WorkspaceId) => Effect.Effect<GroupResult, ApiError>
+    /** Updates what is stale, or `only` these Capsules where they are. */
+    readonly planUpdate: (
+      context: CommandContext,
+      workspaceId: WorkspaceId,
+      only?: ReadonlyArray<CapsuleId>
+    ) => Effect.Effect<GroupResult, ApiError>
     readonly driftCheckAll: (context: CommandContext, workspaceId: WorkspaceId) => Effect.Effect<GroupResult, ApiError>
     readonly backup: (
       context: CommandContext,

@@ -101,8 +101,8 @@ export const layer = Layer.effect(
       configurationPlan: (context, id, request, idempotency) =>
         answered(client(id).ConfigurationPlan({ context, request, idempotency })),
       reAdopt: (context, id, request, idempotency) => answered(client(id).ReAdopt({ context, request, idempotency })),
-      planUpdate: (context, workspaceId) =>
-        startUpdate(context, workspaceId).pipe(Effect.flatMap(projectedGroup), Effect.provideContext(services)),
+      planUpdate: (context, workspaceId, only) =>
+        startUpdate(context, workspaceId, only).pipe(Effect.flatMap(projectedGroup), Effect.provideContext(services)),
       driftCheckAll: (context, workspaceId) =>
         startDriftCheck(context, workspaceId).pipe(Effect.flatMap(projectedGroup), Effect.provideContext(services)),
       backup: Effect.fn("Capsules.backup")(function* (context, workspaceId, id) {

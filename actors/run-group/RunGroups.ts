@@ -18,10 +18,9 @@ import { automationRefusal } from "../workspace/Automation.ts"
 import { type GroupMember, groupMembers } from "./GroupMembers.ts"
 import { isOver } from "./GroupProjection.ts"
 import { RunGroupRow, RunGroupMemberRow } from "./RunGroupRow.ts"
-import { membersOf, nextSteps, wavesOf } from "./WaveDecision.ts"
-import { CapsuleRow } from "../authority/CapsuleRow.ts"
+import { updateMembers } from "./UpdateMembers.ts"
+import { nextSteps, wavesOf } from "./WaveDecision.ts"
 import type { ChangesOf } from "../database/Table.ts"
-import { DependencyEdgeRow } from "../consumption/DependencyRow.ts"
 
 const StarterJson = Schema.fromJsonString(CommandContext)
 const encodeStarter = Schema.encodeSync(StarterJson)
@@ -52,12 +51,13 @@ export class RunGroups extends Context.Service<
   RunGroups,
   {
     /**
-     * An update of what is stale and of everything that takes from it: plans the first wave. An older update of the Workspace that
-     * is still open ends for it. Fails with the first refusal when every Capsule refuses.
+     * An update of what is stale, of `only` these Capsules if given, and of everything that takes from it: plans the first wave. An
+     * older update of the Workspace that is still open ends for it. Fails with the first refusal when every Capsule refuses.
      */
     readonly startUpdate: (
       context: CommandContext,
-      workspaceId: WorkspaceId
+      workspaceId: WorkspaceId,
+      only?: ReadonlyArray<CapsuleId>
     ) => Effect.Effect<{ readonly id: RunGroupId; readonly refused: ReadonlyArray<Refused> }, ApiError>
     /** A group that is only a list of Runs. */
     readonly startCheck: (workspaceId: WorkspaceId) => Effect.Effect<RunGroupId>
@@ -266,22 +266,17 @@ const make = Effect.gen(function* () {
     yield* Effect.orDie(sql`DELETE FROM run_groups WHERE id = ${id}`)
   }, transaction(sql))
 
-  /** Stale Capsules and their consumers, in order of creation. */
-  const chosen = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
-    const updatable = yield* Effect.orDie(CapsuleRow.some(sql, "id", "status")`SELECT id, status FROM capsules
-      WHERE workspace_id = ${workspaceId} AND status IN ('active', 'stale') AND current_state_version_id IS NOT NULL
-      ORDER BY created_at, id`)
-    const edges = yield* Effect.orDie(DependencyEdgeRow.rows(sql)`SELECT producer_capsule_id AS producer,
-      consumer_capsule_id AS consumer FROM dependencies WHERE workspace_id = ${workspaceId}`)
-    const stale = updatable.filter(({ status }) => status === "stale").map(({ id }) => id)
-    const ids = membersOf(stale, new Set(updatable.map(({ id }) => id)), edges)
-    const ordered = updatable.flatMap(({ id }) => (ids.has(id) ? [id] : []))
-    return { ordered, waves: wavesOf(ordered, edges) }
-  })
-
-  const insertUpdate = Effect.fnUntraced(function* (context: CommandContext, workspaceId: WorkspaceId) {
-    const { ordered, waves } = yield* chosen(workspaceId)
-    if (ordered.length === 0) return yield* failedPrecondition("No Capsule is stale.")
+  const insertUpdate = Effect.fnUntraced(function* (
+    context: CommandContext,
+    workspaceId: WorkspaceId,
+    only: ReadonlyArray<CapsuleId> | undefined
+  ) {
+    const { ordered, waves } = yield* updateMembers(sql, workspaceId, only)
+    if (ordered.length === 0) {
+      return yield* failedPrecondition(
+        only === undefined ? "No Capsule is stale." : "None of the named Capsules of this Workspace is stale."
+      )
+    }
     const id = yield* newId(RunGroupId, "rgrp").pipe(Effect.provideContext(random))
     const { actor, actorKey } = context
     const started_by = encodeStarter({ actor, actorKey })
@@ -303,8 +298,12 @@ const make = Effect.gen(function* () {
     return id
   }, transaction(sql))
 
-  const startUpdate = Effect.fn("RunGroups.startUpdate")(function* (context: CommandContext, workspaceId: WorkspaceId) {
-    const id = yield* insertUpdate(context, workspaceId)
+  const startUpdate = Effect.fn("RunGroups.startUpdate")(function* (
+    context: CommandContext,
+    workspaceId: WorkspaceId,
+    only?: ReadonlyArray<CapsuleId>
+  ) {
+    const id = yield* insertUpdate(context, workspaceId, only)
     const refused = yield* advance(id, true)
     const made = yield* Effect.orDie(sql`SELECT 1 AS one FROM runs WHERE run_group_id = ${id} LIMIT 1`)
     const [first] = refused

@@ -3,9 +3,11 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AuditEvent } from "../records/AuditEvent.ts"
 import { Capsule, CredentialWait, StaleReason } from "../records/Capsule.ts"
 import { Discovery } from "../records/Discovery.ts"
+import { CapsuleHealth, Need, NeedCounts } from "../records/Need.ts"
 import { LatestRun, Run } from "../records/Run.ts"
 import { Workspace } from "../records/Workspace.ts"
 import { described } from "./Endpoint.ts"
+import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
 export const AttentionItem = Schema.Struct({
@@ -115,6 +117,25 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         accessOf("GET /api/v1/dashboard/overview"),
         "Workspace overview",
         "The first 100 Capsules, what waits for a person in the whole Workspace (approvals, approved plans that nobody applied, updates that are not over, failures, drift, stale Capsules, refs of Sources that cannot be fetched, paused automation, Git Connections whose origins nobody confirmed, Connections within 14 days of their expiry, tokens that could not be renewed or revoked), recent Runs and activity."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("needs", "/api/v1/dashboard/needs", {
+      query: { workspaceId: Schema.String, ...pageQuery },
+      success: Schema.Struct({
+        needs: Schema.Array(Need),
+        /** Entries over all pages. */
+        total: Schema.Int,
+        counts: NeedCounts,
+        health: CapsuleHealth,
+        ...nextCursor
+      })
+    }).annotateMerge(
+      described(
+        accessOf("GET /api/v1/dashboard/needs"),
+        "What needs a person, worst first",
+        "One entry for each Capsule, named by its worst reason, with the others in `also`; Capsules that wait for the same newer commit of a Source are one entry, which `plan-update` with their `capsuleIds` plans together. Then open updates, Connections, refs that cannot be fetched, and paused automation. `counts` has the entries of each group over all pages, and `health` counts every Capsule once, by its worst reason; a Capsule that nothing is open for is `healthy` only if a drift check has compared it, and `unchecked` otherwise."
       )
     )
   )

@@ -203,6 +203,7 @@ export const accessTable = {
   // The dashboard
   "GET /api/v1/dashboard/bootstrap": accountAccess,
   "GET /api/v1/dashboard/overview": viewer("query.workspaceId"),
+  "GET /api/v1/dashboard/needs": viewer("query.workspaceId"),
   "GET /api/v1/dashboard/latest-runs": viewer("query.workspaceId")
 } satisfies Readonly<Record<string, AccessRule>>
 

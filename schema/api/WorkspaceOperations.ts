@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import { Backup } from "../records/Backup.ts"
 import { Capsule } from "../records/Capsule.ts"
+import { CapsuleId } from "../records/Ids.ts"
 import { GivenTime } from "../records/Primitives.ts"
 import { FoldedRun, Run, RunGroup, SkippedCapsule } from "../records/Run.ts"
 import { StateVersion } from "../records/StateVersion.ts"
@@ -13,12 +14,21 @@ import { filterSentence, mostCounted, RunFacets, runFilterQuery } from "./RunQue
 /** Bytes that are counted in the background. */
 const storedMetrics = ["event_bytes", "plan_bytes", "snapshot_bytes", "backup_bytes", "history_bytes"] as const
 
+/** Capsules that an update may be limited to. */
+const mostChosen = 5000
+
 const inWorkspace = { workspaceId: Schema.String }
 const startedGroup = Schema.Struct({
   runGroup: RunGroup,
   runs: Schema.Array(Run),
   skipped: Schema.Array(SkippedCapsule)
 }).pipe(created)
+
+/** Without `capsuleIds`, all that are stale. */
+export const PlanUpdateRequest = Schema.Struct({
+  capsuleIds: Schema.optionalKey(Schema.Array(CapsuleId).check(Schema.isMinLength(1), Schema.isMaxLength(mostChosen)))
+})
+export type PlanUpdateRequest = typeof PlanUpdateRequest.Type
 
 /** What the Workspace as a whole counts, keeps and starts. */
 export const workspaceOperations = [
@@ -75,12 +85,13 @@ export const workspaceOperations = [
   ),
   HttpApiEndpoint.post("planUpdate", "/api/v1/workspaces/:workspaceId/plan-update", {
     params: inWorkspace,
+    payload: Schema.optional(PlanUpdateRequest),
     success: startedGroup
   }).annotateMerge(
     describedRun(
       accessOf("POST /api/v1/workspaces/:workspaceId/plan-update"),
-      "Update every stale Capsule, in waves",
-      "201 with the group, its `waves` and the Plan Runs of the first one: what takes Outputs of others is planned after these were applied, and left out if none that it takes has changed. Nothing is applied without approval. Capsules that refuse are named in `skipped`; if all do, the answer is the first refusal. An older update of the Workspace that is still open is cancelled (`replacedBy`)."
+      "Update stale Capsules, in waves",
+      "Every stale Capsule of the Workspace, or those of `capsuleIds` that are stale, each with what takes Outputs from it. 201 with the group, its `waves` and the Plan Runs of the first one: what takes Outputs of others is planned after these were applied, and left out if none that it takes has changed. Nothing is applied without approval. Capsules that refuse are named in `skipped`; if all do, the answer is the first refusal. An older update of the Workspace that is still open is cancelled (`replacedBy`)."
     )
   ),
   HttpApiEndpoint.post("driftCheck", "/api/v1/workspaces/:workspaceId/drift-check", {

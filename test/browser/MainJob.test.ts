@@ -120,7 +120,9 @@ describe("the main job, with the real server, tool and provider", () => {
         yield* step(() => page.getByRole("button", { name: "More actions" }).click())
         yield* step(() => page.getByRole("menuitem", { name: "Check for drift" }).click())
         yield* heading("Drift check · greeter")
-        yield* succeeded
+        yield* step(() =>
+          page.locator(".page-name .status-attention", { hasText: "Drift found" }).waitFor({ timeout: 60_000 })
+        )
         yield* step(async () => {
           const row = page.locator(".change", { hasText: "greeting" }).first()
           await row.waitFor()

@@ -107,7 +107,7 @@ export const updateJourney = Effect.fn("updateJourney")(function* (
     yield* client.settled(run.id)
   }
   const started = yield* client.call(({ workspaces }) =>
-    workspaces.planUpdate({ params: { workspaceId: world.workspaceId } })
+    workspaces.planUpdate({ params: { workspaceId: world.workspaceId }, payload: undefined })
   )
   const runGroupId = started.runGroup.id
   for (;;) {

@@ -40,6 +40,7 @@ export const actorFolders: ReadonlyArray<readonly [name: string, purpose: string
   ["run-group", "groups of Runs in waves"],
   ["dependency", "dependencies between Capsules"],
   ["output-share", "Outputs shared across Workspaces"],
+  ["needs", "what of a Workspace needs a person, read from everybody's rows"],
   ["execution", "what happens while a Run executes, settles or is recovered"],
   ["run-commands", "what people may do to a Run"],
   ["capsule", "what people, lanes and groups may do to a Capsule"],

@@ -1,4 +1,5 @@
 import { mkdirSync, renameSync, rmSync } from "node:fs"
+import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { withoutImportMeta } from "../../scripts/WithoutImportMeta.ts"
 import { madeBeforehand, programs } from "../../src/licenses/BundledPackages.ts"
@@ -16,6 +17,8 @@ let program: Promise<string> | undefined
 const compile = async (): Promise<string> => {
   const fresh = `${cache}${process.pid}-program/`
   mkdirSync(fresh, { recursive: true })
+  // Where its folder does not exist, the compiler names the entry differently, and the binary does not find it.
+  mkdirSync(dirname(entry), { recursive: true })
   const entrypoints = [
     `${root}${programs.main}`,
     entry,

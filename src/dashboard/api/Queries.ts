@@ -39,10 +39,10 @@ import { Fault } from "./Fault.ts"
 /** Lists of a Workspace refresh at this interval while visible; a Run's own page is pushed instead. */
 export const listPaceMs = 15_000
 
-type Cursor = string | undefined
+export type Cursor = string | undefined
 
 // A function, because a constant would be narrowed to `undefined` and no later page would fit it.
-const firstCursor = (): Cursor => undefined
+export const firstCursor = (): Cursor => undefined
 
 /** Follows every page of a list that is shown whole: searching a part would mislead. */
 export const everyPage = async <P extends { readonly nextCursor?: string }, A>(

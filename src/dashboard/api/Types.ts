@@ -7,7 +7,6 @@ import type { Passkey as PasskeySchema } from "../../../actors/account/NewPasske
 import type { AccountSession as AccountSessionSchema } from "../../../actors/account/Sessions.ts"
 import type { LinkedIdentity as LinkedIdentitySchema } from "../../../actors/account/UpstreamIdentities.ts"
 import type { AutoUpdateDecision as AutoUpdateDecisionSchema } from "../../../schema/records/AutoUpdate.ts"
-import type { AttentionItem as AttentionItemSchema } from "../../../schema/api/DashboardApi.ts"
 import type { RunEvent as RunEventSchema, RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import type { Departure as DepartureSchema } from "../../../schema/records/Departure.ts"
 import type { AccountToken, AccountTokenScopeCatalog } from "../../../schema/records/AccountToken.ts"
@@ -44,6 +43,7 @@ import type {
   Invitation as InvitationSchema,
   InvitationPreview as InvitationPreviewSchema
 } from "../../../schema/records/Invitation.ts"
+import type { CapsuleHealth as CapsuleHealthSchema, Need as NeedSchema } from "../../../schema/records/Need.ts"
 import type { LeftOverState as LeftOverStateSchema } from "../../../schema/records/LeftOverState.ts"
 import type { RunFacets as RunFacetsSchema } from "../../../schema/api/RunQueries.ts"
 import type {
@@ -174,7 +174,8 @@ export interface Bilingual {
 }
 
 export type Bootstrap = Answer<typeof dashboardBootstrap>
-export type AttentionItem = typeof AttentionItemSchema.Encoded
+export type Need = typeof NeedSchema.Encoded
+export type CapsuleHealth = typeof CapsuleHealthSchema.Encoded
 
 export type Overview = Answer<typeof dashboardOverview>
 export type Graph = Answer<typeof workspacesGraph>

@@ -1,7 +1,7 @@
 // Runs before the first paint and before the page's own code has arrived: theme and language, so that nothing flashes, and
 // the requests whose answers the page will need first.
 import { askEarly } from "../api/EarlyRequests.ts"
-import { capsulesRead, dashboardBootstrap, dashboardOverview, runsRead } from "../api/Endpoints.ts"
+import { capsulesRead, dashboardBootstrap, dashboardNeeds, dashboardOverview, runsRead } from "../api/Endpoints.ts"
 import { address } from "../api/Url.ts"
 import type { Bootstrap, Run } from "../api/Types.ts"
 import { applyPreferences } from "../preferences/Preferences.ts"
@@ -21,7 +21,10 @@ askEarly(address(dashboardBootstrap, {}), (body: Bootstrap) => {
     handle === undefined
       ? defaultWorkspace(body.workspaces, body.selectedWorkspaceId)
       : body.workspaces.find((each) => each.handle === handle)
-  if (workspace !== undefined) askEarly(address(dashboardOverview, { query: { workspaceId: workspace.id } }))
+  if (workspace === undefined) return
+  const query = { workspaceId: workspace.id }
+  askEarly(address(dashboardNeeds, { query }))
+  askEarly(address(dashboardOverview, { query }))
 })
 
 if (place === "capsules" && id !== undefined) askCapsule(id)

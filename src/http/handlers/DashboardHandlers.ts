@@ -8,6 +8,7 @@ import { Connections } from "../../../actors/connection/Connections.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { hasUnseenNotices } from "../../../actors/account/AccountNotices.ts"
 import { Mails } from "../../../actors/mail/Mails.ts"
+import { Needs } from "../../../actors/needs/Needs.ts"
 import { awaitsReview } from "../../../actors/restore/RestoreReview.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
@@ -19,7 +20,7 @@ import { HttpSettings } from "../HttpSettings.ts"
 import { BackupNotices } from "../BackupNotices.ts"
 import { IsolationNotice } from "../IsolationNotice.ts"
 import { attentionOf } from "./Attention.ts"
-import { authorisedWorkspace, commandContext } from "./Commands.ts"
+import { authorisedWorkspace, commandContext, cursorOf, pageRequest } from "./Commands.ts"
 import { discoveryDocument } from "./DiscoveryHandlers.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
@@ -36,6 +37,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
     const runs = yield* Runs
     const sources = yield* Sources
     const audit = yield* Audit
+    const needs = yield* Needs
     const memberships = yield* Workspaces
     const mails = yield* Mails
     const { version } = yield* HttpSettings
@@ -86,6 +88,17 @@ export const dashboardHandlers = HttpApiBuilder.group(
       latestRuns: Effect.fnUntraced(function* ({ query }) {
         const ids = query.capsuleIds.split(",").map((id) => CapsuleId.make(id))
         return { latestRuns: yield* runs.latest(yield* authorisedWorkspace, ids) }
+      }),
+      needs: Effect.fnUntraced(function* ({ query }) {
+        const caller = yield* Caller
+        const page = yield* needs.list(yield* authorisedWorkspace, { ...pageRequest(query), subject: caller.subject })
+        return {
+          needs: page.items,
+          total: page.total,
+          counts: page.counts,
+          health: page.health,
+          ...cursorOf(page)
+        }
       }),
       overview: Effect.fnUntraced(function* () {
         const caller = yield* Caller

@@ -184,8 +184,8 @@ export const workspaceHandlers = HttpApiBuilder.group(
       createBackup: Effect.fnUntraced(function* () {
         return { backup: yield* capsules.backup(yield* commandContext, yield* authorisedWorkspace, undefined) }
       }),
-      planUpdate: Effect.fnUntraced(function* () {
-        return yield* capsules.planUpdate(yield* commandContext, yield* authorisedWorkspace)
+      planUpdate: Effect.fnUntraced(function* ({ payload }) {
+        return yield* capsules.planUpdate(yield* commandContext, yield* authorisedWorkspace, payload?.capsuleIds)
       }),
       driftCheck: Effect.fnUntraced(function* () {
         return yield* capsules.driftCheckAll(yield* commandContext, yield* authorisedWorkspace)

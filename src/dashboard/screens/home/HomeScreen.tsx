@@ -1,160 +1,23 @@
 import "../../app/Kit.ts"
-import { useQuery } from "@tanstack/react-query"
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { needsQuery } from "../../api/NeedQueries.ts"
 import { overviewQuery } from "../../api/Queries.ts"
-import type { AttentionItem, Capsule, Overview, Run } from "../../api/Types.ts"
+import type { CapsuleHealth } from "../../api/Types.ts"
 import { ActivityList } from "../../app/ActivityList.tsx"
 import { RunList } from "../../app/RunList.tsx"
+import { appWords } from "../../app/Words.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { LinkButton } from "../../ui/Button.tsx"
 import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
-import { Icon, type IconName } from "../../ui/Icon.tsx"
+import { Icon } from "../../ui/Icon.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
-import { CapsuleStatus } from "../../ui/Status.tsx"
-import { Time } from "../../ui/Time.tsx"
-import { useWords } from "../../words/Words.ts"
-import { appWords } from "../../app/Words.ts"
-import { credentialWords } from "../capsule/CredentialWords.ts"
+import { MorePages } from "../../ui/MorePages.tsx"
+import { integer } from "../../words/Format.ts"
+import { useLanguage, useWords } from "../../words/Words.ts"
+import { Health } from "./Health.tsx"
+import { NeedList } from "./NeedList.tsx"
 import { homeWords } from "./Words.ts"
-
-const look: Readonly<Record<AttentionItem["kind"], readonly [IconName, string]>> = {
-  waiting_approval: ["person", "attention"],
-  approved: ["person", "attention"],
-  update_open: ["sync", "info"],
-  failed: ["warning", "bad"],
-  drifted: ["activity", "warn"],
-  stale: ["sync", "info"],
-  unknown_safety: ["shield", "bad"],
-  lane_failed: ["source", "bad"],
-  automation_paused: ["shield", "warn"],
-  origins_unconfirmed: ["connection", "bad"],
-  connection_expiring: ["connection", "warn"],
-  connection_expired: ["connection", "bad"],
-  connection_unrenewed: ["connection", "bad"],
-  connection_unrevoked: ["connection", "bad"],
-  waiting_credential: ["connection", "bad"]
-}
-
-/** Where it is unknown what exists, the failure goes without saying. */
-const oncePerCause = (items: ReadonlyArray<AttentionItem>): ReadonlyArray<AttentionItem> => {
-  const uncertain = new Set(items.filter(({ kind }) => kind === "unknown_safety").map(({ capsuleId }) => capsuleId))
-  return items.filter(({ kind, capsuleId }) => kind !== "failed" || !uncertain.has(capsuleId))
-}
-
-/** No newer commit: an input from another Capsule has changed. */
-const staleOfInput = ({ kind, staleReasons = [] }: AttentionItem): boolean =>
-  kind === "stale" && staleReasons.length > 0 && staleReasons.every((reason) => reason.kind === "input")
-
-interface AttentionRowProps {
-  readonly item: AttentionItem
-  readonly capsule: Capsule | undefined
-}
-
-const AttentionRow = ({ item, capsule }: AttentionRowProps) => {
-  const words = useWords(homeWords)
-  const turns = useWords(credentialWords).turn
-  const workspace = useWorkspace()
-  const [icon, tone] = look[item.kind]
-  const label = words.actions[item.kind]
-  return (
-    <li className="attention-row">
-      <span className={`attention-icon attention-${tone}`}>
-        <Icon name={icon} />
-      </span>
-      <span className="attention-text">
-        <span className="row-name">
-          <strong>
-            {item.capsuleName ??
-              capsule?.name ??
-              item.connectionName ??
-              item.sourceName ??
-              item.capsuleId ??
-              item.runId ??
-              workspace.displayName}
-          </strong>
-          {item.ref === undefined ? null : <span className="tag">{item.ref}</span>}
-          {capsule === undefined ? null : <span className="tag">{capsule.environment}</span>}
-        </span>
-        <span>
-          {staleOfInput(item) ? words.staleInput : words.kinds[item.kind]} · <Time at={item.since} />
-          {item.turn === undefined ? null : ` · ${turns[item.turn]}`}
-        </span>
-        {item.reason === undefined ? null : (
-          <span className="muted" lang="en">
-            {item.reason}
-          </span>
-        )}
-      </span>
-      {item.kind === "automation_paused" ? (
-        <LinkButton small to="/w/$workspace/settings/$tab" params={{ workspace: workspace.handle, tab: "settings" }}>
-          {label}
-        </LinkButton>
-      ) : item.runGroupId !== undefined ? (
-        <LinkButton
-          small
-          to="/w/$workspace/updates/$groupId"
-          params={{ workspace: workspace.handle, groupId: item.runGroupId }}
-        >
-          {label}
-        </LinkButton>
-      ) : item.sourceId !== undefined ? (
-        <LinkButton
-          small
-          to="/w/$workspace/sources/$sourceId"
-          params={{ workspace: workspace.handle, sourceId: item.sourceId }}
-        >
-          {label}
-        </LinkButton>
-      ) : item.connectionId !== undefined && item.turn === undefined ? (
-        <LinkButton small to="/w/$workspace/connections" params={{ workspace: workspace.handle }}>
-          {label}
-        </LinkButton>
-      ) : item.runId === undefined || item.turn !== undefined ? (
-        item.capsuleId === undefined ? null : (
-          <LinkButton
-            small
-            to="/w/$workspace/capsules/$capsuleId"
-            params={{ workspace: workspace.handle, capsuleId: item.capsuleId }}
-          >
-            {label}
-          </LinkButton>
-        )
-      ) : (
-        <LinkButton
-          small
-          tone={item.kind === "waiting_approval" ? "primary" : "plain"}
-          to="/w/$workspace/runs/$runId"
-          params={{ workspace: workspace.handle, runId: item.runId }}
-        >
-          {label}
-        </LinkButton>
-      )}
-    </li>
-  )
-}
-
-const CapsuleCards = ({ capsules }: { readonly capsules: ReadonlyArray<Capsule> }) => {
-  const workspace = useWorkspace()
-  return (
-    <ul className="rows">
-      {capsules.slice(0, 8).map((capsule) => (
-        <li key={capsule.id}>
-          <Link
-            to="/w/$workspace/capsules/$capsuleId"
-            params={{ workspace: workspace.handle, capsuleId: capsule.id }}
-            className="row row-capsule"
-          >
-            <span className="row-name">
-              <strong>{capsule.name}</strong>
-              <span className="muted">{capsule.environment}</span>
-            </span>
-            <CapsuleStatus status={capsule.status} />
-          </Link>
-        </li>
-      ))}
-    </ul>
-  )
-}
 
 const FirstSteps = () => {
   const words = useWords(homeWords)
@@ -181,40 +44,71 @@ const FirstSteps = () => {
   )
 }
 
-const Content = ({ overview }: { readonly overview: Overview }) => {
+/** All is well only where that is known: every Capsule is applied, was compared, and nothing differed. */
+const allIsWell = ({ capsules, complete, healthy }: CapsuleHealth): boolean => complete && healthy === capsules
+
+/** Nothing is open; says what nobody has looked at. */
+const NothingOpen = ({ health }: { readonly health: CapsuleHealth }) => {
+  const words = useWords(homeWords)
+  const language = useLanguage()
+  return (
+    <div className="quiet">
+      <Icon name="check" />
+      <p>
+        <strong>{words.attentionNone}</strong>{" "}
+        {allIsWell(health)
+          ? words.allIsWell
+          : health.unchecked > 0
+            ? words.uncheckedText(integer(language, health.unchecked))
+            : words.attentionNoneText}
+      </p>
+    </div>
+  )
+}
+
+const useNeeds = () => {
+  const workspace = useWorkspace()
+  const query = useInfiniteQuery(needsQuery(workspace.id))
+  const [first] = query.data?.pages ?? []
+  return { query, first, needs: (query.data?.pages ?? []).flatMap((page) => page.needs) }
+}
+
+const Content = () => {
   const words = useWords(homeWords)
   const workspace = useWorkspace()
   const params = { workspace: workspace.handle }
-  const named = new Map(overview.capsules.map((capsule) => [capsule.id, capsule]))
-  const runs: ReadonlyArray<Run> = overview.recentRuns
-  const attention = oncePerCause(overview.attention)
-  if (overview.capsules.length === 0 && runs.length === 0 && attention.length === 0) return <FirstSteps />
+  const overview = useQuery(overviewQuery(workspace.id))
+  const { first, needs, query } = useNeeds()
+  const isNew =
+    first !== undefined &&
+    first.total === 0 &&
+    first.health.capsules === 0 &&
+    overview.data !== undefined &&
+    overview.data.capsules.length === 0 &&
+    overview.data.recentRuns.length === 0
+  if (isNew) return <FirstSteps />
   return (
     <div className="home">
       <div className="home-main">
         <Panel
           flush
           title={words.attention}
-          beside={attention.length === 0 ? null : <span className="count">{attention.length}</span>}
+          beside={<span className="muted">{first === undefined || first.total === 0 ? null : words.order}</span>}
         >
-          {attention.length === 0 ? (
-            <div className="quiet">
-              <Icon name="check" />
-              <p>
-                <strong>{words.attentionNone}</strong> {words.attentionNoneText}
-              </p>
-            </div>
-          ) : (
-            <ul className="attention">
-              {attention.map((item) => (
-                <AttentionRow
-                  key={`${item.kind} ${item.capsuleId ?? ""} ${item.runId ?? ""} ${item.connectionId ?? ""} ${item.sourceId ?? ""} ${item.ref ?? ""} ${item.runGroupId ?? ""}`}
-                  item={item}
-                  capsule={item.capsuleId === undefined ? undefined : named.get(item.capsuleId)}
-                />
-              ))}
-            </ul>
-          )}
+          <Loadable query={query} skeleton={<Skeleton rows={4} />}>
+            {() =>
+              first === undefined || first.total === 0 ? (
+                first === undefined ? null : (
+                  <NothingOpen health={first.health} />
+                )
+              ) : (
+                <>
+                  <NeedList needs={needs} counts={first.counts} />
+                  <MorePages query={query} />
+                </>
+              )
+            }
+          </Loadable>
         </Panel>
         <Panel
           flush
@@ -225,14 +119,14 @@ const Content = ({ overview }: { readonly overview: Overview }) => {
             </Link>
           }
         >
-          <RunList runs={runs.slice(0, 8)} capsules={overview.capsules} />
+          <Loadable query={overview} skeleton={<Skeleton rows={6} />}>
+            {({ capsules, recentRuns }) => <RunList runs={recentRuns.slice(0, 8)} capsules={capsules} />}
+          </Loadable>
         </Panel>
       </div>
       <div className="home-side">
         <Panel
-          flush
           title={words.capsules}
-          beside={<span className="count">{overview.capsules.length}</span>}
           actions={
             <Link
               to="/w/$workspace/capsules"
@@ -243,7 +137,7 @@ const Content = ({ overview }: { readonly overview: Overview }) => {
             </Link>
           }
         >
-          <CapsuleCards capsules={overview.capsules} />
+          {first === undefined ? <Skeleton rows={3} /> : <Health health={first.health} />}
         </Panel>
         <Panel
           flush
@@ -254,7 +148,9 @@ const Content = ({ overview }: { readonly overview: Overview }) => {
             </Link>
           }
         >
-          <ActivityList events={overview.activity.slice(0, 6)} />
+          <Loadable query={overview} skeleton={<Skeleton rows={6} />}>
+            {({ activity }) => <ActivityList events={activity.slice(0, 6)} />}
+          </Loadable>
         </Panel>
       </div>
     </div>
@@ -264,12 +160,23 @@ const Content = ({ overview }: { readonly overview: Overview }) => {
 export const HomeScreen = () => {
   const words = useWords(homeWords)
   const workspace = useWorkspace()
-  const query = useQuery(overviewQuery(workspace.id))
+  const language = useLanguage()
+  const { first } = useNeeds()
+  const title =
+    first === undefined
+      ? words.title
+      : first.total > 0
+        ? words.needYou(first.total)
+        : first.health.capsules > 0 && allIsWell(first.health)
+          ? words.allAsConfigured
+          : words.title
+  const about =
+    first === undefined || first.health.capsules === 0
+      ? undefined
+      : words.asConfigured(integer(language, first.health.healthy), integer(language, first.health.capsules))
   return (
-    <Page title={words.title} documentTitle={workspace.displayName}>
-      <Loadable query={query} skeleton={<Skeleton rows={6} />}>
-        {(overview) => <Content overview={overview} />}
-      </Loadable>
+    <Page title={title} documentTitle={workspace.displayName} about={about}>
+      <Content />
     </Page>
   )
 }

@@ -13,7 +13,7 @@ import { latestRuns, runRoute } from "./RunRoutes.ts"
 import { shareRoute } from "./SharingRoutes.ts"
 import { signInRoute } from "./SignInRoutes.ts"
 import { sourceListRoute, sourceRoute } from "./SourceRoutes.ts"
-import { installPlan, overview, workspaceRoute } from "./WorkspaceRoutes.ts"
+import { installPlan, needsRoute, overview, workspaceRoute } from "./WorkspaceRoutes.ts"
 import { type World, addRun } from "./World.ts"
 
 /** The answer to one request, and its effect on the world. */
@@ -42,6 +42,7 @@ export const answer = (world: World, asked: Asked): Answer => {
     })
   }
   if (path === "/api/v1/dashboard/overview") return overview(world)
+  if (path === "/api/v1/dashboard/needs") return needsRoute(world, asked.query)
   if (path === "/api/v1/dashboard/latest-runs") return latestRuns(world, asked.query)
   if (kind === "account") return accountRoute([id, ...rest].join("/"), asked)
   if (kind === "workspaces" && tail !== undefined) return workspaceRoute(world, tail, asked)

@@ -2,8 +2,9 @@ import type { StateUpload } from "../../../../src/dashboard/api/Types.ts"
 import { activity } from "../records/Activity.ts"
 import { storefrontId, unconfirmedImport } from "../records/Capsules.ts"
 import { approvalRules, teams } from "../records/Approvals.ts"
+import { healthOf } from "../records/Needs.ts"
 import { automationTokens, departure, invitations, me, members } from "../records/People.ts"
-import { failedRun, reviewRun } from "../records/Runs.ts"
+import { waitingUpdate } from "../records/RunGroups.ts"
 import { ago, commit, digest, newId } from "../records/Seeds.ts"
 import { workspaceId, workspaces } from "../records/Workspaces.ts"
 import { type Answer, type Asked, field, missing, ok, textField } from "./Answer.ts"
@@ -15,40 +16,25 @@ export const overview = (world: World): Answer => {
   return ok({
     workspace: workspaces[0],
     capsules,
-    attention: world.empty
-      ? []
-      : [
-          {
-            kind: "waiting_approval",
-            capsuleId: storefrontId,
-            capsuleName: "storefront",
-            runId: reviewRun,
-            since: ago(4)
-          },
-          {
-            kind: "origins_unconfirmed",
-            connectionId: "conn_0000000000000004",
-            connectionName: "Deploy token",
-            since: ago(300)
-          },
-          {
-            kind: "unknown_safety",
-            capsuleId: "cap_0000000000000003",
-            capsuleName: "billing-database",
-            since: ago(53)
-          },
-          {
-            kind: "failed",
-            capsuleId: "cap_0000000000000003",
-            capsuleName: "billing-database",
-            runId: failedRun,
-            since: ago(53)
-          },
-          { kind: "drifted", capsuleId: "cap_0000000000000004", capsuleName: "network", since: ago(33) },
-          { kind: "stale", capsuleId: "cap_0000000000000002", capsuleName: "checkout", since: ago(12) }
-        ],
+    attention: [],
     recentRuns: world.empty ? [] : world.runs,
     activity: world.empty ? [] : activity
+  })
+}
+
+const needsPage = 6
+
+export const needsRoute = (world: World, query: URLSearchParams): Answer => {
+  const needs = world.empty ? [] : world.needs
+  const from = Number(query.get("cursor") ?? 0)
+  const counts = { failed: 0, decision: 0, blocked: 0, drifted: 0, update: 0, expiring: 0 }
+  for (const { group } of needs) counts[group] += 1
+  return ok({
+    needs: needs.slice(from, from + needsPage),
+    total: needs.length,
+    counts,
+    health: world.empty ? healthOf(0) : world.health,
+    ...(from + needsPage < needs.length ? { nextCursor: String(from + needsPage) } : {})
   })
 }
 
@@ -132,7 +118,8 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
       }))
     })
   }
-  if (rest === "plan-update" || rest === "drift-check") return ok({ runGroup: {}, runs: [], skipped: [] }, 201)
+  if (rest === "plan-update" || rest === "drift-check")
+    return ok({ runGroup: waitingUpdate, runs: [], skipped: [] }, 201)
   if (rest === "state-uploads" || rest === "backup-uploads") {
     const stateUpload: StateUpload = {
       id: rest === "state-uploads" ? "sup_0000000000000001" : importedUpload,

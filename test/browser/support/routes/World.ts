@@ -1,8 +1,10 @@
 import type {
   AutoUpdateDecision,
   Capsule,
+  CapsuleHealth,
   InstallConfig,
   LeftOverState,
+  Need,
   Run,
   RunApprovals,
   Source,
@@ -13,6 +15,7 @@ import { unruled } from "../records/Approvals.ts"
 import { backups, capsules, outputs } from "../records/Capsules.ts"
 import { connections } from "../records/Connections.ts"
 import { installConfig, report } from "../records/InstallConfigs.ts"
+import { health, needs } from "../records/Needs.ts"
 import { baseRun, failedRun, runs } from "../records/Runs.ts"
 import { newId } from "../records/Seeds.ts"
 import { dependencies, outputShares } from "../records/Sharing.ts"
@@ -42,6 +45,8 @@ export interface World {
   decisions: ReadonlyArray<AutoUpdateDecision>
   leftOvers: Array<LeftOverState>
   approvals: (run: Run) => RunApprovals
+  needs: ReadonlyArray<Need>
+  health: CapsuleHealth
   empty: boolean
 }
 
@@ -65,6 +70,8 @@ export const newWorld = (): World => ({
   decisions: [],
   leftOvers: [keptState({ workspaceId, capsuleId: "cap_0000000000000003", runId: failedRun })],
   approvals: unruled,
+  needs,
+  health,
   empty: false
 })
 

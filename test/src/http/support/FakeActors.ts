@@ -28,6 +28,7 @@ import { SetupTickets } from "../../../../actors/handoff/SetupTickets.ts"
 import { InstallPlans } from "../../../../actors/install-plan/InstallPlans.ts"
 import { OutputShares } from "../../../../actors/output-share/OutputShares.ts"
 import { RevisionPlans } from "../../../../actors/revision-plan/RevisionPlans.ts"
+import { type NeedPage, Needs } from "../../../../actors/needs/Needs.ts"
 import { Runs } from "../../../../actors/run/Runs.ts"
 import { Sources } from "../../../../actors/source/Sources.ts"
 import { ResourceHistory } from "../../../../actors/state/ResourceHistory.ts"
@@ -73,6 +74,22 @@ export const fakeSources = Sources.of({
       ? Effect.succeed({ runIds: delivery.isPing === true ? [] : [ranFor(new TextDecoder().decode(delivery.body))] })
       : Effect.fail(new ApiError({ code: "unauthenticated", message: "The delivery is not signed." }))
 })
+
+const noNeeds: NeedPage = {
+  items: [],
+  total: 0,
+  counts: { failed: 0, decision: 0, blocked: 0, drifted: 0, update: 0, expiring: 0 },
+  health: {
+    capsules: 0,
+    healthy: 0,
+    unchecked: 0,
+    waiting: 0,
+    failed: 0,
+    notApplied: 0,
+    disabled: 0,
+    complete: true
+  }
+}
 
 const actors = Layer.mergeAll(
   Layer.succeed(Capsules, {
@@ -128,6 +145,7 @@ const actors = Layer.mergeAll(
     cancelGroup: refuse,
     rollbackPlan: refuse
   }),
+  Layer.succeed(Needs, { list: () => Effect.succeed(noNeeds) }),
   Layer.succeed(Sources, fakeSources),
   Layer.succeed(Connections, {
     create: refuse,

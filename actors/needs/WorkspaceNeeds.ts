@@ -1,0 +1,58 @@
+import type { Connection } from "../../schema/records/Connection.ts"
+import type { Need } from "../../schema/records/Need.ts"
+import type { FailingLane } from "../source/SourceLanes.ts"
+import { groupOf, type OpenNeed } from "./NeedDecision.ts"
+
+interface Records {
+  /** Connections with unconfirmed origins. */
+  readonly unconfirmed: ReadonlyArray<Connection>
+  /** Connections that expired or will soon. */
+  readonly expiring: ReadonlyArray<Connection>
+  /** Connections whose renewal or revocation failed at the issuer. */
+  readonly failing: ReadonlyArray<Connection>
+  readonly lanes: ReadonlyArray<FailingLane>
+  /** Since when automation is paused. */
+  readonly pausedAt: string | undefined
+}
+
+type About = Omit<Need, "key" | "group" | "also" | "capsules" | "run" | "commit">
+
+const entry = (id: string, about: About): OpenNeed => ({
+  key: `${about.kind} ${id}`,
+  group: groupOf[about.kind],
+  also: [],
+  capsules: [],
+  ...about
+})
+
+const connectionNeed = ({ displayName, id }: Connection, about: About): OpenNeed =>
+  entry(id, { connectionId: id, connectionName: displayName, ...about })
+
+/** What needs somebody and concerns no single Capsule: Connections, refs of Sources, the switch of automation. */
+export const workspaceNeeds = ({
+  expiring,
+  failing,
+  lanes,
+  pausedAt,
+  unconfirmed
+}: Records): ReadonlyArray<OpenNeed> => [
+  ...unconfirmed.map((connection) =>
+    connectionNeed(connection, { kind: "origins_unconfirmed", since: connection.updatedAt })
+  ),
+  ...expiring.map((connection) =>
+    connectionNeed(connection, {
+      kind: connection.status === "expired" ? "connection_expired" : "connection_expiring",
+      since: connection.expiresAt ?? connection.updatedAt
+    })
+  ),
+  ...failing.flatMap((connection): ReadonlyArray<OpenNeed> => {
+    const fault = connection.oauth?.fault
+    if (fault === undefined) return []
+    const kind = fault.code === "revocation_failed" ? "connection_unrevoked" : "connection_unrenewed"
+    return [connectionNeed(connection, { kind, reason: fault.message, since: fault.at })]
+  }),
+  ...lanes.map(({ path, ref, since, sourceId, sourceName }) =>
+    entry(`${sourceId} ${ref} ${path}`, { kind: "lane_failed", sourceId, sourceName, ref, since })
+  ),
+  ...(pausedAt === undefined ? [] : [entry("", { kind: "automation_paused", since: pausedAt })])
+]

@@ -1,0 +1,25 @@
+// Free of Effect: the dashboard loads this too.
+
+/** Why something needs a person, worst first: the order of the list, and which reason names an entry. */
+export const needKinds = [
+  "unknown_safety",
+  "failed",
+  "waiting_approval",
+  "approved",
+  "waiting_credential",
+  "check_failed",
+  "update_held",
+  "lane_failed",
+  "origins_unconfirmed",
+  "connection_expired",
+  "connection_unrenewed",
+  "connection_unrevoked",
+  "automation_paused",
+  "drifted",
+  "stale",
+  "update_open",
+  "connection_expiring"
+] as const
+
+/** The headings of the list, in the order of their kinds. */
+export const needGroups = ["failed", "decision", "blocked", "drifted", "update", "expiring"] as const

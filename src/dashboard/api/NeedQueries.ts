@@ -1,0 +1,14 @@
+import { infiniteQueryOptions } from "@tanstack/react-query"
+import { call } from "./Call.ts"
+import { dashboardNeeds } from "./Endpoints.ts"
+import { type Cursor, firstCursor, listPaceMs } from "./Queries.ts"
+
+/** What needs a person, worst first. The first page is asked for early, so it has no other query. */
+export const needsQuery = (workspaceId: string) =>
+  infiniteQueryOptions({
+    queryKey: ["workspace", workspaceId, "needs"],
+    initialPageParam: firstCursor(),
+    queryFn: ({ pageParam, signal }) => call(dashboardNeeds, { query: { workspaceId, cursor: pageParam }, signal }),
+    getNextPageParam: (page): Cursor => page.nextCursor,
+    refetchInterval: listPaceMs
+  })

@@ -1,0 +1,220 @@
+import { Link } from "@tanstack/react-router"
+import { Sum } from "../../app/RunList.tsx"
+import type { Need } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { LinkButton } from "../../ui/Button.tsx"
+import { CommitLine } from "../../ui/Commit.tsx"
+import { Icon, type IconName } from "../../ui/Icon.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { japaneseReason } from "../../words/FailureReasons.ts"
+import { useLanguage, useWords } from "../../words/Words.ts"
+import { credentialWords } from "../capsule/CredentialWords.ts"
+import { needWords } from "./NeedWords.ts"
+import { PlanTogether } from "./PlanTogether.tsx"
+
+const look: Readonly<Record<Need["kind"], readonly [IconName, string]>> = {
+  unknown_safety: ["shield", "bad"],
+  failed: ["cross", "bad"],
+  waiting_approval: ["person", "attention"],
+  approved: ["person", "attention"],
+  waiting_credential: ["connection", "bad"],
+  check_failed: ["warning", "warn"],
+  update_held: ["stop", "warn"],
+  lane_failed: ["source", "bad"],
+  origins_unconfirmed: ["connection", "bad"],
+  connection_expired: ["connection", "bad"],
+  connection_unrenewed: ["connection", "bad"],
+  connection_unrevoked: ["connection", "bad"],
+  automation_paused: ["shield", "warn"],
+  drifted: ["warning", "warn"],
+  stale: ["sync", "info"],
+  update_open: ["sync", "info"],
+  connection_expiring: ["connection", "warn"]
+}
+
+/** Names shown before "and n more". */
+const mostNames = 3
+
+interface NeedProps {
+  readonly need: Need
+}
+
+const Names = ({ need: { capsules } }: NeedProps) => {
+  const words = useWords(needWords)
+  const workspace = useWorkspace()
+  const more = capsules.length - mostNames
+  return (
+    <span className="need-names">
+      {capsules.slice(0, mostNames).map(({ environment, id, name }, index) => (
+        <span key={id}>
+          {index === 0 ? "" : ", "}
+          <Link
+            to="/w/$workspace/capsules/$capsuleId"
+            params={{ workspace: workspace.handle, capsuleId: id }}
+            title={environment}
+          >
+            {name}
+          </Link>
+        </span>
+      ))}
+      {more > 0 ? ` ${words.more(more)}` : null}
+    </span>
+  )
+}
+
+const Title = ({ need }: NeedProps) => {
+  const words = useWords(needWords)
+  const workspace = useWorkspace()
+  const { capsules, connectionName, kind, ref, run, sourceName } = need
+  const [capsule] = capsules
+  if (kind === "update_open" || kind === "update_held") {
+    return (
+      <span className="row-name">
+        <strong>{words.updating(capsules.length)}</strong> <Names need={need} />
+      </span>
+    )
+  }
+  if (capsules.length > 1) {
+    return (
+      <span className="row-name">
+        <strong>{words.behind(capsules.length)}</strong> <Names need={need} />
+      </span>
+    )
+  }
+  if (capsule === undefined) {
+    return (
+      <span className="row-name">
+        <strong>{connectionName ?? sourceName ?? run?.id ?? workspace.displayName}</strong>
+        {ref === undefined ? null : <span className="tag">{ref}</span>}
+      </span>
+    )
+  }
+  return (
+    <span className="row-name">
+      <Link to="/w/$workspace/capsules/$capsuleId" params={{ workspace: workspace.handle, capsuleId: capsule.id }}>
+        <strong>{capsule.name}</strong>
+      </Link>
+      <span className="tag">{capsule.environment}</span>
+      {run?.planSummary === undefined ? null : <Sum summary={run.planSummary} />}
+    </span>
+  )
+}
+
+const sentence = (need: Need, words: (typeof needWords)["en"]): string => {
+  const { kind, neverApplied, run, staleReasons = [] } = need
+  switch (kind) {
+    case "failed":
+      if (neverApplied === true && run?.type === "plan") return words.firstPlanFailed
+      return run === undefined ? words.kinds.failed : words.failed[run.type]
+    case "waiting_approval":
+      if (run?.type === "destroy_plan") return words.destroyWaits
+      return run?.type === "restore" ? words.restoreWaits : words.kinds.waiting_approval
+    case "drifted":
+      return run?.driftedResources === undefined ? words.kinds.drifted : words.drifted(run.driftedResources)
+    case "stale":
+      if (staleReasons.length === 0 || staleReasons.some((reason) => reason.kind === "commit")) return words.kinds.stale
+      return staleReasons.some((reason) => reason.kind === "restore") ? words.staleRestore : words.staleInput
+    default:
+      return words.kinds[kind]
+  }
+}
+
+/** The server's own sentence is English. */
+const Reason = ({ need: { group, reason, run } }: NeedProps) => {
+  const language = useLanguage()
+  const error = group === "failed" || reason === undefined ? run?.error : undefined
+  const translated = language === "ja" && error !== undefined ? japaneseReason(error.code) : undefined
+  const text = translated ?? reason ?? error?.message
+  if (text === undefined) return null
+  return (
+    <span className="need-reason" {...(translated === undefined && language !== "en" ? { lang: "en" } : {})}>
+      {text}
+    </span>
+  )
+}
+
+const Action = ({ need }: NeedProps) => {
+  const words = useWords(needWords)
+  const { handle } = useWorkspace()
+  const { capsules, connectionId, kind, run, runGroupId, sourceId, turn } = need
+  const [capsule] = capsules
+  const label = words.actions[kind]
+  if (kind === "automation_paused") {
+    return (
+      <LinkButton small to="/w/$workspace/settings/$tab" params={{ workspace: handle, tab: "settings" }}>
+        {label}
+      </LinkButton>
+    )
+  }
+  if (runGroupId !== undefined) {
+    return (
+      <LinkButton small to="/w/$workspace/updates/$groupId" params={{ workspace: handle, groupId: runGroupId }}>
+        {label}
+      </LinkButton>
+    )
+  }
+  if (sourceId !== undefined) {
+    return (
+      <LinkButton small to="/w/$workspace/sources/$sourceId" params={{ workspace: handle, sourceId }}>
+        {label}
+      </LinkButton>
+    )
+  }
+  if (connectionId !== undefined && turn === undefined) {
+    return (
+      <LinkButton small to="/w/$workspace/connections" params={{ workspace: handle }}>
+        {label}
+      </LinkButton>
+    )
+  }
+  const opensRun = run !== undefined && turn === undefined && kind !== "unknown_safety"
+  if (opensRun) {
+    return (
+      <LinkButton
+        small
+        tone={kind === "waiting_approval" ? "primary" : "plain"}
+        to="/w/$workspace/runs/$runId"
+        params={{ workspace: handle, runId: run.id }}
+      >
+        {label}
+      </LinkButton>
+    )
+  }
+  return capsule === undefined ? null : (
+    <LinkButton small to="/w/$workspace/capsules/$capsuleId" params={{ workspace: handle, capsuleId: capsule.id }}>
+      {label}
+    </LinkButton>
+  )
+}
+
+/** One Capsule with all its reasons, one commit with all its Capsules, or something else of the Workspace. */
+export const NeedEntry = ({ need, replaces }: NeedProps & { readonly replaces: boolean }) => {
+  const words = useWords(needWords)
+  const turns = useWords(credentialWords).turn
+  const list = new Intl.ListFormat(useLanguage(), { type: "conjunction" })
+  const [icon, tone] = look[need.kind]
+  const isShared = need.kind === "stale" && need.capsules.length > 1
+  return (
+    <li className="attention-row" data-testid={`need-${need.capsules[0]?.name ?? need.kind}`}>
+      <span className={`attention-icon attention-${tone}`}>
+        <Icon name={icon} />
+      </span>
+      <span className="need-text">
+        <Title need={need} />
+        <span>
+          {isShared ? null : `${sentence(need, words)} · `}
+          <Time at={need.since} />
+          {need.turn === undefined ? null : ` · ${turns[need.turn]}`}
+          {need.also.length === 0 ? null : ` · ${words.alsoIs(list.format(need.also.map((kind) => words.also[kind])))}`}
+        </span>
+        {need.commit === undefined ? null : <CommitLine id={need.commit.id} description={need.commit.description} />}
+        <Reason need={need} />
+      </span>
+      {isShared ? (
+        <PlanTogether capsuleIds={need.capsules.map(({ id }) => id)} replaces={replaces} />
+      ) : (
+        <Action need={need} />
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,62 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useRouter } from "@tanstack/react-router"
+import { useState } from "react"
+import { call } from "../../api/Call.ts"
+import { workspacesPlanUpdate } from "../../api/Endpoints.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
+import { FaultNotice } from "../../ui/Feedback.tsx"
+import { useWords } from "../../words/Words.ts"
+import { needWords } from "./NeedWords.ts"
+
+interface PlanTogetherProps {
+  readonly capsuleIds: ReadonlyArray<string>
+  /** An update is open, which would end. */
+  readonly replaces: boolean
+}
+
+/** Plans Capsules that wait for one commit as one update. Nothing is applied without approval. */
+export const PlanTogether = ({ capsuleIds, replaces }: PlanTogetherProps) => {
+  const words = useWords(needWords)
+  const workspace = useWorkspace()
+  const may = useMay()
+  const router = useRouter()
+  const queryClient = useQueryClient()
+  const [asking, setAsking] = useState(false)
+  const plan = useMutation({
+    mutationFn: () =>
+      call(workspacesPlanUpdate, { params: { workspaceId: workspace.id }, body: { capsuleIds: [...capsuleIds] } }),
+    onSuccess: ({ runGroup }) => {
+      void queryClient.invalidateQueries({ queryKey: ["workspace"] })
+      void router.navigate({
+        to: "/w/$workspace/updates/$groupId",
+        params: { workspace: workspace.handle, groupId: runGroup.id }
+      })
+    }
+  })
+  if (!may("member")) return null
+  return (
+    <>
+      <Button small busy={plan.isPending} onClick={() => (replaces ? setAsking(true) : plan.mutate())}>
+        {words.planAll(capsuleIds.length)}
+      </Button>
+      {plan.error === null || asking ? null : (
+        <div className="need-fault">
+          <FaultNotice error={plan.error} />
+        </div>
+      )}
+      {asking ? (
+        <ConfirmDialog
+          title={words.replaceTitle}
+          action={words.replace}
+          change={plan}
+          onConfirm={() => plan.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          {words.replaceText}
+        </ConfirmDialog>
+      ) : null}
+    </>
+  )
+}

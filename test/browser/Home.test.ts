@@ -1,0 +1,110 @@
+import { describe, expect, test } from "bun:test"
+import { healthOf, needs } from "./support/records/Needs.ts"
+import { waitingUpdate } from "./support/records/RunGroups.ts"
+import { browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+
+describe("home", () => {
+  test("shows one entry for each capsule in groups, riskiest first, with what else it has", async () => {
+    const { page, faults, go } = await suite.visit()
+    await go("/w/acme", ".attention-row")
+    await page.getByRole("heading", { level: 1, name: "6 things need you" }).waitFor()
+    await page.getByText("279 of 300 capsules are as configured.").waitFor()
+    expect(await page.locator(".need-group > h3").allTextContents()).toEqual([
+      "Uncertain or failed 2",
+      "To approve or apply 1",
+      "Held up 1",
+      "Drifted 1",
+      "Updates 1"
+    ])
+    const entry = (name: string) => page.getByTestId(`need-${name}`)
+    await entry("metrics").getByText("Its first plan failed: nothing of it exists yet").waitFor()
+    await entry("metrics").getByText("Reference to undeclared input variable: retention_days").waitFor()
+    await entry("storefront").getByText("also: drifted").waitFor()
+    await entry("storefront").getByText("storefront: cut legacy export access").waitFor()
+    await entry("storefront").getByRole("link", { name: "Review" }).waitFor()
+    await entry("network").getByText("3 resources changed outside svc").waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test("plans together what one commit waits for, and opens the update", async () => {
+    const { api, page, faults, go } = await suite.visit()
+    await page.route(`**/api/v1/run-groups/${waitingUpdate.id}**`, (route) =>
+      route.fulfill({ json: { runGroup: waitingUpdate, runs: [] } })
+    )
+    await go("/w/acme", ".attention-row")
+    const entry = page.getByTestId("need-checkout")
+    await entry.getByText("14 capsules are behind").waitFor()
+    await entry.getByText("and 11 more").waitFor()
+    await entry.getByRole("button", { name: "Plan all 14" }).click()
+    await page.waitForURL(/\/updates\//)
+    const [change] = api.changes
+    expect(change?.path).toEndWith("/plan-update")
+    const shared = needs.find(({ capsules }) => capsules.length === 14)
+    expect(change?.body).toEqual({ capsuleIds: shared?.capsules.map(({ id }) => id) ?? [] })
+    expect(faults).toEqual([])
+  })
+
+  test("asks first where a new update would end the one that is open", async () => {
+    const { api, page, faults, go } = await suite.visit()
+    const open = {
+      key: waitingUpdate.id,
+      group: "blocked",
+      kind: "update_held",
+      also: [],
+      since: waitingUpdate.createdAt,
+      capsules: needs[0]?.capsules ?? [],
+      runGroupId: waitingUpdate.id,
+      reason: "The next wave is not planned."
+    } as const
+    api.world.needs = [open, ...needs.filter(({ kind }) => kind === "stale")]
+    await go("/w/acme", ".attention-row")
+    await page.getByText("The next wave is not planned.").waitFor()
+    await page.getByRole("button", { name: "Plan all 14" }).click()
+    const question = page.getByRole("dialog", { name: "Start a new update?" })
+    await question.getByRole("button", { name: "Cancel" }).click()
+    await question.waitFor({ state: "detached" })
+    expect(api.changes).toEqual([])
+    expect(faults).toEqual([])
+  })
+
+  test("reads further entries on demand, and counts all of them from the start", async () => {
+    const { api, page, faults, go } = await suite.visit()
+    const [drifted] = needs.filter(({ kind }) => kind === "drifted")
+    if (drifted === undefined) throw new Error("no drift")
+    api.world.needs = Array.from({ length: 8 }, (_, index) => ({ ...drifted, key: `cap_${index}` }))
+    await go("/w/acme", ".attention-row")
+    await page.getByRole("heading", { level: 1, name: "8 things need you" }).waitFor()
+    expect(await page.locator(".need-group > h3").allTextContents()).toEqual(["Drifted 8"])
+    expect(await page.locator(".attention-row").count()).toBe(6)
+    await page.getByRole("button", { name: "Show more" }).click()
+    await page.locator(".attention-row").nth(7).waitFor()
+    expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0)
+    expect(faults).toEqual([])
+  })
+
+  test("says that all is well only where that is known", async () => {
+    const { api, page, faults, go } = await suite.visit()
+    api.world.needs = []
+    api.world.health = healthOf(12)
+    await go("/w/acme", ".health")
+    await page.getByRole("heading", { level: 1, name: "Everything is as configured" }).waitFor()
+    await page.getByText("its last drift check found no difference").waitFor()
+
+    api.world.health = healthOf(12, { healthy: 4, unchecked: 8 })
+    await page.reload()
+    await page.getByRole("heading", { level: 1, name: "Home" }).waitFor()
+    await page.getByText("8 capsules were never checked for drift").waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test("in Japanese on a phone is in Japanese and fits", async () => {
+    const { page, faults, go } = await suite.visit({ language: "ja", theme: "dark", width: 390, height: 844 })
+    await go("/w/acme", ".attention-row")
+    await page.getByRole("heading", { level: 1, name: "6 件の対応が必要です" }).waitFor()
+    await page.getByRole("button", { name: "14 個すべてをプラン" }).waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+    expect(faults).toEqual([])
+  })
+})
