@@ -1,53 +1,23 @@
-import { Effect, Option, Redacted, Stdio, Stream } from "effect"
-import { Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
+import { Effect, Option, Redacted } from "effect"
+import { Command, Flag } from "effect/cli"
 import { formatListenAddress } from "../http/ListenAddress.ts"
 import type { IssuedLink } from "../operator/AccountCommands.ts"
 import { OperatorAccounts, OperatorKeys } from "../operator/Operator.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
-import { CommandFailed, jsonFlag, print } from "./Output.ts"
+import { jsonFlag, print } from "./Output.ts"
 import { leftOverStatesCommand } from "./LeftOverStatesCommand.ts"
+import { newPassword, passwordFlag } from "./Password.ts"
 import { operatorsCommand } from "./OperatorsCommand.ts"
 import { reloadCommand } from "./PolicyCommands.ts"
 import { restoreReviewCommand } from "./RestoreReviewCommand.ts"
 import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
 import { usersCommand } from "./UsersCommand.ts"
 
-const maxPasswordBytes = 1024
-
 const emailFlag = Flag.String("email").pipe(
   Flag.withDescription("E-mail address of the account"),
   Flag.withMetavar("address")
 )
-const passwordFlag = Flag.Boolean("password-stdin").pipe(
-  Flag.withDescription("Read the password from standard input instead of asking for it"),
-  Flag.withDefault(false)
-)
-
-const askPassword = Effect.gen(function* () {
-  const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
-  if (!canPrompt) {
-    return yield* new CommandFailed({
-      message: "There is no terminal to ask for the password at. Give it on standard input, with --password-stdin."
-    })
-  }
-  const password = yield* Prompt.run(Prompt.Password({ message: "Password" }))
-  const again = yield* Prompt.run(Prompt.Password({ message: "The same password again" }))
-  if (Redacted.value(password) === Redacted.value(again)) return password
-  return yield* new CommandFailed({ message: "The two passwords differ. Nothing was changed; repeat the command." })
-})
-
-const readPassword = Effect.fn("readPassword")(function* (fromStdin: boolean) {
-  if (!fromStdin) return yield* askPassword
-  const stdio = yield* Stdio.Stdio
-  const text = yield* Stream.mkString(Stream.decodeText(stdio.stdin))
-  const password = text.replace(/\r?\n$/, "")
-  if (password === "" || password.length > maxPasswordBytes) {
-    return yield* new CommandFailed({ message: "Standard input held no password of reasonable length." })
-  }
-  return Redacted.make(password)
-})
-
 /** Where a link leads: the flag, else the server that issued it, else the settings. */
 const linkOf = (
   settings: Settings,
@@ -69,7 +39,7 @@ const createUser = Command.make(
   { ...dataFlags, email: emailFlag, passwordStdin: passwordFlag, json: jsonFlag },
   Effect.fn("createUser")(function* ({ config, email, json, passwordStdin, ...flags }) {
     const settings = yield* settingsOf(flags, config)
-    const password = yield* readPassword(passwordStdin)
+    const password = yield* newPassword(passwordStdin)
     const user = yield* withAccounts(settings, (accounts) => accounts.createUser({ email, password }))
     yield* print(json, { subject: user.subject, email: user.email }, `Created ${user.email} (${user.subject}).`)
   })
@@ -149,7 +119,7 @@ const resetPassword = Command.make(
   },
   Effect.fn("resetPassword")(function* ({ config, email, json, mail, passwordStdin, ...flags }) {
     const settings = yield* settingsOf(flags, config)
-    const given = passwordStdin ? Option.some(yield* readPassword(true)) : Option.none()
+    const given = passwordStdin ? Option.some(yield* newPassword(true)) : Option.none()
     if (Option.isNone(given)) {
       const link = yield* withAccounts(settings, (accounts) => accounts.resetLink({ email, mail }))
       return yield* printLink(json, linkOf(settings, link, Option.isSome(flags.baseUrl)), link)

@@ -22,6 +22,11 @@ export const clientCommandNames: ReadonlySet<string> = new Set([
   "rollback",
   "destroy",
   "adopt",
+  "export",
+  "connection",
+  "member",
+  "invite",
+  "open",
   "api"
 ])
 

@@ -2,8 +2,14 @@ import { Command } from "effect/cli"
 import { adoptCommand } from "./adopt/AdoptCommand.ts"
 import { contextCommand } from "./context/ContextCommands.ts"
 import { installCommand } from "./install/InstallCommand.ts"
-import { loginCommand, logoutCommand, tokenCommand } from "./login/LoginCommands.ts"
+import { connectionCommand } from "./connection/ConnectionCommands.ts"
+import { loginCommand, logoutCommand } from "./login/LoginCommands.ts"
+import { tokenCommand } from "./login/TokenCommands.ts"
+import { inviteCommand } from "./member/InviteCommands.ts"
+import { memberCommand } from "./member/MemberCommands.ts"
 import { apiCommand } from "./remote/ApiCommand.ts"
+import { exportCommand } from "./remote/CapsuleExportCommand.ts"
+import { openCommand } from "./remote/OpenCommand.ts"
 import { capsuleCommand } from "./remote/CapsuleCommands.ts"
 import { applyCommand, approveCommand } from "./remote/DecisionCommands.ts"
 import { destroyCommand, driftCommand, planCommand, rollbackCommand } from "./remote/PlanCommands.ts"
@@ -35,8 +41,15 @@ export const dailyCommands = [
   rollbackCommand,
   destroyCommand,
   adoptCommand,
+  exportCommand,
+  openCommand,
   apiCommand
 ] as const
 
+/** Who works in a Workspace, and with which credentials. */
+export const teamCommands = [connectionCommand, memberCommand, inviteCommand] as const
+
 /** The commands that are clients of a server, without the rest. */
-export const clientSvc = Command.make("svc").pipe(Command.withSubcommands([...signInCommands, ...dailyCommands]))
+export const clientSvc = Command.make("svc").pipe(
+  Command.withSubcommands([...signInCommands, ...dailyCommands, ...teamCommands])
+)

@@ -3,5 +3,7 @@ export const clientEnv = {
   url: "SVC_URL",
   token: "SVC_TOKEN",
   context: "SVC_CONTEXT",
-  workspace: "SVC_WORKSPACE"
+  workspace: "SVC_WORKSPACE",
+  code: "SVC_CODE",
+  invitation: "SVC_INVITATION"
 } as const

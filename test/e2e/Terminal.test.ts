@@ -4,7 +4,7 @@ import { commandHelps } from "../../scripts/CommandReference.ts"
 import { clientCommandNames } from "../../src/cli/ClientCommandNames.ts"
 import { it } from "../support/Effect.ts"
 import { heldApply } from "./support/HeldApply.ts"
-import { isIncomplete, network, policyOf, services, terminalPage } from "./support/NetworkShell.ts"
+import { isIncomplete, modulesWith, network, services, terminalPage } from "./support/NetworkShell.ts"
 import { atTerminal, shellOf } from "./support/Shell.ts"
 
 setDefaultTimeout(180_000)
@@ -15,7 +15,7 @@ const linesOfPage = [...terminalPage.matchAll(/^```sh\n(.*?)^```$/gms)]
   .filter((line) => !line.startsWith("svc login"))
 
 /** Commands that leave a plan which waits for approval. */
-const leavesPlan = /^svc (?:install|plan|rollback|destroy) /
+const leavesPlan = /^svc (?:install|plan|rollback|destroy|adopt) /
 
 /** The examples of `--help`, in an order in which each can be carried out. */
 const exampleWalk = [
@@ -39,16 +39,30 @@ const exampleWalk = [
   "svc apply network --no-wait --json",
   "svc run watch network",
   'svc rollback network --reason "the route is missing"',
-  "svc rollback network --generation 1"
+  "svc rollback network --generation 1",
+  "svc open network --print",
+  "svc connection create staging --provider hashicorp/aws --env AWS_ACCESS_KEY_ID --env AWS_SECRET_ACCESS_KEY",
+  "svc connection rotate staging --values credentials.json",
+  "svc invite create eve@example.com",
+  "svc invite withdraw eve@example.com",
+  "svc invite create bob@example.com --role admin",
+  "svc invite create --json | jq -r .link > link.txt",
+  "svc invite accept --link-file link.txt --new-account --email bob@example.com --password-stdin < password.txt",
+  "svc member role bob@example.com admin",
+  "svc member remove bob@example.com --yes",
+  "svc token create ci --scope read --scope write --bound --password-stdin < password.txt",
+  "svc token revoke ci --password-stdin < password.txt",
+  "svc run cancel network",
+  "svc export network --confirm network --out network.tar.gz --password-stdin < password.txt"
 ]
 
 describe.skipIf(isIncomplete)("svc in the terminal", () => {
   it.live("docs/terminal.md: installs, reviews, applies, changes, goes back, compares and ends", () =>
     Effect.gen(function* () {
-      const { run, server } = yield* network
+      const { run, server, shell } = yield* network
       const shown: Array<string> = []
       for (const line of linesOfPage) {
-        if (line === "svc source sync network") yield* server.commit({ "network/main.tf": policyOf("s3:PutObject") })
+        if (line === "svc source sync network") yield* server.commit(modulesWith("s3:PutObject"))
         const { code, error, out } = yield* run(line)
         expect({ line, code, error: code === 0 || code === 3 ? "" : error }).toEqual({
           line,
@@ -70,6 +84,14 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
       expect(change).not.toContain("\u001b")
       expect(JSON.parse(after("svc apply network --json"))).toMatchObject({ run: { status: "succeeded" } })
       expect(after("svc capsule list --all")).toContain("destroyed")
+      expect(
+        after("svc adopt terraform.tfstate --source https://git.example.com/infra.git --module queue --name queue")
+      ).toContain("The plan shows no changes: the module fits what is there.")
+      expect(shown.join("")).not.toContain("an example")
+      expect(after("svc member list")).toMatch(/bob@example\.com +member +active/)
+      const listed = yield* shell.run("tar -tzf queue.tar.gz")
+      expect(listed.out).toContain("terraform.tfstate")
+      expect((yield* shell.run("stat -c %a queue.tar.gz")).out).toBe("600\n")
     }).pipe(Effect.provide(services))
   )
 
@@ -93,6 +115,7 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
         const given = line
           .replace("sha256:...", yield* field("svc run get network --json | jq -r .run.planDigest"))
           .replace("cap_...", yield* field("svc capsule get network --json | jq -r .capsule.id"))
+          .replace(/^svc connection create/, "AWS_ACCESS_KEY_ID=AKIAEXAMPLE AWS_SECRET_ACCESS_KEY=secret $&")
         const { code, error } = yield* run(given)
         expect([line, code, error]).toEqual([line, leavesPlan.test(line) ? 3 : 0, expect.any(String)])
         // A Run that a request of the person's own began is waited for, as the next one needs its Capsule.

@@ -1,7 +1,8 @@
-import { Console, Effect } from "effect"
+import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { planFlags, planned } from "../remote/PlanCommands.ts"
+import { progress } from "../remote/Progress.ts"
 import { onServer } from "../remote/Remote.ts"
 import { idempotencyKeyFlag, keyHeaders } from "../remote/RemoteFlags.ts"
 import { workspaceNamed } from "../remote/Selection.ts"
@@ -23,7 +24,7 @@ export const installCommand = Command.make(
       const workspace = yield* workspaceNamed(given.workspace)
       const headers = yield* keyHeaders(given.idempotencyKey)
       const created = yield* client.installPlans.create({ params: { workspaceId: workspace.id }, headers, payload })
-      if (!given.json) yield* Console.error(`Reading ${given.url} ...`)
+      if (!given.json) yield* progress(`Reading ${given.url} ...`)
       const { planRunId } = yield* plannedInstall(created.installPlan, "The module was not installed:")
       const { run } = yield* client.runs.read({ params: { runId: planRunId } })
       yield* planned(run, given)

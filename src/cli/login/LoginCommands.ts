@@ -1,7 +1,7 @@
-import { Console, Effect, Option, Redacted } from "effect"
+import { Console, Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { CommandFailed, jsonFlag, print } from "../Output.ts"
-import { currentToken, type DevicePrompt, logIn, logOut, serverOrigin } from "./DeviceLogin.ts"
+import { type DevicePrompt, logIn, logOut, serverOrigin } from "./DeviceLogin.ts"
 import { StoredLogins } from "./StoredLogins.ts"
 
 const serverArgument = Argument.String("server").pipe(
@@ -49,13 +49,3 @@ export const logoutCommand = Command.make(
     yield* print(json, { server: origin, loggedIn: false }, `Logged out at ${origin}.`)
   }, Effect.provide(StoredLogins.layer))
 ).pipe(Command.withDescription("End a login, at the server and on this machine"))
-
-export const tokenCommand = Command.make(
-  "token",
-  { server: Argument.optional(serverArgument), json: jsonFlag },
-  Effect.fn("token")(function* ({ json, server }) {
-    const origin = yield* chosen(server)
-    const token = Redacted.value(yield* currentToken(origin))
-    yield* print(json, { server: origin, token }, token)
-  }, Effect.provide(StoredLogins.layer))
-).pipe(Command.withDescription("Print an access token of the login, for scripts: Authorization: Bearer $(svc token)"))

@@ -1,10 +1,11 @@
 import { Console, Effect, Option, Redacted, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import { repeatedWhereSafe } from "../../client/SafeRepeat.ts"
 import { CommandFailed } from "../Output.ts"
 import { inputText } from "./InputText.ts"
 import { onServer, Remote } from "./Remote.ts"
-import { refusal } from "./RemoteFailed.ts"
+import { refusal, RefusedAnswer } from "./RemoteFailed.ts"
 import { idempotencyKeyFlag, keyHeaders, workspaceFlags } from "./RemoteFlags.ts"
 import { workspaceNamed } from "./Selection.ts"
 
@@ -32,10 +33,7 @@ const inputOf = Effect.fn("inputOf")(function* (file: string) {
   )
 })
 
-const Refusal = Schema.Struct({
-  error: Schema.Struct({ code: Schema.String, message: Schema.String, requestId: Schema.optionalKey(Schema.String) })
-})
-const decodeRefusal = Schema.decodeEffect(Schema.fromJsonString(Refusal))
+const decodeRefusal = Schema.decodeEffect(Schema.fromJsonString(RefusedAnswer))
 
 export const apiCommand = Command.make(
   "api",
@@ -56,7 +54,7 @@ export const apiCommand = Command.make(
   Effect.fn("api")((given) =>
     Effect.gen(function* () {
       const { origin, token } = yield* Remote
-      const client = yield* HttpClient.HttpClient
+      const client = repeatedWhereSafe(yield* HttpClient.HttpClient)
       const path = given.path.includes(placeholder)
         ? given.path.replaceAll(placeholder, (yield* workspaceNamed(given.workspace)).id)
         : given.path

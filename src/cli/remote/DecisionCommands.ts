@@ -1,10 +1,11 @@
-import { Console, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import type { Run } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, print } from "../Output.ts"
 import { planFlags, planned } from "./PlanCommands.ts"
 import { addressOf, capsuleOfRun, planTitled, showPlan } from "./PlanShown.ts"
+import { progress } from "./Progress.ts"
 import { onServer } from "./Remote.ts"
 import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
 import { idempotencyKeyFlag, keyHeaders, workspaceFlags } from "./RemoteFlags.ts"
@@ -112,7 +113,7 @@ export const applyCommand = Command.make(
       const plan = yield* runNamed(given.plan, given.workspace, isApproved, "plan that is approved")
       const headers = yield* keyHeaders(given.idempotencyKey)
       const { run } = yield* runs.apply({ params: { runId: plan.id }, headers, payload: {} })
-      if (!given.json) yield* Console.error(yield* planTitled(run))
+      if (!given.json) yield* progress(yield* planTitled(run))
       yield* planned(run, given)
     }).pipe(onServer(given))
   )

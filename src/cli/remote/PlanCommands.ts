@@ -1,4 +1,4 @@
-import { Console, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { StateVersionId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
@@ -6,6 +6,7 @@ import { SvcClient } from "../../client/SvcClient.ts"
 import { print } from "../Output.ts"
 import { capsuleArgument } from "./CapsuleCommands.ts"
 import { showEnd } from "./PlanShown.ts"
+import { progress } from "./Progress.ts"
 import { onServer } from "./Remote.ts"
 import { idempotencyKeyFlag, keyHeaders, waitTimeoutFlag, workspaceFlags } from "./RemoteFlags.ts"
 import { awaitRun, endOf } from "./RunEnd.ts"
@@ -35,7 +36,7 @@ export const planned = Effect.fn("planned")(function* (run: Run, { json, wait, w
   if (json) yield* print(true, { run: ended }, "")
   else yield* showEnd(ended)
   if (ended.status === "waiting_approval" && !json) {
-    yield* Console.error(`Approve it with \`svc approve ${ended.id}\`, then apply it with \`svc apply ${ended.id}\`.`)
+    yield* progress(`Approve it with \`svc approve ${ended.id}\`, then apply it with \`svc apply ${ended.id}\`.`)
   }
   yield* endOf(ended)
 })

@@ -5,6 +5,8 @@ import { type StoredContext, StoredContexts } from "../context/StoredContexts.ts
 import { currentToken, serverOrigin } from "../login/DeviceLogin.ts"
 import { StoredLogins } from "../login/StoredLogins.ts"
 import { CommandFailed } from "../Output.ts"
+import { explainedOf } from "./OtherServer.ts"
+import { Quiet } from "./Progress.ts"
 import { inWords } from "./RemoteFailed.ts"
 
 /** The server that a command talks to, and what the settings say about its Workspace. */
@@ -18,13 +20,15 @@ export class Remote extends Context.Service<
   }
 >()("svc/cli/Remote") {}
 
-const unnamed = new CommandFailed({
-  message: "No server is named. Give --server or SVC_URL, set a context, or log in at one with `svc login`."
-})
+const unnamed = (logins: number) =>
+  new CommandFailed({
+    message: `${logins === 0 ? "There is no login" : "There are several logins"}, and no server is named. Give --server or SVC_URL, set a context, or log in at one with \`svc login\`.`
+  })
 
 export interface Named {
   readonly server: Option.Option<string>
   readonly context: Option.Option<string>
+  readonly quiet: boolean
 }
 
 /** The context that the flag, the variable or the settings name; none where nothing does. */
@@ -44,7 +48,7 @@ const chosenContext = Effect.fnUntraced(function* (named: Option.Option<string>)
   })
 })
 
-const chosen = Effect.fn("Remote.chosen")(function* ({ context, server }: Named) {
+const chosen = Effect.fn("Remote.chosen")(function* ({ context, server }: Pick<Named, "context" | "server">) {
   const fromEnvironment = yield* Config.option(Config.String(clientEnv.url))
   const given = Option.orElse(server, () => fromEnvironment)
   const stored = yield* chosenContext(context)
@@ -55,7 +59,7 @@ const chosen = Effect.fn("Remote.chosen")(function* ({ context, server }: Named)
       ? yield* serverOrigin(stored.value.server)
       : only !== undefined && others.length === 0
         ? only
-        : yield* unnamed
+        : yield* unnamed(only === undefined ? 0 : others.length + 1)
   const token = yield* Config.option(Config.Redacted(clientEnv.token))
   const workspace = yield* Config.option(Config.String(clientEnv.workspace))
   return Remote.of({
@@ -73,7 +77,10 @@ const chosen = Effect.fn("Remote.chosen")(function* ({ context, server }: Named)
 const remoteLayer = (named: Named) =>
   Layer.unwrap(
     Effect.map(chosen(named), (remote) =>
-      Layer.merge(Layer.succeed(Remote, remote), SvcClient.layer({ baseUrl: remote.origin, token: remote.token }))
+      Layer.merge(
+        Layer.succeed(Remote, remote),
+        SvcClient.layer({ baseUrl: remote.origin, token: remote.token, retries: true })
+      )
     )
   ).pipe(Layer.provide(Layer.merge(StoredLogins.layer, StoredContexts.layer)))
 
@@ -83,5 +90,5 @@ export const onServer =
   <A, E, R>(command: Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
       const { origin } = yield* Remote
-      return yield* command.pipe(inWords(origin))
-    }).pipe(Effect.provide(remoteLayer(named)))
+      return yield* command.pipe(explainedOf(origin), inWords(origin))
+    }).pipe(Effect.provide(remoteLayer(named)), Effect.provideService(Quiet, named.quiet))

@@ -39,6 +39,11 @@ const exitCodeOf = (status: number) => {
 
 const signIn: ReadonlySet<string> = new Set(["unauthenticated", "invalid_token"])
 
+/** The envelope of a refusal, for requests outside the client. */
+export const RefusedAnswer = Schema.Struct({
+  error: Schema.Struct({ code: Schema.String, message: Schema.String, requestId: Schema.optionalKey(Schema.String) })
+})
+
 /** What a server answers to a request that it refuses. */
 export interface Refused {
   readonly code: string

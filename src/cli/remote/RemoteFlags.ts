@@ -27,7 +27,12 @@ const named = (name: string, description: string, metavar: string) =>
 export const serverFlags = {
   server: named("server", "Origin of the server; else SVC_URL, the context, or the only login", "origin"),
   context: named("context", "A context of `svc context list`; else SVC_CONTEXT, or the current one", "name"),
-  json: jsonFlag
+  json: jsonFlag,
+  quiet: Flag.Boolean("quiet").pipe(
+    Flag.withAlias("q"),
+    Flag.withDescription("No progress on standard error"),
+    Flag.withDefault(false)
+  )
 }
 
 /** The same for a command that works in a Workspace. */

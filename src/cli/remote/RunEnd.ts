@@ -6,6 +6,7 @@ import type { Run } from "../../../schema/records/Run.ts"
 import { followEvents, followLogs } from "../../client/RunFollower.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, PlanWaits } from "../Output.ts"
+import { progress } from "./Progress.ts"
 import { Remote } from "./Remote.ts"
 import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
 import { summaryText } from "./PlanText.ts"
@@ -30,9 +31,6 @@ const phases: Readonly<Record<RunPhase, string>> = {
 const isPhase = Schema.is(RunPhase)
 const phaseOf = (phase: unknown): string => (isPhase(phase) ? phases[phase] : "working")
 
-/** Progress is for people, so it goes to standard error; scripts read standard output. */
-const progress = (line: string) => Console.error(terminalText(line))
-
 const phasesOf = (run: Run) =>
   Effect.gen(function* () {
     const { origin, token } = yield* Remote
@@ -41,7 +39,7 @@ const phasesOf = (run: Run) =>
         const { data, kind } = event
         if (kind === "run.phase") return progress(`${phaseOf(data["phase"])} ...`)
         return kind === "resource.completed" || kind === "resource.failed"
-          ? progress(`  ${String(data["address"])} ${kind === "resource.completed" ? "done" : "failed"}`)
+          ? progress(`  ${terminalText(String(data["address"]))} ${kind === "resource.completed" ? "done" : "failed"}`)
           : Effect.void
       })
     )
@@ -84,7 +82,7 @@ const settled = (run: Run) =>
   })
 
 const stopped = (run: Run) =>
-  Console.error(
+  progress(
     `Stopped watching. The Run goes on: \`svc run watch ${run.id}\` shows it again, \`svc run cancel ${run.id}\` ends it.`
   )
 

@@ -132,25 +132,58 @@ export const sourcesOf = Effect.fn("sourcesOf")(function* (workspaceId: Workspac
   )
 })
 
+interface NamedRecord {
+  readonly id: string
+}
+
+/** The one record of a list with this name. */
+export const onlyNamed = Effect.fnUntraced(function* <A extends NamedRecord>(
+  all: ReadonlyArray<A>,
+  nameOf: (one: A) => string,
+  named: string,
+  { list, several, what }: { readonly what: string; readonly several: string; readonly list: string }
+) {
+  const [first, ...others] = all.filter((one) => nameOf(one) === named)
+  if (first === undefined) return yield* missing(what, named, all.map(nameOf), list)
+  return others.length === 0
+    ? first
+    : yield* ambiguous(
+        several,
+        named,
+        [first, ...others].map(({ id }) => id)
+      )
+})
+
 /** A Source by id or by name. */
 export const sourceNamed = Effect.fn("sourceNamed")(function* (named: string, workspace: Option.Option<string>) {
   const client = yield* SvcClient
   if (isSourceId(named)) return (yield* client.sources.read({ params: { sourceId: SourceId.make(named) } })).source
   const all = yield* sourcesOf((yield* workspaceNamed(workspace)).id)
-  const found = all.filter(({ name }) => name === named)
-  const [first, ...others] = found
-  if (first === undefined)
-    return yield* missing(
-      "Source",
-      named,
-      all.map(({ name }) => name),
-      "svc source list"
-    )
-  return others.length === 0
-    ? first
-    : yield* ambiguous(
-        "Sources",
-        named,
-        found.map(({ id }) => id)
-      )
+  const words = { what: "Source", several: "Sources", list: "svc source list" }
+  return yield* onlyNamed(all, ({ name }) => name, named, words)
+})
+
+/** The Connections that a Workspace may use, those of the operator included. */
+export const connectionsOf = Effect.fn("connectionsOf")(function* (workspaceId: WorkspaceId) {
+  const client = yield* SvcClient
+  return yield* allPages((query) =>
+    Effect.map(client.connections.list({ query: { ...query, workspaceId } }), ({ connections: items, nextCursor }) => ({
+      items,
+      nextCursor
+    }))
+  )
+})
+
+/** A Connection by id or by name. */
+export const connectionNamed = Effect.fn("connectionNamed")(function* (
+  named: string,
+  workspace: Option.Option<string>
+) {
+  const client = yield* SvcClient
+  if (named.startsWith("conn_")) {
+    return (yield* client.connections.read({ params: { connectionId: named } })).connection
+  }
+  const all = yield* connectionsOf((yield* workspaceNamed(workspace)).id)
+  const words = { what: "Connection", several: "Connections", list: "svc connection list" }
+  return yield* onlyNamed(all, ({ displayName }) => displayName, named, words)
 })

@@ -1,5 +1,6 @@
 import { Redacted, Result } from "effect"
 import type { Headers } from "effect/http"
+import { sessionHeader } from "../../../schema/api/SessionHeader.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 
 /**
@@ -11,8 +12,6 @@ export interface PresentedCredential {
   readonly ambient: boolean
   readonly secret: Redacted.Redacted<string>
 }
-
-export const sessionHeader = "x-svc-account-session"
 
 const maxSecretLength = 512
 // A single token: a comma would mean a second Authorization header.

@@ -8,6 +8,8 @@ interface Waiting {
   head: string
   /** Bytes of the body that are still to come; undefined until the head is whole. */
   missing: number | undefined
+  /** Of a body in chunks: the last bytes that arrived. */
+  tail: string | undefined
   sentAt: number
 }
 
@@ -15,9 +17,19 @@ interface Waiting {
 const headBytes = 4096
 
 const headEnd = "\r\n\r\n"
+/** No body that is measured contains it. */
+const lastChunk = "\r\n0\r\n\r\n"
+
+/** Whether the last chunk has arrived. */
+const isEnded = (waiting: Waiting, bytes: Buffer): boolean => {
+  const tail = (waiting.tail ?? "") + bytes.toString("latin1", Math.max(0, bytes.length - lastChunk.length))
+  waiting.tail = tail.slice(-lastChunk.length)
+  return waiting.tail === lastChunk
+}
 
 /** Takes in what arrived; whether the answer is whole. Bodies are counted, not decoded. */
 const isWhole = (waiting: Waiting, bytes: Buffer): boolean => {
+  if (waiting.tail !== undefined) return isEnded(waiting, bytes)
   if (waiting.missing !== undefined) {
     waiting.missing -= bytes.length
     return waiting.missing <= 0
@@ -26,8 +38,10 @@ const isWhole = (waiting: Waiting, bytes: Buffer): boolean => {
   const text = waiting.head + bytes.toString("latin1", 0, headBytes)
   const end = text.indexOf(headEnd)
   waiting.head = text
+  if (end === -1) return false
+  if (/\r\ntransfer-encoding: chunked\r\n/i.test(text.slice(0, end + 2))) return isEnded(waiting, bytes)
   const length = /\r\ncontent-length: (\d+)/i.exec(text)?.[1]
-  if (end === -1 || length === undefined) return false
+  if (length === undefined) return false
   waiting.missing = end + headEnd.length + Number(length) - before - bytes.length
   return waiting.missing <= 0
 }
@@ -61,7 +75,7 @@ const measure = ({ connections, port, request, requests }: Load) => {
     void Bun.connect<Waiting>({
       hostname: "127.0.0.1",
       port,
-      data: { head: "", missing: undefined, sentAt: 0 },
+      data: { head: "", missing: undefined, tail: undefined, sentAt: 0 },
       socket: {
         open: (socket) => {
           sockets.push(socket)
@@ -72,6 +86,7 @@ const measure = ({ connections, port, request, requests }: Load) => {
           const { head } = socket.data
           socket.data.head = ""
           socket.data.missing = undefined
+          socket.data.tail = undefined
           if (!head.startsWith("HTTP/1.1 2")) return fail(`${request.split("\r")[0]}: ${head.slice(0, 600)}`)
           const now = performance.now()
           millis[answered++] = now - socket.data.sentAt

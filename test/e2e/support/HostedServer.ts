@@ -1,13 +1,14 @@
 import { Context, Effect, FileSystem, Layer, Option, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { Passwords } from "../../../actors/account/Passwords.ts"
 import { Sessions } from "../../../actors/account/Sessions.ts"
 import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
 import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
 import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
 import { makeClient } from "../../../src/client/index.ts"
 import { controlPlane } from "../../../src/Composition.ts"
-import { sessionHeader } from "../../../src/http/authorization/Credentials.ts"
+import { sessionHeader } from "../../../schema/api/SessionHeader.ts"
 import { sessionCookieName } from "../../../src/http/HttpSettings.ts"
 import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/index.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
@@ -15,6 +16,8 @@ import { providerMirror } from "../../support/ProviderMirror.ts"
 /** Where people reach the server; its links use this origin, and tests reach it on loopback. */
 export const publicOrigin = "https://svc.example.test"
 export const appOrigin = "https://app.example.test"
+/** Of the person on a {@link hostedServer}. */
+export const personPassword = "correct horse battery staple"
 
 const policy = {
   repositoryInstallUx: { allowedOidcScopes: ["openid"] },
@@ -60,7 +63,8 @@ export const hostedServer = Effect.fnUntraced(function* (
   const { url } = Context.get(services, HttpListener)
   const { subject } = yield* Context.get(services, Users).create(serviceContext, {
     email: "ada@example.test",
-    isOperator: false
+    isOperator: false,
+    passwordHash: yield* Context.get(services, Passwords).hash(Redacted.make(personPassword))
   })
   const open = Context.get(services, Sessions).open({ subject, method: "password" })
   const session = yield* open

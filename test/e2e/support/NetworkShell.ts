@@ -1,15 +1,16 @@
 import { readFileSync } from "node:fs"
 import { Effect, FileSystem, Layer, Redacted } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { FetchHttpClient } from "effect/http"
 import { platform } from "../../../src/composition/Platform.ts"
-import { hostedServer } from "./HostedServer.ts"
+import { hostedServer, personPassword, publicOrigin } from "./HostedServer.ts"
 import { shellOf } from "./Shell.ts"
 
 /** The page whose commands people and scripts use every day. */
 export const terminalPage = readFileSync(new URL("../../../docs/terminal.md", import.meta.url), "utf8")
-const [, values = ""] = /^```json\n(.*?)^```$/ms.exec(terminalPage) ?? []
+const [values = "", credentials = ""] = [...terminalPage.matchAll(/^```json\n(.*?)^```$/gms)].map(([, text]) => text)
 
-export const policyOf = (action: string) => `
+const policyOf = (action: string) => `
 variable "region" {
   type = string
 }
@@ -23,15 +24,59 @@ output "greeting" {
 
 export const services = Layer.merge(platform, FetchHttpClient.layer)
 
-/** A server with the module of the page, and the shell of a person who may do everything there. */
+/** A second module of the page, whose infrastructure is there already. */
+const queue = `
+resource "terraform_data" "queue" {
+  input = "orders"
+}
+output "queue" {
+  value = terraform_data.queue.output
+}
+`
+
+/** The repository of the page, at a commit that allows this action. */
+export const modulesWith = (action: string) => ({ "network/main.tf": policyOf(action), "queue/main.tf": queue })
+
+/** A state as the bare tool leaves it: the infrastructure that the page takes over. */
+const existingState = Effect.fnUntraced(function* (folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const work = `${folder}/existing`
+  yield* files.makeDirectory(work)
+  yield* files.writeFileString(`${work}/main.tf`, queue)
+  for (const args of [["init"], ["apply", "-auto-approve"]]) {
+    const quiet = {
+      cwd: work,
+      stdout: "ignore",
+      stderr: "ignore",
+      env: { CHECKPOINT_DISABLE: "1" },
+      extendEnv: true
+    } as const
+    const code = yield* spawner.exitCode(ChildProcess.make("terraform", [...args, "-no-color"], quiet))
+    if (Number(code) !== 0) return yield* Effect.die(`terraform ${args.join(" ")} ended with ${code}`)
+  }
+  yield* files.copyFile(`${work}/terraform.tfstate`, `${folder}/terraform.tfstate`)
+})
+
+/** A server with the modules of the page, and the shell of a person who may do everything there. */
 export const network = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
-  const server = yield* hostedServer({ "network/main.tf": policyOf("s3:GetObject") })
+  const server = yield* hostedServer(modulesWith("s3:GetObject"))
   yield* server.client.workspaces.create({ payload: { handle: "acme", displayName: "Acme" } })
   const shell = yield* shellOf({ SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token) })
   yield* files.writeFileString(`${shell.home}/values.json`, values)
+  yield* files.writeFileString(`${shell.home}/credentials.json`, credentials)
+  yield* files.writeFileString(`${shell.home}/password.txt`, `${personPassword}\n`)
+  yield* existingState(shell.home)
   const real = (line: string) => line.replace("https://git.example.com/infra.git", server.repositoryUrl)
-  const run = (line: string) => shell.run(real(line))
+  const run = Effect.fnUntraced(function* (line: string) {
+    const end = yield* shell.run(real(line))
+    // Links name the public origin, which nobody serves here.
+    const link = `${shell.home}/link.txt`
+    if (!(yield* files.exists(link))) return end
+    yield* files.writeFileString(link, (yield* files.readFileString(link)).replace(publicOrigin, server.url))
+    return end
+  })
   return { server, shell, run }
 })
 

@@ -3,12 +3,12 @@ import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { commandReference } from "../../../scripts/CommandReference.ts"
 import { clientCommandNames, isClientCommand } from "../../../src/cli/ClientCommandNames.ts"
-import { dailyCommands, signInCommands } from "../../../src/cli/ClientRoot.ts"
+import { dailyCommands, signInCommands, teamCommands } from "../../../src/cli/ClientRoot.ts"
 import { live } from "./support/CommandLine.ts"
 
 describe("commands that are clients of a server", () => {
   test("are known by name before anything is loaded", () => {
-    const defined = [...signInCommands, ...dailyCommands].flatMap(({ alias, name }) =>
+    const defined = [...signInCommands, ...dailyCommands, ...teamCommands].flatMap(({ alias, name }) =>
       alias === undefined ? [name] : [name, alias]
     )
     expect([...clientCommandNames].toSorted()).toEqual(defined.toSorted())

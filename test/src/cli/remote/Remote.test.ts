@@ -16,7 +16,11 @@ const chosen = Effect.fnUntraced(function* (
   named: { readonly server?: string; readonly context?: string } = {}
 ) {
   const config = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: home, SVC_TOKEN: "given", ...environment }))
-  const given = { server: Option.fromUndefinedOr(named.server), context: Option.fromUndefinedOr(named.context) }
+  const given = {
+    server: Option.fromUndefinedOr(named.server),
+    context: Option.fromUndefinedOr(named.context),
+    quiet: false
+  }
   return yield* Effect.gen(function* () {
     const { origin, token, workspace } = yield* Remote
     return [origin, Option.getOrUndefined(workspace), Redacted.value(token)]

@@ -1,0 +1,43 @@
+import { Effect, Redacted, Stdio, Stream } from "effect"
+import { Flag, Prompt, TerminalCapabilities } from "effect/cli"
+import { CommandFailed } from "./Output.ts"
+
+const maxPasswordBytes = 1024
+
+/** A password is never an argument: other people of the machine can read those. */
+export const passwordFlag = Flag.Boolean("password-stdin").pipe(
+  Flag.withDescription("Read the password from standard input instead of asking for it"),
+  Flag.withDefault(false)
+)
+
+const ask = Effect.fnUntraced(function* (message: string) {
+  const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
+  if (canPrompt) return yield* Prompt.run(Prompt.Password({ message }))
+  return yield* new CommandFailed({
+    message: "There is no terminal to ask for the password at. Give it on standard input, with --password-stdin."
+  })
+})
+
+const fromStandardInput = Effect.gen(function* () {
+  const stdio = yield* Stdio.Stdio
+  const text = yield* Stream.mkString(Stream.decodeText(stdio.stdin))
+  const password = text.replace(/\r?\n$/, "")
+  if (password === "" || password.length > maxPasswordBytes) {
+    return yield* new CommandFailed({ message: "Standard input held no password of reasonable length." })
+  }
+  return Redacted.make(password)
+})
+
+/** The password of an account that exists. */
+export const password = Effect.fn("password")(function* (fromStdin: boolean, message: string) {
+  return yield* fromStdin ? fromStandardInput : ask(message)
+})
+
+/** A password to be set, which a person types twice. */
+export const newPassword = Effect.fn("newPassword")(function* (fromStdin: boolean) {
+  if (fromStdin) return yield* fromStandardInput
+  const given = yield* ask("Password")
+  const again = yield* ask("The same password again")
+  if (Redacted.value(given) === Redacted.value(again)) return given
+  return yield* new CommandFailed({ message: "The two passwords differ. Nothing was changed; repeat the command." })
+})

@@ -1,0 +1,197 @@
+import { Effect, Option, Schema } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { CreateConnection } from "../../../schema/api/ConnectionsApi.ts"
+import { type Connection, ConnectionKind } from "../../../schema/records/Connection.ts"
+import { UseRole } from "../../../schema/records/ConnectionUse.ts"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { CommandFailed, print } from "../Output.ts"
+import { onServer } from "../remote/Remote.ts"
+import { workspaceFlags } from "../remote/RemoteFlags.ts"
+import { factsText, rowsText, timeText } from "../remote/Rows.ts"
+import { connectionNamed, connectionsOf, workspaceNamed } from "../remote/Selection.ts"
+import { terminalText } from "../remote/TerminalText.ts"
+import { givenValues, valueFlags } from "./ConnectionValues.ts"
+
+const connectionArgument = Argument.String("connection").pipe(
+  Argument.withDescription("Name of the Connection, or its id")
+)
+
+const listCommand = Command.make(
+  "list",
+  workspaceFlags,
+  Effect.fn("connection list")((given) =>
+    Effect.gen(function* () {
+      const workspace = yield* workspaceNamed(given.workspace)
+      const connections = yield* connectionsOf(workspace.id)
+      yield* print(
+        given.json,
+        { connections },
+        connections.length === 0
+          ? `${workspace.handle} has no Connection. Make one with \`svc connection create\`.`
+          : rowsText(
+              ["name", "provider", "status", "expires", "used", "id"],
+              connections.map((one) => [
+                terminalText(one.displayName),
+                one.provider,
+                one.status,
+                timeText(one.expiresAt) ?? "never",
+                timeText(one.lastUsedAt) ?? "never",
+                one.id
+              ])
+            )
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("List the Connections of a Workspace; values are never shown"), Command.withAlias("ls"))
+
+const shown = (connection: Connection) =>
+  factsText([
+    ["name", terminalText(connection.displayName)],
+    ["id", connection.id],
+    ["provider", connection.provider],
+    ["status", connection.status],
+    ["variables", connection.envNames.join(", ")],
+    ["files", connection.fileNames.join(", ")],
+    ["sent to", connection.origins?.join(", ")],
+    ["used by", connection.use.roles.join(", ")],
+    ["version", String(connection.version)],
+    ["expires", timeText(connection.expiresAt)]
+  ])
+
+const getCommand = Command.make(
+  "get",
+  { ...workspaceFlags, connection: connectionArgument },
+  Effect.fn("connection get")((given) =>
+    Effect.gen(function* () {
+      const connection = yield* connectionNamed(given.connection, given.workspace)
+      yield* print(given.json, { connection }, shown(connection))
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("Show a Connection: the names of its variables and files, never their values"))
+
+const text = (name: string, description: string, metavar: string) =>
+  Flag.optional(Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar)))
+
+const decodeCreate = Schema.decodeUnknownEffect(CreateConnection)
+
+const createCommand = Command.make(
+  "create",
+  {
+    ...workspaceFlags,
+    ...valueFlags,
+    provider: Flag.String("provider").pipe(
+      Flag.withDescription("What it is for: a provider such as hashicorp/aws, or the host of a Git server"),
+      Flag.withMetavar("address")
+    ),
+    kind: Flag.optional(Flag.Literals("kind", ConnectionKind.literals).pipe(Flag.withDescription("Else provider"))),
+    recipe: text("recipe", "A recipe of the server, by its id; else generic", "id"),
+    mode: text("auth-mode", "A way of signing in that the recipe names", "id"),
+    origin: Flag.String("origin").pipe(
+      Flag.withDescription("For Git: the only place that it is sent to; may be repeated"),
+      Flag.withMetavar("url"),
+      Flag.atLeast(0)
+    ),
+    role: Flag.Literals("use-role", UseRole.literals).pipe(
+      Flag.withDescription("Who may use it in Runs; may be repeated; else owners and admins"),
+      Flag.atLeast(0)
+    ),
+    expires: text("expires-at", "When its values expire, such as 2027-01-31T00:00:00.000Z", "time"),
+    name: Argument.String("name").pipe(Argument.withDescription("Name of the new Connection"))
+  },
+  Effect.fn("connection create")((given) =>
+    Effect.gen(function* () {
+      const { connections } = yield* SvcClient
+      const workspace = yield* workspaceNamed(given.workspace)
+      const held = yield* givenValues(given)
+      const field = (name: string, value: Option.Option<string>) =>
+        Option.match(value, { onNone: () => ({}), onSome: (some) => ({ [name]: some }) })
+      const payload = yield* decodeCreate({
+        workspaceId: workspace.id,
+        provider: given.provider,
+        displayName: given.name,
+        ...held,
+        ...field("kind", given.kind),
+        ...field("recipeId", given.recipe),
+        ...field("authMode", given.mode),
+        ...field("expiresAt", given.expires),
+        ...(given.origin.length === 0 ? {} : { origins: given.origin }),
+        ...(given.role.length === 0 ? {} : { use: { roles: given.role } })
+      }).pipe(
+        // Its message may hold a value.
+        Effect.mapError(
+          () =>
+            new CommandFailed({ message: "The Connection is not valid: check the provider, the names and the time." })
+        )
+      )
+      const { connection } = yield* connections.create({ payload })
+      yield* print(given.json, { connection }, shown(connection))
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Make a Connection; its values are sealed at the server and never shown again"),
+  Command.withExamples([
+    {
+      command:
+        "svc connection create staging --provider hashicorp/aws --env AWS_ACCESS_KEY_ID --env AWS_SECRET_ACCESS_KEY",
+      description: "With values of this environment"
+    }
+  ])
+)
+
+const rotateCommand = Command.make(
+  "rotate",
+  { ...workspaceFlags, ...valueFlags, connection: connectionArgument },
+  Effect.fn("connection rotate")((given) =>
+    Effect.gen(function* () {
+      const { connections } = yield* SvcClient
+      const held = yield* givenValues(given)
+      if (held.values === undefined && held.files === undefined) {
+        return yield* new CommandFailed({
+          message: "Nothing was changed: name the new values with --env, --values or --file."
+        })
+      }
+      const { id } = yield* connectionNamed(given.connection, given.workspace)
+      const { connection, supersededRunIds } = yield* connections.update({
+        params: { connectionId: id },
+        payload: held
+      })
+      yield* print(
+        given.json,
+        { connection, supersededRunIds },
+        [
+          `${terminalText(connection.displayName)} has new values, version ${connection.version}.`,
+          ...(supersededRunIds.length === 0
+            ? []
+            : [`Plans made with the old ones are superseded: ${supersededRunIds.join(", ")}.`])
+        ].join("\n")
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(
+  Command.withDescription("Give a Connection new values; they replace all old ones, and are tested first"),
+  Command.withExamples([
+    { command: "svc connection rotate staging --values credentials.json", description: "With the values of a file" }
+  ])
+)
+
+const testCommand = Command.make(
+  "test",
+  { ...workspaceFlags, connection: connectionArgument },
+  Effect.fn("connection test")((given) =>
+    Effect.gen(function* () {
+      const { connections } = yield* SvcClient
+      const { id } = yield* connectionNamed(given.connection, given.workspace)
+      const { connection, tested } = yield* connections.test({ params: { connectionId: id }, payload: {} })
+      yield* print(
+        given.json,
+        { connection, tested },
+        tested === "git_server" ? "The Git servers accept it." : "All of its values are there; only a Run tests more."
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("Test a Connection"))
+
+export const connectionCommand = Command.make("connection").pipe(
+  Command.withDescription("Credentials of providers and Git servers"),
+  Command.withSubcommands([listCommand, getCommand, createCommand, rotateCommand, testCommand])
+)

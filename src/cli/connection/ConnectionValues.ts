@@ -1,0 +1,69 @@
+import { Config, Effect, FileSystem, Option, Path, Schema } from "effect"
+import { Flag } from "effect/cli"
+import { CommandFailed } from "../Output.ts"
+import { inputText } from "../remote/InputText.ts"
+
+const names = (name: string, description: string, metavar: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.atLeast(0))
+
+/** Where the values of a Connection come from. They are never arguments: other people of the machine can read those. */
+export const valueFlags = {
+  env: names("env", "Take the value of this variable from the environment of this command; may be repeated", "name"),
+  values: Flag.optional(
+    Flag.String("values").pipe(
+      Flag.withDescription("File with the values, as one JSON object of strings; - for standard input"),
+      Flag.withMetavar("path")
+    )
+  ),
+  file: names(
+    "file",
+    "A credential file, under the name that Runs give it; with =VARIABLE behind it that variable holds its place; may be repeated",
+    "name=path"
+  )
+}
+
+export interface ValueFlags {
+  readonly env: ReadonlyArray<string>
+  readonly values: Option.Option<string>
+  readonly file: ReadonlyArray<string>
+}
+
+const decodeValues = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
+
+const fromEnvironment = Effect.fnUntraced(function* (name: string) {
+  const value = yield* Config.option(Config.String(name))
+  if (Option.isSome(value) && value.value !== "") return [name, value.value] as const
+  return yield* new CommandFailed({ message: `--env ${name}: the environment of this command has no such variable.` })
+})
+
+const fromFile = (file: string) =>
+  inputText(file).pipe(
+    Effect.flatMap(decodeValues),
+    Effect.mapError(
+      () =>
+        new CommandFailed({ message: `--values ${file}: expected one JSON object with a string for each variable.` })
+    )
+  )
+
+const credentialFile = Effect.fnUntraced(function* (text: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const [name = "", place = "", envName] = text.split("=")
+  const refused = (why: string) => new CommandFailed({ message: `--file ${name}: ${why}` })
+  if (name === "" || place === "") return yield* refused("expected NAME=PATH, or NAME=PATH=VARIABLE.")
+  const content = yield* files
+    .readFileString(place)
+    .pipe(Effect.mapError(() => refused(`${path.basename(place)} cannot be read.`)))
+  return { name, content, ...(envName === undefined ? {} : { envName }) }
+})
+
+/** The values and files that the flags name. */
+export const givenValues = Effect.fn("givenValues")(function* ({ env, file, values }: ValueFlags) {
+  const named = Object.fromEntries(yield* Effect.forEach(env, fromEnvironment))
+  const all = { ...(Option.isSome(values) ? yield* fromFile(values.value) : {}), ...named }
+  const files = yield* Effect.forEach(file, credentialFile)
+  return {
+    ...(Object.keys(all).length === 0 ? {} : { values: all }),
+    ...(files.length === 0 ? {} : { files })
+  }
+})

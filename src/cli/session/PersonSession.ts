@@ -1,0 +1,37 @@
+import { Effect } from "effect"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { CommandFailed } from "../Output.ts"
+import { password, passwordFlag } from "../Password.ts"
+import { Remote } from "../remote/Remote.ts"
+import { terminalText } from "../remote/TerminalText.ts"
+import { signIn, signOut } from "./SignIn.ts"
+
+/** What a command has that only a person does who is there. */
+export const sessionFlags = { passwordStdin: passwordFlag }
+
+/** Who the token belongs to. Automations have no address, and no password. */
+const emailOf = Effect.gen(function* () {
+  const { dashboard } = yield* SvcClient
+  const { subject } = yield* dashboard.bootstrap({ query: {} })
+  if (subject.email !== undefined) return subject.email
+  return yield* new CommandFailed({ message: "Only a person may do this, and the token belongs to an automation." })
+})
+
+/**
+ * Runs a command as the person who is there: they give their password, which opens a session, and the session ends with the
+ * command. For what the server refuses to tokens. An account without a password uses the dashboard.
+ */
+export const asPerson =
+  ({ passwordStdin }: { readonly passwordStdin: boolean }) =>
+  <A, E, R>(command: Effect.Effect<A, E, R>) =>
+    Effect.flatMap(Remote, ({ origin }) =>
+      Effect.acquireUseRelease(
+        Effect.gen(function* () {
+          const email = yield* emailOf
+          const given = yield* password(passwordStdin, `Password of ${terminalText(email)} at ${origin}`)
+          return yield* signIn(origin, email, given)
+        }),
+        (session) => Effect.provide(command, SvcClient.layer({ baseUrl: origin, session })),
+        (session) => signOut(origin, session)
+      )
+    )
