@@ -82,7 +82,8 @@ export const readRoutes = (world: World): ReadonlyArray<ReadRoute> => {
         ...(takes("workspaceId") ? [`workspaceId=${ids.workspaceId}`] : []),
         ...(takes("limit") ? [`limit=${listed}`] : []),
         ...(takes("capsuleIds") ? [`capsuleIds=${capsuleIds.join(",")}`] : []),
-        ...(takes("path") ? ["path=main.tf"] : [])
+        ...(takes("path") ? ["path=main.tf"] : []),
+        ...(name === "stateResources.history" ? [`address=${encodeURIComponent(world.address)}`] : [])
       ]
       const path = endpoint.path.replace(/:(\w+)/g, (_, key: string) => parameters[key] ?? key)
       const address = query.length === 0 ? path : `${path}?${query.join("&")}`

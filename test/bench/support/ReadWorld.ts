@@ -303,6 +303,7 @@ export const readWorld = Effect.fn("readWorld")(function* (program: ReadonlyArra
     product,
     ids,
     subject: String(user["subject"]),
+    address: String(first("resource_versions", `capsule_id = '${capsuleId}'`)["address"]),
     bearer: `authorization: Bearer ${Redacted.value(product.token)}\r\n`,
     session: `cookie: ${cookie}\r\n`,
     capsuleIds: Array.from({ length: listed }, (_, index) => (index === 0 ? capsuleId : idOf("cap", index)))

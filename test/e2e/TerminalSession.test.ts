@@ -1,0 +1,47 @@
+import { describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Redacted } from "effect"
+import { it } from "../support/Effect.ts"
+import { hostedServer, personPassword } from "./support/HostedServer.ts"
+import { services } from "./support/NetworkShell.ts"
+import { atTerminal, shellOf } from "./support/Shell.ts"
+
+setDefaultTimeout(120_000)
+
+const isUnfit = Bun.which("bash") === null && process.env["SVC_TEST_REQUIRE_ALL"] !== "1"
+
+/** The shell of a person with a token, at a server without anything else. */
+const person = Effect.gen(function* () {
+  const server = yield* hostedServer({ "main.tf": "" })
+  const shell = yield* shellOf({ SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token) })
+  return { server, shell }
+})
+
+describe.skipIf(isUnfit)("what a token may not do", () => {
+  it.live("asks for the password without showing it, and leaves no session behind", () =>
+    Effect.gen(function* () {
+      const { server, shell } = yield* person
+      const sessions = Effect.map(server.browse("/auth/sessions"), ({ text }) => JSON.parse(text).sessions.length)
+      const before = yield* sessions
+      const asked = yield* atTerminal(shell, "svc token create ci")
+      yield* asked.shows("Password of ada@example.test")
+      yield* asked.type(`${personPassword}\r`)
+      expect(yield* asked.code).toBe(0)
+      expect(asked.screen()).not.toContain(personPassword)
+      expect(asked.screen()).toContain("svcp_")
+      expect(yield* sessions).toBe(before)
+    }).pipe(Effect.provide(services))
+  )
+
+  it.live("is refused with a wrong password, and without one", () =>
+    Effect.gen(function* () {
+      const { shell } = yield* person
+      const wrong = yield* shell.run("echo not the password | svc token list --password-stdin --json")
+      expect([wrong.code, JSON.parse(wrong.error).error.code]).toEqual([4, "sign_in_refused"])
+      const none = yield* shell.run("svc token list < /dev/null")
+      expect([none.code, none.error]).toEqual([
+        1,
+        expect.stringContaining("There is no terminal to ask for the password")
+      ])
+    }).pipe(Effect.provide(services))
+  )
+})
