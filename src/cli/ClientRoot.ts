@@ -18,7 +18,7 @@ import { sourceCommand } from "./remote/SourceCommands.ts"
 import { whoamiCommand, workspaceCommand } from "./remote/WorkspaceCommands.ts"
 
 /** Who one is, and where. */
-export const signInCommands = [
+const signInCommands = [
   loginCommand,
   logoutCommand,
   whoamiCommand,
@@ -28,7 +28,7 @@ export const signInCommands = [
 ] as const
 
 /** What people and scripts do with a server. */
-export const dailyCommands = [
+const dailyCommands = [
   installCommand,
   planCommand,
   approveCommand,
@@ -47,9 +47,17 @@ export const dailyCommands = [
 ] as const
 
 /** Who works in a Workspace, and with which credentials. */
-export const teamCommands = [connectionCommand, memberCommand, inviteCommand] as const
+const teamCommands = [connectionCommand, memberCommand, inviteCommand] as const
+
+/** The commands that are clients of a server, by their use. */
+export const clientGroups = [
+  { group: "Sign-in", commands: signInCommands },
+  { group: "Daily work", commands: dailyCommands },
+  { group: "Team", commands: teamCommands }
+] as const
 
 /** The commands that are clients of a server, without the rest. */
 export const clientSvc = Command.make("svc").pipe(
-  Command.withSubcommands([...signInCommands, ...dailyCommands, ...teamCommands])
+  Command.withDescription("A client of svc servers; the server itself, and its commands, are in the svc binary"),
+  Command.withSubcommands(clientGroups)
 )

@@ -3,7 +3,7 @@ import { adminCommand } from "./AdminCommands.ts"
 import { auditCommand } from "./audit/AuditCommands.ts"
 import { backupCommand, restoreCommand } from "./BackupCommands.ts"
 import { linkCommand, manifestCommand, optionsCommand } from "./CheckCommands.ts"
-import { dailyCommands, signInCommands, teamCommands } from "./ClientRoot.ts"
+import { clientGroups } from "./ClientRoot.ts"
 import { compactCommand } from "./CompactCommand.ts"
 import { demoCommand } from "./demo/DemoCommand.ts"
 import { doctorCommand } from "./doctor/DoctorCommand.ts"
@@ -18,9 +18,7 @@ import { versionCommand } from "./VersionCommand.ts"
 export const svc = Command.make("svc").pipe(
   Command.withDescription("Git-driven control plane for plain OpenTofu/Terraform modules"),
   Command.withSubcommands([
-    { group: "Sign-in", commands: signInCommands },
-    { group: "Daily work", commands: dailyCommands },
-    { group: "Team", commands: teamCommands },
+    ...clientGroups,
     { group: "Module authors", commands: [scanCommand, policyCommand, manifestCommand, optionsCommand, linkCommand] },
     {
       group: "Servers",

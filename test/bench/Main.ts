@@ -5,6 +5,7 @@ import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"
 import { Console, Effect, Schema } from "effect"
 import { platform } from "../../src/composition/Platform.ts"
+import { commandLine } from "./CommandLine.ts"
 import { commandsFigure } from "./Commands.ts"
 import { growth } from "./Growth.ts"
 import { logs } from "./Logs.ts"
@@ -31,6 +32,7 @@ const groups = (binary: string) => ({
   streams,
   snapshots: snapshots(binary),
   startup: startup(binary),
+  commandLine: commandLine(binary),
   ...(tool === null ? {} : { growth: growth(binary) }),
   ...(tool === null ? {} : { logs: logs(binary, tool) }),
   ...(tool === null ? {} : { secrets: manySecrets(binary, tool) }),

@@ -2,11 +2,40 @@ import type { Mutant } from "./Mutant.ts"
 
 const remote = "test/src/cli/remote/Remote.test.ts"
 const planText = "test/src/cli/remote/PlanText.test.ts"
+const session = "test/e2e/TerminalSession.test.ts"
 const approval = "test/e2e/TerminalApproval.test.ts"
 const decisionFile = "src/cli/remote/DecisionCommands.ts"
 
 /** What a person at a terminal approves, what the screen shows, and where their token goes. */
 export const terminalMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "terminal: only what is safe is repeated",
+    file: "src/client/SafeRepeat.ts",
+    text: "return isSafe(request) ? attempted(0) : once",
+    broken: "return attempted(0)",
+    test: "test/src/client/SafeRepeat.test.ts"
+  },
+  {
+    name: "terminal: a session of one command ends with it",
+    file: "src/cli/session/PersonSession.ts",
+    text: "(session) => signOut(origin, session)",
+    broken: "() => Effect.void",
+    test: session
+  },
+  {
+    name: "terminal: a wrong password is said as one",
+    file: "src/cli/session/SignIn.ts",
+    text: 'const code = refused.code === "unauthenticated" ? "sign_in_refused" : refused.code',
+    broken: "const code = refused.code",
+    test: session
+  },
+  {
+    name: "terminal: an export never replaces a file, and is for one person",
+    file: "src/cli/remote/CapsuleExportCommand.ts",
+    text: '{ flag: "wx", mode: 0o600 }',
+    broken: "{}",
+    test: "test/e2e/Terminal.test.ts"
+  },
   {
     name: "terminal: nobody is asked without a terminal",
     file: decisionFile,

@@ -42,6 +42,7 @@ const rowsOf = ({ ids, subject }: World): Readonly<Record<string, Rows>> => {
     "workspaces.projects": ofWorkspace("projects"),
     "workspaces.graph": ofWorkspace("capsules"),
     "workspaces.activity": ofWorkspace("audit_events"),
+    "audit.export": ofWorkspace("audit_events"),
     "workspaces.backups": ofWorkspace("backups"),
     "workspaces.currentStateVersions": ofWorkspace("state_versions"),
     "workspaces.runs": ofWorkspace("runs"),

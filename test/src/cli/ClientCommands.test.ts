@@ -3,14 +3,14 @@ import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { commandReference } from "../../../scripts/CommandReference.ts"
 import { clientCommandNames, isClientCommand } from "../../../src/cli/ClientCommandNames.ts"
-import { dailyCommands, signInCommands, teamCommands } from "../../../src/cli/ClientRoot.ts"
+import { clientGroups } from "../../../src/cli/ClientRoot.ts"
 import { live } from "./support/CommandLine.ts"
 
 describe("commands that are clients of a server", () => {
   test("are known by name before anything is loaded", () => {
-    const defined = [...signInCommands, ...dailyCommands, ...teamCommands].flatMap(({ alias, name }) =>
-      alias === undefined ? [name] : [name, alias]
-    )
+    const defined = clientGroups
+      .flatMap(({ commands }) => [...commands])
+      .flatMap(({ alias, name }) => (alias === undefined ? [name] : [name, alias]))
     expect([...clientCommandNames].toSorted()).toEqual(defined.toSorted())
     expect([["plan"], ["serve"], ["--help"], []].map(isClientCommand)).toEqual([true, false, false, false])
   })

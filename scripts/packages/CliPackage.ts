@@ -1,0 +1,99 @@
+import { Effect, FileSystem, Path, Runtime, Schema } from "effect"
+import { packagesOf, programs } from "../../src/licenses/BundledPackages.ts"
+import { collectLicenses } from "../../src/licenses/CollectLicenses.ts"
+import { reportText, thirdPartyFile } from "../../src/licenses/LicenseReport.ts"
+import { version } from "../../src/Version.ts"
+import { withoutImportMeta } from "../WithoutImportMeta.ts"
+import { packageScope } from "./PackageScope.ts"
+
+/** A package could not be assembled. */
+export class PackageFailed extends Schema.TaggedError<PackageFailed>()("PackageFailed", { message: Schema.String }) {
+  override readonly [Runtime.errorExitCode] = 1
+}
+
+const program = "svc.mjs"
+const commands = "commands.mjs"
+
+// Most of a short command is compilation. Node keeps its result between two commands, where it is new enough for that.
+const launcher = `#!/usr/bin/env node
+import module from "node:module"
+module.enableCompileCache?.()
+await import("./${commands}")
+`
+
+const manifest = {
+  name: `${packageScope}/cli`,
+  version,
+  description: "svc in the terminal: a client of svc servers",
+  license: "Apache-2.0",
+  type: "module",
+  // Until the scope is secured; the documents install the tarball.
+  private: true,
+  bin: { svc: program },
+  engines: { node: ">=20.19" },
+  files: [program, commands, "NOTICE", thirdPartyFile]
+}
+
+const readme = `# svc in the terminal
+
+\`svc\` for people and scripts: install, plan, review, approve, apply and watch Capsules at an svc server.
+
+    svc login https://svc.example.com
+    svc workspace use acme
+    svc plan network
+
+It holds the commands that are clients of a server. The same commands, and the server itself, are in the \`svc\` binary.
+\`svc --help\` lists them, and \`svc COMMAND --help\` shows examples.
+`
+
+/** One file for Node, and the packages it consists of. The commands are those of the binary. */
+const bundle = Effect.fn("cliPackage.bundle")(function* (root: string, folder: string) {
+  const built = yield* Effect.tryPromise({
+    try: () =>
+      Bun.build({
+        entrypoints: [`${root}/${programs.client}`],
+        root,
+        outdir: folder,
+        naming: commands,
+        target: "node",
+        format: "esm",
+        minify: true,
+        metafile: true,
+        define: { "process.env.NODE_ENV": '"production"' },
+        plugins: [withoutImportMeta]
+      }),
+    catch: (cause) =>
+      new PackageFailed({
+        message: cause instanceof AggregateError ? cause.errors.map(String).join("\n") : String(cause)
+      })
+  })
+  if (!built.success || built.metafile === undefined) {
+    return yield* new PackageFailed({ message: built.logs.map(String).join("\n") })
+  }
+  const names = [...packagesOf(Object.keys(built.metafile.inputs))]
+  return new Set(names.map((place) => place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length)))
+})
+
+/** Assembles the package of the command line in a folder, from nothing. */
+export const cliPackage = Effect.fn("cliPackage")(function* (root: string, folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* files.remove(folder, { recursive: true, force: true })
+  yield* files.makeDirectory(folder, { recursive: true })
+  const bundled = yield* bundle(root, folder)
+  const report = yield* collectLicenses(root)
+  const [first, ...others] = report.components.filter(({ name }) => bundled.has(name))
+  const missing = [...bundled].filter((name) => !report.components.some((component) => component.name === name))
+  if (first === undefined || missing.length > 0) {
+    return yield* new PackageFailed({ message: `No licence is known of what is bundled: ${missing.join(", ")}` })
+  }
+  const write = (name: string, text: string) => files.writeFileString(path.join(folder, name), text)
+  yield* write(program, launcher)
+  yield* files.chmod(path.join(folder, program), 0o755)
+  yield* write("package.json", `${JSON.stringify(manifest, undefined, 2)}\n`)
+  yield* write("README.md", readme)
+  yield* write("LICENSE", report.product.text)
+  yield* write("NOTICE", report.product.notice)
+  yield* write(thirdPartyFile, reportText({ ...report, components: [first, ...others] }))
+  return { name: manifest.name, bytes: (yield* files.stat(path.join(folder, commands))).size }
+})
