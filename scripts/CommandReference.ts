@@ -1,5 +1,6 @@
 import { Effect, Layer, Option, Ref } from "effect"
 import { CliOutput, Command, type HelpDoc } from "effect/cli"
+import { resultShapes } from "../src/cli/ResultShapes.ts"
 import { svc } from "../src/cli/Root.ts"
 import { platform } from "../src/composition/Platform.ts"
 
@@ -45,6 +46,10 @@ const table = (head: string, rows: ReadonlyArray<readonly [string, string]>): Re
     ? []
     : ["", `| ${head} | |`, "|---|---|", ...rows.map(([name, description]) => `| \`${name}\` | ${cell(description)} |`)]
 
+/** What `--json` prints, where programs are meant to read it. */
+const shapeOf = (path: ReadonlyArray<string>): ReadonlyArray<string> =>
+  table("key of `--json`", Object.entries(resultShapes[path.join(" ")] ?? {}))
+
 const section = ({ help, path }: CommandHelp): string => {
   const text = (description: Option.Option<string>) => Option.getOrElse(description, () => "")
   const flagName = ({ aliases, name, type }: HelpDoc.FlagDoc) =>
@@ -65,6 +70,7 @@ const section = ({ help, path }: CommandHelp): string => {
       "flag",
       help.flags.map((flag) => [flagName(flag), text(flag.description)])
     ),
+    ...shapeOf(path),
     ...(help.examples ?? []).flatMap(({ command, description }) => [
       "",
       ...(description === undefined ? [] : [`${description}:`, ""]),
@@ -84,7 +90,8 @@ export const commandReference = Effect.map(commandHelps, (commands) => {
     "Written by `npm run docs:cli` from the definitions of the commands. [terminal.md](terminal.md) walks through a day's work.",
     "",
     "Every command has `--help` and `--json`. Results are on standard output, progress and errors on standard error; with `--json` a result is one",
-    'JSON value a line, and an error is `{"error":{"code","message"}}`. Exit codes:',
+    'JSON value a line, and an error is `{"error":{"code","message"}}`. Commands of a client name the keys of that value; records with a capital letter',
+    "are those of the API, described at `/openapi.json`; a key with `?` may be absent. Exit codes:",
     "",
     "| code | meaning |",
     "|---|---|",

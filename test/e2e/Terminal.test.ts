@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { commandHelps } from "../../scripts/CommandReference.ts"
 import { clientCommandNames } from "../../src/cli/ClientCommandNames.ts"
+import { resultShapes } from "../../src/cli/ResultShapes.ts"
 import { it } from "../support/Effect.ts"
 import { heldApply } from "./support/HeldApply.ts"
 import { isIncomplete, modulesWith, network, services, terminalPage } from "./support/NetworkShell.ts"
@@ -52,7 +53,22 @@ const exampleWalk = [
   "svc member remove bob@example.com --yes",
   "svc token create ci --scope read --scope write --bound --password-stdin < password.txt",
   "svc token revoke ci --password-stdin < password.txt",
-  "svc run cancel network",
+  "svc whoami --json",
+  "svc context list --json",
+  "svc workspace list --json",
+  "svc capsule list --json",
+  "svc capsule get network --json",
+  "svc capsule outputs network --json",
+  "svc capsule resources network --json",
+  "svc capsule states network --json",
+  "svc source list --json",
+  "svc run get network --json",
+  "svc connection list --json",
+  "svc connection get staging --json",
+  "svc member list --json",
+  "svc invite list --json",
+  "svc open --json",
+  "svc run cancel network --json",
   "svc export network --confirm network --out network.tar.gz --password-stdin < password.txt"
 ]
 
@@ -102,6 +118,18 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
         .flatMap(({ help }) => (help.examples ?? []).map(({ command }) => command))
       expect(examples.filter((example) => !exampleWalk.includes(example))).toEqual([])
       const { run, shell } = yield* network
+      /** What a command prints for programs has the keys that the documents name. */
+      const hasShape = (line: string, out: string) => {
+        const [, one = "", two = ""] = /^svc (\S+) (\S+)/.exec(`${line} .`) ?? []
+        const shape = resultShapes[`${one} ${two}`] ?? resultShapes[one] ?? {}
+        const printed = Object.keys(JSON.parse(out.split("\n")[0] ?? ""))
+        const always = Object.keys(shape).filter((key) => !key.endsWith("?"))
+        expect([line, always.filter((key) => !printed.includes(key))]).toEqual([line, []])
+        expect([line, printed.filter((key) => !always.includes(key) && !Object.hasOwn(shape, `${key}?`))]).toEqual([
+          line,
+          []
+        ])
+      }
       const field = (line: string) => Effect.map(run(line), ({ out }) => out.trim())
       for (const line of exampleWalk) {
         if (line === "svc approve network") {
@@ -116,8 +144,9 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
           .replace("sha256:...", yield* field("svc run get network --json | jq -r .run.planDigest"))
           .replace("cap_...", yield* field("svc capsule get network --json | jq -r .capsule.id"))
           .replace(/^svc connection create/, "AWS_ACCESS_KEY_ID=AKIAEXAMPLE AWS_SECRET_ACCESS_KEY=secret $&")
-        const { code, error } = yield* run(given)
+        const { code, error, out } = yield* run(given)
         expect([line, code, error]).toEqual([line, leavesPlan.test(line) ? 3 : 0, expect.any(String)])
+        if (given.endsWith("--json") && !line.startsWith("svc logs")) hasShape(line, out)
         // A Run that a request of the person's own began is waited for, as the next one needs its Capsule.
         if (line.startsWith("svc api POST")) yield* run("svc run watch network")
       }

@@ -70,5 +70,8 @@ export const plannedInstall = Effect.fn("plannedInstall")(function* (created: In
   const { capsuleId, diagnostics, planRunId } = installPlan
   if (planRunId !== undefined && capsuleId !== undefined) return { capsuleId, planRunId }
   const reasons = diagnostics.map(({ code, message }) => `  ${message} [${code}]`)
-  return yield* new CommandFailed({ message: [stopped, ...reasons].join("\n") })
+  const next = diagnostics.some(({ code }) => code === "input_required")
+    ? ["Give the values with --var-file, as one JSON object."]
+    : []
+  return yield* new CommandFailed({ message: [stopped, ...reasons, ...next].join("\n") })
 })

@@ -73,9 +73,9 @@ export interface DevicePrompt {
 }
 
 /** Signs in by the device flow (RFC 8628): `prompt` tells the person where to go, then this waits for them. */
-export const logIn = Effect.fn("logIn")(function* (
+export const logIn = Effect.fn("logIn")(function* <R>(
   origin: string,
-  prompt: (what: DevicePrompt) => Effect.Effect<void>
+  prompt: (what: DevicePrompt) => Effect.Effect<void, never, R>
 ) {
   const configuration = yield* discover(origin)
   const begun = yield* asking("Beginning the login", () => initiateDeviceAuthorization(configuration, { scope }))

@@ -1,5 +1,6 @@
 import { Console, Effect, Option } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Argument, Command, Flag, TerminalCapabilities } from "effect/cli"
+import { openBrowser } from "../remote/Browser.ts"
 import { CommandFailed, jsonFlag, print } from "../Output.ts"
 import { type DevicePrompt, logIn, logOut, serverOrigin } from "./DeviceLogin.ts"
 import { StoredLogins } from "./StoredLogins.ts"
@@ -32,10 +33,24 @@ const invite =
 
 export const loginCommand = Command.make(
   "login",
-  { server: serverArgument, json: jsonFlag },
-  Effect.fn("login")(function* ({ json, server }) {
+  {
+    server: serverArgument,
+    json: jsonFlag,
+    browser: Flag.Boolean("browser").pipe(
+      Flag.withDescription("Open the page in your browser; --no-browser only prints its address"),
+      Flag.withDefault(true)
+    )
+  },
+  Effect.fn("login")(function* ({ browser, json, server }) {
     const origin = yield* serverOrigin(server)
-    yield* logIn(origin, invite(json))
+    const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
+    // A script has nobody in front of a browser.
+    yield* logIn(origin, (prompt) =>
+      Effect.andThen(
+        invite(json)(prompt),
+        browser && canPrompt && !json ? Effect.asVoid(openBrowser(prompt.address)) : Effect.void
+      )
+    )
     yield* print(json, { server: origin, loggedIn: true }, `Logged in at ${origin}.`)
   }, Effect.provide(StoredLogins.layer))
 ).pipe(Command.withDescription("Log in at a server with a browser; the login is kept in a file that only you can read"))

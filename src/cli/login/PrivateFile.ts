@@ -19,7 +19,11 @@ export const privateFile = Effect.fn("privateFile")(function* <A>(
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const home = yield* Config.String("HOME").pipe(Config.withDefault("."))
-  const settings = yield* Config.String("XDG_CONFIG_HOME").pipe(Config.withDefault(path.join(home, ".config")))
+  // Windows has no HOME, and a folder of its own for settings.
+  const usual = yield* Config.String("APPDATA").pipe(Config.withDefault(path.join(home, ".config")))
+  const settings = yield* Config.String("XDG_CONFIG_HOME").pipe(
+    Config.withDefault(process.platform === "win32" ? usual : path.join(home, ".config"))
+  )
   const folder = path.join(settings, "svc")
   const file = path.join(folder, name)
   const unreadable = (cause: unknown) =>

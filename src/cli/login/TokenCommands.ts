@@ -131,18 +131,14 @@ const revokeCommand = Command.make(
 
 export const tokenCommand = Command.make(
   "token",
-  {
-    ...serverFlags,
-    at: Argument.optional(
-      Argument.String("server").pipe(Argument.withDescription("Origin of the server, e.g. https://svc.example.com"))
-    )
-  },
+  // Without an argument: the mistyped name of a subcommand must not print a secret.
+  serverFlags,
   Effect.fn("token")((given) =>
     Effect.gen(function* () {
       const { origin, token } = yield* Remote
       const secret = Redacted.value(token)
       yield* print(given.json, { server: origin, token: secret }, secret)
-    }).pipe(onServer({ ...given, server: Option.orElse(given.at, () => given.server) }))
+    }).pipe(onServer(given))
   )
 ).pipe(
   Command.withDescription("Print an access token of the login, for scripts: Authorization: Bearer $(svc token)"),

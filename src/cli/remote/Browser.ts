@@ -7,11 +7,14 @@ const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...Arr
 }
 
 /** Whether a browser was started at an address: that of `BROWSER`, or the one that the person's desktop prefers. */
-export const openBrowser = Effect.fn("openBrowser")(function* (url: string) {
-  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-  const chosen = yield* Config.option(Config.String("BROWSER"))
-  const [program, ...args] = Option.isSome(chosen) ? [chosen.value] : (openers[process.platform] ?? ["xdg-open"])
-  const quiet = { stdin: "ignore", stdout: "ignore", stderr: "ignore" } as const
-  const code = yield* Effect.option(spawner.exitCode(ChildProcess.make(program, [...args, url], quiet)))
-  return Option.isSome(code) && Number(code.value) === 0
-})
+export const openBrowser = Effect.fn("openBrowser")(
+  function* (url: string) {
+    const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+    const chosen = yield* Config.option(Config.String("BROWSER"))
+    const [program, ...args] = Option.isSome(chosen) ? [chosen.value] : (openers[process.platform] ?? ["xdg-open"])
+    const quiet = { stdin: "ignore", stdout: "ignore", stderr: "ignore" } as const
+    const code = yield* Effect.option(spawner.exitCode(ChildProcess.make(program, [...args, url], quiet)))
+    return Option.isSome(code) && Number(code.value) === 0
+  },
+  Effect.orElseSucceed(() => false)
+)

@@ -41,7 +41,7 @@ const listCommand = Command.make(
         given.json,
         { capsules },
         capsules.length === 0
-          ? `${workspace.handle} has no Capsule. Install one in the dashboard.`
+          ? `${workspace.handle} has no Capsule. Install one with \`svc install\`.`
           : rowsText(
               ["name", "environment", "status", "commit", "id"],
               capsules.map((capsule) => [

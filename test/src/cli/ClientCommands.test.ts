@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
-import { commandReference } from "../../../scripts/CommandReference.ts"
+import { commandHelps, commandReference } from "../../../scripts/CommandReference.ts"
 import { clientCommandNames, isClientCommand } from "../../../src/cli/ClientCommandNames.ts"
 import { clientGroups } from "../../../src/cli/ClientRoot.ts"
+import { resultShapes } from "../../../src/cli/ResultShapes.ts"
 import { live } from "./support/CommandLine.ts"
 
 describe("commands that are clients of a server", () => {
@@ -14,6 +15,18 @@ describe("commands that are clients of a server", () => {
     expect([...clientCommandNames].toSorted()).toEqual(defined.toSorted())
     expect([["plan"], ["serve"], ["--help"], []].map(isClientCommand)).toEqual([true, false, false, false])
   })
+
+  live("each says what --json prints, except those that print what they are given or no value of their own", () =>
+    Effect.gen(function* () {
+      const isGroup = (one: string, all: ReadonlyArray<string>) =>
+        !Object.hasOwn(resultShapes, one) && all.some((other) => other.startsWith(`${one} `))
+      const paths = (yield* commandHelps).flatMap(({ path }) =>
+        clientCommandNames.has(path[0] ?? "") ? [path.join(" ")] : []
+      )
+      const commands = paths.filter((one, _, all) => !isGroup(one, all))
+      expect(commands.filter((one) => one !== "api").toSorted()).toEqual(Object.keys(resultShapes).toSorted())
+    })
+  )
 
   live("docs/cli.md is what the commands say; `npm run docs:cli` writes it", () =>
     Effect.gen(function* () {

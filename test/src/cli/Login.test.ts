@@ -94,7 +94,11 @@ it.live("login waits for the browser, keeps the tokens private, and renews them"
     expect(token.out).toBe("access-4")
     expect(state.forms.at(-1)).toContain("grant_type=refresh_token")
     expect(state.forms.at(-1)).toContain("refresh-3")
-    expect((yield* svc("token", origin, "--json")).out).toBe(JSON.stringify({ server: origin, token: "access-4" }))
+    expect((yield* svc("token", "--server", origin, "--json")).out).toBe(
+      JSON.stringify({ server: origin, token: "access-4" })
+    )
+    const mistyped = yield* svc("token", "lisst")
+    expect([mistyped.done, mistyped.out]).toEqual([false, ""])
     // Readable by others: not used.
     yield* files.chmod(file, 0o644)
     expect((yield* svc("token")).error).toContain("Others on this machine")
