@@ -6,12 +6,14 @@ export interface Preferences {
   readonly theme: Theme
   /** Single-letter shortcuts; some people need them off. */
   readonly letterKeys: boolean
+  /** Long lines of a log continue below. */
+  readonly wrapLog: boolean
 }
 
 const key = "svc.preferences"
 
 /** For a page rendered ahead of time, without a browser to ask. */
-export const defaultPreferences: Preferences = { language: "en", theme: "system", letterKeys: true }
+export const defaultPreferences: Preferences = { language: "en", theme: "system", letterKeys: true, wrapLog: true }
 
 const browserLanguage = (): Language => {
   for (const tag of navigator.languages) {
@@ -35,7 +37,8 @@ const read = (): Preferences => {
   return {
     language: found.language === "en" || found.language === "ja" ? found.language : browserLanguage(),
     theme: found.theme === "light" || found.theme === "dark" ? found.theme : "system",
-    letterKeys: found.letterKeys !== false
+    letterKeys: found.letterKeys !== false,
+    wrapLog: found.wrapLog !== false
   }
 }
 

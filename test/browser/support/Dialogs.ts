@@ -17,6 +17,7 @@ import { updateWords } from "../../../src/dashboard/screens/update/Words.ts"
 import { sourceWords } from "../../../src/dashboard/screens/sources/Words.ts"
 import { automationWords } from "../../../src/dashboard/screens/workspace/AutomationWords.ts"
 import { backupWords } from "../../../src/dashboard/screens/workspace/BackupWords.ts"
+import { needWords } from "../../../src/dashboard/screens/home/NeedWords.ts"
 import { approvalWords } from "../../../src/dashboard/screens/workspace/ApprovalWords.ts"
 import { memberWords } from "../../../src/dashboard/screens/workspace/MemberWords.ts"
 import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.ts"
@@ -90,6 +91,21 @@ const imported = async (route: Route) => {
   await route.fulfill({ json: { capsule: { ...answer.capsule, ...unconfirmedImport } } })
 }
 
+/** An update of the Workspace is open. */
+const updating = async (route: Route) => {
+  const answer: { readonly needs: ReadonlyArray<unknown> } = await (await route.fetch()).json()
+  const open = {
+    key: waitingUpdate.id,
+    group: "update",
+    kind: "update_open",
+    also: [],
+    capsules: [],
+    since: waitingUpdate.createdAt,
+    runGroupId: waitingUpdate.id
+  }
+  await route.fulfill({ json: { ...answer, needs: [open, ...answer.needs] } })
+}
+
 const capsule = `/w/acme/capsules/${storefrontId}`
 const account = { path: "/account", ready: ".row-static" }
 const settings = { path: "/w/acme/settings", ready: ".row-static" }
@@ -112,6 +128,18 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
       await page.getByRole("link", { name: signInWords[to].link }).click()
       await page.getByRole("dialog", { name: confirmIdentityWords[to].title }).locator("input").first().waitFor()
       await page.unroute(asked, unconfirmed)
+    }
+  },
+  {
+    source: "screens/home/PlanTogether.tsx",
+    ...home,
+    open: async (page, to) => {
+      const needs = "**/dashboard/needs*"
+      await page.route(needs, updating)
+      await page.reload()
+      await page.locator(".attention-row").first().waitFor()
+      await page.getByRole("button", { name: needWords[to].planAll(14), exact: true }).click()
+      await page.unroute(needs, updating)
     }
   },
   { source: "app/NewWorkspace.tsx", ...home, open: menuItem(".side-workspace", (to) => appWords[to].newWorkspace) },

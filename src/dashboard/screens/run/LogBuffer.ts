@@ -1,5 +1,6 @@
 import type { LogEntry } from "../../api/Types.ts"
 import { stripAnsi } from "./Ansi.ts"
+import { levelOf, type LogLevel, startsDiagnostic } from "./LogLevel.ts"
 
 export interface LogLine {
   /** Position in the whole log, from 1, as readers quote it. */
@@ -8,6 +9,7 @@ export interface LogLine {
   readonly phase: string
   readonly stream: LogEntry["stream"]
   readonly text: string
+  readonly level: LogLevel
 }
 
 /**
@@ -16,6 +18,7 @@ export interface LogLine {
  */
 export class LogBuffer {
   private readonly lines: Array<LogLine> = []
+  private readonly errorLines: Array<number> = []
 
   append(entries: ReadonlyArray<LogEntry>): void {
     for (const entry of entries) {
@@ -23,15 +26,24 @@ export class LogBuffer {
       for (const raw of text.split("\n")) {
         const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw
         const overwritten = line.lastIndexOf("\r")
+        const shown = overwritten < 0 ? line : line.slice(overwritten + 1)
+        const level = levelOf(shown, this.lines.at(-1)?.level ?? "plain")
+        if (level === "error" && startsDiagnostic(shown)) this.errorLines.push(this.lines.length)
         this.lines.push({
           number: this.lines.length + 1,
           at: entry.at,
           phase: entry.phase,
           stream: entry.stream,
-          text: overwritten < 0 ? line : line.slice(overwritten + 1)
+          text: shown,
+          level
         })
       }
     }
+  }
+
+  /** Indexes of the lines with which an error begins. */
+  get errors(): ReadonlyArray<number> {
+    return this.errorLines
   }
 
   get length(): number {

@@ -1,37 +1,26 @@
 import "../../app/Kit.ts"
-import { type KeyboardEvent, memo, type RefObject, useEffect, useRef, useState } from "react"
+import { type KeyboardEvent, type RefObject, useEffect, useMemo, useRef, useState } from "react"
+import { setPreferences } from "../../preferences/Preferences.ts"
+import { usePreferences } from "../../preferences/UsePreferences.ts"
 import { Button, IconButton } from "../../ui/Button.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
-import { calendarDate, clockTime, integer } from "../../words/Format.ts"
+import { calendarDate, integer } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
-import { ansiPieces } from "./Ansi.ts"
 import { useFixedRows } from "./FixedRows.ts"
-import type { LogBuffer, LogLine } from "./LogBuffer.ts"
+import type { LogBuffer } from "./LogBuffer.ts"
+import { lineHeight } from "./LogHeight.ts"
+import { LogLines } from "./LogLines.tsx"
+import { rangeOf } from "./LogLink.ts"
+import { LogRows } from "./LogRows.ts"
 import { useRunLog } from "./Streams.ts"
 import { logWords } from "./LogWords.ts"
+import { useColumns } from "./UseColumns.ts"
+import { useLogLink } from "./UseLogLink.ts"
 import { useLogSearch } from "./UseLogSearch.ts"
+import { useNextError } from "./UseNextError.ts"
 
-const lineHeight = 20
 const upKeys: ReadonlySet<string> = new Set(["ArrowUp", "PageUp", "Home"])
-
-const Line = memo(({ line, wanted }: { readonly line: LogLine; readonly wanted: boolean }) => (
-  <div className={`log-line log-${line.stream}${wanted ? " log-wanted" : ""}`}>
-    <span className="log-number">{line.number}</span>
-    <span className="log-time">{clockTime(line.at)}</span>
-    <span className="log-text">
-      {ansiPieces(line.text).map((piece, index) =>
-        piece.className === "" ? (
-          piece.text
-        ) : (
-          <span key={index} className={piece.className}>
-            {piece.text}
-          </span>
-        )
-      )}
-    </span>
-  </div>
-))
 
 const save = (buffer: LogBuffer, name: string): void => {
   const url = URL.createObjectURL(new Blob([buffer.plainText()], { type: "text/plain" }))
@@ -83,26 +72,50 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
   const words = useWords(logWords)
   const language = useLanguage()
   const { buffer, version, state, retryNow } = useRunLog(runId)
-  const [follow, setFollow] = useState(true)
+  const [follow, setFollow] = useState(rangeOf(window.location.hash) === undefined)
+  const { range, onLink } = useLogLink(setFollow)
+  const [onlyProblems, setOnlyProblems] = useState(false)
+  const [error, setError] = useState<number | undefined>(undefined)
   const [search, setSearch] = useState("")
   const [match, setMatch] = useState(0)
   const scroller = useRef<HTMLDivElement>(null)
   useReader(scroller, setFollow)
-  const { from, to, height, show } = useFixedRows(scroller, buffer.length, lineHeight)
+  const { wrapLog } = usePreferences()
+  const columns = useColumns(scroller, wrapLog)
+  const rows = useMemo(
+    () => new LogRows(buffer, columns, onlyProblems ? ({ level }) => level !== "plain" : undefined),
+    [buffer, columns, onlyProblems]
+  )
+  const { from, to, height, show } = useFixedRows(scroller, rows.count(), lineHeight)
   const { matches, total, done } = useLogSearch(buffer, version, search)
   const at = Math.min(match, total - 1)
   const currentMatch = matches[at]
 
   useEffect(() => {
     const element = scroller.current
-    if (follow && element !== null && version > 0) element.scrollTop = element.scrollHeight
-  }, [follow, version])
+    if (follow && element !== null && version > 0) element.scrollTop = height
+  }, [follow, version, height])
   useEffect(() => {
     if (currentMatch === undefined || search === "") return
     // oxlint-disable-next-line react/set-state-in-effect -- the match is of a search that runs beside the page
     setFollow(false)
-    show(currentMatch)
-  }, [currentMatch, search, show])
+    show(rows.rowOf(currentMatch))
+  }, [currentMatch, search, show, rows])
+  const linked = range !== undefined && buffer.length >= range.from ? range.from - 1 : undefined
+  useEffect(() => {
+    if (linked !== undefined) show(rows.rowOf(linked))
+  }, [linked, show, rows])
+
+  const { errors } = buffer
+  const nextError = () => {
+    const place = errors.findIndex((index) => error === undefined || index > error)
+    const next = errors[Math.max(0, place)]
+    if (next === undefined) return
+    setError(next)
+    setFollow(false)
+    show(rows.rowOf(next))
+  }
+  useNextError(nextError)
 
   const step = (by: number) => {
     if (total > 0) setMatch((at + by + total) % total)
@@ -145,6 +158,22 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
               </>
             )}
           </div>
+          {errors.length === 0 ? null : (
+            <Button small icon="down" title={words.nextErrorHelp} onClick={nextError}>
+              {words.nextError(error === undefined ? 0 : errors.indexOf(error) + 1, errors.length)}
+            </Button>
+          )}
+          <Button
+            small
+            aria-pressed={onlyProblems}
+            title={words.problemsHelp}
+            onClick={() => setOnlyProblems((only) => !only)}
+          >
+            {words.problems}
+          </Button>
+          <Button small aria-pressed={wrapLog} onClick={() => setPreferences({ wrapLog: !wrapLog })}>
+            {words.wrap}
+          </Button>
           <Button small aria-pressed={follow} title={words.followHelp} onClick={() => setFollow((on) => !on)}>
             {words.follow}
           </Button>
@@ -174,16 +203,14 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
           tabIndex={0}
           data-following={follow}
         >
-          <div className="log-rows" style={{ height: `${height}px` }}>
-            {Array.from({ length: to - from }, (_, row) => from + row).map((index) => {
-              const line = buffer.line(index)
-              return line === undefined ? null : (
-                <div key={index} className="log-row" style={{ transform: `translateY(${index * lineHeight}px)` }}>
-                  <Line line={line} wanted={search !== "" && index === currentMatch} />
-                </div>
-              )
-            })}
-          </div>
+          <LogLines
+            {...{ buffer, rows, columns, from, to, height, range, onLink }}
+            wanted={search === "" ? error : currentMatch}
+            linkName={words.lineLink}
+          />
+          {onlyProblems && buffer.length > 0 && rows.count() === 0 ? (
+            <p className="log-empty">{words.noProblems}</p>
+          ) : null}
           {buffer.length === 0 ? (
             <p className="log-empty">
               {removedAt === undefined ? words.logEmpty : words.logRemoved(calendarDate(language, removedAt))}

@@ -1,0 +1,111 @@
+import { type Piece, stripAnsi } from "./Ansi.ts"
+import type { LogLine } from "./LogBuffer.ts"
+
+interface Lines {
+  readonly length: number
+  readonly line: (index: number) => LogLine | undefined
+}
+
+/** A row of the view: a line, or a part of one that continues below. */
+export interface LogRow {
+  /** Index of the line. */
+  readonly index: number
+  readonly part: number
+}
+
+const unusual = /[^ -~]/
+const tabWidth = 4
+
+// East Asian letters and emoji take two columns.
+const widthOf = (character: string): number => {
+  if (character === "\t") return tabWidth
+  return (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1
+}
+
+/** Where each row of a text begins when it has so many columns. */
+export const rowStarts = (text: string, columns: number): ReadonlyArray<number> => {
+  if (!unusual.test(text)) {
+    return Array.from({ length: Math.max(1, Math.ceil(text.length / columns)) }, (_, row) => row * columns)
+  }
+  const starts = [0]
+  let used = 0
+  let at = 0
+  for (const character of text) {
+    const width = widthOf(character)
+    if (used + width > columns && used > 0) {
+      starts.push(at)
+      used = 0
+    }
+    used += width
+    at += character.length
+  }
+  return starts
+}
+
+/** The part of coloured text between two positions of its plain text. */
+export const piecesBetween = (pieces: ReadonlyArray<Piece>, from: number, to: number): ReadonlyArray<Piece> => {
+  const found: Array<Piece> = []
+  let at = 0
+  for (const { className, text } of pieces) {
+    const part = text.slice(Math.max(0, from - at), Math.max(0, to - at))
+    if (part !== "") found.push({ text: part, className })
+    at += text.length
+  }
+  return found
+}
+
+/**
+ * The rows of a growing log: all of equal height, so that a long log is drawn as quickly as a short one. With `columns` a longer
+ * line takes several rows; `only` leaves lines out. Reading new lines is linear in them.
+ */
+export class LogRows {
+  readonly #lines: Lines
+  readonly #columns: number | undefined
+  readonly #only: ((line: LogLine) => boolean) | undefined
+  readonly #shown: Array<number> = []
+  /** The first row of each shown line. */
+  readonly #first: Array<number> = []
+  #read = 0
+  #count = 0
+
+  constructor(lines: Lines, columns: number | undefined, only?: (line: LogLine) => boolean) {
+    this.#lines = lines
+    this.#columns = columns
+    this.#only = only
+  }
+
+  /** The number of rows of everything that the log has by now. */
+  count(): number {
+    for (; this.#read < this.#lines.length; this.#read += 1) {
+      const line = this.#lines.line(this.#read)
+      if (line === undefined || this.#only?.(line) === false) continue
+      this.#shown.push(this.#read)
+      this.#first.push(this.#count)
+      this.#count += this.#columns === undefined ? 1 : rowStarts(stripAnsi(line.text), this.#columns).length
+    }
+    return this.#count
+  }
+
+  at(row: number): LogRow | undefined {
+    const place = this.#before(this.#first, row)
+    const index = this.#shown[place]
+    return index === undefined ? undefined : { index, part: row - (this.#first[place] ?? 0) }
+  }
+
+  /** The first row of a line, or of the last shown one before it. */
+  rowOf(index: number): number {
+    return this.#first[Math.max(0, this.#before(this.#shown, index))] ?? 0
+  }
+
+  /** The last place whose number is not above the wanted one. */
+  #before(numbers: ReadonlyArray<number>, wanted: number): number {
+    let low = 0
+    let high = numbers.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((numbers[middle] ?? 0) <= wanted) low = middle + 1
+      else high = middle
+    }
+    return low - 1
+  }
+}

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "bun:test"
+import { applyRun } from "./support/records/Runs.ts"
+import { browserSuite, darkJapanese } from "./support/Suite.ts"
+import { logWords } from "../../src/dashboard/screens/run/LogWords.ts"
+
+const suite = browserSuite()
+
+const lines = (from: number, count: number): ReadonlyArray<string> =>
+  Array.from({ length: count }, (_, index) => `line ${from + index}`)
+
+const failing = [
+  ...lines(1, 300),
+  "Error: Invalid value for variable",
+  "  on main.tf line 3",
+  ...lines(302, 300),
+  "Warning: Deprecated attribute",
+  ...lines(603, 300),
+  "Error: creating Bucket: AccessDenied",
+  "  with aws_s3_bucket.logs",
+  ...lines(905, 300)
+]
+
+describe("the log of a Run", () => {
+  test("goes from error to error, by its button and by E, and shows problems alone", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go(`/w/acme/runs/${applyRun}`, ".log-line")
+    api.emitLog(applyRun, failing)
+    await page.getByText("line 1204", { exact: true }).waitFor()
+    await page.getByRole("button", { name: "Errors: 2" }).click()
+    await page.locator(".log-wanted", { hasText: "Invalid value for variable" }).waitFor()
+    await page.getByRole("button", { name: "Error 1 of 2" }).waitFor()
+    await page.keyboard.press("e")
+    await page.locator(".log-wanted", { hasText: "AccessDenied" }).waitFor()
+    await page.keyboard.press("e")
+    await page.getByRole("button", { name: "Error 1 of 2" }).waitFor()
+    await page.getByRole("button", { name: "Problems", exact: true }).click()
+    await page.getByText("line 1204", { exact: true }).waitFor({ state: "detached" })
+    expect(await page.locator(".log-text").allTextContents()).toEqual([
+      "Error: Invalid value for variable",
+      "  on main.tf line 3",
+      "Warning: Deprecated attribute",
+      "Error: creating Bucket: AccessDenied",
+      "  with aws_s3_bucket.logs"
+    ])
+    expect(faults).toEqual([])
+  })
+
+  test("names a line in the address, several with Shift, and shows them again from it", async () => {
+    const { page, api, go } = await suite.visit()
+    await go(`/w/acme/runs/${applyRun}`, ".log-line")
+    api.emitLog(applyRun, lines(1, 400))
+    await page.getByText("line 400", { exact: true }).waitFor()
+    await page.locator(".log-number", { hasText: /^398$/ }).click()
+    expect(new URL(page.url()).hash).toBe("#L398")
+    await page.locator(".log-number", { hasText: /^396$/ }).click({ modifiers: ["Shift"] })
+    expect(new URL(page.url()).hash).toBe("#L396-L398")
+    expect(await page.locator(".log-linked").count()).toBe(3)
+    await go(`/w/acme/runs/${applyRun}#L100-L101`, ".log-linked")
+    expect(await page.locator(".log-linked .log-number").allTextContents()).toEqual(["100", "101"])
+    expect(await page.locator(".log").getAttribute("data-following")).toBe("false")
+  })
+
+  test("wraps long lines on wish, in rows that stay together, and remembers it", async () => {
+    const { page, api, go } = await suite.visit()
+    await go(`/w/acme/runs/${applyRun}`, ".log-line")
+    const long = Array.from({ length: 90 }, (_, index) => `word${index}`).join(" ")
+    api.emitLog(applyRun, [long, "line 2"])
+    await page.getByText("line 2", { exact: true }).waitFor()
+    const log = page.locator(".log")
+    const isSideways = () => log.evaluate((element) => element.scrollWidth > element.clientWidth)
+    expect(await isSideways()).toBe(false)
+    const rows = await page.locator(".log-text").allTextContents()
+    expect(rows.slice(0, -1).join("")).toEndWith(long)
+    await page.getByRole("button", { name: "Wrap", exact: true }).click()
+    await page.getByText(long, { exact: true }).waitFor()
+    expect(await isSideways()).toBe(true)
+    await page.reload()
+    await page.getByRole("button", { name: "Wrap", exact: true, pressed: false }).waitFor()
+  })
+
+  test("says in Japanese on a phone what has no problem", async () => {
+    const { page, api, go } = await suite.visit({ ...darkJapanese, width: 390, height: 844 })
+    await go(`/w/acme/runs/${applyRun}`, ".log-line")
+    api.emitLog(applyRun, lines(1, 3))
+    await page.getByRole("button", { name: logWords.ja.problems, exact: true }).click()
+    await page.getByText(logWords.ja.noProblems).waitFor()
+  })
+})
