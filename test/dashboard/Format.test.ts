@@ -5,6 +5,7 @@ import { setupSecret } from "../../src/dashboard/entrance/SetupSecret.ts"
 import {
   bytes,
   duration,
+  exactTime,
   httpsLink,
   providerName,
   relativeTime,
@@ -27,10 +28,37 @@ describe("words for numbers", () => {
   })
 
   test("times", () => {
-    expect(relativeTime("en", "2026-11-20T08:57:00.000Z", now)).toBe("3 min ago")
-    expect(relativeTime("ja", "2026-11-20T08:57:00.000Z", now)).toBe("3 分前")
-    expect(relativeTime("en", "2026-11-20T08:59:40.000Z", now)).toBe("just now")
-    expect(relativeTime("en", "2026-11-19T08:00:00.000Z", now)).toBe("yesterday")
+    const hour = 3_600_000
+    for (const [ago, english, japanese] of [
+      [20_000, "just now", "たった今"],
+      [3 * 60_000, "3 min ago", "3 分前"],
+      [23 * hour, "23 hr ago", "23 時間前"],
+      [25 * hour, "yesterday", "昨日"],
+      [6 * 24 * hour, "6 days ago", "6 日前"],
+      [8 * 24 * hour, "1 wk ago", "1 週間前"],
+      [40 * 24 * hour, "1 mo ago", "1 か月前"],
+      [400 * 24 * hour, "1 yr ago", "1 年前"],
+      [-2 * hour, "in 2 hr", "2 時間後"]
+    ] as const) {
+      const at = new Date(now - ago).toISOString()
+      expect([relativeTime("en", at, now), relativeTime("ja", at, now)]).toEqual([english, japanese])
+    }
+  })
+
+  test("yesterday is a day of the calendar", () => {
+    const evening = new Date(2026, 10, 20, 22).getTime()
+    const at = (day: number, hour: number) => relativeTime("en", new Date(2026, 10, day, hour).toISOString(), evening)
+    expect([at(20, 1), at(19, 21), at(18, 23), at(18, 1)]).toEqual([
+      "21 hr ago",
+      "yesterday",
+      "2 days ago",
+      "2 days ago"
+    ])
+  })
+
+  test("an exact time names its zone", () => {
+    expect(exactTime("en", "2026-11-20T08:57:03.000Z")).toMatch(/20 Nov 2026.*57:03.*(?:UTC|GMT|[A-Z]{3,4})/)
+    expect(exactTime("ja", "2026-11-20T08:57:03.000Z")).toMatch(/2026\/11\/20.*57:03.*(?:UTC|GMT|[A-Z]{3,4})/)
   })
 
   test("sizes and names", () => {

@@ -21,6 +21,7 @@ import { decisionWords } from "../../src/dashboard/screens/run/DecisionWords.ts"
 import { diagnosisWords } from "../../src/dashboard/screens/run/DiagnosisWords.ts"
 import { handOffWords } from "../../src/dashboard/screens/run/HandOffWords.ts"
 import { logWords } from "../../src/dashboard/screens/run/LogWords.ts"
+import { noticeWords } from "../../src/dashboard/screens/run/NoticeWords.ts"
 import { differenceWords } from "../../src/dashboard/screens/run/DifferenceWords.ts"
 import { paletteWords } from "../../src/dashboard/app/PaletteWords.ts"
 import { planBasisWords } from "../../src/dashboard/screens/run/PlanBasisWords.ts"
@@ -63,6 +64,7 @@ const dictionaries = {
   decisionWords,
   diagnosisWords,
   logWords,
+  noticeWords,
   differenceWords,
   planBasisWords,
   planEndWords,

@@ -8,12 +8,20 @@ export interface Preferences {
   readonly letterKeys: boolean
   /** Long lines of a log continue below. */
   readonly wrapLog: boolean
+  /** Whether this browser shows a notice when a Run that is open in it ends or needs approval. */
+  readonly runNotices: boolean
 }
 
 const key = "svc.preferences"
 
 /** For a page rendered ahead of time, without a browser to ask. */
-export const defaultPreferences: Preferences = { language: "en", theme: "system", letterKeys: true, wrapLog: true }
+export const defaultPreferences: Preferences = {
+  language: "en",
+  theme: "system",
+  letterKeys: true,
+  wrapLog: true,
+  runNotices: false
+}
 
 const browserLanguage = (): Language => {
   for (const tag of navigator.languages) {
@@ -38,7 +46,8 @@ const read = (): Preferences => {
     language: found.language === "en" || found.language === "ja" ? found.language : browserLanguage(),
     theme: found.theme === "light" || found.theme === "dark" ? found.theme : "system",
     letterKeys: found.letterKeys !== false,
-    wrapLog: found.wrapLog !== false
+    wrapLog: found.wrapLog !== false,
+    runNotices: found.runNotices === true
   }
 }
 

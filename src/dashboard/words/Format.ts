@@ -7,23 +7,40 @@ const units: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
   ["year", 31_536_000],
   ["month", 2_592_000],
   ["week", 604_800],
-  ["day", 86_400],
   ["hour", 3_600],
   ["minute", 60]
 ]
 
-/** "3 minutes ago" / 「3 分前」; within a minute it is "now". */
+const daySeconds = 86_400
+
+/** The days of the reader's calendar from `now` to `at`; "yesterday" is a date, not 24 hours. */
+const calendarDays = (at: number, now: number): number => {
+  const noon = (time: number) => new Date(time).setHours(12, 0, 0, 0)
+  // A day with a change of the clock has 23 or 25 hours.
+  return Math.round((noon(at) - noon(now)) / (daySeconds * 1000))
+}
+
+/** "3 min ago" / 「3 分前」; within a minute it is "just now", from a day to a week by the calendar. */
 export const relativeTime = (language: Language, at: string, now: number): string => {
-  const seconds = Math.round((Date.parse(at) - now) / 1000)
-  const format = new Intl.RelativeTimeFormat(locale[language], { numeric: "auto", style: "short" })
+  const time = Date.parse(at)
+  const seconds = Math.round((time - now) / 1000)
+  const format = (numeric: "always" | "auto") =>
+    new Intl.RelativeTimeFormat(locale[language], { numeric, style: "short" })
+  const elapsed = Math.abs(seconds)
+  if (elapsed >= daySeconds && elapsed < 7 * daySeconds) return format("auto").format(calendarDays(time, now), "day")
   for (const [unit, size] of units) {
-    if (Math.abs(seconds) >= size) return format.format(Math.trunc(seconds / size), unit)
+    if (elapsed >= size) return format("always").format(Math.trunc(seconds / size), unit)
   }
   return language === "ja" ? "たった今" : "just now"
 }
 
-export const exactTime = (language: Language, at: string): string =>
-  new Intl.DateTimeFormat(locale[language], { dateStyle: "medium", timeStyle: "medium" }).format(new Date(at))
+const exact: Readonly<Record<Language, Intl.DateTimeFormat>> = {
+  en: new Intl.DateTimeFormat(locale.en, { dateStyle: "medium", timeStyle: "long" }),
+  ja: new Intl.DateTimeFormat(locale.ja, { dateStyle: "medium", timeStyle: "long" })
+}
+
+/** With the zone, because people in several read the same page. */
+export const exactTime = (language: Language, at: string): string => exact[language].format(new Date(at))
 
 export const calendarDate = (language: Language, at: string): string =>
   new Intl.DateTimeFormat(locale[language], { dateStyle: "medium" }).format(new Date(at))

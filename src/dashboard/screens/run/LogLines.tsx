@@ -1,5 +1,6 @@
 import { memo, type MouseEvent } from "react"
-import { clockTime } from "../../words/Format.ts"
+import { clockTime, exactTime } from "../../words/Format.ts"
+import { useLanguage } from "../../words/Words.ts"
 import { ansiPieces, stripAnsi } from "./Ansi.ts"
 import type { LogBuffer, LogLine } from "./LogBuffer.ts"
 import { hashOf, type LineRange } from "./LogLink.ts"
@@ -24,6 +25,13 @@ const piecesOf = ({ columns, line, part }: Pick<RowProps, "columns" | "line" | "
   return piecesBetween(pieces, starts[part] ?? 0, starts[part + 1] ?? Number.POSITIVE_INFINITY)
 }
 
+/** The time of a line, with its date and zone for the pointer. */
+const LineTime = ({ at }: { readonly at: string }) => (
+  <time className="log-time" dateTime={at} title={exactTime(useLanguage(), at)}>
+    {clockTime(at)}
+  </time>
+)
+
 const Row = memo(({ columns, line, linkName, linked, onLink, part, wanted }: RowProps) => (
   <div
     className={`log-line log-${line.stream} log-${line.level}${wanted ? " log-wanted" : ""}${linked ? " log-linked" : ""}`}
@@ -43,7 +51,7 @@ const Row = memo(({ columns, line, linkName, linked, onLink, part, wanted }: Row
     ) : (
       <span className="log-number" />
     )}
-    <span className="log-time">{part === 0 ? clockTime(line.at) : ""}</span>
+    {part === 0 ? <LineTime at={line.at} /> : <span className="log-time" />}
     <span className="log-text">
       {piecesOf({ columns, line, part }).map((piece, index) =>
         piece.className === "" ? (

@@ -20,12 +20,14 @@ import { decisionWords } from "./DecisionWords.ts"
 import { Diagnosis } from "./Diagnosis.tsx"
 import { HandOffReturn } from "./HandOffReturn.tsx"
 import { logWords } from "./LogWords.ts"
+import { NotifyButton } from "./NotifyButton.tsx"
 import { PlanView } from "./PlanView.tsx"
 import { Progress } from "./Progress.tsx"
 import { RestoreView } from "./RestoreView.tsx"
 import { RunFacts } from "./RunFacts.tsx"
 import { useRunEvents } from "./Streams.ts"
 import { Timeline } from "./Timeline.tsx"
+import { useRunNotice } from "./UseRunNotice.ts"
 import { runWords } from "./Words.ts"
 
 // Decisions first; the log follows.
@@ -78,9 +80,11 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
   const busy = run.status === "queued" || run.status === "running"
   const cancelAsked = events.some(({ kind }) => kind === "run.cancelling")
   const title = capsule === undefined ? terms.runType[run.type] : `${terms.runType[run.type]} · ${capsule.name}`
+  const documentTitle = useRunNotice(run, events, total(plan), title)
   return (
     <Page
       title={title}
+      documentTitle={documentTitle}
       trail={
         capsule === undefined ? (
           <Link
@@ -116,10 +120,15 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
         </>
       }
       actions={
-        busy && !cancelAsked && may("member") ? (
-          <Button icon="stop" onClick={() => setCancelling(true)}>
-            {decisions.cancel}
-          </Button>
+        busy ? (
+          <>
+            <NotifyButton />
+            {!cancelAsked && may("member") ? (
+              <Button icon="stop" onClick={() => setCancelling(true)}>
+                {decisions.cancel}
+              </Button>
+            ) : null}
+          </>
         ) : null
       }
     >

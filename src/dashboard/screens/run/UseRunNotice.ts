@@ -1,0 +1,85 @@
+import { useEffect, useRef } from "react"
+import type { Run, RunEvent } from "../../api/Types.ts"
+import { preferences } from "../../preferences/Preferences.ts"
+import { useWords } from "../../words/Words.ts"
+import { noticeWords } from "./NoticeWords.ts"
+import { doneOf, type NoticeState, noticeStateOf } from "./NoticeState.ts"
+
+const signs: Readonly<Record<NoticeState, string>> = { running: "▸", waiting: "●", done: "✓", failed: "✕" }
+
+// Each a shape of its own, since a colour is not enough.
+const marks: Readonly<Record<NoticeState, string>> = {
+  running: '<path d="M19.5 17.5 29.5 24l-10 6.5z" fill="#9aa8ff" stroke="#10142b" stroke-width="1.5"/>',
+  waiting: '<circle cx="24.5" cy="24.5" r="6.5" fill="#f0b64f" stroke="#10142b" stroke-width="1.5"/>',
+  done: '<path d="m17 24.5 5 5 8.5-9.5" fill="none" stroke="#10142b" stroke-width="6.5"/><path d="m17 24.5 5 5 8.5-9.5" fill="none" stroke="#3ddc84" stroke-width="3.5"/>',
+  failed:
+    '<path d="m18.5 18.5 11 11m0-11-11 11" fill="none" stroke="#10142b" stroke-width="6.5"/><path d="m18.5 18.5 11 11m0-11-11 11" fill="none" stroke="#ff6a5c" stroke-width="3.5"/>'
+}
+
+/** The icon of the page with a mark in its corner, until the component is gone. */
+const useIconMark = (state: NoticeState | undefined): void => {
+  useEffect(() => {
+    const link = document.querySelector<HTMLLinkElement>("link[rel=icon]")
+    if (link === null || state === undefined) return
+    const plain = link.href
+    let isGone = false
+    const draw = async () => {
+      const icon = await (await fetch(plain)).text()
+      if (!isGone)
+        link.href = `data:image/svg+xml,${encodeURIComponent(icon.replace("</svg>", `${marks[state]}</svg>`))}`
+    }
+    // Without it the page keeps its icon; the title says the same.
+    draw().catch(() => {})
+    return () => {
+      isGone = true
+      link.href = plain
+    }
+  }, [state])
+}
+
+const show = (text: string, tag: string): void => {
+  try {
+    new Notification(text, { tag }).addEventListener("click", () => window.focus())
+  } catch {
+    // Browsers of phones have the interface and refuse its use by a page; the title says the same.
+  }
+}
+
+/** A notice of the desktop when the Run changes while the person looks at something else. Nothing of its values is in it. */
+const useDesktopNotice = (run: Run, state: NoticeState | undefined, name: string): void => {
+  const words = useWords(noticeWords)
+  const before = useRef(state)
+  useEffect(() => {
+    const was = before.current
+    before.current = state
+    if (was !== "running" || state === undefined || state === "running") return
+    if (!preferences().runNotices || document.hasFocus() || window.Notification?.permission !== "granted") return
+    const text =
+      state === "waiting" && run.status === "waiting_approval"
+        ? words.needsApproval(name)
+        : state === "failed"
+          ? words.hasFailed(name)
+          : words.ended(name)
+    show(text, run.id)
+  }, [run, state, name, words])
+}
+
+/** Title, icon and notices of the open Run. Answers the title of the document. */
+export const useRunNotice = (run: Run, events: ReadonlyArray<RunEvent>, expected: number, name: string): string => {
+  const words = useWords(noticeWords)
+  const state = noticeStateOf(run)
+  useIconMark(state)
+  useDesktopNotice(run, state, name)
+  if (state === undefined) return name
+  const progress = doneOf(run, events, expected)
+  const isApply = run.type === "apply" || run.type === "destroy_apply"
+  const text =
+    state === "running" && progress !== undefined
+      ? words.count(progress.done, progress.total)
+      : state === "waiting" && run.drifted === true
+        ? words.drifted
+        : state === "done" && isApply
+          ? words.applied
+          : words[state]
+  return `${signs[state]} ${text} · ${name}`
+}

@@ -1,0 +1,138 @@
+import { describe, expect, test } from "bun:test"
+import type { Page } from "playwright-core"
+import { noticeWords } from "../../src/dashboard/screens/run/NoticeWords.ts"
+import { applyRun, driftRun, failedRun, reviewRun } from "./support/records/Runs.ts"
+import { browserSuite, darkJapanese, type Visit } from "./support/Suite.ts"
+
+const suite = browserSuite()
+const { en, ja } = noticeWords
+
+const titleStarts = (page: Page, start: string) =>
+  page.waitForFunction((expected) => document.title.startsWith(expected), start)
+
+const iconOf = (page: Page) => page.locator("link[rel=icon]").getAttribute("href")
+
+const iconChanges = (page: Page, known: string | null) =>
+  page.waitForFunction((href) => document.querySelector("link[rel=icon]")?.getAttribute("href") !== href, known)
+
+/** Ends the open apply, as the server would report it. */
+const end = (api: Visit["api"], status: "failed" | "succeeded") => {
+  api.world.runs = api.world.runs.map((run) => (run.id === applyRun ? { ...run, status } : run))
+  api.emitEvent(applyRun, { kind: `run.${status}`, data: {} })
+}
+
+/** A desktop whose person answers the browser's question with `answer`; what it shows is kept on the page. */
+const desktop = (page: Page, answer: "denied" | "granted") =>
+  page.addInitScript((permission) => {
+    const shown: Array<string> = []
+    Reflect.set(globalThis, "__shown", shown)
+    class Shown extends EventTarget {
+      constructor(text: string) {
+        super()
+        shown.push(text)
+      }
+    }
+    Reflect.set(
+      globalThis,
+      "Notification",
+      Object.assign(Shown, {
+        permission: sessionStorage.getItem("answered") ?? "default",
+        requestPermission: async () => {
+          sessionStorage.setItem("answered", permission)
+          Reflect.set(Reflect.get(globalThis, "Notification"), "permission", permission)
+          return permission
+        }
+      })
+    )
+    Reflect.set(document, "hasFocus", () => Reflect.get(globalThis, "__focused") === true)
+  }, answer)
+
+const shownOn = (page: Page): Promise<unknown> => page.evaluate(() => Reflect.get(globalThis, "__shown"))
+
+describe("the title and the icon of the tab", () => {
+  test("count the resources of an apply, and say how it ended", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go(`/w/acme/runs/${applyRun}`, ".log-line")
+    await titleStarts(page, "▸ 1 of 2 · ")
+    await page.waitForFunction(() =>
+      document.querySelector<HTMLLinkElement>("link[rel=icon]")?.href.startsWith("data:")
+    )
+    const running = await iconOf(page)
+    api.emitEvent(applyRun, {
+      kind: "resource.completed",
+      data: { address: "aws_sqs_queue.third", action: "create" }
+    })
+    await titleStarts(page, "▸ 2 of 3 · ")
+    end(api, "succeeded")
+    await titleStarts(page, `✓ ${en.applied} · `)
+    await iconChanges(page, running)
+    expect(faults).toEqual([])
+  })
+
+  test("say what waits for somebody and what failed, and end with the page", async () => {
+    const { page, go } = await suite.visit()
+    await go("/w/acme/capsules", "h1")
+    const plain = await iconOf(page)
+    for (const [run, title] of [
+      [reviewRun, `● ${en.waiting} · `],
+      [driftRun, `● ${en.drifted} · `],
+      [failedRun, `✕ ${en.failed} · `]
+    ] as const) {
+      await go(`/w/acme/runs/${run}`, "h1")
+      await titleStarts(page, title)
+      await iconChanges(page, plain)
+    }
+    await page.getByRole("link", { name: "Capsules", exact: true }).first().click()
+    await titleStarts(page, "Capsules")
+    expect(await iconOf(page)).toEndWith(plain ?? "")
+  })
+
+  test("speak Japanese", async () => {
+    const { page, go } = await suite.visit(darkJapanese)
+    await go(`/w/acme/runs/${reviewRun}`, "h1")
+    await titleStarts(page, `● ${ja.waiting} · `)
+  })
+})
+
+describe("a notice of the desktop", () => {
+  test("comes only after consent, once, when the page is not looked at", async () => {
+    const { page, api, go } = await suite.visit()
+    await desktop(page, "granted")
+    await go(`/w/acme/runs/${applyRun}`, ".log-line")
+    await page.getByRole("button", { name: en.notify, pressed: false }).click()
+    await page.getByRole("button", { name: en.notify, pressed: true }).waitFor()
+    end(api, "failed")
+    await titleStarts(page, "✕ ")
+    const name = (await page.getByRole("heading", { level: 1 }).textContent()) ?? ""
+    expect(await shownOn(page)).toEqual([en.hasFailed(name)])
+  })
+
+  test("does not come without consent, nor to somebody who looks at the page", async () => {
+    const { page, api, go } = await suite.visit()
+    await desktop(page, "granted")
+    await go(`/w/acme/runs/${applyRun}`, ".log-line")
+    await page.getByRole("button", { name: en.notify, pressed: false }).waitFor()
+    end(api, "succeeded")
+    await titleStarts(page, "✓ ")
+    expect(await shownOn(page)).toEqual([])
+
+    const other = await suite.visit()
+    await desktop(other.page, "granted")
+    await other.go(`/w/acme/runs/${applyRun}`, ".log-line")
+    await other.page.getByRole("button", { name: en.notify }).click()
+    await other.page.getByRole("button", { name: en.notify, pressed: true }).waitFor()
+    await other.page.evaluate(() => Reflect.set(globalThis, "__focused", true))
+    end(other.api, "succeeded")
+    await titleStarts(other.page, "✓ ")
+    expect(await shownOn(other.page)).toEqual([])
+  })
+
+  test("that the browser refuses is said to be refused", async () => {
+    const { page, go } = await suite.visit()
+    await desktop(page, "denied")
+    await go(`/w/acme/runs/${applyRun}`, ".log-line")
+    await page.getByRole("button", { name: en.notify }).click()
+    await page.getByText(en.refused).waitFor()
+    await page.getByRole("button", { name: en.notify, pressed: false }).waitFor()
+  })
+})
