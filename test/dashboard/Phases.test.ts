@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { progressOf, stepsOf } from "../../src/dashboard/screens/run/Phases.ts"
+import { notBegun, progressOf, stepsOf } from "../../src/dashboard/screens/run/Phases.ts"
+import { countsOf } from "../../src/dashboard/screens/run/PlanCounts.ts"
 import { eventsOf } from "../browser/support/records/RunStreams.ts"
 import { applyRun, failedRun, queuedRun, reviewRun, runs } from "../browser/support/records/Runs.ts"
 
@@ -39,6 +40,43 @@ describe("the timeline of a Run", () => {
     expect(states(failedRun)).toContainEqual(["state", "skipped"])
   })
 
+  test("of an apply whose tool failed and whose state was saved marks the tool's step alone", () => {
+    const run = runOf(failedRun)
+    const events = [...eventsOf(run)]
+    events.splice(-1, 0, {
+      seq: events.length,
+      at: "2026-11-20T09:00:09.000Z",
+      kind: "run.phase" as const,
+      data: { phase: "state" }
+    })
+    const ends = (each: typeof run) => stepsOf(each, events).map(({ state }) => state)
+    expect(ends(run)).toEqual(["done", "done", "done", "failed", "done"])
+    const { stateVersionId: _saved, ...unsaved } = run
+    expect(ends(unsaved)).toEqual(["done", "done", "done", "failed", "skipped"])
+    expect(ends({ ...run, status: "cancelled" })).toEqual(["done", "done", "done", "skipped", "done"])
+    events.splice(-1, 0, {
+      seq: events.length,
+      at: "2026-11-20T09:00:10.000Z",
+      kind: "run.phase" as const,
+      data: { phase: "check" }
+    })
+    expect(ends({ ...run, error: { code: "lifecycle_failed", message: "" } })).toEqual([
+      "done",
+      "done",
+      "done",
+      "done",
+      "done",
+      "failed"
+    ])
+  })
+
+  test("of a Run that failed before any step marks where it stood", () => {
+    const run = runOf(failedRun)
+    expect(stepsOf(run, []).map(({ state }) => state)).toEqual(["done", "failed", "skipped", "skipped", "skipped"])
+    const { startedAt: _never, ...refused } = run
+    expect(stepsOf(refused, []).map(({ state }) => state)[0]).toBe("failed")
+  })
+
   test("of a queued plan has nothing but the queue", () => {
     expect(states(queuedRun).map(([, state]) => state)).toEqual(["active", "pending", "pending", "pending", "pending"])
   })
@@ -63,10 +101,57 @@ describe("the timeline of a Run", () => {
 })
 
 describe("the progress of an apply", () => {
+  test("names what the plan has and the apply has not begun, and nothing that the tool does not report", () => {
+    const changes = [
+      { address: "a.done", actions: ["create"] },
+      { address: "a.failed", actions: ["delete", "create"] },
+      { address: "a.next", actions: ["update"] },
+      { address: "a.moved", actions: ["no-op"] },
+      { address: "a.forgotten", actions: ["forget"] },
+      { address: "a.read", actions: ["read"] }
+    ].map((change) => ({ mode: "managed", type: "a", name: "x", provider: "p", changedAttributes: [], ...change }))
+    const begun = ["a.done", "a.failed"].map((address) => ({
+      address,
+      action: "create",
+      state: "done" as const,
+      startedAt: "2026-11-20T09:00:00.000Z"
+    }))
+    expect(notBegun(changes, begun)).toEqual(["a.next"])
+  })
+
   test("follows each resource to its end", () => {
     expect(progressOf(eventsOf(runOf(failedRun))).map(({ address, state }) => [address, state])).toEqual([
       ["aws_lb_target_group.green", "done"],
       ["aws_lb_listener_rule.green", "failed"]
+    ])
+  })
+})
+
+describe("the counts of an apply", () => {
+  const summary = { add: 3, change: 0, destroy: 1, replace: 1, import: 0, forget: 2 }
+
+  test("are those of its plan's changes, without what was only read", () => {
+    const change = { address: "a.b", mode: "managed", type: "a", name: "b", provider: "p", changedAttributes: [] }
+    const resourceChanges = [
+      { ...change, actions: ["create"] },
+      { ...change, actions: ["update"], importing: { id: "x" } },
+      { ...change, actions: ["no-op"], previousAddress: "a.c" },
+      { ...change, actions: ["read"] },
+      { ...change, actions: ["create"] }
+    ]
+    expect(countsOf({ planSummary: summary, resourceChanges })).toEqual([
+      { kind: "create", count: 2 },
+      { kind: "import", count: 1 },
+      { kind: "move", count: 1 }
+    ])
+  })
+
+  test("are those of its summary where the changes were not recorded", () => {
+    expect(countsOf({ planSummary: summary }).map(({ count, kind }) => [kind, count])).toEqual([
+      ["destroy", 1],
+      ["replace", 1],
+      ["forget", 2],
+      ["create", 3]
     ])
   })
 })

@@ -24,6 +24,7 @@ import { logWords } from "../../src/dashboard/screens/run/LogWords.ts"
 import { noticeWords } from "../../src/dashboard/screens/run/NoticeWords.ts"
 import { differenceWords } from "../../src/dashboard/screens/run/DifferenceWords.ts"
 import { paletteWords } from "../../src/dashboard/app/PaletteWords.ts"
+import { resultWords } from "../../src/dashboard/screens/run/ResultWords.ts"
 import { planBasisWords } from "../../src/dashboard/screens/run/PlanBasisWords.ts"
 import { planEndWords } from "../../src/dashboard/screens/run/PlanEndWords.ts"
 import { planWords } from "../../src/dashboard/screens/run/PlanWords.ts"
@@ -65,6 +66,7 @@ const dictionaries = {
   diagnosisWords,
   logWords,
   noticeWords,
+  resultWords,
   differenceWords,
   planBasisWords,
   planEndWords,

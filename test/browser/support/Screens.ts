@@ -2,7 +2,7 @@ import type { makeRouter } from "../../../src/dashboard/app/Router.tsx"
 import type { entrancePages } from "../../../src/dashboard/Pages.tsx"
 import { storefrontId } from "./records/Capsules.ts"
 import { waitingUpdate } from "./records/RunGroups.ts"
-import { applyRun, driftRun, failedRun, queuedRun, reviewRun } from "./records/Runs.ts"
+import { applyRun, doneRun, driftRun, failedRun, queuedRun, reviewRun } from "./records/Runs.ts"
 
 export interface Screen {
   readonly name: string
@@ -71,6 +71,7 @@ export const screensByRoute: Readonly<
     { name: "run-review", path: `/w/acme/runs/${reviewRun}`, ready: ".log-line" },
     { name: "run-apply", path: `/w/acme/runs/${applyRun}`, ready: ".resource" },
     { name: "run-failed", path: `/w/acme/runs/${failedRun}`, ready: ".diagnosis" },
+    { name: "run-applied", path: `/w/acme/runs/${doneRun}`, ready: ".result" },
     { name: "run-queued", path: `/w/acme/runs/${queuedRun}`, ready: ".notice-info" },
     { name: "run-drift", path: `/w/acme/runs/${driftRun}`, ready: ".change" }
   ],

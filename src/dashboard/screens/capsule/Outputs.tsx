@@ -36,6 +36,8 @@ export const OutputValue = ({ value }: { readonly value: unknown }) => {
 interface OutputsProps {
   readonly capsule: Capsule
   readonly outputs: ReadonlyArray<Output>
+  /** Words beside names. */
+  readonly marks?: ReadonlyMap<string, string>
 }
 
 /** The Capsules that take an Output; of another Workspace none is known here. */
@@ -58,7 +60,7 @@ const Takers = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
   )
 }
 
-export const Outputs = ({ capsule, outputs }: OutputsProps) => {
+export const Outputs = ({ capsule, marks, outputs }: OutputsProps) => {
   const words = useWords(capsuleWords)
   const given = (useQuery(dependenciesQuery(capsule.id)).data ?? []).filter(
     ({ producerCapsuleId }) => producerCapsuleId === capsule.id
@@ -83,6 +85,7 @@ export const Outputs = ({ capsule, outputs }: OutputsProps) => {
         <div key={output.name}>
           <dt>
             <code>{output.name}</code>
+            {marks?.has(output.name) === true ? <span className="tag">{marks.get(output.name)}</span> : null}
           </dt>
           <dd>
             <OutputValue value={output.value} />

@@ -5,6 +5,8 @@ import { FailureReason } from "../../ui/FailureReason.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { adviceFor, limitOf } from "./Advice.ts"
+import { errorHash } from "./LogLink.ts"
+import { PartlyApplied } from "./PartlyApplied.tsx"
 import { PlanAgain } from "./PlanAgain.tsx"
 import { diagnosisWords } from "./DiagnosisWords.ts"
 
@@ -28,31 +30,35 @@ const fromEvent = ({ data }: Extract<RunEvent, { readonly kind: "diagnostic" }>)
 export const diagnosticsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<RunDiagnostic> =>
   run.diagnostics ?? events.filter((event) => event.kind === "diagnostic").map(fromEvent)
 
-const Diagnostic = ({ diagnostic }: { readonly diagnostic: RunDiagnostic }) => (
-  <li className={`diagnostic diagnostic-${diagnostic.severity}`}>
-    <strong>{diagnostic.summary}</strong>
-    {diagnostic.address === undefined && diagnostic.path === undefined ? null : (
+const Diagnostic = ({ diagnostic, place }: { readonly diagnostic: RunDiagnostic; readonly place?: number }) => {
+  const words = useWords(diagnosisWords)
+  return (
+    <li className={`diagnostic diagnostic-${diagnostic.severity}`}>
+      <strong>{diagnostic.summary}</strong>
       <p className="diagnostic-place">
         {diagnostic.address === undefined ? null : <code>{diagnostic.address}</code>}
         {diagnostic.path === undefined ? null : (
           <code>{`${diagnostic.path}${diagnostic.line === undefined ? "" : `:${diagnostic.line}`}`}</code>
         )}
+        {place === undefined ? null : <a href={errorHash(place)}>{words.inLog}</a>}
       </p>
-    )}
-    {diagnostic.detail === undefined ? null : <pre className="diagnostic-detail">{diagnostic.detail}</pre>}
-  </li>
-)
+      {diagnostic.detail === undefined ? null : <pre className="diagnostic-detail">{diagnostic.detail}</pre>}
+    </li>
+  )
+}
 
 interface DiagnosisProps {
   readonly run: Run
   readonly capsule: Capsule | undefined
   readonly events: ReadonlyArray<RunEvent>
+  /** For an apply: what it applied. */
+  readonly plan: Run | undefined
 }
 
 const isChange = (run: Run): boolean => run.type === "apply" || run.type === "destroy_apply" || run.type === "restore"
 
 /** For a failed Run: first the cause, then what it left behind, then what to do. */
-export const Diagnosis = ({ run, capsule, events }: DiagnosisProps) => {
+export const Diagnosis = ({ run, capsule, events, plan }: DiagnosisProps) => {
   const words = useWords(diagnosisWords)
   const workspace = useWorkspace()
   const found = diagnosticsOf(run, events)
@@ -70,7 +76,11 @@ export const Diagnosis = ({ run, capsule, events }: DiagnosisProps) => {
           {errors.length === 0 ? <FailureReason className="diagnosis-message" error={run.error} /> : null}
           <ul className="diagnostics">
             {errors.map((diagnostic, index) => (
-              <Diagnostic key={index} diagnostic={diagnostic} />
+              <Diagnostic
+                key={index}
+                diagnostic={diagnostic}
+                {...(run.logRemovedAt === undefined ? { place: index + 1 } : {})}
+              />
             ))}
           </ul>
           {errors.length === 0 ? null : <FailureReason className="diagnosis-code" error={run.error} />}
@@ -115,9 +125,7 @@ export const Diagnosis = ({ run, capsule, events }: DiagnosisProps) => {
           <p>{words.unsafeText}</p>
         </Notice>
       ) : failed && isChange(run) && run.stateVersionId !== undefined ? (
-        <Notice tone="info" title={words.partialTitle}>
-          <p>{words.partialText}</p>
-        </Notice>
+        <PartlyApplied run={run} plan={plan} events={events} />
       ) : null}
       {warnings.length === 0 ? null : (
         <details className="warnings">

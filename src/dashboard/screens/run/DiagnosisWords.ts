@@ -7,6 +7,9 @@ const en = {
   partialTitle: "Part of this was applied",
   partialText:
     "What finished before the failure is kept in a partial state version. The next plan continues from there.",
+  partialCount: (done: number, total: number) =>
+    `${done} of ${total} changes happened and are in the saved state. The next plan continues from there and repeats none of them.`,
+  inLog: "show in the log",
   failedTitle: "Why it failed",
   nextTitle: "What to do next",
   advice: {
@@ -57,6 +60,9 @@ const ja: typeof en = {
   partialTitle: "一部が適用されています",
   partialText:
     "失敗までに完了した分は、部分的なステートバージョンとして保存されています。次のプランはそこから続きます。",
+  partialCount: (done: number, total: number) =>
+    `${total} 件中 ${done} 件の変更が行われ、保存済みのステートに含まれています。次のプランはその続きからになり、繰り返しはありません。`,
+  inLog: "ログで表示",
   failedTitle: "失敗の原因",
   nextTitle: "次にすること",
   advice: {

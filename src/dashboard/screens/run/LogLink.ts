@@ -24,3 +24,12 @@ export const extended = (range: LineRange | undefined, line: number): LineRange 
     : line < range.from
       ? { from: line, to: range.to }
       : { from: range.from, to: line }
+
+/** The address of the log's Nth error, from 1. */
+export const errorHash = (place: number): string => `#error-${place}`
+
+/** The place of the error that `#error-2` names, from 1. */
+export const errorPlaceOf = (hash: string): number | undefined => {
+  const match = /^#error-([1-9]\d{0,5})$/.exec(hash)
+  return match === null ? undefined : Number(match[1])
+}

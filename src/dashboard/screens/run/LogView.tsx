@@ -16,6 +16,7 @@ import { LogRows } from "./LogRows.ts"
 import { useRunLog } from "./Streams.ts"
 import { logWords } from "./LogWords.ts"
 import { useColumns } from "./UseColumns.ts"
+import { useErrorLink } from "./UseErrorLink.ts"
 import { useLogLink } from "./UseLogLink.ts"
 import { useLogSearch } from "./UseLogSearch.ts"
 import { useNextError } from "./UseNextError.ts"
@@ -102,20 +103,31 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
     show(rows.rowOf(currentMatch))
   }, [currentMatch, search, show, rows])
   const linked = range !== undefined && buffer.length >= range.from ? range.from - 1 : undefined
+  const arrives = useRef(range !== undefined)
   useEffect(() => {
-    if (linked !== undefined) show(rows.rowOf(linked))
+    if (linked === undefined) return
+    show(rows.rowOf(linked))
+    // Once: a press on a number must not move the page under the pointer.
+    if (arrives.current) scroller.current?.scrollIntoView({ block: "center" })
+    arrives.current = false
   }, [linked, show, rows])
 
   const { errors } = buffer
+  const goToError = (index: number) => {
+    setError(index)
+    setFollow(false)
+    show(rows.rowOf(index))
+  }
   const nextError = () => {
     const place = errors.findIndex((index) => error === undefined || index > error)
     const next = errors[Math.max(0, place)]
-    if (next === undefined) return
-    setError(next)
-    setFollow(false)
-    show(rows.rowOf(next))
+    if (next !== undefined) goToError(next)
   }
   useNextError(nextError)
+  useErrorLink(errors, (index) => {
+    goToError(index)
+    scroller.current?.scrollIntoView({ block: "center" })
+  })
 
   const step = (by: number) => {
     if (total > 0) setMatch((at + by + total) % total)

@@ -1,4 +1,4 @@
-import type { Run, RunEvent } from "../../api/Types.ts"
+import type { ResourceChange, Run, RunEvent } from "../../api/Types.ts"
 
 export type StepState = "done" | "active" | "waiting" | "failed" | "skipped" | "pending"
 
@@ -60,13 +60,45 @@ const endState: Readonly<Record<Run["status"], StepState>> = {
   expired: "done"
 }
 
-/** The timeline of a Run: each step with its state and, once known, its times. */
-export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<Step> => {
-  const starts: Array<{ id: string; at: string }> = []
+interface Start {
+  readonly id: string
+  readonly at: string
+}
+
+const startsOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Start> => {
+  const starts: Array<Start> = []
   for (const event of events) {
     const phase = phaseOf(event)
     if (phase !== undefined && !starts.some(({ id }) => id === phase)) starts.push({ id: phase, at: event.at })
   }
+  return starts
+}
+
+/** Saving follows a failed apply too, so the last step that began is not always the one that failed. */
+const afterwards: ReadonlySet<string> = new Set(["state", "check"])
+
+/** The step at which the Run ended; one that never began for a Run that was refused before any did. */
+const endedAt = (run: Run, starts: ReadonlyArray<Start>): string | undefined => {
+  if (run.startedAt === undefined) return "queue"
+  const ids = starts.map(({ id }) => id)
+  const last = ids.at(-1)
+  if (last === "check" && run.error?.code.startsWith("lifecycle_") === true) return last
+  if (run.status !== "failed" && run.status !== "cancelled") return last
+  return ids.findLast((id) => !afterwards.has(id)) ?? last ?? "prepare"
+}
+
+/** The state of a step that began, `isLast` or not. */
+const begunState = (run: Run, id: string, ended: string | undefined, isLast: boolean): StepState => {
+  const isOver = run.status === "failed" || run.status === "cancelled"
+  if (!isOver) return isLast ? endState[run.status] : "done"
+  if (id === ended) return endState[run.status]
+  return id === "state" && run.stateVersionId === undefined ? "skipped" : "done"
+}
+
+/** The timeline of a Run: each step with its state and, once known, its times. */
+export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<Step> => {
+  const starts = startsOf(events)
+  const ended = endedAt(run, starts)
   const ids = [...expected[run.type]]
   for (const { id } of starts) {
     if (ids.includes(id)) continue
@@ -79,7 +111,14 @@ export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArra
     if (id === "queue") {
       return {
         id,
-        state: run.startedAt === undefined ? (run.status === "queued" ? "active" : "skipped") : "done",
+        state:
+          run.startedAt !== undefined
+            ? "done"
+            : run.status === "queued"
+              ? "active"
+              : run.status === "failed"
+                ? "failed"
+                : "skipped",
         startedAt: run.queuedAt,
         ...(run.startedAt === undefined ? {} : { finishedAt: run.startedAt })
       }
@@ -98,16 +137,18 @@ export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArra
       const quiet =
         run.status === "queued" || run.status === "running"
           ? "pending"
-          : endState[run.status] === "done" && starts.length === 0
-            ? "done"
-            : "skipped"
+          : run.status === "failed" && id === ended
+            ? "failed"
+            : endState[run.status] === "done" && starts.length === 0
+              ? "done"
+              : "skipped"
       return { id, state: quiet }
     }
     const next = starts[index + 1]
     const finishedAt = next?.at ?? over
     return {
       id,
-      state: next === undefined ? endState[run.status] : "done",
+      state: begunState(run, id, ended, next === undefined),
       startedAt: start.at,
       ...(finishedAt === undefined ? {} : { finishedAt })
     }
@@ -120,6 +161,26 @@ export interface ResourceProgress {
   readonly state: "active" | "done" | "failed"
   readonly startedAt: string
   readonly finishedAt?: string
+}
+
+/** How many reports of completion an apply of this plan makes: a replacement is a deletion and a creation. */
+export const expectedOf = (plan: Pick<Run, "planSummary"> | undefined): number =>
+  plan?.planSummary === undefined
+    ? 0
+    : plan.planSummary.add + plan.planSummary.change + plan.planSummary.destroy + 2 * plan.planSummary.replace
+
+/** The actions of the plan that the tool reports while it applies; the others change the state alone. */
+const reportedActions: ReadonlySet<string> = new Set(["create", "update", "delete"])
+
+/** What the plan has and the apply has not begun, by address. */
+export const notBegun = (
+  changes: ReadonlyArray<ResourceChange>,
+  items: ReadonlyArray<ResourceProgress>
+): ReadonlyArray<string> => {
+  const begun = new Set(items.map(({ address }) => address))
+  return changes
+    .filter(({ actions, address }) => actions.some((action) => reportedActions.has(action)) && !begun.has(address))
+    .map(({ address }) => address)
 }
 
 const word = (value: unknown): string => (typeof value === "string" ? value : "")

@@ -1,10 +1,12 @@
-import type { RunEvent } from "../../api/Types.ts"
+import { useState } from "react"
+import type { Run, RunEvent } from "../../api/Types.ts"
+import { Button } from "../../ui/Button.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { useNow } from "../../ui/Time.tsx"
 import { duration } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
-import { progressOf, type ResourceProgress } from "./Phases.ts"
+import { expectedOf, notBegun, progressOf, type ResourceProgress } from "./Phases.ts"
 import { runWords } from "./Words.ts"
 
 const isAction = (action: string, names: Readonly<Record<string, string>>): string => names[action] ?? action
@@ -37,22 +39,54 @@ const Row = ({ item, running }: { readonly item: ResourceProgress; readonly runn
   )
 }
 
-/** An apply, resource by resource, as it happens. */
+const Waiting = ({ address }: { readonly address: string }) => {
+  const words = useWords(runWords)
+  return (
+    <li className="resource resource-waiting">
+      <span className="resource-mark" aria-hidden="true">
+        <Icon name="clock" />
+      </span>
+      <code>{address}</code>
+      <span className="resource-action">{words.notStarted}</span>
+      <span className="resource-took" />
+    </li>
+  )
+}
+
+const urgency: Readonly<Record<ResourceProgress["state"], number>> = { failed: 0, active: 1, done: 2 }
+
+/** As many as are read at a glance; what needs somebody comes first and is always among them. */
+const shownAtFirst = 40
+
+/** An apply, resource by resource, as it happens: what failed and what goes on first, then what was not begun, then the newest. */
 export const Progress = ({
   events,
-  expected,
+  plan,
   running
 }: {
   readonly events: ReadonlyArray<RunEvent>
-  readonly expected: number
+  readonly plan: Run | undefined
   readonly running: boolean
 }) => {
   const words = useWords(runWords)
+  const [isWhole, setWhole] = useState(false)
   const items = progressOf(events)
   if (items.length === 0) return null
   const done = items.filter(({ state }) => state === "done").length
   const failed = items.filter(({ state }) => state === "failed").length
-  const total = Math.max(expected, items.length)
+  const total = Math.max(expectedOf(plan), items.length)
+  // While it runs, the rest is what the count says.
+  const waiting = running ? [] : notBegun(plan?.resourceChanges ?? [], items)
+  const ordered = items.toReversed().toSorted((one, other) => urgency[one.state] - urgency[other.state])
+  const open = ordered.filter(({ state }) => state !== "done")
+  const rows = [
+    ...open.map((item) => <Row key={`${item.address} ${item.action}`} item={item} running={running} />),
+    ...waiting.map((address) => <Waiting key={address} address={address} />),
+    ...ordered
+      .slice(open.length)
+      .map((item) => <Row key={`${item.address} ${item.action}`} item={item} running={running} />)
+  ]
+  const shown = isWhole ? rows : rows.slice(0, shownAtFirst)
   return (
     <Panel
       flush
@@ -61,15 +95,19 @@ export const Progress = ({
         <span className="count">
           {words.progressCount(done, total)}
           {failed === 0 ? "" : ` · ${words.progressFailed(failed)}`}
+          {waiting.length === 0 ? "" : ` · ${words.progressWaiting(waiting.length)}`}
         </span>
       }
     >
       <progress className="bar-progress" max={total} value={done} aria-label={words.progressCount(done, total)} />
-      <ul className="resources">
-        {items.map((item) => (
-          <Row key={`${item.address} ${item.action}`} item={item} running={running} />
-        ))}
-      </ul>
+      <ul className="resources">{shown}</ul>
+      {shown.length === rows.length ? null : (
+        <div className="resources-more">
+          <Button small icon="down" onClick={() => setWhole(true)}>
+            {words.progressMore(rows.length - shown.length)}
+          </Button>
+        </div>
+      )}
     </Panel>
   )
 }

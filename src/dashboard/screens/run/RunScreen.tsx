@@ -14,6 +14,7 @@ import { RunStatus } from "../../ui/Status.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { LeftOvers } from "../left-over/LeftOvers.tsx"
+import { ApplyResult } from "./ApplyResult.tsx"
 import { CancelDialog } from "./CancelDialog.tsx"
 import { Decision } from "./Decision.tsx"
 import { decisionWords } from "./DecisionWords.ts"
@@ -21,6 +22,7 @@ import { Diagnosis } from "./Diagnosis.tsx"
 import { HandOffReturn } from "./HandOffReturn.tsx"
 import { logWords } from "./LogWords.ts"
 import { NotifyButton } from "./NotifyButton.tsx"
+import { expectedOf } from "./Phases.ts"
 import { PlanView } from "./PlanView.tsx"
 import { Progress } from "./Progress.tsx"
 import { RestoreView } from "./RestoreView.tsx"
@@ -45,11 +47,6 @@ const endReasonOf = (events: ReadonlyArray<RunEvent>): string | undefined => {
     .reason
   return typeof reason === "string" ? reason : undefined
 }
-
-const total = (run: Run | undefined): number =>
-  run?.planSummary === undefined
-    ? 0
-    : run.planSummary.add + run.planSummary.change + run.planSummary.destroy + 2 * run.planSummary.replace
 
 /** As large as the log that will be here. */
 const LogPlace = () => {
@@ -77,10 +74,11 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
     staleTime: Number.POSITIVE_INFINITY
   })
   const [cancelling, setCancelling] = useState(false)
+  const isApply = run.type === "apply" || run.type === "destroy_apply"
   const busy = run.status === "queued" || run.status === "running"
   const cancelAsked = events.some(({ kind }) => kind === "run.cancelling")
   const title = capsule === undefined ? terms.runType[run.type] : `${terms.runType[run.type]} · ${capsule.name}`
-  const documentTitle = useRunNotice(run, events, total(plan), title)
+  const documentTitle = useRunNotice(run, events, expectedOf(plan), title)
   return (
     <Page
       title={title}
@@ -135,15 +133,14 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
       <Timeline run={run} events={events} />
       <div className="split">
         <div className="split-main">
-          <Diagnosis run={run} capsule={capsule} events={events} />
+          <Diagnosis run={run} capsule={capsule} events={events} plan={plan} />
+          {isApply && run.status === "succeeded" && capsule !== undefined ? (
+            <ApplyResult run={run} plan={plan} capsule={capsule} />
+          ) : null}
           <Decision run={run} capsule={capsule} cancelling={cancelAsked} endReason={endReasonOf(events)} />
-          {capsule !== undefined && !busy && (run.type === "apply" || run.type === "destroy_apply") ? (
-            <LeftOvers capsule={capsule} runId={run.id} />
-          ) : null}
+          {capsule !== undefined && !busy && isApply ? <LeftOvers capsule={capsule} runId={run.id} /> : null}
           <HandOffReturn run={run} />
-          {run.type === "apply" || run.type === "destroy_apply" ? (
-            <Progress events={events} expected={total(plan)} running={run.status === "running"} />
-          ) : null}
+          {isApply ? <Progress events={events} plan={plan} running={run.status === "running"} /> : null}
           {run.restore === undefined ? null : <RestoreView restore={run.restore} />}
           {showsPlan(run) ? (
             <PlanView

@@ -85,6 +85,9 @@ const en = {
   progress: "Resources",
   progressCount: (done: number, total: number) => `${done} of ${total} done`,
   progressFailed: (count: number) => `${count} failed`,
+  progressWaiting: (count: number) => `${count} not started`,
+  progressMore: (count: number) => `${count} more`,
+  notStarted: "not started",
   actions: { create: "creating", update: "updating", delete: "destroying", read: "reading" }
 }
 
@@ -169,6 +172,9 @@ const ja: typeof en = {
   progress: "リソース",
   progressCount: (done: number, total: number) => `${total} 個中 ${done} 個が完了`,
   progressFailed: (count: number) => `${count} 個が失敗`,
+  progressWaiting: (count: number) => `${count} 件は未開始`,
+  progressMore: (count: number) => `残り ${count} 件を表示`,
+  notStarted: "未開始",
   actions: { create: "作成中", update: "更新中", delete: "削除中", read: "読み取り中" }
 }
 

@@ -23,7 +23,7 @@ export const eventsOf = (run: Run): ReadonlyArray<RunEvent> => {
           kind: "resource.started",
           data: { address: item.address, action: "create" }
         })
-        if (index === 0)
+        if (index === 0 || run.status === "succeeded")
           events.push({
             at: new Date(at + 3100).toISOString(),
             kind: "resource.completed",

@@ -56,6 +56,8 @@ export const destroyRun = "run_0000000000000008"
 
 export const syncRun = "run_0000000000000009"
 
+export const doneRun = "run_0000000000000010"
+
 export const runs: ReadonlyArray<Run> = [
   baseRun({
     id: reviewRun,
@@ -150,15 +152,42 @@ export const runs: ReadonlyArray<Run> = [
     status: "succeeded",
     capsuleId: storefrontId,
     planDigest: digest(12),
-    planSummary: { add: 1, change: 1, destroy: 0, replace: 0, import: 0, forget: 0 },
-    resourceChanges: planChanges.slice(4, 5),
+    planSummary: { add: 2, change: 0, destroy: 0, replace: 0, import: 0, forget: 0 },
+    resourceChanges: planChanges.slice(4, 6),
+    outputChanges: [
+      { name: "bucket", actions: ["create"], after: "acme-shop-assets-production", sensitive: false },
+      {
+        name: "url",
+        actions: ["update"],
+        before: "https://old.acme.example/",
+        after: "https://shop.acme.example/",
+        sensitive: false
+      },
+      { name: "admin_password", actions: ["create"], sensitive: true }
+    ],
     approvedBy: me,
     approvedAt: ago(90),
+    approvalComment: "Window confirmed with the data team.",
     createdAt: ago(100),
     queuedAt: ago(100),
     startedAt: ago(99),
     finishedAt: ago(90),
     resolvedCommit: commit(39)
+  }),
+  baseRun({
+    id: doneRun,
+    type: "apply",
+    status: "succeeded",
+    capsuleId: storefrontId,
+    planRunId: approvedRun,
+    approvedBy: me,
+    baseStateGeneration: 2,
+    stateVersionId: "sv_0000000000000003",
+    createdAt: ago(90),
+    queuedAt: ago(90),
+    startedAt: ago(90),
+    finishedAt: ago(87.5),
+    ...evidence
   }),
   baseRun({
     id: safeRun,

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test"
+import { diagnosisWords } from "../../src/dashboard/screens/run/DiagnosisWords.ts"
+import { resultWords } from "../../src/dashboard/screens/run/ResultWords.ts"
+import { doneRun, failedRun } from "./support/records/Runs.ts"
+import { browserSuite, darkJapanese } from "./support/Suite.ts"
+
+const suite = browserSuite()
+const { en, ja } = resultWords
+
+describe("an apply that succeeded", () => {
+  test("says what it did, how long it took, who approved it and what the module gives", async () => {
+    const { page, faults, go } = await suite.visit()
+    await go(`/w/acme/runs/${doneRun}`, ".result-outputs")
+    const result = page.locator(".result")
+    await result.getByRole("heading", { name: /Applied\. storefront runs .* in production\./ }).waitFor()
+    expect(await result.locator(".result-counts li").allTextContents()).toEqual([`2 ${en.done.create}`])
+    const story = (await result.locator(".result-story").textContent()) ?? ""
+    for (const part of ["2 min 30 s", en.generation(2, 3), "Window confirmed with the data team."])
+      expect(story).toContain(part)
+    await result.getByText(en.outputsChanged(2, 4)).waitFor()
+    expect(await result.locator(".result-outputs dt").allTextContents()).toEqual([
+      `url${en.changed}`,
+      `bucket${en.created}`,
+      "script",
+      "subnets"
+    ])
+    await result.locator(".result-hidden", { hasText: "admin_password" }).getByText(en.hidden).waitFor()
+    expect(await result.getByRole("link", { name: en.openAddress("shop.acme.example") }).getAttribute("href")).toBe(
+      "https://shop.acme.example/"
+    )
+    await result.getByRole("link", { name: en.openPlan }).click()
+    await page.getByRole("heading", { level: 1, name: "Plan · storefront" }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test("whose state was replaced since shows no outputs of another apply", async () => {
+    const { page, api, go } = await suite.visit()
+    api.world.runs = api.world.runs.map((run) =>
+      run.id === doneRun ? { ...run, stateVersionId: "sv_0000000000000002" } : run
+    )
+    await go(`/w/acme/runs/${doneRun}`, ".result")
+    await page.getByText(en.outputsLater).waitFor()
+    expect(await page.locator(".result-outputs").count()).toBe(0)
+  })
+
+  test("speaks Japanese on a phone", async () => {
+    const { page, go } = await suite.visit({ ...darkJapanese, width: 390, height: 844 })
+    await go(`/w/acme/runs/${doneRun}`, ".result-outputs")
+    await page.getByText(ja.outputsChanged(2, 4)).waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
+  })
+})
+
+describe("an apply that failed", () => {
+  test("says what happened before, what was not begun, and shows its error in the log", async () => {
+    const { page, api, go } = await suite.visit()
+    api.world.capsules = api.world.capsules.map((capsule) => ({ ...capsule, runtimeSafety: "safe" as const }))
+    await go(`/w/acme/runs/${failedRun}`, ".resource-failed")
+    await page.getByText(diagnosisWords.en.partialCount(1, 2)).waitFor()
+    expect(await page.locator(".step-failed .step-name").allTextContents()).toEqual(["Apply"])
+    const link = page.getByRole("link", { name: diagnosisWords.en.inLog }).first()
+    // Each press goes there, also the second.
+    for (const _press of [1, 2]) {
+      await page.evaluate(() => window.scrollTo(0, 0))
+      await link.click()
+      await page.waitForFunction(() => {
+        const box = document.querySelector(".log-wanted")?.getBoundingClientRect()
+        return box !== undefined && box.top >= 0 && box.bottom <= window.innerHeight
+      })
+    }
+    expect(new URL(page.url()).hash).toMatch(/^#L\d+$/)
+    expect(api.changes).toEqual([])
+  })
+})
