@@ -3,6 +3,7 @@ import type { AuditEvent } from "../api/Types.ts"
 import { Time } from "../ui/Time.tsx"
 import { useLanguage, useWords } from "../words/Words.ts"
 import { actionWords } from "./ActionWords.ts"
+import { ActivityTarget } from "./ActivityTarget.tsx"
 import { useActorName } from "./Actors.ts"
 import { useWorkspace } from "./Workspace.ts"
 
@@ -14,10 +15,9 @@ const kindWord = {
   ja: { token: "API トークン", service: "svc", webhook: "Webhook" }
 }
 
-const targetName = (event: AuditEvent): string => {
-  const { name } = event.data
-  return typeof name === "string" && name !== "" ? name : event.target.id
-}
+/** What the person said with it. */
+const commentOf = ({ data }: AuditEvent): string | undefined =>
+  typeof data.comment === "string" && data.comment !== "" ? data.comment : undefined
 
 export const ActivityList = ({
   events,
@@ -50,10 +50,16 @@ export const ActivityList = ({
                   {words.openRun}
                 </Link>
               )}
+              {commentOf(event) === undefined ? null : (
+                <>
+                  {" "}
+                  <q>{commentOf(event)}</q>
+                </>
+              )}
             </span>
             {detailed ? (
               <span className="activity-detail">
-                {event.target.kind} <code>{targetName(event)}</code>
+                <ActivityTarget event={event} />
               </span>
             ) : null}
           </span>

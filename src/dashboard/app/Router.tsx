@@ -8,6 +8,7 @@ import {
 } from "@tanstack/react-router"
 import { addressPath } from "../api/AddressSecret.ts"
 import { bootstrapQuery, capsuleQuery, overviewQuery, runQuery, sourceQuery } from "../api/Queries.ts"
+import { activitySearch } from "../screens/activity/ActivitySearch.ts"
 import { runSearch } from "../screens/runs/RunSearch.ts"
 import { Crash, NotFound } from "./Fallbacks.tsx"
 import { Shell } from "./Shell.tsx"
@@ -202,6 +203,7 @@ const connections = createRoute({
 const activity = createRoute({
   getParentRoute: () => workspace,
   path: "/activity",
+  validateSearch: activitySearch,
   component: lazyRouteComponent(() => import("../screens/activity/ActivityScreen.tsx"), "ActivityScreen")
 })
 

@@ -1,22 +1,32 @@
 import "../../app/Kit.ts"
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
-import { useState } from "react"
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useNavigate, useSearch } from "@tanstack/react-router"
 import { auditExport } from "../../api/Endpoints.ts"
-import { activityQuery, capsulesQuery } from "../../api/Queries.ts"
+import { activityQuery, capsulesQuery, membersQuery } from "../../api/Queries.ts"
 import { address } from "../../api/Url.ts"
+import { actionWords } from "../../app/ActionWords.ts"
 import { ActivityList } from "../../app/ActivityList.tsx"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
 import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
 import { Filter } from "../../ui/Filter.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
+import { PeriodFilter } from "../../ui/PeriodFilter.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
 import { useWords } from "../../words/Words.ts"
+import { activityFilter, type ActivitySearch } from "./ActivitySearch.ts"
 
 const words = {
   en: {
     title: "Activity",
     about: "Who did what, newest first. Entries are only ever added, and never hold a secret or a value.",
     capsule: "Capsule",
+    person: "Person",
+    action: "Action",
+    ofRun: "Of one run only",
+    clear: "Clear filters",
+    noneTitle: "Nothing matches these filters",
+    noneText: "Other filters, or a longer time, may show more.",
     download: "Export as JSON lines",
     emptyTitle: "Nothing happened yet",
     emptyText: "Every change that a person, a token or the service makes is recorded here."
@@ -25,19 +35,87 @@ const words = {
     title: "アクティビティ",
     about: "誰が何をしたかの記録です（新しい順）。追記のみで、秘密や値は含まれません。",
     capsule: "カプセル",
+    person: "人",
+    action: "操作",
+    ofRun: "一つの実行のみ",
+    clear: "絞り込みを解除",
+    noneTitle: "条件に合う記録はありません",
+    noneText: "条件や期間を変えると、見つかることがあります。",
     download: "JSON Lines でエクスポート",
     emptyTitle: "まだ記録はありません",
     emptyText: "人、トークン、サービスによる変更が、すべてここに記録されます。"
   }
 }
 
+/** The choices of a filter, with one that the address names and nobody else knows. */
+const withChosen = (
+  options: ReadonlyArray<readonly [string, string]>,
+  chosen: string | undefined
+): ReadonlyArray<readonly [string, string]> =>
+  chosen === undefined || options.some(([value]) => value === chosen) ? options : [...options, [chosen, chosen]]
+
+const Filters = ({
+  onChange,
+  search
+}: {
+  readonly search: ActivitySearch
+  readonly onChange: (search: ActivitySearch) => void
+}) => {
+  const text = useWords(words)
+  const actions = useWords(actionWords)
+  const workspace = useWorkspace()
+  const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
+  const members = useQuery(membersQuery(workspace.id)).data ?? []
+  const change = (next: ActivitySearch) => onChange({ ...search, ...next })
+  return (
+    <div className="toolbar">
+      <Filter
+        label={text.capsule}
+        value={search.capsule}
+        options={withChosen(
+          capsules.map(({ environment, id, name }) => [id, `${name} · ${environment}`]),
+          search.capsule
+        )}
+        onChange={(capsule) => change({ capsule })}
+      />
+      <Filter
+        label={text.person}
+        value={search.person}
+        options={withChosen(
+          members.map(({ displayName, email, subject }) => [subject, displayName ?? email ?? subject]),
+          search.person
+        )}
+        onChange={(person) => change({ person })}
+      />
+      <Filter
+        label={text.action}
+        value={search.action}
+        options={withChosen(
+          Object.entries(actions).filter(([name]) => name.includes(".")),
+          search.action
+        )}
+        onChange={(action) => change({ action })}
+      />
+      <PeriodFilter from={search.from} until={search.until} onChange={change} />
+      {search.run === undefined ? null : <span className="tag">{text.ofRun}</span>}
+      {Object.keys(activityFilter(search)).length === 0 ? null : (
+        <Button tone="quiet" small icon="cross" onClick={() => onChange({})}>
+          {text.clear}
+        </Button>
+      )}
+    </div>
+  )
+}
+
 export const ActivityScreen = () => {
   const text = useWords(words)
   const workspace = useWorkspace()
   const may = useMay()
-  const [capsuleId, setCapsuleId] = useState<string | undefined>(undefined)
-  const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
-  const query = useInfiniteQuery(activityQuery(workspace.id, capsuleId === undefined ? {} : { capsuleId }))
+  const search = useSearch({ from: "/w/$workspace/activity" })
+  const navigate = useNavigate({ from: "/w/$workspace/activity" })
+  const filter = activityFilter(search)
+  const isFiltered = Object.keys(filter).length > 0
+  const query = useInfiniteQuery({ ...activityQuery(workspace.id, filter), placeholderData: keepPreviousData })
   return (
     <Page
       title={text.title}
@@ -46,7 +124,7 @@ export const ActivityScreen = () => {
         may("owner") ? (
           <a
             className="button button-plain"
-            href={address(auditExport, { params: { workspaceId: workspace.id } })}
+            href={address(auditExport, { params: { workspaceId: workspace.id }, query: filter })}
             download={`audit-${workspace.handle}.jsonl`}
           >
             {text.download}
@@ -54,23 +132,14 @@ export const ActivityScreen = () => {
         ) : undefined
       }
     >
-      {capsules.length === 0 ? null : (
-        <div className="toolbar">
-          <Filter
-            label={text.capsule}
-            value={capsuleId}
-            options={capsules.map((capsule) => [capsule.id, `${capsule.name} · ${capsule.environment}`])}
-            onChange={setCapsuleId}
-          />
-        </div>
-      )}
+      <Filters search={search} onChange={(next) => void navigate({ search: next })} />
       <Panel flush>
         <Loadable query={query} skeleton={<Skeleton rows={8} />}>
           {({ pages }) => {
             const events = pages.flatMap((page) => page.events)
             return events.length === 0 ? (
-              <Empty icon="activity" title={text.emptyTitle}>
-                <p>{text.emptyText}</p>
+              <Empty icon="activity" title={isFiltered ? text.noneTitle : text.emptyTitle}>
+                <p>{isFiltered ? text.noneText : text.emptyText}</p>
               </Empty>
             ) : (
               <ActivityList events={events} detailed />

@@ -1,6 +1,6 @@
 import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import type { FoldedRun, Run } from "../../api/Types.ts"
-import { dayOf } from "./RunSearch.ts"
+import { dayOf } from "../../words/Days.ts"
 
 /** A line of the list: a Run with what belongs to it, or drift checks in a row that found nothing. */
 export type Line =

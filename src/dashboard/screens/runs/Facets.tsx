@@ -5,12 +5,13 @@ import { useActorName } from "../../app/Actors.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Filter } from "../../ui/Filter.tsx"
+import { PeriodFilter } from "../../ui/PeriodFilter.tsx"
 import { integer } from "../../words/Format.ts"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { runStatuses, runTriggers, runTypes } from "./RunChoices.ts"
 import { runListWords } from "./RunListWords.ts"
-import { beginOfDay, dayOf, filterOf, isFiltered, type RunSearch } from "./RunSearch.ts"
+import { filterOf, isFiltered, type RunSearch } from "./RunSearch.ts"
 
 interface FacetsProps {
   readonly search: RunSearch
@@ -132,22 +133,7 @@ export const Facets = ({ search, capsules, onChange }: FacetsProps) => {
           options={runTriggers.map((value) => named(facets?.trigger, value, terms.trigger[value]))}
           onChange={(trigger) => change({ trigger })}
         />
-        <label className={search.from === undefined ? "filter" : "filter filter-on"}>
-          <span>{text.from}</span>
-          <input
-            type="date"
-            value={search.from === undefined ? "" : dayOf(search.from)}
-            onChange={(event) => change({ from: beginOfDay(event.target.value) })}
-          />
-        </label>
-        <label className={search.until === undefined ? "filter" : "filter filter-on"}>
-          <span>{text.until}</span>
-          <input
-            type="date"
-            value={search.until === undefined ? "" : dayOf(new Date(Date.parse(search.until) - 1).toISOString())}
-            onChange={(event) => change({ until: beginOfDay(event.target.value, 1) })}
-          />
-        </label>
+        <PeriodFilter from={search.from} until={search.until} onChange={change} />
         {isFiltered(search) ? (
           <Button tone="quiet" small icon="cross" onClick={() => onChange({})}>
             {text.clear}

@@ -17,7 +17,8 @@ import { ChangeRow, FoldedRows } from "./ChangeRow.tsx"
 import { Facets } from "./Facets.tsx"
 import { projectsQuery } from "./RunListQueries.ts"
 import { runListWords } from "./RunListWords.ts"
-import { beginOfDay, dayOf, filterOf, isFiltered, type RunSearch, showsChanges } from "./RunSearch.ts"
+import { beginOfDay, dayOf } from "../../words/Days.ts"
+import { filterOf, isFiltered, type RunSearch, showsChanges } from "./RunSearch.ts"
 import { useRowKeys } from "./UseRowKeys.ts"
 
 /** Typing is not a request per key. */

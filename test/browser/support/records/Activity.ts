@@ -4,21 +4,24 @@ import { aiko, bruno, me } from "./People.ts"
 import { ago } from "./Seeds.ts"
 import { workspaceId } from "./Workspaces.ts"
 
+const kindOf: Readonly<Record<string, string>> = { cap: "capsule", run: "run", src: "source", conn: "connection" }
+
 const audit = (
   id: number,
   action: string,
   minutes: number,
   subject: string | undefined,
   target: string,
-  runId?: string
+  runId?: string,
+  data: AuditEvent["data"] = {}
 ): AuditEvent => ({
   id: `act_${String(id).padStart(16, "0")}`,
   workspaceId,
   actor: subject === undefined ? { kind: "webhook" } : { kind: "user", subject },
   action,
-  target: { kind: target.split("_")[0] === "cap" ? "capsule" : "run", id: target },
+  target: { kind: kindOf[target.split("_")[0] ?? ""] ?? "member", id: target },
   ...(runId === undefined ? {} : { runId }),
-  data: {},
+  data,
   requestId: `req_${id}`,
   createdAt: ago(minutes)
 })
@@ -27,7 +30,9 @@ export const activity: ReadonlyArray<AuditEvent> = [
   audit(1, "capsule.plan", 4, aiko, "run_0000000000000001", "run_0000000000000001"),
   audit(2, "source.sync", 12, undefined, "src_0000000000000001"),
   audit(3, "run.apply", 55, bruno, "run_0000000000000003", "run_0000000000000003"),
-  audit(4, "run.approve", 90, me, "run_0000000000000005", "run_0000000000000005"),
+  audit(4, "run.approve", 90, me, "run_0000000000000005", "run_0000000000000005", {
+    comment: "Looks right."
+  }),
   audit(5, "connection.test", 240, aiko, "conn_0000000000000001"),
   audit(6, "capsule.configure", 1500, me, storefrontId),
   audit(7, "member.add", 2000, me, "usr_0000000000000004")

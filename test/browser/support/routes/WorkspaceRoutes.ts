@@ -95,7 +95,17 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
       ? ok({ invitations })
       : ok({ invitation: invitations[0], link: "https://svc.example/join#svci_shown-once" }, 201)
   if (rest === "projects") return ok({ projects: [] })
-  if (rest === "activity") return ok({ events: world.empty ? [] : activity })
+  if (rest === "activity") {
+    const wanted = (name: string, value: string | undefined) => (asked.query.get(name) ?? value) === value
+    const events = activity.filter(
+      ({ action, actor, runId, target }) =>
+        wanted("action", action) &&
+        wanted("actor", actor.subject) &&
+        wanted("runId", runId) &&
+        wanted("capsuleId", target.id)
+    )
+    return ok({ events: world.empty ? [] : events })
+  }
   if (rest === "graph") {
     const nodes = world.empty ? [] : world.capsules.slice(0, 7)
     const edges = world.empty

@@ -1,0 +1,15 @@
+/** A word of an address; a number where the address reads as one. */
+export const addressText = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : typeof value === "number" ? String(value) : undefined
+
+export const boundedText = (value: unknown, most: number): string | undefined => addressText(value)?.slice(0, most)
+
+/** An instant of an address; nothing for what is none. */
+export const addressInstant = (value: unknown): string | undefined => {
+  const at = Date.parse(addressText(value) ?? "")
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString()
+}
+
+/** The names and values of a filter that are set. */
+export const setOnly = (named: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
