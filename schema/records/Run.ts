@@ -89,6 +89,24 @@ export const ChangedAttribute = Schema.Struct({
   forcesReplacement: Schema.optionalKey(Schema.Boolean)
 })
 
+/**
+ * What an attribute of a resource is made of by the module's configuration, followed through modules, never a value; without an
+ * attribute, what decides how many instances there are.
+ *
+ * - `inputs`: of the root module
+ * - `resources`: addresses in the configuration, without instance keys; data sources begin with `data.` after their module
+ * - `partial`: it also refers to what the tool does not describe, such as local values
+ * - `literal`: it is written down and refers to nothing
+ */
+export const ChangeReferences = Schema.Struct({
+  attribute: Schema.optionalKey(Schema.String),
+  inputs: Schema.optionalKey(Schema.Array(Schema.String)),
+  resources: Schema.optionalKey(Schema.Array(Schema.String)),
+  partial: Schema.optionalKey(Schema.Literal(true)),
+  literal: Schema.optionalKey(Schema.Literal(true))
+})
+export type ChangeReferences = typeof ChangeReferences.Type
+
 export const ResourceChange = Schema.Struct({
   address: Schema.String,
   mode: Schema.String,
@@ -101,7 +119,8 @@ export const ResourceChange = Schema.Struct({
   importing: Schema.optionalKey(Schema.Struct({ id: Schema.optionalKey(Schema.String) })),
   /** The address that the resource had before, where the plan moves it. */
   previousAddress: Schema.optionalKey(Schema.String),
-  changedAttributes: Schema.Array(ChangedAttribute)
+  changedAttributes: Schema.Array(ChangedAttribute),
+  references: Schema.optionalKey(Schema.Array(ChangeReferences))
 }).annotate({ identifier: "ResourceChange" })
 export type ResourceChange = typeof ResourceChange.Type
 
@@ -203,6 +222,13 @@ export const InjectedInput = Schema.Struct({
 }).annotate({ identifier: "InjectedInput" })
 export type InjectedInput = typeof InjectedInput.Type
 
+/** An input whose value in the configuration is not the one of the last apply. */
+export const InputChange = Schema.Struct({
+  input: Schema.String,
+  change: Schema.Literals(["added", "changed", "removed"])
+}).annotate({ identifier: "InputChange" })
+export type InputChange = typeof InputChange.Type
+
 /** What a finished phase recorded for reviewers; every field is redacted before it is stored. */
 export const RunEvidence = Schema.Struct({
   planSummary: Schema.optionalKey(PlanSummary),
@@ -224,6 +250,8 @@ export const RunEvidence = Schema.Struct({
   postApply: Schema.optionalKey(Schema.Array(PostApplyResult)),
   /** Only for plans: inputs whose value comes from another Capsule and is not the one of the last apply. Values are not recorded. */
   injectedInputs: Schema.optionalKey(Schema.Array(InjectedInput)),
+  /** Only for plans after an apply: inputs whose value in the configuration is not the one of that apply. Values are not recorded. */
+  changedInputs: Schema.optionalKey(Schema.Array(InputChange)),
   /** Only for the first plan on a state that no apply of the Capsule committed. */
   adopts: Schema.optionalKey(Schema.Literals(["upload", "left_over"])),
   /** Only for restores: what the backup changes. */

@@ -20,6 +20,7 @@ import {
   revisionPlansRead,
   runsGroup,
   runsRead,
+  runsChangeCauses,
   runsSourceChanges,
   sourcesFile,
   sourcesInstallModules,
@@ -194,6 +195,15 @@ export const sourceChangesQuery = (runId: string) =>
     queryKey: ["run", runId, "source-changes"],
     queryFn: ({ signal }) =>
       call(runsSourceChanges, { params: { runId }, signal }).then(({ sourceChanges }) => sourceChanges),
+    staleTime: Number.POSITIVE_INFINITY
+  })
+
+/** What a plan and the apply before it recorded stays as it is. */
+export const changeCausesQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ["run", runId, "change-causes"],
+    queryFn: ({ signal }) =>
+      call(runsChangeCauses, { params: { runId }, signal }).then(({ changeCauses }) => changeCauses),
     staleTime: Number.POSITIVE_INFINITY
   })
 

@@ -5,6 +5,7 @@ import { visibleText } from "../../value-difference/VisibleText.ts"
 import { useWords } from "../../words/Words.ts"
 import { AttributeList } from "./AttributeList.tsx"
 import { type ChangeKind, changeKind, splitAddress } from "./PlanDiff.ts"
+import { RowWhy } from "./RowWhy.tsx"
 import { planWords } from "./PlanWords.ts"
 
 const signs: Readonly<Record<ChangeKind, string>> = {
@@ -61,6 +62,7 @@ export const ChangeRow = ({ change, startsOpen }: ChangeRowProps) => {
         <span className="change-count">{count === 0 ? "" : words.attributes(count)}</span>
         <Icon name="chevron" className="change-chevron" />
       </summary>
+      {open ? <RowWhy address={change.address} /> : null}
       {open && hasMore ? <AttributeList change={change} /> : null}
     </details>
   )
