@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import type { InstallConfigId } from "../../schema/records/Ids.ts"
-import type { InputChange } from "../../schema/records/Run.ts"
+import type { InputChange } from "../../schema/records/ChangeEvidence.ts"
 import { InstallConfigStore, type LoadedInstallConfig } from "./InstallConfigStore.ts"
 
 /**

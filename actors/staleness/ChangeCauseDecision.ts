@@ -1,6 +1,7 @@
 import { configurationAddress } from "../../runner/execution/PlanReferences.ts"
 import { type ChangeCause, type ChangeCauses, mostNamed } from "../../schema/records/ChangeCauses.ts"
-import type { ChangeReferences, ResourceChange, RunEvidence } from "../../schema/records/Run.ts"
+import type { ChangeReferences } from "../../schema/records/ChangeEvidence.ts"
+import type { ResourceChange, RunEvidence } from "../../schema/records/Run.ts"
 import { driftedAttributes, isPutBack } from "./PutBackDrift.ts"
 
 /** What is known about a plan and the apply before it. */

@@ -1,5 +1,5 @@
 import type { Schema } from "effect"
-import type { ChangeReferences } from "../../schema/records/Run.ts"
+import type { ChangeReferences } from "../../schema/records/ChangeEvidence.ts"
 import type { PlannedBlock, PlannedModule } from "./PlanDocument.ts"
 
 /** More names than explain anything; beyond them the references count as partly known. */

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { CapsuleId, RunId } from "./Ids.ts"
-import { InputChange } from "./Run.ts"
+import { InputChange } from "./ChangeEvidence.ts"
 
 /** More paths and addresses than a reader takes in; the count says how many there are. */
 export const mostNamed = 20

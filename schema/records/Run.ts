@@ -13,6 +13,7 @@ import {
   Subject,
   WorkspaceId
 } from "./Ids.ts"
+import { ChangeReferences, InputChange } from "./ChangeEvidence.ts"
 import { CommitDescription } from "./Commit.ts"
 import { SourceBuild as SourceBuildDeclaration } from "../manifest/SourceBuildDeclaration.ts"
 import { RunNetwork } from "./RunConfinement.ts"
@@ -88,24 +89,6 @@ export const ChangedAttribute = Schema.Struct({
   /** Whether this change makes the tool replace the resource instead of changing it. */
   forcesReplacement: Schema.optionalKey(Schema.Boolean)
 })
-
-/**
- * What an attribute of a resource is made of by the module's configuration, followed through modules, never a value; without an
- * attribute, what decides how many instances there are.
- *
- * - `inputs`: of the root module
- * - `resources`: addresses in the configuration, without instance keys; data sources begin with `data.` after their module
- * - `partial`: it also refers to what the tool does not describe, such as local values
- * - `literal`: it is written down and refers to nothing
- */
-export const ChangeReferences = Schema.Struct({
-  attribute: Schema.optionalKey(Schema.String),
-  inputs: Schema.optionalKey(Schema.Array(Schema.String)),
-  resources: Schema.optionalKey(Schema.Array(Schema.String)),
-  partial: Schema.optionalKey(Schema.Literal(true)),
-  literal: Schema.optionalKey(Schema.Literal(true))
-})
-export type ChangeReferences = typeof ChangeReferences.Type
 
 export const ResourceChange = Schema.Struct({
   address: Schema.String,
@@ -221,13 +204,6 @@ export const InjectedInput = Schema.Struct({
   change: Schema.Literals(["added", "changed", "removed"])
 }).annotate({ identifier: "InjectedInput" })
 export type InjectedInput = typeof InjectedInput.Type
-
-/** An input whose value in the configuration is not the one of the last apply. */
-export const InputChange = Schema.Struct({
-  input: Schema.String,
-  change: Schema.Literals(["added", "changed", "removed"])
-}).annotate({ identifier: "InputChange" })
-export type InputChange = typeof InputChange.Type
 
 /** What a finished phase recorded for reviewers; every field is redacted before it is stored. */
 export const RunEvidence = Schema.Struct({

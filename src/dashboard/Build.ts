@@ -15,7 +15,7 @@ export class DashboardBuildError extends Schema.TaggedError<DashboardBuildError>
 /** What is bundled. The scripts block the first paint or run in a worker, and cannot import anything from another file. */
 export const dashboardEntries = {
   pages: ["app/Main.tsx", "entrance/Entrance.tsx", "styles/Dashboard.css"],
-  scripts: ["entrance/Boot.ts", "app/Start.ts", "value-difference/DifferenceWorker.ts"]
+  scripts: ["entrance/Boot.ts", "app/Start.ts", "value-difference/DifferenceWorker.ts", "readme/ReadmeWorker.ts"]
 } as const
 
 const folder = dirname(fileURLToPath(import.meta.url))
@@ -135,6 +135,7 @@ export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effor
   const boot = url(/\/Boot-[^/]+\.js$/)
   const start = url(/\/Start-[^/]+\.js$/)
   const differenceWorker = url(/\/DifferenceWorker-[^/]+\.js$/)
+  const readmeWorker = url(/\/ReadmeWorker-[^/]+\.js$/)
   const incomplete = (what: string) => new DashboardBuildError({ message: `The dashboard's bundle lacks ${what}.` })
   if (
     app === undefined ||
@@ -142,9 +143,10 @@ export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effor
     style === undefined ||
     boot === undefined ||
     start === undefined ||
-    differenceWorker === undefined
+    differenceWorker === undefined ||
+    readmeWorker === undefined
   ) {
-    return yield* incomplete("an entry: app, entrance, a blocking script, the worker or the style sheet")
+    return yield* incomplete("an entry: app, entrance, a blocking script, a worker or the style sheet")
   }
   const partsOf = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
     const initial = new Set(staticClosure(built, app))
@@ -166,6 +168,7 @@ export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effor
         style,
         icon,
         differenceWorker,
+        readmeWorker,
         scripts: addressed(staticClosure(built, entry)),
         parts: addressed(on)
       })

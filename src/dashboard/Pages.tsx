@@ -21,6 +21,8 @@ interface PageParts {
   readonly icon: string
   /** The script of the worker that compares long values. */
   readonly differenceWorker: string
+  /** The script of the worker that reads Markdown. */
+  readonly readmeWorker: string
   /** The entry last, after its imports. */
   readonly scripts: ReadonlyArray<string>
   /** The on-demand parts of the screen at the page's address, fetched along with the entry. */
@@ -46,6 +48,7 @@ export const pageHtml = ({
   boot,
   icon,
   differenceWorker,
+  readmeWorker,
   scripts,
   parts
 }: PageParts): string => {
@@ -66,7 +69,12 @@ export const pageHtml = ({
         <script type="module" src={entry} />
       </head>
       <body>
-        <div id="root" data-page={page} data-difference-worker={page === "app" ? differenceWorker : undefined}>
+        <div
+          id="root"
+          data-page={page}
+          data-difference-worker={page === "app" ? differenceWorker : undefined}
+          data-readme-worker={page === "app" ? readmeWorker : undefined}
+        >
           <FixedLanguage value={language}>{content(page)}</FixedLanguage>
         </div>
         {page === "app" ? (

@@ -20,8 +20,6 @@ import {
   revisionPlansRead,
   runsGroup,
   runsRead,
-  runsChangeCauses,
-  runsSourceChanges,
   sourcesFile,
   sourcesInstallModules,
   sourcesList,
@@ -187,24 +185,6 @@ export const runQuery = (runId: string) =>
   queryOptions({
     queryKey: ["run", runId],
     queryFn: ({ signal }) => call(runsRead, { params: { runId }, signal }).then(({ run }) => run)
-  })
-
-/** What a Run's commit changes never changes; only whether the commits are still stored does. */
-export const sourceChangesQuery = (runId: string) =>
-  queryOptions({
-    queryKey: ["run", runId, "source-changes"],
-    queryFn: ({ signal }) =>
-      call(runsSourceChanges, { params: { runId }, signal }).then(({ sourceChanges }) => sourceChanges),
-    staleTime: Number.POSITIVE_INFINITY
-  })
-
-/** What a plan and the apply before it recorded stays as it is. */
-export const changeCausesQuery = (runId: string) =>
-  queryOptions({
-    queryKey: ["run", runId, "change-causes"],
-    queryFn: ({ signal }) =>
-      call(runsChangeCauses, { params: { runId }, signal }).then(({ changeCauses }) => changeCauses),
-    staleTime: Number.POSITIVE_INFINITY
   })
 
 export const revisionPlanQuery = (revisionPlanId: string) =>

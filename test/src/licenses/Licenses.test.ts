@@ -87,7 +87,8 @@ const repositoryOf = Effect.fnUntraced(function* (options: {
     "styles/Dashboard.css",
     "entrance/Boot.ts",
     "app/Start.ts",
-    "value-difference/DifferenceWorker.ts"
+    "value-difference/DifferenceWorker.ts",
+    "readme/ReadmeWorker.ts"
   ]) {
     yield* write(`src/dashboard/${name}`, "")
   }

@@ -19,6 +19,7 @@ import { Tabs } from "../../ui/Tabs.tsx"
 import { useWords } from "../../words/Words.ts"
 import { usePlan } from "../run/PlanAgain.tsx"
 import { CapsuleActivity } from "./CapsuleActivity.tsx"
+import { CapsuleHistory } from "./CapsuleHistory.tsx"
 import { CapsuleRuns } from "./CapsuleRuns.tsx"
 import { Configuration } from "./Configuration.tsx"
 import { Danger } from "./Danger.tsx"
@@ -28,12 +29,25 @@ import { PlanRevision } from "./PlanRevision.tsx"
 import { StateVersions } from "./StateVersions.tsx"
 import { capsuleWords } from "./Words.ts"
 
-const tabs = ["overview", "resources", "runs", "state", "configuration", "dependencies", "activity", "danger"] as const
+const tabs = [
+  "overview",
+  "resources",
+  "history",
+  "runs",
+  "state",
+  "configuration",
+  "dependencies",
+  "readme",
+  "activity",
+  "danger"
+] as const
 type Tab = (typeof tabs)[number]
 
 const isTab = (tab: string | undefined): tab is Tab => tabs.some((each) => each === tab)
 
 const Resources = lazy(async () => ({ default: (await import("./Resources.tsx")).Resources }))
+
+const Readme = lazy(async () => ({ default: (await import("./Readme.tsx")).Readme }))
 
 const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
@@ -104,6 +118,12 @@ const Content = ({ capsule, tab }: { readonly capsule: Capsule; readonly tab: Ta
       {tab === "resources" ? (
         <Suspense fallback={<Skeleton rows={8} />}>
           <Resources capsule={capsule} />
+        </Suspense>
+      ) : null}
+      {tab === "history" ? <CapsuleHistory capsule={capsule} /> : null}
+      {tab === "readme" ? (
+        <Suspense fallback={<Skeleton rows={8} />}>
+          <Readme capsule={capsule} />
         </Suspense>
       ) : null}
       {tab === "runs" ? <CapsuleRuns capsule={capsule} /> : null}

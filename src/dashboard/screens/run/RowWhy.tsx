@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { createContext, lazy, Suspense, useContext } from "react"
-import { changeCausesQuery } from "../../api/Queries.ts"
+import { changeCausesQuery } from "../../api/PlanQueries.ts"
 
 /** The plan whose changes are explained; none where nothing is. */
 export const ExplainedPlan = createContext<string | undefined>(undefined)

@@ -1,6 +1,7 @@
 import { useQueries, useQuery } from "@tanstack/react-query"
 import type { ChangeCause, ChangeCauses } from "../../api/Types.ts"
-import { capsuleQuery, changeCausesQuery } from "../../api/Queries.ts"
+import { changeCausesQuery } from "../../api/PlanQueries.ts"
+import { capsuleQuery } from "../../api/Queries.ts"
 import { FaultNotice, Skeleton } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { visibleText } from "../../value-difference/VisibleText.ts"
