@@ -13,7 +13,7 @@ export const useReadme = (text: string): ReadmeTree | null | undefined => {
     const worker = new Worker(url, { type: "module" })
     worker.addEventListener("message", ({ data }: MessageEvent<ReadmeTree>) => setTree(data))
     worker.addEventListener("error", () => setTree(null))
-    worker.postMessage(text)
+    worker.postMessage(text, [])
     return () => worker.terminate()
   }, [text])
   return tree

@@ -16,8 +16,7 @@ const en = {
   drift: (count: number) => (count === 1 ? "1 resource drifted" : `${count} resources drifted`),
   someDrift: "drifted",
   noDrift: "no drift",
-  notChecked: "not checked",
-  then: "then"
+  notChecked: "not checked"
 }
 
 const ja: typeof en = {
@@ -38,8 +37,7 @@ const ja: typeof en = {
   drift: (count: number) => `${count} 個のリソースにドリフト`,
   someDrift: "ドリフトあり",
   noDrift: "ドリフトなし",
-  notChecked: "未確認",
-  then: "次に"
+  notChecked: "未確認"
 }
 
 export const historyWords = { en, ja }

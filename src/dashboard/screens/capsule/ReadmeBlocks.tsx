@@ -97,31 +97,28 @@ const Table = ({
   readonly table: Extract<ReadmeBlock, { readonly kind: "table" }>
   readonly place: ReadmePlace
 }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: a table wider than the page scrolls by the keyboard too.
-  <div className="readme-table" tabIndex={0} role="group">
-    <table>
-      <thead>
-        <tr>
-          {table.head.map((cell, index) => (
-            <th key={`${index} head`} scope="col">
+  <table>
+    <thead>
+      <tr>
+        {table.head.map((cell, index) => (
+          <th key={`${index} head`} scope="col">
+            <Parts parts={cell} place={place} />
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {table.rows.map((row, index) => (
+        <tr key={`${index} row`}>
+          {row.map((cell, column) => (
+            <td key={`${column} cell`}>
               <Parts parts={cell} place={place} />
-            </th>
+            </td>
           ))}
         </tr>
-      </thead>
-      <tbody>
-        {table.rows.map((row, index) => (
-          <tr key={`${index} row`}>
-            {row.map((cell, column) => (
-              <td key={`${column} cell`}>
-                <Parts parts={cell} place={place} />
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+      ))}
+    </tbody>
+  </table>
 )
 
 const Block = ({ block, place }: { readonly block: ReadmeBlock; readonly place: ReadmePlace }): ReactNode => {
