@@ -25,10 +25,11 @@ const startedGroup = Schema.Struct({
 }).pipe(created)
 
 /** Without `capsuleIds`, all that are stale. */
-export const PlanUpdateRequest = Schema.Struct({
-  capsuleIds: Schema.optionalKey(Schema.Array(CapsuleId).check(Schema.isMinLength(1), Schema.isMaxLength(mostChosen)))
-})
-export type PlanUpdateRequest = typeof PlanUpdateRequest.Type
+export class PlanUpdateRequest extends Schema.Opaque<PlanUpdateRequest>()(
+  Schema.Struct({
+    capsuleIds: Schema.optionalKey(Schema.Array(CapsuleId).check(Schema.isMinLength(1), Schema.isMaxLength(mostChosen)))
+  })
+) {}
 
 /** What the Workspace as a whole counts, keeps and starts. */
 export const workspaceOperations = [
