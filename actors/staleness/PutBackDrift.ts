@@ -12,7 +12,6 @@ const isRestored = (planned: Attribute, drifted: Attribute) =>
   planned.sensitive !== true &&
   drifted.sensitive !== true &&
   planned.unknown !== true &&
-  !isNoted(planned.after) &&
   !isNoted(drifted.before) &&
   canonicalJson(planned.after ?? null) === canonicalJson(drifted.before ?? null)
 

@@ -56,14 +56,15 @@ export type ChangeCause = typeof ChangeCause.Type
  * `causes` has everything that differs. For each resource `certain` says whether the evidence leaves one cause; otherwise
  * `causes` has the possible ones, and none where nothing that is recorded explains the change.
  */
-export const ChangeCauses = Schema.Struct({
-  runId: RunId,
-  status: Schema.Literals(["compared", "first", "destroy", "not_recorded"]),
-  causes: Schema.Array(ChangeCause),
-  /** What could not be compared, so that it stays possible. */
-  unknown: Schema.Array(Schema.Literals(["commit", "inputs"])),
-  resources: Schema.Array(
-    Schema.Struct({ address: Schema.String, certain: Schema.Boolean, causes: Schema.Array(ChangeCause) })
-  )
-}).annotate({ identifier: "ChangeCauses" })
-export type ChangeCauses = typeof ChangeCauses.Type
+export class ChangeCauses extends Schema.Opaque<ChangeCauses>()(
+  Schema.Struct({
+    runId: RunId,
+    status: Schema.Literals(["compared", "first", "destroy", "not_recorded"]),
+    causes: Schema.Array(ChangeCause),
+    /** What could not be compared, so that it stays possible. */
+    unknown: Schema.Array(Schema.Literals(["commit", "inputs"])),
+    resources: Schema.Array(
+      Schema.Struct({ address: Schema.String, certain: Schema.Boolean, causes: Schema.Array(ChangeCause) })
+    )
+  }).annotate({ identifier: "ChangeCauses" })
+) {}

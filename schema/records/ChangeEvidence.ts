@@ -9,18 +9,20 @@ import { Schema } from "effect"
  * - `partial`: it also refers to what the tool does not describe, such as local values
  * - `literal`: it is written down and refers to nothing
  */
-export const ChangeReferences = Schema.Struct({
-  attribute: Schema.optionalKey(Schema.String),
-  inputs: Schema.optionalKey(Schema.Array(Schema.String)),
-  resources: Schema.optionalKey(Schema.Array(Schema.String)),
-  partial: Schema.optionalKey(Schema.Literal(true)),
-  literal: Schema.optionalKey(Schema.Literal(true))
-})
-export type ChangeReferences = typeof ChangeReferences.Type
+export class ChangeReferences extends Schema.Opaque<ChangeReferences>()(
+  Schema.Struct({
+    attribute: Schema.optionalKey(Schema.String),
+    inputs: Schema.optionalKey(Schema.Array(Schema.String)),
+    resources: Schema.optionalKey(Schema.Array(Schema.String)),
+    partial: Schema.optionalKey(Schema.Literal(true)),
+    literal: Schema.optionalKey(Schema.Literal(true))
+  }).annotate({ identifier: "ChangeReferences" })
+) {}
 
 /** An input whose value in the configuration is not the one of the last apply. */
-export const InputChange = Schema.Struct({
-  input: Schema.String,
-  change: Schema.Literals(["added", "changed", "removed"])
-}).annotate({ identifier: "InputChange" })
-export type InputChange = typeof InputChange.Type
+export class InputChange extends Schema.Opaque<InputChange>()(
+  Schema.Struct({
+    input: Schema.String,
+    change: Schema.Literals(["added", "changed", "removed"])
+  }).annotate({ identifier: "InputChange" })
+) {}

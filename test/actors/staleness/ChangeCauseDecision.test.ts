@@ -107,6 +107,13 @@ describe("why a resource changes", () => {
     })
   })
 
+  test("is not the resource itself, whose own parts may refer to each other", () => {
+    expect(judged(updated({ references: [{ attribute: "size", resources: ["demo.it"] }] }))).toMatchObject({
+      certain: false,
+      causes: []
+    })
+  })
+
   test("is never certain where it is made of what a data source reads", () => {
     const change = updated({ references: [{ attribute: "size", resources: ["module.m.data.demo.found"] }] })
     expect(judged(change)).toMatchObject({
