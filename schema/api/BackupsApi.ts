@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { CapsuleId } from "../records/Ids.ts"
 import { Run } from "../records/Run.ts"
 import { described, describedRun, repeatable } from "./Endpoint.ts"
-import { idempotencyHeaders } from "./Paging.ts"
+import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { accessOf } from "./Roles.ts"
 import { SealedBackup } from "./SealedBackup.ts"
 
@@ -29,7 +29,7 @@ export class BackupsApi extends HttpApiGroup.make("backups")
   .add(
     HttpApiEndpoint.post("restorePlan", "/api/v1/backups/:backupId/restore-plan", {
       params: ofBackup,
-      headers: idempotencyHeaders,
+      headers: optionalIdempotencyHeaders,
       payload: RestorePlanRequest,
       success: repeatable(Schema.Struct({ run: Run }))
     }).annotateMerge(

@@ -13,7 +13,8 @@ import { Output, StateVersion } from "../records/StateVersion.ts"
 import { CapsuleReleased, ReleaseRequest } from "./CapsuleReleased.ts"
 import { ConfigurationPlanRequest, ReAdoptionRequest } from "./ConfigurationRequests.ts"
 import { created, described, repeatable, describedRun } from "./Endpoint.ts"
-import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
+import { idempotencyHeaders, optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
+import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
 const ofCapsule = { capsuleId: Schema.String }
@@ -237,7 +238,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
   .add(
     HttpApiEndpoint.post("plan", "/api/v1/capsules/:capsuleId/plan", {
       params: ofCapsule,
-      headers: idempotencyHeaders,
+      headers: optionalIdempotencyHeaders,
       payload: Schema.optional(Schema.Struct({})),
       success: repeatable(runAnswer)
     }).annotateMerge(
@@ -265,7 +266,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
   .add(
     HttpApiEndpoint.post("reconcilePlan", "/api/v1/capsules/:capsuleId/reconcile-plan", {
       params: ofCapsule,
-      headers: idempotencyHeaders,
+      headers: optionalIdempotencyHeaders,
       payload: Schema.optional(Schema.Struct({})),
       success: repeatable(runAnswer)
     }).annotateMerge(
@@ -279,7 +280,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
   .add(
     HttpApiEndpoint.post("destroyPlan", "/api/v1/capsules/:capsuleId/destroy-plan", {
       params: ofCapsule,
-      headers: idempotencyHeaders,
+      headers: optionalIdempotencyHeaders,
       payload: Schema.optional(Schema.Struct({})),
       success: repeatable(runAnswer)
     }).annotateMerge(

@@ -18,7 +18,7 @@ import { ProviderBinding } from "../records/Provider.ts"
 import { SourceBuild } from "../records/Run.ts"
 import { AdoptedUpload } from "../records/StateUpload.ts"
 import { accepted, described, repeatable, describedRun } from "./Endpoint.ts"
-import { idempotencyHeaders } from "./Paging.ts"
+import { idempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { accessOf } from "./Roles.ts"
 
 /** Private values of module inputs, by variable name. They are never projected. */

@@ -3,7 +3,8 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { LeftOverState } from "../records/LeftOverState.ts"
 import { described } from "./Endpoint.ts"
 import { AdoptionRequest, LeftOverAdopted } from "./LeftOverAdoption.ts"
-import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
+import { idempotencyHeaders } from "./IdempotencyHeaders.ts"
+import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
 const ofCapsule = { capsuleId: Schema.String }

@@ -6,8 +6,9 @@ import { displayText, freeText } from "../records/Primitives.ts"
 import { Run, RunGroup } from "../records/Run.ts"
 import { SourceChanges } from "../records/SourceChanges.ts"
 import { StateVersion } from "../records/StateVersion.ts"
-import { created, described, repeatable, describedRun } from "./Endpoint.ts"
-import { idempotencyHeaders, sequenceQuery } from "./Paging.ts"
+import { created, described, describedRun, describedStream, repeatable } from "./Endpoint.ts"
+import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
+import { sequenceQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
 const ofRun = { runId: Schema.String }
@@ -64,7 +65,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
   .add(
     HttpApiEndpoint.post("apply", "/api/v1/runs/:runId/apply", {
       params: ofRun,
-      headers: idempotencyHeaders,
+      headers: optionalIdempotencyHeaders,
       payload: Schema.Struct({}),
       success: repeatable(Schema.Struct({ run: Run }))
     }).annotateMerge(
@@ -94,10 +95,11 @@ export class RunsApi extends HttpApiGroup.make("runs")
       query: sequenceQuery,
       success: RunLogPage
     }).annotateMerge(
-      described(
+      describedStream(
         accessOf("GET /api/v1/runs/:runId/logs"),
         "Log lines of a Run, redacted",
-        `${live} A log beyond 512 MiB (several million lines) is kept without its middle: a line of the stream \`system\` says how many lines were left out, and the last ones follow it when the Run ends.`
+        `${live} A log beyond 512 MiB (several million lines) is kept without its middle: a line of the stream \`system\` says how many lines were left out, and the last ones follow it when the Run ends.`,
+        "RunLogFrame"
       )
     )
   )
@@ -106,7 +108,9 @@ export class RunsApi extends HttpApiGroup.make("runs")
       params: ofRun,
       query: sequenceQuery,
       success: RunEventPage
-    }).annotateMerge(described(accessOf("GET /api/v1/runs/:runId/events"), "Events of a Run", live))
+    }).annotateMerge(
+      describedStream(accessOf("GET /api/v1/runs/:runId/events"), "Events of a Run", live, "RunEventFrame")
+    )
   )
   .add(
     HttpApiEndpoint.get("cost", "/api/v1/runs/:runId/cost", {

@@ -8,7 +8,8 @@ import { CommitId, displayText, RelativePath } from "../records/Primitives.ts"
 import { Run } from "../records/Run.ts"
 import { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../records/Source.ts"
 import { created, described, describedRun } from "./Endpoint.ts"
-import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
+import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
+import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
 const ofSource = { sourceId: Schema.String }
@@ -38,6 +39,7 @@ export const UpdateSource = Schema.Struct({
 export type UpdateSource = typeof UpdateSource.Type
 
 export const ResolveStableSemver = Schema.Struct({ url: GivenGitAddress })
+export const StableSemver = Schema.Struct({ tag: Schema.String, commit: Schema.String, version: Schema.String })
 
 export class SourcesApi extends HttpApiGroup.make("sources")
   .add(
@@ -100,7 +102,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
   .add(
     HttpApiEndpoint.post("renewHookSecret", "/api/v1/sources/:sourceId/hook-secret", {
       params: ofSource,
-      headers: idempotencyHeaders,
+      headers: optionalIdempotencyHeaders,
       payload: Schema.Struct({ hookSecretVersion: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)) }),
       success: [
         Schema.Struct({ source: Source, hookSecret: Schema.String }).pipe(created),
@@ -198,7 +200,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
     HttpApiEndpoint.post("stableSemver", "/api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver", {
       params: { workspaceId: Schema.String },
       payload: ResolveStableSemver,
-      success: Schema.Struct({ tag: Schema.String, commit: Schema.String, version: Schema.String })
+      success: StableSemver
     }).annotateMerge(
       described(
         accessOf("POST /api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver"),

@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { StateUpload } from "../records/StateUpload.ts"
 import { mostStateBytes } from "../records/StateUploadLimits.ts"
 import { described, repeatable } from "./Endpoint.ts"
-import { idempotencyHeaders } from "./Paging.ts"
+import { idempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { RawBody } from "./RawBody.ts"
 import { accessOf } from "./Roles.ts"
 

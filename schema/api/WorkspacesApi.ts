@@ -9,6 +9,7 @@ import { Member, MemberStatus, Project, Role, Workspace, WorkspaceHandle } from 
 import { created, described } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
+import { wholeNumber } from "./WholeNumber.ts"
 import { workspaceOperations } from "./WorkspaceOperations.ts"
 
 const inWorkspace = { workspaceId: Schema.String }
@@ -269,7 +270,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       params: inWorkspace,
       query: {
         capsuleId: Schema.optionalKey(Schema.String),
-        limit: Schema.optionalKey(Schema.String),
+        limit: Schema.optionalKey(wholeNumber(1, 999_999_999)),
         cursor: Schema.optionalKey(Schema.String)
       },
       success: Schema.Struct({ interfaces: Schema.Array(Interface), ...nextCursor })

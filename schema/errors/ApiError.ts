@@ -85,7 +85,7 @@ export const ErrorCode = Schema.Literals([
 /** The body of every error response (specification, Errors). */
 export const ErrorEnvelope = Schema.Struct({
   error: Schema.Struct({ code: Schema.String, message: Schema.String, requestId: Schema.String })
-})
+}).annotate({ identifier: "ErrorEnvelope" })
 export type ErrorEnvelope = typeof ErrorEnvelope.Type
 
 /**

@@ -1,5 +1,6 @@
-import { setDefaultTimeout } from "bun:test"
+import { afterEach, setDefaultTimeout } from "bun:test"
 import { configureGlobal } from "fast-check"
+import { checkAnswer, takeFaults } from "./description/CheckedAnswers.ts"
 
 setDefaultTimeout(120_000)
 
@@ -7,3 +8,29 @@ setDefaultTimeout(120_000)
 // ones, and a failure is reproduced with the seed it printed.
 const seed = process.env["SVC_TEST_SEED"] ?? "20261121"
 configureGlobal(seed === "random" ? {} : { seed: Number(seed) })
+
+// Every answer that a test gets from a server of ours is compared with its description.
+const plainFetch = globalThis.fetch
+globalThis.fetch = Object.assign(
+  async (...[input, init]: Parameters<typeof plainFetch>) => {
+    const response = await plainFetch(input, init)
+    const given = input instanceof Request ? input : undefined
+    await checkAnswer(
+      {
+        method: init?.method ?? given?.method ?? "GET",
+        url: given?.url ?? String(input),
+        headers: new Headers(init?.headers ?? given?.headers)
+      },
+      response
+    )
+    return response
+  },
+  { preconnect: plainFetch.preconnect }
+)
+
+afterEach(() => {
+  const faults = takeFaults()
+  if (faults.length > 0) {
+    throw new Error(`Answers that differ from the description of the server:\n${[...new Set(faults)].join("\n")}`)
+  }
+})

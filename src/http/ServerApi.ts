@@ -1,0 +1,45 @@
+import { HttpApi } from "effect/http-api"
+import { documentAnnotations, SvcApi } from "../../schema/api/SvcApi.ts"
+import { ConfirmationsApi } from "../accounts/declarations/ConfirmationsApi.ts"
+import { EntrancePagesApi } from "../accounts/declarations/EntrancePagesApi.ts"
+import { InvitedSignUpApi } from "../accounts/declarations/InvitedSignUpApi.ts"
+import { PasskeysApi } from "../accounts/declarations/PasskeysApi.ts"
+import { ProfileApi } from "../accounts/declarations/ProfileApi.ts"
+import { SecondFactorApi } from "../accounts/declarations/SecondFactorApi.ts"
+import { SignInApi } from "../accounts/declarations/SignInApi.ts"
+import { UpstreamApi, UpstreamPagesApi } from "../accounts/declarations/UpstreamApi.ts"
+import { GrantsApi } from "../accounts/oidc/GrantsApi.ts"
+import { IssuerApi, IssuerPagesApi } from "../accounts/oidc/IssuerApi.ts"
+import { DocumentsApi } from "./DocumentsApi.ts"
+import { HandoffApi, InstallLinkApi } from "./handoff/HandoffApi.ts"
+import { HealthApi } from "./HealthApi.ts"
+import { OperatorApi } from "./OperatorApi.ts"
+import { SourceHooksApi } from "./SourceHooksApi.ts"
+
+/**
+ * Every route of the server, those of the API and the others. The others are declared for the description and for their
+ * schemas: their own code reads the request and answers.
+ */
+export class ServerApi extends HttpApi.make("server")
+  .add(
+    SignInApi,
+    ConfirmationsApi,
+    PasskeysApi,
+    SecondFactorApi,
+    ProfileApi,
+    InvitedSignUpApi,
+    UpstreamApi,
+    UpstreamPagesApi,
+    EntrancePagesApi,
+    GrantsApi,
+    IssuerApi,
+    IssuerPagesApi,
+    InstallLinkApi,
+    HandoffApi,
+    SourceHooksApi,
+    HealthApi,
+    DocumentsApi,
+    OperatorApi
+  )
+  .addHttpApi(SvcApi)
+  .annotateMerge(documentAnnotations) {}
