@@ -1,9 +1,9 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { Capsule } from "../records/Capsule.ts"
 import { CapsuleId } from "../records/Ids.ts"
 import { mostBackupFileBytes } from "../records/StateUploadLimits.ts"
-import { described, repeatable } from "./Endpoint.ts"
+import { described, describedGroup, repeatable } from "./Endpoint.ts"
 import { idempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { RawBody } from "./RawBody.ts"
 import { accessOf } from "./Roles.ts"
@@ -15,7 +15,10 @@ export const ImportConfirmationRequest = Schema.Struct({
 }).annotate({ identifier: "ImportConfirmationRequest" })
 export type ImportConfirmationRequest = typeof ImportConfirmationRequest.Type
 
-export class BackupImportsApi extends HttpApiGroup.make("backupImports")
+export class BackupImportsApi extends describedGroup(
+  "backupImports",
+  "A Capsule from the backup of another installation."
+)
   .add(
     HttpApiEndpoint.post("upload", "/api/v1/workspaces/:workspaceId/backup-uploads", {
       params: { workspaceId: Schema.String },

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { CapsuleId } from "../records/Ids.ts"
 import { Run } from "../records/Run.ts"
-import { described, describedRun, repeatable } from "./Endpoint.ts"
+import { described, describedGroup, describedRun, repeatable } from "./Endpoint.ts"
 import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { accessOf } from "./Roles.ts"
 import { SealedBackup } from "./SealedBackup.ts"
@@ -13,7 +13,7 @@ const ofBackup = { backupId: Schema.String }
 export const RestorePlanRequest = Schema.Struct({ capsuleId: Schema.optionalKey(CapsuleId) })
 export type RestorePlanRequest = typeof RestorePlanRequest.Type
 
-export class BackupsApi extends HttpApiGroup.make("backups")
+export class BackupsApi extends describedGroup("backups", "Backups and restoring from them.")
   .add(
     HttpApiEndpoint.get("archive", "/api/v1/backups/:backupId/archive", {
       params: ofBackup,

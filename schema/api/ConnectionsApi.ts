@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { GivenConnectionUse } from "../records/ConnectionUse.ts"
 import { Connection, ConnectionKind, CredentialRecipe, CredentialTestKind } from "../records/Connection.ts"
 import { GivenCredentialOrigin, maxCredentialOrigins } from "../records/CredentialOrigin.ts"
@@ -7,7 +7,7 @@ import { CapsuleId, ConnectionId, RunId, WorkspaceId } from "../records/Ids.ts"
 import { OAuthHelper } from "../records/OAuthHelper.ts"
 import { OutputShare, SharedOutput } from "../records/OutputShare.ts"
 import { displayText, GivenTime, Timestamp } from "../records/Primitives.ts"
-import { created, described, describedLanding } from "./Endpoint.ts"
+import { created, described, describedGroup, describedLanding } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 import { GivenProviderAddress } from "../records/ProviderAddress.ts"
@@ -99,7 +99,10 @@ export const RevokedConnection = Schema.Struct({
 const ofConnection = { connectionId: Schema.String }
 const ofShare = { shareId: Schema.String }
 
-export class ConnectionsApi extends HttpApiGroup.make("connections")
+export class ConnectionsApi extends describedGroup(
+  "connections",
+  "Credentials of providers and repositories, and shared Outputs."
+)
   .add(
     HttpApiEndpoint.get("list", "/api/v1/connections", {
       query: { ...pageQuery, workspaceId: Schema.String },

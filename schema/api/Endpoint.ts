@@ -1,11 +1,15 @@
 import { Context, type Schema } from "effect"
-import { HttpApiSchema, OpenApi } from "effect/http-api"
+import { HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Access, type AccessRule } from "./Access.ts"
 import { accessSentence, securityOf } from "./AccessDescription.ts"
 import { BrowserLanding } from "./BrowserLanding.ts"
 import { documentedOperation, withPages } from "./DocumentParts.ts"
 import type { JsonObject } from "./DocumentSchemas.ts"
 import { type FrameName, withFrames } from "./StreamDescription.ts"
+
+/** A group of endpoints, and what it is about. */
+export const describedGroup = <const Id extends string>(id: Id, description: string) =>
+  HttpApiGroup.make(id).annotateMerge(OpenApi.annotations({ description }))
 
 /** Who may call a route outside the API: what is presented, and the same in words. */
 export interface RouteAccess {

@@ -1,12 +1,12 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { RunEvent, RunLogEntry } from "../events/RunEvent.ts"
 import { CostEstimate } from "../records/CostEstimate.ts"
 import { displayText, freeText } from "../records/Primitives.ts"
 import { Run, RunGroup } from "../records/Run.ts"
 import { SourceChanges } from "../records/SourceChanges.ts"
 import { StateVersion } from "../records/StateVersion.ts"
-import { created, described, describedRun, describedStream, repeatable } from "./Endpoint.ts"
+import { created, described, describedGroup, describedRun, describedStream, repeatable } from "./Endpoint.ts"
 import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { sequenceQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
@@ -33,7 +33,7 @@ export const RunLogPage = Schema.Struct({
   done: Schema.Boolean
 })
 
-export class RunsApi extends HttpApiGroup.make("runs")
+export class RunsApi extends describedGroup("runs", "Plans, applies and checks: review, events and logs.")
   .add(
     HttpApiEndpoint.get("read", "/api/v1/runs/:runId", {
       params: ofRun,

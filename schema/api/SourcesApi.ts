@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { GivenGitAddress } from "../git/GitAddress.ts"
 import { GivenGitRef } from "../git/GitRef.ts"
 import { CompatibilityReport, InstallModules } from "../records/CompatibilityReport.ts"
@@ -7,7 +7,7 @@ import { ConnectionId, InstallConfigId, SourceSnapshotId, WorkspaceId } from "..
 import { CommitId, displayText, RelativePath } from "../records/Primitives.ts"
 import { Run } from "../records/Run.ts"
 import { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../records/Source.ts"
-import { created, described, describedRun } from "./Endpoint.ts"
+import { created, described, describedGroup, describedRun } from "./Endpoint.ts"
 import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
@@ -41,7 +41,7 @@ export type UpdateSource = typeof UpdateSource.Type
 export const ResolveStableSemver = Schema.Struct({ url: GivenGitAddress })
 export const StableSemver = Schema.Struct({ tag: Schema.String, commit: Schema.String, version: Schema.String })
 
-export class SourcesApi extends HttpApiGroup.make("sources")
+export class SourcesApi extends describedGroup("sources", "Git repositories, their snapshots and compatibility.")
   .add(
     HttpApiEndpoint.get("list", "/api/v1/sources", {
       query: { ...pageQuery, workspaceId: Schema.String },

@@ -1,7 +1,4 @@
-import { Context } from "effect"
-import { HttpApi, OpenApi } from "effect/http-api"
-import { RunEventFrame, RunLogFrame } from "../events/RunFrame.ts"
-import { apiVersion } from "../records/Discovery.ts"
+import { HttpApi } from "effect/http-api"
 import { AccountTokensApi } from "./AccountTokensApi.ts"
 import { ApprovalsApi } from "./ApprovalsApi.ts"
 import { AuditApi } from "./AuditApi.ts"
@@ -11,7 +8,6 @@ import { CapsulesApi } from "./CapsulesApi.ts"
 import { ConnectionsApi } from "./ConnectionsApi.ts"
 import { DashboardApi } from "./DashboardApi.ts"
 import { DiscoveryApi } from "./DiscoveryApi.ts"
-import { withDocumentParts } from "./DocumentParts.ts"
 import { ExportsApi } from "./ExportsApi.ts"
 import { InstallPlansApi, RevisionPlansApi } from "./InstallPlansApi.ts"
 import { InvitationsApi } from "./InvitationsApi.ts"
@@ -25,19 +21,7 @@ import { StateUploadsApi } from "./StateUploadsApi.ts"
 import { TeamsApi } from "./TeamsApi.ts"
 import { WorkspacesApi } from "./WorkspacesApi.ts"
 
-/** The document about itself. */
-export const documentAnnotations = Context.merge(
-  Context.make(HttpApi.AdditionalSchemas, [RunEventFrame, RunLogFrame]),
-  OpenApi.annotations({
-    title: "svc",
-    version: apiVersion,
-    description:
-      "Git-driven control plane for plain OpenTofu/Terraform modules. Errors are `{error: {code, message, requestId}}`; every response carries `x-request-id`. Bodies are closed: unknown fields are refused. Order of checks: authenticate (401), authorise the Workspace (403), validate (400).",
-    transform: withDocumentParts
-  })
-)
-
-/** The one definition of the JSON API: source of the routes, the OpenAPI document and the typed client. */
+/** The one definition of the JSON API: source of its routes, their part of the OpenAPI document, and the typed client. */
 export class SvcApi extends HttpApi.make("svc")
   .add(DiscoveryApi)
   .add(AccountTokensApi)
@@ -63,5 +47,4 @@ export class SvcApi extends HttpApi.make("svc")
   .middleware(BodyLimits)
   .middleware(Authorization)
   .middleware(Envelope)
-  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
-  .annotateMerge(documentAnnotations) {}
+  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" }) {}

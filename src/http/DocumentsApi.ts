@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { describedRoute } from "../../schema/api/Endpoint.ts"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { describedGroup, describedRoute } from "../../schema/api/Endpoint.ts"
 import { Envelope } from "../../schema/api/Middleware.ts"
 import { publishedSchemas } from "../../schema/manifest/PublishedSchemas.ts"
 import { everyone } from "./RouteAccess.ts"
@@ -8,7 +8,7 @@ import { everyone } from "./RouteAccess.ts"
 const Document = Schema.Record(Schema.String, Schema.Json)
 
 /** What tools read about this server: its description, and the published schemas. */
-export class DocumentsApi extends HttpApiGroup.make("documents")
+export class DocumentsApi extends describedGroup("documents", "This description, and the published schemas.")
   .add(
     HttpApiEndpoint.get("openapi", "/openapi.json", {
       success: [

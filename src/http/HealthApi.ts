@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { describedRoute } from "../../schema/api/Endpoint.ts"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { describedGroup, describedRoute } from "../../schema/api/Endpoint.ts"
 import { envelope } from "../../schema/api/Middleware.ts"
 import { everyone } from "./RouteAccess.ts"
 
@@ -28,7 +28,7 @@ const Unready = Schema.Struct({ status: Schema.Literal("unavailable"), reason: U
 const unavailable = [Unready, envelope].map((schema) => schema.pipe(HttpApiSchema.status(503)))
 
 /** Health, for supervisors and load balancers. */
-export class HealthApi extends HttpApiGroup.make("health").add(
+export class HealthApi extends describedGroup("health", "Health, for supervisors and load balancers.").add(
   HttpApiEndpoint.get("alive", "/healthz", { success: Alive }).annotateMerge(
     describedRoute(everyone, "Whether the process responds", "Also while it starts and migrates.")
   ),

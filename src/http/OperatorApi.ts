@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { describedRoute } from "../../schema/api/Endpoint.ts"
+import { HttpApiEndpoint } from "effect/http-api"
+import { describedGroup, describedRoute } from "../../schema/api/Endpoint.ts"
 import { Envelope } from "../../schema/api/Middleware.ts"
 import { ResolveStableSemver, StableSemver } from "../../schema/api/SourcesApi.ts"
 import { SnapshotFile } from "../../schema/records/Source.ts"
@@ -18,7 +18,7 @@ export const OperatorList = Schema.Struct({
 })
 
 /** What an operator may do over HTTP, and all of it: they read. */
-export class OperatorApi extends HttpApiGroup.make("operator")
+export class OperatorApi extends describedGroup("operator", "What operators may read over HTTP.")
   .add(
     HttpApiEndpoint.get("operators", "/internal/v1/operators", { success: OperatorList }).annotateMerge(
       describedRoute(operator, "List the operators", "`svc admin operators` grants and revokes.")

@@ -1,5 +1,8 @@
-import { HttpApi } from "effect/http-api"
-import { documentAnnotations, SvcApi } from "../../schema/api/SvcApi.ts"
+import { HttpApi, OpenApi } from "effect/http-api"
+import { withDocumentParts } from "../../schema/api/DocumentParts.ts"
+import { SvcApi } from "../../schema/api/SvcApi.ts"
+import { RunEventFrame, RunLogFrame } from "../../schema/events/RunFrame.ts"
+import { apiVersion } from "../../schema/records/Discovery.ts"
 import { ConfirmationsApi } from "../accounts/declarations/ConfirmationsApi.ts"
 import { EntrancePagesApi } from "../accounts/declarations/EntrancePagesApi.ts"
 import { InvitedSignUpApi } from "../accounts/declarations/InvitedSignUpApi.ts"
@@ -42,4 +45,14 @@ export class ServerApi extends HttpApi.make("server")
     OperatorApi
   )
   .addHttpApi(SvcApi)
-  .annotateMerge(documentAnnotations) {}
+  .annotate(HttpApi.AdditionalSchemas, [RunEventFrame, RunLogFrame])
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "svc",
+      version: apiVersion,
+      license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
+      description:
+        "Git-driven control plane for plain OpenTofu/Terraform modules. Errors are `{error: {code, message, requestId}}`; every response carries `x-request-id`. Bodies are closed: unknown fields are refused. Order of checks: authenticate (401), authorise the Workspace (403), validate (400).",
+      transform: withDocumentParts
+    })
+  ) {}

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { accepted, describedRoute, type RouteAccess } from "../../schema/api/Endpoint.ts"
+import { HttpApiEndpoint } from "effect/http-api"
+import { accepted, describedGroup, describedRoute, type RouteAccess } from "../../schema/api/Endpoint.ts"
 import { Envelope } from "../../schema/api/Middleware.ts"
 
 const text = Schema.optionalKey(Schema.String)
@@ -13,7 +13,7 @@ const forge: RouteAccess = {
 export const HookAnswer = Schema.Struct({ accepted: Schema.Boolean, runIds: Schema.Array(Schema.String) })
 
 /** Deliveries of forges. */
-export class SourceHooksApi extends HttpApiGroup.make("sourceHooks")
+export class SourceHooksApi extends describedGroup("sourceHooks", "Webhooks of forges.")
   .add(
     HttpApiEndpoint.post("deliver", "/hooks/sources/:sourceId", {
       params: { sourceId: Schema.String },

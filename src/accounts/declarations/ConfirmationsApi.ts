@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { describedRoute } from "../../../schema/api/Endpoint.ts"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { describedGroup, describedRoute } from "../../../schema/api/Endpoint.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { person } from "../../http/RouteAccess.ts"
 import { SecretText } from "../AuthBody.ts"
@@ -16,7 +16,7 @@ export const Confirmation = Schema.Struct({
 })
 
 /** A person shows again who they are, before what nobody else at the browser may do. */
-export class ConfirmationsApi extends HttpApiGroup.make("confirmations")
+export class ConfirmationsApi extends describedGroup("confirmations", "Showing again who one is.")
   .add(
     HttpApiEndpoint.get("read", "/auth/confirmation", { success: Confirmation }).annotateMerge(
       describedRoute(

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { describedRoute } from "../../../schema/api/Endpoint.ts"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { describedGroup, describedRoute } from "../../../schema/api/Endpoint.ts"
 import { Page, Redirect, refusalPages, refusalsOfPage } from "../../http/PageAnswer.ts"
 import { everyone, ownPage } from "../../http/RouteAccess.ts"
 import { SetupRequest, SignInRequest } from "./SignInApi.ts"
@@ -11,7 +11,7 @@ export const SetupForm = Schema.Struct(SetupRequest.fields)
 const asForm = HttpApiSchema.asFormUrlEncoded()
 
 /** The pages before a sign-in, and their forms as a browser without scripts sends them. */
-export class EntrancePagesApi extends HttpApiGroup.make("entrancePages").add(
+export class EntrancePagesApi extends describedGroup("entrancePages", "The pages before a sign-in.").add(
   HttpApiEndpoint.get("signInPage", "/sign-in", {
     query: { return: Schema.optionalKey(Schema.String) },
     success: Page,

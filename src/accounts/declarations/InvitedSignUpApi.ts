@@ -1,5 +1,5 @@
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { created, describedRoute } from "../../../schema/api/Endpoint.ts"
+import { HttpApiEndpoint } from "effect/http-api"
+import { created, describedGroup, describedRoute } from "../../../schema/api/Endpoint.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { everyone } from "../../http/RouteAccess.ts"
 import { PasskeyOptions } from "./PasskeyCeremony.ts"
@@ -7,7 +7,7 @@ import { PasskeySetupRequest, SetupOptionsRequest } from "./PasskeysApi.ts"
 import { SetupRequest, SignedInAnswer } from "./SignInApi.ts"
 
 /** An account by an invitation, which is accepted by that. */
-export class InvitedSignUpApi extends HttpApiGroup.make("invitedSignUp")
+export class InvitedSignUpApi extends describedGroup("invitedSignUp", "An account by an invitation.")
   .add(
     HttpApiEndpoint.post("withPassword", "/auth/invitations/sign-up", {
       payload: SetupRequest,

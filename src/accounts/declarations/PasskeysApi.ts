@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { Passkey } from "../../../actors/account/NewPasskeys.ts"
-import { created, describedRoute } from "../../../schema/api/Endpoint.ts"
+import { created, describedGroup, describedRoute } from "../../../schema/api/Endpoint.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { confirmedPerson, everyone, person } from "../../http/RouteAccess.ts"
 import { redemptionFields } from "../AuthBody.ts"
@@ -16,7 +16,7 @@ export const PasskeySetupRequest = Schema.Struct({ ...redemptionFields, ...Regis
 const options = "Options for the browser. The challenge works once, for a few minutes."
 
 /** Passkeys of a person, and signing in or setting up an account with one. */
-export class PasskeysApi extends HttpApiGroup.make("passkeys")
+export class PasskeysApi extends describedGroup("passkeys", "Passkeys, and signing in with one.")
   .add(
     HttpApiEndpoint.get("list", "/auth/passkeys", { success: PasskeyList }).annotateMerge(
       describedRoute(person, "List passkeys", "Names and times; nothing of the keys.")

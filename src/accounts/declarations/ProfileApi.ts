@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { AccountNotice } from "../../../actors/account/AccountNotices.ts"
-import { accepted, describedRoute } from "../../../schema/api/Endpoint.ts"
+import { accepted, describedGroup, describedRoute } from "../../../schema/api/Endpoint.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { AddressLinkState } from "../../../schema/records/AccountLink.ts"
 import { displayText, Timestamp } from "../../../schema/records/Primitives.ts"
@@ -17,7 +17,7 @@ export const AddressChange = Schema.Struct({ change: AddressLinkState })
 export const AddressMailed = Schema.Struct({ expiresAt: Timestamp })
 
 /** What a person changes about their own account, besides the ways to sign in. */
-export class ProfileApi extends HttpApiGroup.make("profile")
+export class ProfileApi extends describedGroup("profile", "The account of a person.")
   .add(
     HttpApiEndpoint.post("rename", "/auth/profile", {
       payload: NameRequest,

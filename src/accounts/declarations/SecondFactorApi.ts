@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { describedRoute } from "../../../schema/api/Endpoint.ts"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { describedGroup, describedRoute } from "../../../schema/api/Endpoint.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { confirmedPerson, person } from "../../http/RouteAccess.ts"
 import { SecretText } from "../AuthBody.ts"
@@ -11,7 +11,7 @@ export const SecondFactorSecret = Schema.Struct({ secret: Schema.String, uri: Sc
 export const RecoveryCodes = Schema.Struct({ recoveryCodes: Schema.Array(Schema.String) })
 
 /** The second factor beside a password. */
-export class SecondFactorApi extends HttpApiGroup.make("secondFactor")
+export class SecondFactorApi extends describedGroup("secondFactor", "The second factor beside a password.")
   .add(
     HttpApiEndpoint.get("read", "/auth/second-factor", { success: SecondFactor }).annotateMerge(
       describedRoute(person, "Whether a second factor is on", "And how many recovery codes are left.")

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { AccountSession } from "../../../actors/account/Sessions.ts"
-import { created, describedRoute } from "../../../schema/api/Endpoint.ts"
+import { created, describedGroup, describedRoute } from "../../../schema/api/Endpoint.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { SetupLinkState } from "../../../schema/records/AccountLink.ts"
 import { confirmedPerson, everyone, person } from "../../http/RouteAccess.ts"
@@ -39,7 +39,7 @@ export const SetupLinkAnswer = Schema.Struct({ link: SetupLinkState })
 const cookie = "The session's secret is in the cookie alone."
 
 /** Setup, sign-in, sign-out and the sessions of a person. */
-export class SignInApi extends HttpApiGroup.make("signIn")
+export class SignInApi extends describedGroup("signIn", "Setup, sign-in, sign-out and the sessions of a person.")
   .add(
     HttpApiEndpoint.get("offer", "/auth/offer", { success: SignInOffer }).annotateMerge(
       describedRoute(

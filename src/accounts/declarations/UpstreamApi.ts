@@ -1,7 +1,7 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { LinkedIdentity } from "../../../actors/account/UpstreamIdentities.ts"
-import { describedRoute } from "../../../schema/api/Endpoint.ts"
+import { describedGroup, describedRoute } from "../../../schema/api/Endpoint.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { Redirect, refusalPages } from "../../http/PageAnswer.ts"
 import { confirmedPerson, everyone, person } from "../../http/RouteAccess.ts"
@@ -11,7 +11,10 @@ export const Onward = Schema.Struct({ location: Schema.String })
 export const IdentityList = Schema.Struct({ identities: Schema.Array(LinkedIdentity) })
 
 /** Where a browser goes to sign in elsewhere, and comes back: its answers are redirects and pages. */
-export class UpstreamPagesApi extends HttpApiGroup.make("upstreamPages").add(
+export class UpstreamPagesApi extends describedGroup(
+  "upstreamPages",
+  "Signing in at another provider, in a browser."
+).add(
   HttpApiEndpoint.get("start", "/auth/upstream/start", {
     query: {
       return: Schema.optionalKey(Schema.String),
@@ -42,7 +45,7 @@ export class UpstreamPagesApi extends HttpApiGroup.make("upstreamPages").add(
 ) {}
 
 /** Identities at the sign-in provider. */
-export class UpstreamApi extends HttpApiGroup.make("upstream")
+export class UpstreamApi extends describedGroup("upstream", "Identities at the sign-in provider.")
   .add(
     HttpApiEndpoint.post("startInvited", "/auth/upstream/invitation", {
       payload: LinkRequest,

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { describedRoute } from "../../../schema/api/Endpoint.ts"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { describedGroup, describedRoute } from "../../../schema/api/Endpoint.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { person } from "../../http/RouteAccess.ts"
 
@@ -19,7 +19,7 @@ export const GrantList = Schema.Struct({
 })
 
 /** The applications that act for a person. */
-export class GrantsApi extends HttpApiGroup.make("grants")
+export class GrantsApi extends describedGroup("grants", "Applications that act for a person.")
   .add(
     HttpApiEndpoint.get("list", "/auth/grants", { success: GrantList }).annotateMerge(
       describedRoute(person, "List applications with access", "What each may do, and in which Workspace.")

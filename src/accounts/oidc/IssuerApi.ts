@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { describedRoute, type RouteAccess } from "../../../schema/api/Endpoint.ts"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { describedGroup, describedRoute, type RouteAccess } from "../../../schema/api/Endpoint.ts"
 import { Page, Redirect, refusalPages } from "../../http/PageAnswer.ts"
 import { everyone, oauthClient, ownPage } from "../../http/RouteAccess.ts"
 import {
@@ -28,7 +28,7 @@ const accessToken: RouteAccess = {
 const metadata = "Registered clients find the endpoints here. May be kept for an hour."
 
 /** The OpenID issuer, for clients. */
-export class IssuerApi extends HttpApiGroup.make("issuer").add(
+export class IssuerApi extends describedGroup("issuer", "The OpenID issuer, for clients.").add(
   HttpApiEndpoint.get("openidConfiguration", "/.well-known/openid-configuration", {
     success: IssuerMetadata
   }).annotateMerge(describedRoute(everyone, "OpenID Provider metadata", metadata)),
@@ -108,7 +108,7 @@ const decision = form(decisionParameters)
 const decided = "For the form of the page before it. Its token binds the answer to what the page showed."
 
 /** Where a person decides: pages and redirects, for browsers. */
-export class IssuerPagesApi extends HttpApiGroup.make("issuerPages").add(
+export class IssuerPagesApi extends describedGroup("issuerPages", "The OpenID issuer, in a browser.").add(
   HttpApiEndpoint.get("authorize", "/oauth/authorize", {
     query: authorizationParameters,
     success: [Redirect, Page],

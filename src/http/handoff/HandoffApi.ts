@@ -1,6 +1,6 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { describedRoute, type RouteAccess } from "../../../schema/api/Endpoint.ts"
+import { HttpApiEndpoint } from "effect/http-api"
+import { describedGroup, describedRoute, type RouteAccess } from "../../../schema/api/Endpoint.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { installPath } from "../../../schema/handoff/InstallLink.ts"
 import { SecretText } from "../../accounts/AuthBody.ts"
@@ -27,7 +27,7 @@ export const RedeemAnswer = Schema.Struct({
 })
 
 /** Where a hand-off link of another product leads. */
-export class InstallLinkApi extends HttpApiGroup.make("installLink").add(
+export class InstallLinkApi extends describedGroup("installLink", "Install links.").add(
   HttpApiEndpoint.get("install", installPath, {
     query: {
       git: text,
@@ -52,7 +52,7 @@ export class InstallLinkApi extends HttpApiGroup.make("installLink").add(
 ) {}
 
 /** The end of a hand-off. */
-export class HandoffApi extends HttpApiGroup.make("handoff")
+export class HandoffApi extends describedGroup("handoff", "The end of a hand-off.")
   .add(
     HttpApiEndpoint.post("complete", "/install/return", {
       payload: ReturnRequest,

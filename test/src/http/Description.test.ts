@@ -53,7 +53,7 @@ it.live("the description has every route of the server, and no other", () =>
     const services = yield* Effect.context<HttpServices>()
     yield* HttpRouter.toHttpEffect(
       Layer.provideMerge(serverRoutes.pipe(Layer.provide(recording)), Layer.succeedContext(services))
-    ).pipe(Effect.provideService(HttpRouter.RouterConfig, routerConfig))
+    ).pipe(Effect.provideService(HttpRouter.RouterConfig, routerConfig), Effect.asVoid)
     yield* Layer.build(issuerLayer({ routes: oidcRoutes.pipe(Layer.provide(recording)) }))
     // A preflight is no operation.
     const routes = [...found].filter((name) => !name.startsWith("OPTIONS ") && !pages.includes(name))
