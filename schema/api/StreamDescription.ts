@@ -15,6 +15,7 @@ const closeCodes = {
   "1000": "The Run is final and everything was sent.",
   "1011": "The server failed on this stream.",
   "1012": "The server is restarting: connect again.",
+  "1013": "The reader was too slow: connect again.",
   "4401": "The credential is no longer valid.",
   "4403": "The access has ended."
 } as const

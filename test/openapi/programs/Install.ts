@@ -56,4 +56,6 @@ const { run } = given(
 )
 const applied = await finished(run.id)
 const { outputs } = given(await client.GET("/api/v1/capsules/{capsuleId}/outputs", { params: { path: { capsuleId } } }))
-console.log(JSON.stringify({ status: applied.status, outputs: outputs.map(({ name, value }) => [name, value]) }))
+process.stdout.write(
+  `${JSON.stringify({ status: applied.status, outputs: outputs.map(({ name, value }) => [name, value]) })}\n`
+)

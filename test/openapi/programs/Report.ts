@@ -30,13 +30,13 @@ for (const { id } of listed.runs) {
   await runsCost({ throwOnError: true, path: { runId: id } })
 }
 const refused = await runsRead({ path: { runId: "run_unknown" } })
-console.log(
-  JSON.stringify({
+process.stdout.write(
+  `${JSON.stringify({
     product: discovery.product,
     capsules: capsules.capsules.map(({ status }) => status),
     runs: listed.runs.map(({ type, status }) => `${type} ${status}`).toSorted(),
     kinds: [...kinds].toSorted(),
     lines: lines > 0,
     refused: [refused.response?.status, refused.error?.error.code]
-  })
+  })}\n`
 )

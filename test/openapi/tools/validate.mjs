@@ -10,4 +10,4 @@ const swagger = await SwaggerParser.validate(document()).then(
   () => "valid",
   (error) => String(error)
 )
-console.log(JSON.stringify({ seriousme: valid ? "valid" : errors, swagger }))
+process.stdout.write(`${JSON.stringify({ seriousme: valid ? "valid" : errors, swagger })}\n`)
