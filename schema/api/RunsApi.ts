@@ -101,7 +101,7 @@ export class RunsApi extends describedGroup("runs", "Plans, applies and checks: 
         accessOf("GET /api/v1/runs/:runId/logs"),
         "Log lines of a Run, redacted",
         `${live} A log beyond 512 MiB (several million lines) is kept without its middle: a line of the stream \`system\` says how many lines were left out, and the last ones follow it when the Run ends.`,
-        "RunLogFrame"
+        "RunLog"
       )
     )
   )
@@ -110,9 +110,7 @@ export class RunsApi extends describedGroup("runs", "Plans, applies and checks: 
       params: ofRun,
       query: sequenceQuery,
       success: RunEventPage
-    }).annotateMerge(
-      describedStream(accessOf("GET /api/v1/runs/:runId/events"), "Events of a Run", live, "RunEventFrame")
-    )
+    }).annotateMerge(describedStream(accessOf("GET /api/v1/runs/:runId/events"), "Events of a Run", live, "RunEvent"))
   )
   .add(
     HttpApiEndpoint.get("cost", "/api/v1/runs/:runId/cost", {

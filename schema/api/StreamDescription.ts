@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "./DocumentSchemas.ts"
 
 /** The frames of the live streams, by their names among the component schemas. */
-export type FrameName = "RunEventFrame" | "RunLogFrame"
+export type FrameName = "RunEvent" | "RunLog"
 
 const lastEventId = {
   name: "last-event-id",
@@ -15,14 +15,14 @@ const closeCodes = {
   "1000": "The Run is final and everything was sent.",
   "1011": "The server failed on this stream.",
   "1012": "The server is restarting: connect again.",
-  "1013": "The reader was too slow: connect again.",
   "4401": "The credential is no longer valid.",
   "4403": "The access has ended."
 } as const
 
 /** Adds to a read what it sends when it follows live: over WebSocket after 101, or as server-sent events. */
 export const withFrames = (operation: JsonObject, name: FrameName): JsonObject => {
-  const frame = { $ref: `#/components/schemas/${name}` }
+  const frame = { $ref: `#/components/schemas/${name}Frame` }
+  const message = { $ref: `#/components/schemas/${name}Message` }
   const responses = isObject(operation["responses"]) ? operation["responses"] : {}
   const page = isObject(responses["200"]) ? responses["200"] : {}
   const content = isObject(page["content"]) ? page["content"] : {}
@@ -32,13 +32,14 @@ export const withFrames = (operation: JsonObject, name: FrameName): JsonObject =
     parameters: [...parameters, lastEventId],
     responses: {
       "101": {
-        description: "The connection is a WebSocket now. Each message is one frame as JSON text.",
+        description:
+          "The connection is a WebSocket now. Each message is one frame as JSON text; the one of a server that stops names the `resumeAfter` from which a later connection goes on.",
         headers: {
           "x-request-id": { $ref: "#/components/headers/RequestId" },
           upgrade: { required: true, schema: { type: "string", const: "websocket" } },
           connection: { required: true, schema: { type: "string", const: "Upgrade" } }
         },
-        "x-websocket": { frame, closeCodes }
+        "x-websocket": { message, closeCodes }
       },
       ...responses,
       "200": {

@@ -1,7 +1,7 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { withDocumentParts } from "../../schema/api/DocumentParts.ts"
 import { SvcApi } from "../../schema/api/SvcApi.ts"
-import { RunEventFrame, RunLogFrame } from "../../schema/events/RunFrame.ts"
+import { RunEventFrame, RunEventMessage, RunLogFrame, RunLogMessage } from "../../schema/events/RunFrame.ts"
 import { apiVersion } from "../../schema/records/Discovery.ts"
 import { ConfirmationsApi } from "../accounts/declarations/ConfirmationsApi.ts"
 import { EntrancePagesApi } from "../accounts/declarations/EntrancePagesApi.ts"
@@ -45,7 +45,7 @@ export class ServerApi extends HttpApi.make("server")
     OperatorApi
   )
   .addHttpApi(SvcApi)
-  .annotate(HttpApi.AdditionalSchemas, [RunEventFrame, RunLogFrame])
+  .annotate(HttpApi.AdditionalSchemas, [RunEventFrame, RunEventMessage, RunLogFrame, RunLogMessage])
   .annotateMerge(
     OpenApi.annotations({
       title: "svc",

@@ -1,6 +1,7 @@
 import { afterEach, setDefaultTimeout } from "bun:test"
 import { configureGlobal } from "fast-check"
-import { checkAnswer, takeFaults } from "./description/CheckedAnswers.ts"
+import { WebSocket } from "ws"
+import { checked, seeMessage, takeFaults } from "./description/CheckedAnswers.ts"
 
 setDefaultTimeout(120_000)
 
@@ -15,7 +16,7 @@ globalThis.fetch = Object.assign(
   async (...[input, init]: Parameters<typeof plainFetch>) => {
     const response = await plainFetch(input, init)
     const given = input instanceof Request ? input : undefined
-    await checkAnswer(
+    return checked(
       {
         method: init?.method ?? given?.method ?? "GET",
         url: given?.url ?? String(input),
@@ -23,13 +24,19 @@ globalThis.fetch = Object.assign(
       },
       response
     )
-    return response
   },
   { preconnect: plainFetch.preconnect }
 )
 
-afterEach(() => {
-  const faults = takeFaults()
+// So is every message that a test gets over a WebSocket of ours.
+const plainEmit = WebSocket.prototype.emit
+WebSocket.prototype.emit = function emit(this: WebSocket, event: string | symbol, ...args: ReadonlyArray<unknown>) {
+  if (event === "message") seeMessage(this.url, args[0])
+  return Reflect.apply(plainEmit, this, [event, ...args])
+}
+
+afterEach(async () => {
+  const faults = await takeFaults()
   if (faults.length > 0) {
     throw new Error(`Answers that differ from the description of the server:\n${[...new Set(faults)].join("\n")}`)
   }

@@ -126,12 +126,13 @@ describe("the description", () => {
 
   test("has the frames of the streams, over WebSocket and as server-sent events", () => {
     for (const [sequence, frame] of [
-      ["events", "RunEventFrame"],
-      ["logs", "RunLogFrame"]
+      ["events", "RunEvent"],
+      ["logs", "RunLog"]
     ]) {
-      const schema = { $ref: `#/components/schemas/${frame}` }
+      const schema = { $ref: `#/components/schemas/${frame}Frame` }
+      const message = { $ref: `#/components/schemas/${frame}Message` }
       expect(paths[`/api/v1/runs/{runId}/${sequence}`]?.["get"]?.responses).toMatchObject({
-        101: { headers: { upgrade: { schema: { const: "websocket" } } }, "x-websocket": { frame: schema } },
+        101: { headers: { upgrade: { schema: { const: "websocket" } } }, "x-websocket": { message } },
         200: { content: { "application/json": {}, "text/event-stream": { schema } } }
       })
     }

@@ -67,16 +67,6 @@ const headerFault = ({ headers }: DescribedResponse, seen: Headers) => {
   return undefined
 }
 
-/** The frames of server-sent events, each against the schema of the stream. */
-const frameFault = (schema: Schema.Json, body: string) => {
-  for (const line of body.split("\n")) {
-    if (!line.startsWith("data: ")) continue
-    const fault = schemaFault(schema, parsed(line.slice("data: ".length)))
-    if (fault !== undefined) return `frame: ${fault}`
-  }
-  return undefined
-}
-
 const bodyFault = ({ content }: DescribedResponse, { body, headers, method }: SeenAnswer) => {
   if (body === undefined || method === "HEAD") return undefined
   if (content.size === 0) return body === "" ? undefined : "it has a body, and none is described"
@@ -84,7 +74,6 @@ const bodyFault = ({ content }: DescribedResponse, { body, headers, method }: Se
   const schema = content.get(type)
   if (schema === undefined)
     return `its type is ${type === "" ? "not named" : type}, and described are ${[...content.keys()].join(", ")}`
-  if (type === "text/event-stream") return frameFault(schema, body)
   return /[/+]json$/.test(type) ? schemaFault(schema, parsed(body)) : undefined
 }
 
@@ -100,6 +89,19 @@ const faultOf = (operation: DescribedOperation, answer: SeenAnswer): string | un
       return "it asks for an Idempotency-Key that is not described as required"
   }
   return headerFault(response, answer.headers) ?? bodyFault(response, answer)
+}
+
+/** Where one frame of a live stream differs from what its route describes. */
+export const frameFault = (url: string, text: string, by: "event" | "message"): string | undefined => {
+  const { pathname } = new URL(url)
+  const operation = serverDescription().operation("GET", pathname)
+  const schema =
+    by === "message"
+      ? operation?.responses.get(101)?.message
+      : operation?.responses.get(200)?.content.get("text/event-stream")
+  if (schema === undefined) return `${pathname} sent a frame, and no stream is described.`
+  const fault = schemaFault(schema, parsed(text))
+  return fault === undefined ? undefined : `A frame of ${pathname} (${operation?.name}): ${fault}.`
 }
 
 /** Where an answer of this server differs from its description; `undefined` for one that agrees, or that no route gave. */

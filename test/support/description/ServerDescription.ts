@@ -8,7 +8,8 @@ const Reference = Schema.Struct({ $ref: Schema.String })
 const Header = Schema.Struct({ required: Schema.optionalKey(Schema.Boolean), schema: Schema.Json })
 const Response = Schema.Struct({
   headers: Schema.optionalKey(Schema.Record(Schema.String, Schema.Union([Reference, Header]))),
-  content: Schema.optionalKey(Schema.Record(Schema.String, Schema.Struct({ schema: Schema.Json })))
+  content: Schema.optionalKey(Schema.Record(Schema.String, Schema.Struct({ schema: Schema.Json }))),
+  "x-websocket": Schema.optionalKey(Schema.Struct({ message: Schema.Json }))
 })
 const Parameter = Schema.Struct({ name: Schema.String, in: Schema.String, required: Schema.Boolean })
 const Operation = Schema.Struct({
@@ -30,6 +31,8 @@ export interface DescribedResponse {
   readonly headers: ReadonlyArray<{ readonly name: string; readonly required: boolean; readonly schema: Schema.Json }>
   /** By media type; none for an answer without a body. */
   readonly content: ReadonlyMap<string, Schema.Json>
+  /** Of the WebSocket that the connection becomes. */
+  readonly message?: Schema.Json | undefined
 }
 
 export interface DescribedOperation {
@@ -60,7 +63,8 @@ const read = (): ServerDescription => {
         const found = headerOf(header)
         return { name, required: found?.required ?? false, schema: found?.schema ?? false }
       }),
-      content: new Map(Object.entries(content).map(([type, { schema }]) => [type, schema]))
+      content: new Map(Object.entries(content).map(([type, { schema }]) => [type, schema])),
+      message: response["x-websocket"]?.message
     }
   }
   const routes = FindMyWay.make<DescribedOperation>(routerConfig)
