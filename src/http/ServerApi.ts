@@ -13,6 +13,7 @@ import { SignInApi } from "../accounts/declarations/SignInApi.ts"
 import { UpstreamApi, UpstreamPagesApi } from "../accounts/declarations/UpstreamApi.ts"
 import { GrantsApi } from "../accounts/oidc/GrantsApi.ts"
 import { IssuerApi, IssuerPagesApi } from "../accounts/oidc/IssuerApi.ts"
+import { withExamples } from "./DescribedExamples.ts"
 import { DocumentsApi } from "./DocumentsApi.ts"
 import { HandoffApi, InstallLinkApi } from "./handoff/HandoffApi.ts"
 import { HealthApi } from "./HealthApi.ts"
@@ -53,6 +54,6 @@ export class ServerApi extends HttpApi.make("server")
       license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
       description:
         "Git-driven control plane for plain OpenTofu/Terraform modules. Errors are `{error: {code, message, requestId}}`; every response carries `x-request-id`. Bodies are closed: unknown fields are refused. Order of checks: authenticate (401), authorise the Workspace (403), validate (400).",
-      transform: withDocumentParts
+      transform: (document) => withExamples(withDocumentParts(document))
     })
   ) {}

@@ -4,8 +4,10 @@ import { HttpRouter } from "effect/http"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { oidcRoutes } from "../../../src/accounts/oidc/OidcRoutes.ts"
 import { type HttpServices, serverRoutes } from "../../../src/http/HttpApplication.ts"
+import { answerExamples } from "../../../src/http/AnswerExamples.ts"
 import { ServerApi } from "../../../src/http/ServerApi.ts"
 import { routerConfig } from "../../../src/http/UnknownRoutes.ts"
+import { exampleFault } from "../../support/description/AnswerFaults.ts"
 import { it } from "../../support/Effect.ts"
 import { issuerLayer } from "../accounts/oidc/support/IssuerFixture.ts"
 import { recordedRoutes } from "./support/RecordedRoutes.ts"
@@ -122,6 +124,23 @@ describe("the description", () => {
     }
     for (const response of Object.values(components.responses)) expect(response).toMatchObject({ headers: id })
     expect(components.responses).toMatchObject({ RateLimited: { headers: wait }, Unavailable: { headers: wait } })
+  })
+
+  test("has examples that real servers answered, each as its schema says", () => {
+    const unused = new Set(Object.keys(answerExamples))
+    for (const { name, operation } of operations) {
+      for (const status of Object.keys(operation.responses)) {
+        const example = answerExamples[`${operation.operationId} ${status}`]
+        if (example === undefined) continue
+        unused.delete(`${operation.operationId} ${status}`)
+        const [method = "", path = ""] = name.split(" ")
+        const fault = exampleFault(method, path.replace(/[{}]/g, ""), Number(status), example)
+        expect([name, status, fault]).toEqual([name, status, undefined])
+      }
+    }
+    // An operation was renamed: `npm run docs:examples`.
+    expect([...unused]).toEqual([])
+    expect(Object.keys(answerExamples).length).toBeGreaterThan(80)
   })
 
   test("has the frames of the streams, over WebSocket and as server-sent events", () => {

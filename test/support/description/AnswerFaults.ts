@@ -91,6 +91,12 @@ const faultOf = (operation: DescribedOperation, answer: SeenAnswer): string | un
   return headerFault(response, answer.headers) ?? bodyFault(response, answer)
 }
 
+/** Where an example differs from the answer that it is one of. */
+export const exampleFault = (method: string, path: string, status: number, example: string): string | undefined => {
+  const schema = serverDescription().operation(method, path)?.responses.get(status)?.content.get("application/json")
+  return schema === undefined ? "no such answer is described" : schemaFault(schema, parsed(example))
+}
+
 /** Where one frame of a live stream differs from what its route describes. */
 export const frameFault = (url: string, text: string, by: "event" | "message"): string | undefined => {
   const { pathname } = new URL(url)
