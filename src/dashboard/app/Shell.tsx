@@ -2,10 +2,12 @@ import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-route
 import { lazy, Suspense, useMemo, useState } from "react"
 import { useConfirmationWanted } from "../api/Confirmation.ts"
 import type { Workspace } from "../api/Types.ts"
+import { usePreferences } from "../preferences/UsePreferences.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Notice, Skeleton } from "../ui/Feedback.tsx"
 import { IconButton } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { Brand } from "../ui/Mark.tsx"
 import { Toasts } from "../ui/Toast.tsx"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
@@ -28,12 +30,16 @@ const SideBar = ({
   readonly onHelp: () => void
 }) => {
   const words = useWords(appWords)
+  const terms = useWords(vocabulary)
   return (
     <div className="side">
+      <Link to="/" className="brand">
+        <Brand name={terms.product} />
+      </Link>
       <WorkspaceMenu workspace={workspace} />
       <button type="button" className="side-search" onClick={onPalette}>
         <Icon name="search" />
-        <span>{useWords(vocabulary).search}</span>
+        <span>{terms.search}</span>
         <kbd>{/Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘" : "Ctrl"} K</kbd>
       </button>
       <nav aria-label={words.navigation}>
@@ -56,9 +62,10 @@ const SideBar = ({
         )}
       </nav>
       <div className="side-foot">
-        <Link to="/new" className="button button-primary side-install">
+        <Link to="/new" className="button side-install">
           <Icon name="plus" />
           {words.install}
+          {usePreferences().letterKeys ? <kbd aria-hidden="true">N</kbd> : null}
         </Link>
         <AccountMenu onHelp={onHelp} />
       </div>
@@ -107,8 +114,8 @@ export const Shell = () => {
       </a>
       <header className="bar">
         <IconButton icon="menu" label={words.openNavigation} onClick={() => setOpen(`navigation ${path}`)} />
-        <Link to="/" className="bar-name">
-          {workspace?.displayName ?? terms.product}
+        <Link to="/" className="brand">
+          <Brand name={workspace?.displayName ?? terms.product} />
         </Link>
         <IconButton icon="search" label={words.palette} onClick={actions.palette} />
       </header>

@@ -1,4 +1,7 @@
 import type { ReactNode } from "react"
+import { Brand } from "../ui/Mark.tsx"
+import { vocabulary } from "../words/Vocabulary.ts"
+import { useWords } from "../words/Words.ts"
 
 interface FrameProps {
   readonly title: string
@@ -7,13 +10,12 @@ interface FrameProps {
 }
 
 export const Frame = ({ title, about, children }: FrameProps) => {
+  const words = useWords(vocabulary)
   return (
     <main className="entrance" id="content">
       <div className="entrance-card">
-        <div className="entrance-mark" aria-hidden="true">
-          <svg viewBox="0 0 32 32">
-            <path d="M16 5.5 25.5 11v10L16 26.5 6.5 21V11zM6.9 11.2 16 16.4l9.1-5.2M16 16.4v9.8" />
-          </svg>
+        <div className="brand entrance-brand">
+          <Brand name={words.product} />
         </div>
         <h1>{title}</h1>
         <p className="entrance-about">{about}</p>

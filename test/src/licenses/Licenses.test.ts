@@ -29,6 +29,8 @@ tests.live("every bundled package has its text, and an allowed licence", () =>
       ["Bun", "MIT"],
       ["effect", "MIT"],
       ["react-dom", "MIT"],
+      ["@fontsource-variable/geist", "OFL-1.1"],
+      ["@fontsource-variable/geist-mono", "OFL-1.1"],
       ["@xyflow/react", "MIT"]
     ] as const) {
       expect([name, licenses.get(name)]).toEqual([name, license])
