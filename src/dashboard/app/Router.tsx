@@ -8,6 +8,7 @@ import {
 } from "@tanstack/react-router"
 import { addressPath } from "../api/AddressSecret.ts"
 import { bootstrapQuery, capsuleQuery, overviewQuery, runQuery, sourceQuery } from "../api/Queries.ts"
+import { graphSearch } from "../screens/graph/GraphSearch.ts"
 import { activitySearch } from "../screens/activity/ActivitySearch.ts"
 import { runSearch } from "../screens/runs/RunSearch.ts"
 import { Crash, NotFound } from "./Fallbacks.tsx"
@@ -210,6 +211,7 @@ const activity = createRoute({
 const graph = createRoute({
   getParentRoute: () => workspace,
   path: "/graph",
+  validateSearch: graphSearch,
   component: lazyRouteComponent(() => import("../screens/graph/GraphScreen.tsx"), "GraphScreen")
 })
 

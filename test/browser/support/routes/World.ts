@@ -2,6 +2,7 @@ import type {
   AutoUpdateDecision,
   Capsule,
   CapsuleHealth,
+  Graph,
   InstallConfig,
   LeftOverState,
   Need,
@@ -14,6 +15,7 @@ import type {
 import { unruled } from "../records/Approvals.ts"
 import { backups, capsules, outputs } from "../records/Capsules.ts"
 import { connections } from "../records/Connections.ts"
+import { graph } from "../records/Graph.ts"
 import { installConfig, report } from "../records/InstallConfigs.ts"
 import { health, needs } from "../records/Needs.ts"
 import { baseRun, failedRun, runs } from "../records/Runs.ts"
@@ -47,6 +49,7 @@ export interface World {
   approvals: (run: Run) => RunApprovals
   needs: ReadonlyArray<Need>
   health: CapsuleHealth
+  graph: Graph
   empty: boolean
 }
 
@@ -72,6 +75,7 @@ export const newWorld = (): World => ({
   approvals: unruled,
   needs,
   health,
+  graph,
   empty: false
 })
 
