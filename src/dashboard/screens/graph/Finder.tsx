@@ -1,5 +1,5 @@
 import { Link, useNavigate } from "@tanstack/react-router"
-import { type KeyboardEvent, useRef } from "react"
+import { type KeyboardEvent, useRef, useState } from "react"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { useWords } from "../../words/Words.ts"
 import type { LinkedCapsule, LinkedGraph } from "./Layers.ts"
@@ -18,6 +18,8 @@ export const Finder = ({ graph, centre, search }: FinderProps) => {
   const { handle } = useWorkspace()
   const navigate = useNavigate()
   const place = useRef<HTMLDivElement>(null)
+  // Its own text: if the field waited for the address, a Japanese input method would break mid-word.
+  const [typed, setTyped] = useState(search)
   const found = foundIn(graph, search)
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
@@ -37,14 +39,15 @@ export const Finder = ({ graph, centre, search }: FinderProps) => {
           data-page-search
           aria-label={words.search}
           placeholder={words.search}
-          value={search}
-          onChange={({ target: { value } }) =>
+          value={typed}
+          onChange={({ target: { value } }) => {
+            setTyped(value)
             void navigate({
               to: ".",
               search: (before) => ({ ...before, q: value === "" ? undefined : value }),
               replace: true
             })
-          }
+          }}
         />
       </div>
       <output className="finder-count">{words.found(found.length, graph.capsules.size)}</output>

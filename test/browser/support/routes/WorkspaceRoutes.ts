@@ -97,7 +97,7 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
   if (rest === "projects") return ok({ projects: [] })
   if (rest === "activity") {
     const wanted = (name: string, value: string | undefined) => (asked.query.get(name) ?? value) === value
-    const events = activity.filter(
+    const events = world.activity.filter(
       ({ action, actor, runId, target }) =>
         wanted("action", action) &&
         wanted("actor", actor.subject) &&

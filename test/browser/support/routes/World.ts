@@ -1,4 +1,5 @@
 import type {
+  AuditEvent,
   AutoUpdateDecision,
   Capsule,
   CapsuleHealth,
@@ -12,6 +13,7 @@ import type {
   StateResource,
   Workspace
 } from "../../../../src/dashboard/api/Types.ts"
+import { activity } from "../records/Activity.ts"
 import { unruled } from "../records/Approvals.ts"
 import { backups, capsules, outputs } from "../records/Capsules.ts"
 import { connections } from "../records/Connections.ts"
@@ -50,6 +52,7 @@ export interface World {
   needs: ReadonlyArray<Need>
   health: CapsuleHealth
   graph: Graph
+  activity: ReadonlyArray<AuditEvent>
   empty: boolean
 }
 
@@ -76,6 +79,7 @@ export const newWorld = (): World => ({
   needs,
   health,
   graph,
+  activity,
   empty: false
 })
 
