@@ -25,17 +25,18 @@ const transformed =
     return HttpClient.mapRequest(repeated, HttpClientRequest.setHeader(sessionHeader, Redacted.value(session)))
   }
 
+/** The methods of the API by group. Named, so that a hover shows the name instead of every route. */
+export interface SvcClientShape extends HttpApiClient.ForApi<typeof SvcApi> {}
+
 /**
  * Creates the typed client of the API: one method per route, by group. Methods fail with `ApiError` for the server's refusals,
  * and with client errors for requests that never arrived.
  */
-export const makeClient = (options: ClientOptions) =>
+export const makeClient = (options: ClientOptions): Effect.Effect<SvcClientShape, never, HttpClient.HttpClient> =>
   HttpApiClient.make(SvcApi, { baseUrl: options.baseUrl, transformClient: transformed(options) })
 
 /** The typed client as a service. */
-export class SvcClient extends Context.Service<SvcClient, Effect.Success<ReturnType<typeof makeClient>>>()(
-  "svc/client/SvcClient"
-) {
+export class SvcClient extends Context.Service<SvcClient, SvcClientShape>()("svc/client/SvcClient") {
   /** Over the platform's `fetch`: browsers, Bun and Node. */
   static readonly layer = (options: ClientOptions) =>
     Layer.effect(SvcClient, makeClient(options)).pipe(Layer.provide(FetchHttpClient.layer))
