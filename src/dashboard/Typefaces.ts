@@ -11,18 +11,24 @@ export interface Typeface {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** The families that are shipped, the one that a page needs first first. */
-export const typefaceModules = [
-  "@fontsource-variable/geist/files/geist-latin-wght-normal.woff2",
-  "@fontsource-variable/geist-mono/files/geist-mono-latin-wght-normal.woff2"
+/** The families that are shipped, the one that a page needs first first: as the style sheet names each, and its file. */
+const typefaces = [
+  {
+    module: "@fontsource-variable/geist/files/geist-latin-wght-normal.woff2",
+    file: import.meta.resolve("@fontsource-variable/geist/files/geist-latin-wght-normal.woff2")
+  },
+  {
+    module: "@fontsource-variable/geist-mono/files/geist-mono-latin-wght-normal.woff2",
+    file: import.meta.resolve("@fontsource-variable/geist-mono/files/geist-mono-latin-wght-normal.woff2")
+  }
 ] as const
 
-const readTypeface = async (module: string): Promise<Typeface> => {
-  const bytes = new Uint8Array(await Bun.file(fileURLToPath(import.meta.resolve(module))).arrayBuffer())
+const readTypeface = async ({ file, module }: (typeof typefaces)[number]): Promise<Typeface> => {
+  const bytes = new Uint8Array(await Bun.file(fileURLToPath(file)).arrayBuffer())
   return { module, bytes, path: `${assetPrefix}${basename(module, ".woff2")}-${Bun.hash(bytes).toString(36)}.woff2` }
 }
 
-export const readTypefaces = (): Promise<ReadonlyArray<Typeface>> => Promise.all(typefaceModules.map(readTypeface))
+export const readTypefaces = (): Promise<ReadonlyArray<Typeface>> => Promise.all(typefaces.map(readTypeface))
 
 /** Files of their own in the style sheet: by itself the bundler would put them into it, to be read before anything is drawn. */
 export const typefacesApart = (typefaces: ReadonlyArray<Typeface>): BunPlugin => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { busiest, foundIn, linkedGraph, reachedFrom } from "../../src/dashboard/screens/graph/Layers.ts"
 
 const capsule = (id: string, name = id) => ({

@@ -1,6 +1,7 @@
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router"
 import { lazy, Suspense, useMemo, useState } from "react"
 import { useConfirmationWanted } from "../api/Confirmation.ts"
+import { whenReachable } from "../api/Reachability.ts"
 import type { Workspace } from "../api/Types.ts"
 import { usePreferences } from "../preferences/UsePreferences.ts"
 import { Dialog } from "../ui/Dialog.tsx"
@@ -12,6 +13,7 @@ import { Toasts } from "../ui/Toast.tsx"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { AccountMenu } from "./AccountMenu.tsx"
+import { ConnectionNotice } from "./ConnectionNotice.tsx"
 import { navigation } from "./Navigation.ts"
 import { Palette } from "./Palette.tsx"
 import { type GoTarget, useShortcuts } from "./Shortcuts.ts"
@@ -34,7 +36,7 @@ const SideBar = ({
   return (
     <div className="side">
       <Link to="/" className="brand">
-        <Brand name={terms.product} />
+        <Brand />
       </Link>
       <WorkspaceMenu workspace={workspace} />
       <button type="button" className="side-search" onClick={onPalette}>
@@ -74,7 +76,9 @@ const SideBar = ({
 }
 
 // Rarely needed, and then after an answer of the server.
-const ConfirmIdentity = lazy(async () => ({ default: (await import("./ConfirmIdentity.tsx")).ConfirmIdentity }))
+const ConfirmIdentity = lazy(
+  whenReachable(async () => ({ default: (await import("./ConfirmIdentity.tsx")).ConfirmIdentity }))
+)
 
 const Confirmation = () =>
   useConfirmationWanted() ? (
@@ -178,6 +182,7 @@ export const Shell = () => {
         <Palette workspace={workspace} onClose={() => setOpen(undefined)} />
       ) : null}
       {open === "help" ? <ShortcutHelp onClose={() => setOpen(undefined)} /> : null}
+      <ConnectionNotice />
       <Toasts />
     </div>
   )

@@ -1,7 +1,5 @@
 import type { ReactNode } from "react"
 import { Brand } from "../ui/Mark.tsx"
-import { vocabulary } from "../words/Vocabulary.ts"
-import { useWords } from "../words/Words.ts"
 
 interface FrameProps {
   readonly title: string
@@ -10,12 +8,11 @@ interface FrameProps {
 }
 
 export const Frame = ({ title, about, children }: FrameProps) => {
-  const words = useWords(vocabulary)
   return (
     <main className="entrance" id="content">
       <div className="entrance-card">
         <div className="brand entrance-brand">
-          <Brand name={words.product} />
+          <Brand />
         </div>
         <h1>{title}</h1>
         <p className="entrance-about">{about}</p>

@@ -12,8 +12,8 @@ export const Mark = ({ className }: { readonly className?: string }) => (
   </svg>
 )
 
-/** The mark with the product's name. */
-export const Brand = ({ name }: { readonly name: string }) => (
+/** The mark with the product's name, or with that of a Workspace. */
+export const Brand = ({ name = "svc" }: { readonly name?: string }) => (
   <>
     <Mark className="brand-mark" />
     <span>{name}</span>

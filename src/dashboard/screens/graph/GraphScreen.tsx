@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { useQuery } from "@tanstack/react-query"
 import { useSearch } from "@tanstack/react-router"
 import { useMemo } from "react"

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { lazy, Suspense, useState } from "react"
 import { capsuleQuery, runQuery } from "../../api/Queries.ts"
+import { whenReachable } from "../../api/Reachability.ts"
 import type { Capsule, Run, RunEvent } from "../../api/Types.ts"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
@@ -33,7 +34,7 @@ import { useRunNotice } from "./UseRunNotice.ts"
 import { runWords } from "./Words.ts"
 
 // Decisions first; the log follows.
-const LogView = lazy(async () => ({ default: (await import("./LogView.tsx")).LogView }))
+const LogView = lazy(whenReachable(async () => ({ default: (await import("./LogView.tsx")).LogView })))
 
 // A drift check shows differences, and no actions.
 const showsPlan = (run: Run): boolean =>
