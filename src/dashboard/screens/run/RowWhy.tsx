@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query"
 import { createContext, lazy, Suspense, useContext } from "react"
 import { changeCausesQuery } from "../../api/PlanQueries.ts"
+import { whenReachable } from "../../api/Reachability.ts"
 
 /** The plan whose changes are explained; none where nothing is. */
 export const ExplainedPlan = createContext<string | undefined>(undefined)
 
-const ResourceWhy = lazy(async () => ({ default: (await import("./WhyChanged.tsx")).ResourceWhy }))
+const ResourceWhy = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).ResourceWhy })))
 
 /** Why a resource changes, once its row is open and the answer is there. */
 export const RowWhy = ({ address }: { readonly address: string }) => {

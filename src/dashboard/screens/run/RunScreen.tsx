@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { lazy, Suspense, useState } from "react"
 import { capsuleQuery, runQuery } from "../../api/Queries.ts"
+import { whenReachable } from "../../api/Reachability.ts"
 import type { Capsule, Run, RunEvent } from "../../api/Types.ts"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
@@ -35,8 +36,8 @@ import { whyWords } from "./WhyWords.ts"
 import { runWords } from "./Words.ts"
 
 // Decisions first; the log follows.
-const WhyChanged = lazy(async () => ({ default: (await import("./WhyChanged.tsx")).WhyChanged }))
-const LogView = lazy(async () => ({ default: (await import("./LogView.tsx")).LogView }))
+const WhyChanged = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).WhyChanged })))
+const LogView = lazy(whenReachable(async () => ({ default: (await import("./LogView.tsx")).LogView })))
 
 // A drift check shows differences, and no actions.
 const showsPlan = (run: Run): boolean =>
