@@ -1,0 +1,81 @@
+import { ConfigProvider, Duration, Effect, Layer, Option } from "effect"
+import { RunSettings } from "../../actors/run/RunSettings.ts"
+import { machine, type RunnerServices } from "../composition/Machine.ts"
+import type { DatabaseServices } from "../composition/Storage.ts"
+import * as Database from "../database/Database.ts"
+import type { SettingName } from "../settings/SettingDefinitions.ts"
+import { loadSettings } from "../settings/Settings.ts"
+import { ofHost, type StartFailed, withStartFailed } from "./StartFailed.ts"
+
+/** How the control plane stops when its Scope closes. */
+export interface Drain {
+  /** How long running Runs may go on before applies are interrupted, so that they save their state. 30 seconds unless given. */
+  readonly grace?: Duration.Input
+  /** Of a listener: between not being ready and closing, for a load balancer to notice. At most 300 seconds. */
+  readonly delay?: Duration.Input
+}
+
+/** What a control plane is told in plain values. */
+export interface PlainOptions {
+  /** Where it keeps everything. */
+  readonly dataDir: string
+  /** Further settings, by their names and in the texts of the settings file. The environment is not read. */
+  readonly settings?: { readonly [Name in Exclude<SettingName, "baseUrl" | "dataDir" | "drainDelay" | "listen">]?: string }
+  readonly drain?: Drain
+}
+
+/** Parts that a host provides instead of the service's own. */
+export interface HostParts<DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never> {
+  /** Another SQLite database than the one in the data folder: `layerFromSqlClient` over a `SqlClient` of the host's. */
+  readonly database?: Layer.Layer<DatabaseServices, DatabaseE, DatabaseR>
+  /** What executes: the shipped runner with some services replaced, or all of them. */
+  readonly runner?: (shipped: Layer.Layer<RunnerServices, StartFailed>) => Layer.Layer<RunnerServices, RunnerE, RunnerR>
+}
+
+/** The settings of the options; the environment has no say in a process that is not the service's own. */
+export const settingsOf = (
+  { dataDir, drain, settings = {} }: PlainOptions,
+  place: { readonly baseUrl?: string | undefined; readonly listen?: string | undefined }
+) => {
+  const given: Record<string, string | undefined> = {
+    ...settings,
+    dataDir,
+    ...place,
+    ...(drain?.delay === undefined ? {} : { drainDelay: String(Math.ceil(Duration.toSeconds(drain.delay))) })
+  }
+  const flags = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+  return loadSettings(new Map(flags), Option.none()).pipe(
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({}))
+  )
+}
+
+type LoadedSettings = Effect.Success<ReturnType<typeof settingsOf>>
+type MachineNeeds = Layer.Services<ReturnType<typeof machine>>
+
+/** Runs get the grace of the options when the control plane stops. */
+const graced = <A, E, R>(runner: Layer.Layer<A | RunSettings, E, R>, drain: Drain | undefined) =>
+  Layer.effect(
+    RunSettings,
+    Effect.map(RunSettings, (shipped) => ({ ...shipped, drainGrace: drain?.grace ?? shipped.drainGrace }))
+  ).pipe(Layer.provideMerge(runner))
+
+/** Database and runner: the host's, or the service's own. */
+export const partsOf = <DatabaseE, DatabaseR, RunnerE, RunnerR>(
+  options: PlainOptions & HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR>,
+  settings: LoadedSettings
+) => {
+  const own = machine(settings)
+  const { runner } = options
+  const hosted =
+    runner === undefined
+      ? own
+      : Layer.unwrap(
+          Effect.map(Effect.context<MachineNeeds>(), (needs) =>
+            ofHost(runner(Layer.provide(withStartFailed(own), Layer.succeedContext(needs))))
+          )
+        )
+  return {
+    database: options.database === undefined ? Database.layer : ofHost(options.database),
+    runner: graced(hosted, options.drain)
+  }
+}
