@@ -10,10 +10,11 @@ import { accessOf } from "./Roles.ts"
 import { stateUploadAnswer } from "./StateUploadsApi.ts"
 
 /** `confirm`: the name of the Capsule, as it is written. */
-export const ImportConfirmationRequest = Schema.Struct({
-  confirm: Schema.String.check(Schema.isMaxLength(200))
-}).annotate({ identifier: "ImportConfirmationRequest" })
-export type ImportConfirmationRequest = typeof ImportConfirmationRequest.Type
+export class ImportConfirmationRequest extends Schema.Opaque<ImportConfirmationRequest>()(
+  Schema.Struct({
+    confirm: Schema.String.check(Schema.isMaxLength(200))
+  }).annotate({ identifier: "ImportConfirmationRequest" })
+) {}
 
 export class BackupImportsApi extends HttpApiGroup.make("backupImports")
   .add(

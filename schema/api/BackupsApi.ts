@@ -10,8 +10,9 @@ import { SealedBackup } from "./SealedBackup.ts"
 const ofBackup = { backupId: Schema.String }
 
 /** Of a backup of the whole Workspace, one Capsule at a time is restored. */
-export const RestorePlanRequest = Schema.Struct({ capsuleId: Schema.optionalKey(CapsuleId) })
-export type RestorePlanRequest = typeof RestorePlanRequest.Type
+export class RestorePlanRequest extends Schema.Opaque<RestorePlanRequest>()(
+  Schema.Struct({ capsuleId: Schema.optionalKey(CapsuleId) })
+) {}
 
 export class BackupsApi extends HttpApiGroup.make("backups")
   .add(

@@ -26,45 +26,48 @@ const GivenOrigins = Schema.Array(GivenCredentialOrigin).check(
   Schema.isMaxLength(maxCredentialOrigins)
 )
 
-export const CreateConnection = Schema.Struct({
-  workspaceId: WorkspaceId,
-  provider: GivenProviderAddress,
-  kind: Schema.optionalKey(ConnectionKind),
-  recipeId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
-  authMode: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
-  displayName: displayText(120),
-  values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(65_536)))),
-  files: Schema.optionalKey(Schema.Array(CredentialFile).check(Schema.isMaxLength(16))),
-  origins: Schema.optionalKey(GivenOrigins),
-  providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
-  moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
-  use: Schema.optionalKey(GivenConnectionUse),
-  expiresAt: Schema.optionalKey(GivenTime)
-}).annotate({ identifier: "CreateConnection" })
-export type CreateConnection = typeof CreateConnection.Type
+export class CreateConnection extends Schema.Opaque<CreateConnection>()(
+  Schema.Struct({
+    workspaceId: WorkspaceId,
+    provider: GivenProviderAddress,
+    kind: Schema.optionalKey(ConnectionKind),
+    recipeId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
+    authMode: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
+    displayName: displayText(120),
+    values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(65_536)))),
+    files: Schema.optionalKey(Schema.Array(CredentialFile).check(Schema.isMaxLength(16))),
+    origins: Schema.optionalKey(GivenOrigins),
+    providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+    moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+    use: Schema.optionalKey(GivenConnectionUse),
+    expiresAt: Schema.optionalKey(GivenTime)
+  }).annotate({ identifier: "CreateConnection" })
+) {}
 
 const { displayName, files, use, values } = CreateConnection.fields
 
-export const UpdateConnection = Schema.Struct({
-  displayName: Schema.optionalKey(displayName),
-  /** `null` removes the expiry. */
-  expiresAt: Schema.optionalKey(Schema.NullOr(GivenTime)),
-  use,
-  values,
-  files
-}).annotate({ identifier: "UpdateConnection" })
-export type UpdateConnection = typeof UpdateConnection.Type
+export class UpdateConnection extends Schema.Opaque<UpdateConnection>()(
+  Schema.Struct({
+    displayName: Schema.optionalKey(displayName),
+    /** `null` removes the expiry. */
+    expiresAt: Schema.optionalKey(Schema.NullOr(GivenTime)),
+    use,
+    values,
+    files
+  }).annotate({ identifier: "UpdateConnection" })
+) {}
 
-export const StartOAuthConnection = Schema.Struct({
-  workspaceId: WorkspaceId,
-  /** Gives new tokens to this Connection instead of creating one. */
-  connectionId: Schema.optionalKey(ConnectionId),
-  /** Defaults to the helper's own. */
-  displayName: Schema.optionalKey(displayName),
-  use,
-  expiresAt: Schema.optionalKey(GivenTime)
-}).annotate({ identifier: "StartOAuthConnection" })
-export type StartOAuthConnection = typeof StartOAuthConnection.Type
+export class StartOAuthConnection extends Schema.Opaque<StartOAuthConnection>()(
+  Schema.Struct({
+    workspaceId: WorkspaceId,
+    /** Gives new tokens to this Connection instead of creating one. */
+    connectionId: Schema.optionalKey(ConnectionId),
+    /** Defaults to the helper's own. */
+    displayName: Schema.optionalKey(displayName),
+    use,
+    expiresAt: Schema.optionalKey(GivenTime)
+  }).annotate({ identifier: "StartOAuthConnection" })
+) {}
 
 export const StartedOAuthConnection = Schema.Struct({
   /** Where the person's browser goes next. */

@@ -70,8 +70,9 @@ export const DashboardNotice = Schema.Literals([
 export type DashboardNotice = typeof DashboardNotice.Type
 
 /** Backups that the server makes by itself, for its operators; of the newest verified one, when it was written. */
-export const ServerBackups = Schema.Struct({ newestAt: Schema.optionalKey(Schema.String) })
-export type ServerBackups = typeof ServerBackups.Type
+export class ServerBackups extends Schema.Opaque<ServerBackups>()(
+  Schema.Struct({ newestAt: Schema.optionalKey(Schema.String) })
+) {}
 
 export class DashboardApi extends HttpApiGroup.make("dashboard")
   .add(

@@ -5,10 +5,11 @@ import { created, described } from "./Endpoint.ts"
 import { accessOf } from "./Roles.ts"
 
 /** `confirm`: the name of the Capsule, as it is written. */
-export const ExportRequest = Schema.Struct({ confirm: Schema.String.check(Schema.isMaxLength(200)) }).annotate({
-  identifier: "ExportRequest"
-})
-export type ExportRequest = typeof ExportRequest.Type
+export class ExportRequest extends Schema.Opaque<ExportRequest>()(
+  Schema.Struct({ confirm: Schema.String.check(Schema.isMaxLength(200)) }).annotate({
+    identifier: "ExportRequest"
+  })
+) {}
 
 export class ExportsApi extends HttpApiGroup.make("exports")
   .add(

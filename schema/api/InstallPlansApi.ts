@@ -27,40 +27,41 @@ export const VariableValues = Schema.Record(
   Schema.Json
 )
 
-export const CreateInstallPlan = Schema.Struct({
-  source: Schema.Struct({
-    name: displayText(80),
-    url: GivenGitAddress,
-    ref: Schema.optionalKey(GivenGitRef),
-    path: Schema.optionalKey(RelativePath),
-    authConnectionId: Schema.optionalKey(ConnectionId)
-  }),
-  capsule: Schema.Struct({
-    name: displayText(80),
-    environment: EnvironmentName,
-    projectId: Schema.optionalKey(ProjectId)
-  }),
-  options: Schema.optionalKey(
-    Schema.Struct({
-      modulePath: Schema.optionalKey(RelativePath),
-      providerBindings: Schema.optionalKey(Schema.Array(ProviderBinding).check(Schema.isMaxLength(64)))
-    })
-  ),
-  preflight: Schema.optionalKey(
-    Schema.Struct({
-      sourceId: SourceId,
-      sourceSnapshotId: SourceSnapshotId,
-      compatibilityCheckRunId: RunId,
-      compatibilityReportId: CompatibilityReportId,
-      installConfigId: Schema.optionalKey(InstallConfigId)
-    })
-  ),
-  initialConfiguration: Schema.optionalKey(Schema.Struct({ sourceBuild: Schema.optionalKey(SourceBuild) })),
-  variables: Schema.optionalKey(VariableValues),
-  dependencies: Schema.optionalKey(Schema.Array(NewDependency).check(Schema.isMaxLength(32))),
-  adopt: Schema.optionalKey(AdoptedUpload)
-}).annotate({ identifier: "CreateInstallPlan" })
-export type CreateInstallPlan = typeof CreateInstallPlan.Type
+export class CreateInstallPlan extends Schema.Opaque<CreateInstallPlan>()(
+  Schema.Struct({
+    source: Schema.Struct({
+      name: displayText(80),
+      url: GivenGitAddress,
+      ref: Schema.optionalKey(GivenGitRef),
+      path: Schema.optionalKey(RelativePath),
+      authConnectionId: Schema.optionalKey(ConnectionId)
+    }),
+    capsule: Schema.Struct({
+      name: displayText(80),
+      environment: EnvironmentName,
+      projectId: Schema.optionalKey(ProjectId)
+    }),
+    options: Schema.optionalKey(
+      Schema.Struct({
+        modulePath: Schema.optionalKey(RelativePath),
+        providerBindings: Schema.optionalKey(Schema.Array(ProviderBinding).check(Schema.isMaxLength(64)))
+      })
+    ),
+    preflight: Schema.optionalKey(
+      Schema.Struct({
+        sourceId: SourceId,
+        sourceSnapshotId: SourceSnapshotId,
+        compatibilityCheckRunId: RunId,
+        compatibilityReportId: CompatibilityReportId,
+        installConfigId: Schema.optionalKey(InstallConfigId)
+      })
+    ),
+    initialConfiguration: Schema.optionalKey(Schema.Struct({ sourceBuild: Schema.optionalKey(SourceBuild) })),
+    variables: Schema.optionalKey(VariableValues),
+    dependencies: Schema.optionalKey(Schema.Array(NewDependency).check(Schema.isMaxLength(32))),
+    adopt: Schema.optionalKey(AdoptedUpload)
+  }).annotate({ identifier: "CreateInstallPlan" })
+) {}
 
 export const CreateRevisionPlan = Schema.Struct({ ref: GivenGitRef })
 

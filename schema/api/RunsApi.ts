@@ -3,7 +3,8 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { RunEvent, RunLogEntry } from "../events/RunEvent.ts"
 import { CostEstimate } from "../records/CostEstimate.ts"
 import { displayText, freeText } from "../records/Primitives.ts"
-import { Run, RunGroup } from "../records/Run.ts"
+import { Run } from "../records/Run.ts"
+import { RunGroup } from "../records/RunGroup.ts"
 import { SourceChanges } from "../records/SourceChanges.ts"
 import { StateVersion } from "../records/StateVersion.ts"
 import { created, described, repeatable, describedRun } from "./Endpoint.ts"
@@ -15,11 +16,12 @@ const live =
   "With a WebSocket upgrade, or `Accept: text/event-stream` (resume with `Last-Event-ID`), the route replays from `after` and then follows live: one JSON frame a batch, `{done:true}` at the end."
 
 /** Why somebody rolls back, and whether a newer commit may be followed again. */
-export const RollbackPlanRequest = Schema.Struct({
-  reason: Schema.optionalKey(displayText(500)),
-  resumeOnNewCommit: Schema.optionalKey(Schema.Boolean)
-})
-export type RollbackPlanRequest = typeof RollbackPlanRequest.Type
+export class RollbackPlanRequest extends Schema.Opaque<RollbackPlanRequest>()(
+  Schema.Struct({
+    reason: Schema.optionalKey(displayText(500)),
+    resumeOnNewCommit: Schema.optionalKey(Schema.Boolean)
+  })
+) {}
 
 export const RunEventPage = Schema.Struct({
   events: Schema.Array(RunEvent),

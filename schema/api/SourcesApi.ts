@@ -21,21 +21,23 @@ const sourceFields = {
   autoSync: Schema.optionalKey(Schema.Boolean)
 }
 
-export const CreateSource = Schema.Struct({
-  ...sourceFields,
-  workspaceId: WorkspaceId,
-  name: displayText(80),
-  url: GivenGitAddress,
-  authConnectionId: Schema.optionalKey(ConnectionId)
-})
-export type CreateSource = typeof CreateSource.Type
+export class CreateSource extends Schema.Opaque<CreateSource>()(
+  Schema.Struct({
+    ...sourceFields,
+    workspaceId: WorkspaceId,
+    name: displayText(80),
+    url: GivenGitAddress,
+    authConnectionId: Schema.optionalKey(ConnectionId)
+  })
+) {}
 
-export const UpdateSource = Schema.Struct({
-  ...sourceFields,
-  authConnectionId: Schema.optionalKey(Schema.NullOr(ConnectionId)),
-  status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
-})
-export type UpdateSource = typeof UpdateSource.Type
+export class UpdateSource extends Schema.Opaque<UpdateSource>()(
+  Schema.Struct({
+    ...sourceFields,
+    authConnectionId: Schema.optionalKey(Schema.NullOr(ConnectionId)),
+    status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
+  })
+) {}
 
 export const ResolveStableSemver = Schema.Struct({ url: GivenGitAddress })
 

@@ -13,15 +13,15 @@ const record = Schema.Struct({ team: Team })
 const mostMembers = 200
 
 /** `members` and `grants` replace what was there. */
-export const TeamChange = Schema.Struct({
-  name: Schema.optionalKey(TeamName),
-  members: Schema.optionalKey(Schema.Array(Subject).check(Schema.isMaxLength(mostMembers))),
-  grants: Schema.optionalKey(Schema.Array(TeamGrant).check(Schema.isMaxLength(mostGrants)))
-})
-export type TeamChange = typeof TeamChange.Type
+export class TeamChange extends Schema.Opaque<TeamChange>()(
+  Schema.Struct({
+    name: Schema.optionalKey(TeamName),
+    members: Schema.optionalKey(Schema.Array(Subject).check(Schema.isMaxLength(mostMembers))),
+    grants: Schema.optionalKey(Schema.Array(TeamGrant).check(Schema.isMaxLength(mostGrants)))
+  })
+) {}
 
-export const NewTeam = Schema.Struct({ ...TeamChange.fields, name: TeamName })
-export type NewTeam = typeof NewTeam.Type
+export class NewTeam extends Schema.Opaque<NewTeam>()(Schema.Struct({ ...TeamChange.fields, name: TeamName })) {}
 
 export class TeamsApi extends HttpApiGroup.make("teams")
   .add(

@@ -49,10 +49,12 @@ import type { RunFacets as RunFacetsSchema } from "../../../schema/api/RunQuerie
 import type {
   FoldedRun as FoldedRunSchema,
   LatestRun as LatestRunSchema,
-  Run as RunSchema,
+  Run as RunSchema
+} from "../../../schema/records/Run.ts"
+import type {
   RunGroup as RunGroupSchema,
   SkippedCapsule as SkippedCapsuleSchema
-} from "../../../schema/records/Run.ts"
+} from "../../../schema/records/RunGroup.ts"
 import type { RunWave as RunWaveSchema, WaveMember as WaveMemberSchema } from "../../../schema/records/RunWaves.ts"
 import type {
   SnapshotFile as SnapshotFileSchema,

@@ -140,7 +140,7 @@ describe("one program", () => {
       expect(yield* runs.await(plan.id)).toMatchObject({ id: plan.id, status: "waiting_approval" })
 
       const stale = yield* Effect.flip(runs.approve({ ...plan, planDigest: `sha256:${"0".repeat(64)}` }))
-      expect(stale).toMatchObject({ code: "run_conflict" })
+      expect(stale).toMatchObject({ code: "guard_conflict" })
       const approved = yield* runs.approve(plan, { comment: "Read it." })
       expect(approved).toMatchObject({ status: "succeeded", approvalComment: "Read it." })
       const apply = yield* runs.apply(plan.id, { idempotencyKey: `apply-${plan.id}` })
