@@ -33,7 +33,10 @@ export interface NewToken {
 }
 
 export interface AdministrationShape {
-  /** The account has no password and no passkey: the host acts for it, or gives the person a setup link. */
+  /**
+   * The account has no password and no passkey: the host acts for it, or gives the person a setup link. The host vouches for the
+   * address, as an operator does.
+   */
   readonly createAccount: (account: NewAccount) => Effect.Effect<Account, ApiError>
   readonly findAccount: (email: string) => Effect.Effect<Option.Option<User>>
   readonly accounts: Effect.Effect<ReadonlyArray<User>>
@@ -60,7 +63,12 @@ const make = Effect.gen(function* () {
 
   return Administration.of({
     createAccount: Effect.fn("Administration.createAccount")(function* ({ displayName, email, isOperator = false }) {
-      const user = yield* users.create(serviceContext, { email, displayName, isOperator })
+      const user = yield* users.create(serviceContext, {
+        email,
+        emailProof: "operator",
+        displayName,
+        isOperator
+      })
       return { user, workspace: yield* personalWorkspace(user.subject) }
     }),
     findAccount: users.findByEmail,

@@ -5,7 +5,7 @@ import type { DatabaseServices } from "../composition/Storage.ts"
 import * as Database from "../database/Database.ts"
 import type { SettingName } from "../settings/SettingDefinitions.ts"
 import { loadSettings } from "../settings/Settings.ts"
-import { ofHost, type StartFailed, withStartFailed } from "./StartFailed.ts"
+import { type HostFailure, ofHost, type StartFailed, withStartFailed } from "./StartFailed.ts"
 
 /** How the control plane stops when its Scope closes. */
 export interface Drain {
@@ -50,14 +50,22 @@ export const settingsOf = (
 }
 
 type LoadedSettings = Effect.Success<ReturnType<typeof settingsOf>>
-type MachineNeeds = Layer.Services<ReturnType<typeof machine>>
+type OwnRunner = ReturnType<typeof machine>
 
 /** Runs get the grace of the options when the control plane stops. */
-const graced = <A, E, R>(runner: Layer.Layer<A | RunSettings, E, R>, drain: Drain | undefined) =>
+const graced = <E, R>(runner: Layer.Layer<RunnerServices, E, R>, drain: Drain | undefined) =>
   Layer.effect(
     RunSettings,
     Effect.map(RunSettings, (shipped) => ({ ...shipped, drainGrace: drain?.grace ?? shipped.drainGrace }))
   ).pipe(Layer.provideMerge(runner))
+
+/** The host's runner over the shipped one, which finds folder and machine where it is built. */
+const hosted = <E, R>(own: OwnRunner, change: NonNullable<HostParts<never, never, E, R>["runner"]>) =>
+  Layer.unwrap(
+    Effect.map(Effect.context<Layer.Services<OwnRunner>>(), (needs) =>
+      ofHost(change(Layer.provide(withStartFailed(own), Layer.succeedContext(needs))))
+    )
+  )
 
 /** Database and runner: the host's, or the service's own. */
 export const partsOf = <DatabaseE, DatabaseR, RunnerE, RunnerR>(
@@ -65,17 +73,15 @@ export const partsOf = <DatabaseE, DatabaseR, RunnerE, RunnerR>(
   settings: LoadedSettings
 ) => {
   const own = machine(settings)
-  const { runner } = options
-  const hosted =
-    runner === undefined
-      ? own
-      : Layer.unwrap(
-          Effect.map(Effect.context<MachineNeeds>(), (needs) =>
-            ofHost(runner(Layer.provide(withStartFailed(own), Layer.succeedContext(needs))))
-          )
-        )
-  return {
-    database: options.database === undefined ? Database.layer : ofHost(options.database),
-    runner: graced(hosted, options.drain)
-  }
+  const database: Layer.Layer<
+    DatabaseServices,
+    HostFailure<DatabaseE | RunnerE> | Layer.Error<typeof Database.layer>,
+    DatabaseR | Layer.Services<typeof Database.layer>
+  > = options.database === undefined ? Database.layer : ofHost(options.database)
+  const runner: Layer.Layer<
+    RunnerServices,
+    HostFailure<DatabaseE | RunnerE> | Layer.Error<OwnRunner>,
+    RunnerR | Layer.Services<OwnRunner>
+  > = options.runner === undefined ? own : hosted(own, options.runner)
+  return { database, runner: graced(runner, options.drain) }
 }

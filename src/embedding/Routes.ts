@@ -1,4 +1,4 @@
-import { Context, Effect, type Layer, Option } from "effect"
+import { Context, Effect, type Layer, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ApiEntrance } from "../http/ApiEntrance.ts"
 import { Exchange, type ExchangeShape } from "../http/Exchange.ts"
@@ -19,13 +19,21 @@ export const handler: Effect.Effect<
       handle(request, Context.make(Exchange, { requestId: "", bodyReceived: () => {}, ...exchanged }))
 )
 
-const openPaths = ["/api/v1/*", "/hooks/*", "/healthz", "/readyz", "/openapi.json", "/.well-known/svc"] as const
+const openApiPath = "/openapi.json"
+const openPaths = ["/api/v1/*", "/hooks/*", "/healthz", "/readyz", openApiPath, "/.well-known/svc"] as const
 const isOpen = (path: string): boolean =>
   openPaths.some((open) => (open.endsWith("*") ? path.startsWith(open.slice(0, -1)) : path === open))
 
 const wellFormedPrefix = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/
 
 const unknown = HttpServerResponse.empty({ status: 404 })
+
+const OpenApiDocument = Schema.fromJsonString(
+  Schema.StructWithRest(Schema.Struct({ paths: Schema.Record(Schema.String, Schema.Json) }), [
+    Schema.Record(Schema.String, Schema.Json)
+  ])
+)
+const readDocument = Schema.decodeEffect(OpenApiDocument)
 
 export interface RoutesOptions {
   /** Below which the API is, e.g. `/svc`. */
@@ -51,12 +59,27 @@ export const layerRoutes = ({
       const { baseUrl, handle } = yield* ControlPlane
       const entrance = `${new URL(origin ?? baseUrl).origin}${prefix}`
 
+      /** The description of what the prefix has, and of nothing else of the origin. */
+      const description = yield* Effect.cached(
+        Effect.promise(() => handle(new Request(`${baseUrl}${openApiPath}`)).then((response) => response.text())).pipe(
+          Effect.flatMap((text) => Effect.orDie(readDocument(text))),
+          Effect.map(({ paths, ...document }) =>
+            HttpServerResponse.jsonUnsafe({
+              ...document,
+              servers: [{ url: entrance }],
+              paths: Object.fromEntries(Object.entries(paths).filter(([path]) => isOpen(path)))
+            })
+          )
+        )
+      )
+
       const relayed = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
         const web = yield* Effect.orDie(HttpServerRequest.toWeb(request))
         const { pathname, search } = new URL(web.url)
         const path = pathname.startsWith(prefix) ? pathname.slice(prefix.length) : ""
         // The URL is normalised by now: what climbs out of the prefix is not among the open paths.
         if (!isOpen(path)) return unknown
+        if (path === openApiPath && web.method === "GET") return yield* description
         const headers = new Headers(web.headers)
         headers.delete("cookie")
         const { body, method, signal } = web

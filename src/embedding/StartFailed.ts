@@ -38,7 +38,7 @@ interface Tagged {
 const startFailed = (cause: Tagged) => new StartFailed({ reason: cause._tag, message: cause.message, cause })
 
 /** The failure of a part that the host provides, which stays the host's. */
-class HostFailure<E> {
+export class HostFailure<E> {
   readonly _tag = "HostFailure"
   readonly error: E
   constructor(error: E) {

@@ -1,7 +1,16 @@
-import { Context, Effect, FileSystem, Layer, References } from "effect"
+import { Context, Effect, FileSystem, Layer, Redacted, References } from "effect"
 import { platform } from "../../../../src/composition/Platform.ts"
-import { Administration, layerServer, type Embedded } from "../../../../src/index.ts"
-import type { Workspace } from "../../../../schema/records/Workspace.ts"
+import {
+  Actor,
+  Administration,
+  ControlPlane,
+  type Embedded,
+  handler,
+  layerServer,
+  Members,
+  SvcClient
+} from "../../../../src/index.ts"
+import type { Role, Workspace } from "../../../../schema/records/Workspace.ts"
 import type { User } from "../../../../actors/account/Users.ts"
 import { demoRepository } from "../../../../src/cli/demo/DemoRepository.ts"
 
@@ -37,3 +46,33 @@ export const servedPlane: Layer.Layer<Embedded | Surroundings> = Layer.unwrap(
     return surroundings.pipe(Layer.provideMerge(plane))
   })
 ).pipe(Layer.provide(platform), Layer.provide(quiet), Layer.orDie)
+
+/** The secret of a session of an account that chooses its password now. */
+export const openSession = Effect.fnUntraced(function* (subject: string) {
+  const { baseUrl } = yield* ControlPlane
+  const answer = yield* handler
+  const link = Redacted.value(yield* (yield* Administration).setupLink(subject))
+  const secret = link.split("#")[1]
+  const opened = yield* Effect.promise(() =>
+    answer(
+      new Request(`${baseUrl}/auth/setup`, {
+        method: "POST",
+        headers: { "content-type": "application/json", origin: baseUrl },
+        body: JSON.stringify({ secret, password: "correct horse battery staple" })
+      })
+    )
+  )
+  return Redacted.make(/_session=([^;]+)/.exec(opened.headers.get("set-cookie") ?? "")?.[1] ?? "")
+})
+
+/** Another account that is a member of the Workspace: it was invited, and accepted. */
+export const newMember = Effect.fnUntraced(function* (email: string, role: Role) {
+  const { user, workspace } = yield* Surroundings
+  const { user: guest } = yield* (yield* Administration).createAccount({ email })
+  const added = (yield* Members).add(workspace.id, { email, role })
+  const { link = "" } = yield* Effect.provide(added, ControlPlane.user(user.subject))
+  const { invitations } = yield* SvcClient
+  const accepted = invitations.accept({ payload: { secret: link.split("#")[1] ?? "" } })
+  yield* Effect.provide(accepted, Actor.session(yield* openSession(guest.subject)))
+  return guest
+})
