@@ -56,9 +56,13 @@ const events = Effect.gen(function* () {
   const { runId = "" } = yield* HttpRouter.params
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const after = Number(headers["last-event-id"] ?? "0")
-  const frames = deployments.follow(runId, Number.isSafeInteger(after) ? after : 0).pipe(
-    Stream.map(({ data, kind, seq }) => encoder.encode(`id: ${seq}\nevent: ${kind}\ndata: ${JSON.stringify(data)}\n\n`))
-  )
+  const frames = deployments
+    .follow(runId, Number.isSafeInteger(after) ? after : 0)
+    .pipe(
+      Stream.map(({ data, kind, seq }) =>
+        encoder.encode(`id: ${seq}\nevent: ${kind}\ndata: ${JSON.stringify(data)}\n\n`)
+      )
+    )
   return HttpServerResponse.stream(frames, { contentType: "text/event-stream" })
 })
 

@@ -85,13 +85,11 @@ export class Deployments extends Context.Service<Deployments, DeploymentsShape>(
       return Deployments.of({
         deploy: (request) => Effect.provideContext(deploy(request), actor),
         approve: (runId, planDigest) =>
-          runs
-            .get(runId)
-            .pipe(
-              Effect.flatMap((plan) => runs.approve({ ...plan, planDigest })),
-              Effect.andThen(applied(runId)),
-              Effect.provideContext(actor)
-            ),
+          runs.get(runId).pipe(
+            Effect.flatMap((plan) => runs.approve({ ...plan, planDigest })),
+            Effect.andThen(applied(runId)),
+            Effect.provideContext(actor)
+          ),
         follow: (runId, after) => Stream.provideContext(runs.events(runId, { after }), actor)
       })
     })

@@ -91,9 +91,7 @@ const follow = <A extends { readonly seq: number }>(
     ).pipe(
       Stream.decodeText,
       Stream.pipeThroughChannel(Sse.decode()),
-      Stream.mapEffect((event) =>
-        Effect.mapError(decode(event.data), ({ issue }) => new UnreadableAnswer(issue))
-      ),
+      Stream.mapEffect((event) => Effect.mapError(decode(event.data), ({ issue }) => new UnreadableAnswer(issue))),
       Stream.concat(Stream.fail(new StreamCut())),
       Stream.takeUntil(({ done }) => done),
       Stream.flatMap(({ items }) => Stream.fromIterable(items)),

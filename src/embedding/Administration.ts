@@ -4,7 +4,7 @@ import { SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { type User, Users } from "../../actors/account/Users.ts"
 import { serviceContext } from "../../actors/Command.ts"
 import { Workspaces } from "../../actors/workspace/Workspaces.ts"
-import { ApiError } from "../../schema/errors/ApiError.ts"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import type { Workspace } from "../../schema/records/Workspace.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
@@ -78,9 +78,7 @@ const make = Effect.gen(function* () {
     createToken: (subject, { scopes = ["read", "write"], ...token }) =>
       Effect.map(tokens.create(serviceContext, subject, { ...token, scopes }), ({ secret }) => secret),
     setupLink: (subject) =>
-      Effect.map(links.issueReset(subject), ({ secret }) =>
-        Redacted.make(`${baseUrl}/setup#${Redacted.value(secret)}`)
-      )
+      Effect.map(links.issueReset(subject), ({ secret }) => Redacted.make(`${baseUrl}/setup#${Redacted.value(secret)}`))
   })
 })
 

@@ -20,7 +20,9 @@ export interface PlainOptions {
   /** Where it keeps everything. */
   readonly dataDir: string
   /** Further settings, by their names and in the texts of the settings file. The environment is not read. */
-  readonly settings?: { readonly [Name in Exclude<SettingName, "baseUrl" | "dataDir" | "drainDelay" | "listen">]?: string }
+  readonly settings?: {
+    readonly [Name in Exclude<SettingName, "baseUrl" | "dataDir" | "drainDelay" | "listen">]?: string
+  }
   readonly drain?: Drain
 }
 

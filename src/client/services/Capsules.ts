@@ -70,7 +70,10 @@ const make = Effect.gen(function* () {
       ),
     destroyPlan: (id, once = {}) =>
       Effect.flatMap(onceHeaders(once), (headers) =>
-        Effect.map(answered(capsules.destroyPlan({ params: { capsuleId: id }, headers, payload: {} })), ({ run }) => run)
+        Effect.map(
+          answered(capsules.destroyPlan({ params: { capsuleId: id }, headers, payload: {} })),
+          ({ run }) => run
+        )
       ),
     driftCheck: (id) =>
       Effect.map(answered(capsules.driftCheck({ params: { capsuleId: id }, payload: {} })), ({ run }) => run),

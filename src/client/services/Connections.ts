@@ -30,13 +30,9 @@ const make = Effect.gen(function* () {
     page,
     list: (workspaceId) => everyPage((query) => page(workspaceId, query), {}),
     get: (id) => Effect.map(answered(connections.read({ params: params(id) })), ({ connection }) => connection),
-    create: (request) =>
-      Effect.map(answered(connections.create({ payload: request })), ({ connection }) => connection),
+    create: (request) => Effect.map(answered(connections.create({ payload: request })), ({ connection }) => connection),
     update: (id, change) =>
-      Effect.map(
-        answered(connections.update({ params: params(id), payload: change })),
-        ({ connection }) => connection
-      ),
+      Effect.map(answered(connections.update({ params: params(id), payload: change })), ({ connection }) => connection),
     test: (id) =>
       Effect.map(answered(connections.test({ params: params(id), payload: {} })), ({ connection }) => connection),
     revoke: (id) =>

@@ -62,7 +62,10 @@ const make = Effect.gen(function* () {
         Effect.as(running)
       )
     }
-    return Effect.as(Effect.sleep(Duration.min(Duration.times(firstWait, 2 ** Math.min(idle, 8)), longestWait)), followed)
+    return Effect.as(
+      Effect.sleep(Duration.min(Duration.times(firstWait, 2 ** Math.min(idle, 8)), longestWait)),
+      followed
+    )
   }
 
   const changes: InstallPlansShape["changes"] = (id) => {

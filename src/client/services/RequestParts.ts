@@ -1,7 +1,9 @@
 import type { SvcClientShape } from "../SvcClient.ts"
 
-type Request<Group extends keyof SvcClientShape, Method extends keyof SvcClientShape[Group]> =
-  SvcClientShape[Group][Method] extends (request: infer R) => unknown ? R : never
+type Request<
+  Group extends keyof SvcClientShape,
+  Method extends keyof SvcClientShape[Group]
+> = SvcClientShape[Group][Method] extends (request: infer R) => unknown ? R : never
 
 /** The body that a route takes. */
 export type PayloadOf<Group extends keyof SvcClientShape, Method extends keyof SvcClientShape[Group]> =

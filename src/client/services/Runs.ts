@@ -82,10 +82,13 @@ const make = Effect.gen(function* () {
   return Runs.of({
     get,
     page,
-    list: (workspaceId, filter = {}) => everyPage<RunFilter & PageQuery, Run>((query) => page(workspaceId, query), filter),
+    list: (workspaceId, filter = {}) =>
+      everyPage<RunFilter & PageQuery, Run>((query) => page(workspaceId, query), filter),
     approve: ({ id, planDigest }, options = {}) =>
       planDigest === undefined
-        ? Effect.fail(failedPrecondition("The Run has no plan that could have been reviewed. Wait for it, and read it."))
+        ? Effect.fail(
+            failedPrecondition("The Run has no plan that could have been reviewed. Wait for it, and read it.")
+          )
         : Effect.map(
             answered(runs.approve({ params: { runId: id }, payload: { planDigest, ...options } })),
             ({ run }) => run

@@ -27,9 +27,7 @@ export interface SourcesShape {
 const make = Effect.gen(function* () {
   const { sources } = yield* SvcClient
   const page: SourcesShape["page"] = (workspaceId, query = {}) =>
-    Effect.map(answered(sources.list({ query: { ...query, workspaceId } })), (answer) =>
-      pageOf(answer.sources, answer)
-    )
+    Effect.map(answered(sources.list({ query: { ...query, workspaceId } })), (answer) => pageOf(answer.sources, answer))
 
   return Sources.of({
     page,

@@ -142,9 +142,7 @@ describe("embedding", () => {
         })
       )
       const options = { dataDir: yield* folder, baseUrl, settings: { ...settings, runConcurrency: "3" } }
-      yield* Layer.build(
-        layer({ ...options, runner: (shipped) => Layer.provideMerge(observed, shipped) })
-      )
+      yield* Layer.build(layer({ ...options, runner: (shipped) => Layer.provideMerge(observed, shipped) }))
       expect(seen).toEqual({ concurrency: 3, drainGrace: "30 seconds" })
       const graced = yield* Layer.build(layer({ ...options, dataDir: yield* folder, drain: { grace: "2 seconds" } }))
       expect(Context.getOrUndefined(graced, RunSettings)?.drainGrace).toBe("2 seconds")

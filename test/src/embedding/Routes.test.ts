@@ -30,9 +30,7 @@ class Host extends Context.Service<Host, { readonly url: string }>()("test/embed
 const host = suite(
   Host.layer.pipe(
     Layer.provideMerge(
-      Layer.unwrap(
-        Effect.map(temporaryFolder, (dataDir) => layer({ dataDir, baseUrl: "https://svc.example.com" }))
-      )
+      Layer.unwrap(Effect.map(temporaryFolder, (dataDir) => layer({ dataDir, baseUrl: "https://svc.example.com" })))
     ),
     Layer.provideMerge(FetchHttpClient.layer),
     Layer.provide(platform),
