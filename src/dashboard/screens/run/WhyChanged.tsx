@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { useQueries, useQuery } from "@tanstack/react-query"
 import type { ChangeCause, ChangeCauses } from "../../api/Types.ts"
 import { changeCausesQuery } from "../../api/PlanQueries.ts"
