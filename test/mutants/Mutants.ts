@@ -13,6 +13,7 @@ import { identityMutants } from "./IdentityMutants.ts"
 import { importMutants } from "./ImportMutants.ts"
 import { invitationMutants } from "./InvitationMutants.ts"
 import type { Mutant } from "./Mutant.ts"
+import { lookMutants } from "./LookMutants.ts"
 import { redactionMutants } from "./RedactionMutants.ts"
 import { reviewMutants } from "./ReviewMutants.ts"
 import { retentionMutants } from "./RetentionMutants.ts"
@@ -34,6 +35,7 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   redactionMutants,
   decisionMutants,
   invitationMutants,
+  lookMutants,
   identityMutants,
   accountMutants,
   approvalMutants,
