@@ -12,8 +12,10 @@ export const Sum = ({ summary }: { readonly summary: PlanSummary }) => {
   const parts: ReadonlyArray<readonly [string, string, number]> = [
     ["destroy", "−", summary.destroy],
     ["replace", "±", summary.replace],
+    ["forget", "⊘", summary.forget],
     ["update", "~", summary.change],
-    ["create", "+", summary.add]
+    ["create", "+", summary.add],
+    ["import", "↓", summary.import]
   ]
   return (
     <span className="sum">

@@ -7,16 +7,16 @@ import { Panel } from "../../ui/Layout.tsx"
 import { useWords } from "../../words/Words.ts"
 import { ValueChange } from "./AttributeList.tsx"
 import { ChangeRow, ChangeSign } from "./ChangeRow.tsx"
-import { type ChangeKind, changeKind, diffOf, isLoss, isShownOutput } from "./PlanDiff.ts"
+import { type ChangeKind, diffOf, isLoss, isShownOutput, movesOf } from "./PlanDiff.ts"
 import { planWords } from "./PlanWords.ts"
 
 const order: ReadonlyArray<readonly [ChangeKind, keyof PlanSummary]> = [
   ["destroy", "destroy"],
   ["replace", "replace"],
+  ["forget", "forget"],
   ["update", "change"],
   ["create", "add"],
-  ["import", "import"],
-  ["forget", "forget"]
+  ["import", "import"]
 ]
 
 /** The counts that a reader remembers, dangerous ones first. Zeroes are left out. */
@@ -134,11 +134,7 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
     <Panel
       flush
       title={drift ? words.changesDrift : words.changes}
-      beside={
-        summary === undefined ? null : (
-          <Counts summary={summary} moves={changes.filter((change) => changeKind(change) === "move").length} />
-        )
-      }
+      beside={summary === undefined ? null : <Counts summary={summary} moves={movesOf(changes)} />}
       actions={
         changes.length < 2 ? null : (
           <>
