@@ -8,7 +8,8 @@ import type { Role } from "../records/Workspace.ts"
 
 const isErrorCode = Schema.is(ErrorCode)
 
-const envelope = ErrorEnvelope.pipe(
+/** An error as its envelope. */
+export const envelope = ErrorEnvelope.pipe(
   Schema.decodeTo(
     Schema.toType(ApiError),
     SchemaTransformation.transform({

@@ -1,15 +1,11 @@
 import { Effect, Schedule, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
-import { RunEvent, RunLogEntry } from "../../schema/events/RunEvent.ts"
+import { RunEventFrame, RunLogFrame } from "../../schema/events/RunFrame.ts"
 import type { ClientOptions } from "./SvcClient.ts"
 
-const EventMessage = Schema.fromJsonString(
-  Schema.Union([Schema.Struct({ events: Schema.Array(RunEvent) }), Schema.Struct({ done: Schema.Literal(true) })])
-)
-const LogMessage = Schema.fromJsonString(
-  Schema.Union([Schema.Struct({ entries: Schema.Array(RunLogEntry) }), Schema.Struct({ done: Schema.Literal(true) })])
-)
+const EventMessage = Schema.fromJsonString(RunEventFrame)
+const LogMessage = Schema.fromJsonString(RunLogFrame)
 
 /** The server ended the stream before the Run ended; it is resumed where it stopped. */
 class StreamCut extends Schema.TaggedError<StreamCut>()("StreamCut", {}) {}

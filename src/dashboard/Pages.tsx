@@ -19,6 +19,8 @@ interface PageParts {
   readonly style: string
   readonly boot: string
   readonly icon: string
+  /** The typeface of most words; the other one waits until something is set in it. */
+  readonly font: string
   /** The script of the worker that compares long values. */
   readonly differenceWorker: string
   /** The script of the worker that reads Markdown. */
@@ -47,6 +49,7 @@ export const pageHtml = ({
   style,
   boot,
   icon,
+  font,
   differenceWorker,
   readmeWorker,
   scripts,
@@ -62,6 +65,7 @@ export const pageHtml = ({
         <meta name="referrer" content="same-origin" />
         <title>{titles(page, language)}</title>
         <link rel="icon" type="image/svg+xml" href={icon} />
+        <link rel="preload" as="font" type="font/woff2" href={font} crossOrigin="anonymous" />
         <link rel="stylesheet" href={style} />
         {[...scripts.slice(0, -1), ...parts].map((script) => (
           <link key={script} rel="modulepreload" href={script} />

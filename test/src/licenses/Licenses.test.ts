@@ -29,7 +29,8 @@ tests.live("every bundled package has its text, and an allowed licence", () =>
       ["Bun", "MIT"],
       ["effect", "MIT"],
       ["react-dom", "MIT"],
-      ["@xyflow/react", "MIT"]
+      ["@fontsource-variable/geist", "OFL-1.1"],
+      ["@fontsource-variable/geist-mono", "OFL-1.1"]
     ] as const) {
       expect([name, licenses.get(name)]).toEqual([name, license])
     }

@@ -5,6 +5,7 @@ import { Link, useParams } from "@tanstack/react-router"
 import { lazy, Suspense, useState } from "react"
 import { capsulesDriftCheck, capsulesPlan } from "../../api/Endpoints.ts"
 import { capsuleQuery } from "../../api/Queries.ts"
+import { whenReachable } from "../../api/Reachability.ts"
 import type { Capsule } from "../../api/Types.ts"
 import { NotFound } from "../../app/Fallbacks.tsx"
 import { LoadablePage } from "../../app/LoadablePage.tsx"
@@ -45,9 +46,9 @@ type Tab = (typeof tabs)[number]
 
 const isTab = (tab: string | undefined): tab is Tab => tabs.some((each) => each === tab)
 
-const Resources = lazy(async () => ({ default: (await import("./Resources.tsx")).Resources }))
+const Resources = lazy(whenReachable(async () => ({ default: (await import("./Resources.tsx")).Resources })))
 
-const Readme = lazy(async () => ({ default: (await import("./Readme.tsx")).Readme }))
+const Readme = lazy(whenReachable(async () => ({ default: (await import("./Readme.tsx")).Readme })))
 
 const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)

@@ -1,6 +1,7 @@
 import { useState } from "react"
 import type { ResourceChange } from "../../api/Types.ts"
 import { Icon } from "../../ui/Icon.tsx"
+import { VerbIcon } from "../../ui/VerbIcon.tsx"
 import { visibleText } from "../../value-difference/VisibleText.ts"
 import { useWords } from "../../words/Words.ts"
 import { AttributeList } from "./AttributeList.tsx"
@@ -8,21 +9,9 @@ import { type ChangeKind, changeKind, splitAddress } from "./PlanDiff.ts"
 import { RowWhy } from "./Why.tsx"
 import { planWords } from "./PlanWords.ts"
 
-const signs: Readonly<Record<ChangeKind, string>> = {
-  destroy: "−",
-  replace: "±",
-  forget: "⊘",
-  update: "~",
-  create: "+",
-  import: "↓",
-  move: "→",
-  read: "○",
-  none: "·"
-}
-
 export const ChangeSign = ({ kind }: { readonly kind: ChangeKind }) => (
   <span className={`sign sign-${kind}`} aria-hidden="true">
-    {signs[kind]}
+    <VerbIcon verb={kind} />
   </span>
 )
 

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { lazy, Suspense, useState } from "react"
 import { capsuleQuery, runQuery } from "../../api/Queries.ts"
+import { whenReachable } from "../../api/Reachability.ts"
 import type { Capsule, Run, RunEvent } from "../../api/Types.ts"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
@@ -32,9 +33,9 @@ import { ExplainedPlan, Why } from "./Why.tsx"
 import { runWords } from "./Words.ts"
 
 // Decisions first; the log follows.
-const ApplyResult = lazy(async () => ({ default: (await import("./ApplyResult.tsx")).ApplyResult }))
-const RestoreView = lazy(async () => ({ default: (await import("./RestoreView.tsx")).RestoreView }))
-const LogView = lazy(async () => ({ default: (await import("./LogView.tsx")).LogView }))
+const ApplyResult = lazy(whenReachable(async () => ({ default: (await import("./ApplyResult.tsx")).ApplyResult })))
+const RestoreView = lazy(whenReachable(async () => ({ default: (await import("./RestoreView.tsx")).RestoreView })))
+const LogView = lazy(whenReachable(async () => ({ default: (await import("./LogView.tsx")).LogView })))
 
 // A drift check shows differences, and no actions.
 const showsPlan = (run: Run): boolean =>

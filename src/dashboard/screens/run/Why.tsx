@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { createContext, lazy, Suspense, useContext } from "react"
 import { changeCausesQuery } from "../../api/PlanQueries.ts"
+import { whenReachable } from "../../api/Reachability.ts"
 import { FaultNotice, Skeleton } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { useWords } from "../../words/Words.ts"
@@ -10,8 +11,8 @@ import { planWords } from "./PlanWords.ts"
 export const ExplainedPlan = createContext<string | undefined>(undefined)
 
 // The plan first; the words for its causes follow with the answer.
-const ResourceWhy = lazy(async () => ({ default: (await import("./WhyChanged.tsx")).ResourceWhy }))
-const PlanWhy = lazy(async () => ({ default: (await import("./WhyChanged.tsx")).PlanWhy }))
+const ResourceWhy = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).ResourceWhy })))
+const PlanWhy = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).PlanWhy })))
 
 /** What differs since the last apply. */
 export const Why = ({ runId }: { readonly runId: string }) => {
