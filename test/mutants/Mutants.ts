@@ -7,6 +7,7 @@ import { authorityMutants } from "./AuthorityMutants.ts"
 import { backupMutants } from "./BackupMutants.ts"
 import { credentialMutants } from "./CredentialMutants.ts"
 import { decisionMutants } from "./DecisionMutants.ts"
+import { embeddingMutants } from "./EmbeddingMutants.ts"
 import { exportMutants } from "./ExportMutants.ts"
 import { flowMutants } from "./FlowMutants.ts"
 import { identityMutants } from "./IdentityMutants.ts"
@@ -44,7 +45,8 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   adoptionMutants,
   exportMutants,
   importMutants,
-  stateIndexMutants
+  stateIndexMutants,
+  embeddingMutants
 ]
 
 /** `npm run test:mutants` breaks them one by one; `Mutants.test.ts` keeps the lists in step with the code. */
