@@ -32,10 +32,13 @@ export const discoveryHandlers = HttpApiBuilder.group(
   "discovery",
   Effect.fn(function* (handlers) {
     const document = yield* discoveryDocument
+    const { familiesOff = [] } = yield* HttpSettings
+    const off: ReadonlySet<string> = new Set(familiesOff)
+    const listed = extensions.map((family) => ({ ...family, enabled: !off.has(family.name) }))
     return storedAnswers("discovery", handlers).handleAll({
       wellKnown: () => Effect.succeed(document),
       capabilities: () => Effect.succeed(document),
-      extensions: () => Effect.succeed({ extensions })
+      extensions: () => Effect.succeed({ extensions: listed })
     })
   })
 )
