@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import { RunEvent, RunLogEntry } from "../events/RunEvent.ts"
+import { ChangeCauses } from "../records/ChangeCauses.ts"
 import { CostEstimate } from "../records/CostEstimate.ts"
 import { displayText, freeText } from "../records/Primitives.ts"
 import { Run } from "../records/Run.ts"
@@ -135,6 +136,18 @@ export class RunsApi extends describedGroup("runs", "Plans, applies and checks: 
         accessOf("GET /api/v1/runs/:runId/source-changes"),
         "Files of the module that a Run's commit changes",
         "Compared with the commit of the state that the Run started from (`since`), by the digests of stored files: added, changed, removed, the first 300 and their count. `scope` is `module` for the module, its local modules and what they read, `source` where that is not known for sure. `not_stored`: one of the commits was removed from this server."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("changeCauses", "/api/v1/runs/:runId/change-causes", {
+      params: ofRun,
+      success: Schema.Struct({ changeCauses: ChangeCauses })
+    }).annotateMerge(
+      described(
+        accessOf("GET /api/v1/runs/:runId/change-causes"),
+        "Why a plan changes what it changes",
+        "From evidence: what differs since the last apply (`causes`), and for each resource which of it may have led to its change. `certain` means that the evidence leaves one cause; otherwise `causes` has the possible ones, and none where nothing recorded explains the change. Names of inputs, Outputs, files and resources, never values."
       )
     )
   )

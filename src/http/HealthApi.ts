@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { describedGroup, describedRoute } from "../../schema/api/Endpoint.ts"
-import { envelope } from "../../schema/api/Middleware.ts"
+import { RefusalEnvelope } from "../../schema/api/Middleware.ts"
 import { everyone } from "./RouteAccess.ts"
 
 const Alive = Schema.Struct({ status: Schema.Literal("ok") })
@@ -25,7 +25,7 @@ export const UnreadyReason = Schema.Literals([
 
 const Unready = Schema.Struct({ status: Schema.Literal("unavailable"), reason: UnreadyReason })
 
-const unavailable = [Unready, envelope].map((schema) => schema.pipe(HttpApiSchema.status(503)))
+const unavailable = [Unready, RefusalEnvelope].map((schema) => schema.pipe(HttpApiSchema.status(503)))
 
 /** Health, for supervisors and load balancers. */
 export class HealthApi extends describedGroup("health", "Health, for supervisors and load balancers.").add(

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
-import { envelope } from "../../schema/api/Middleware.ts"
+import { RefusalEnvelope } from "../../schema/api/Middleware.ts"
 
 /** A page for a person. */
 export const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" }))
@@ -11,7 +11,7 @@ export const refusalPages = [400, 401, 403, 404, 409, 413, 415, 429, 500, 501, 5
 )
 
 /** The same for a page that a server without a dashboard does not have. */
-export const refusalsOfPage = [...refusalPages, envelope.pipe(HttpApiSchema.status(405))]
+export const refusalsOfPage = [...refusalPages, RefusalEnvelope.pipe(HttpApiSchema.status(405))]
 
 /** The browser goes on to another address. */
 export const Redirect = HttpApiSchema.WithHeaders(HttpApiSchema.Empty(303), { location: Schema.String })

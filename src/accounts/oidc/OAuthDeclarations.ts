@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
-import { envelope } from "../../../schema/api/Middleware.ts"
+import { RefusalEnvelope } from "../../../schema/api/Middleware.ts"
 
 const text = Schema.optionalKey(Schema.String)
 
@@ -12,7 +12,7 @@ export const OAuthRefusal = Schema.Struct({ error: Schema.String, error_descript
 /** How the endpoints for clients refuse; what never reached them comes in the envelope. */
 export const oauthRefusals = [
   ...[400, 401, 403, 413, 415, 429, 503].map((status) => OAuthRefusal.pipe(HttpApiSchema.status(status))),
-  ...[500, 503].map((status) => envelope.pipe(HttpApiSchema.status(status)))
+  ...[500, 503].map((status) => RefusalEnvelope.pipe(HttpApiSchema.status(status)))
 ]
 
 /** The parameters of an authorization request (RFC 6749, PKCE, OpenID Connect Core). */
