@@ -24,8 +24,7 @@ const program = Effect.gen(function* () {
     ChildProcess.make(process.execPath, process.argv.slice(2), {
       env: {
         ...withoutLastCompiler,
-        ...keepMemory,
-        ...Option.match(folder, { onNone: () => ({}), onSome: (path) => ({ TMPDIR: path }) })
+        ...Option.match(folder, { onNone: () => ({}), onSome: (path) => ({ ...keepMemory, TMPDIR: path }) })
       },
       extendEnv: true,
       stdin: "ignore",

@@ -17,7 +17,7 @@ const specified = [
   "dashboard"
 ]
 
-test("every group of endpoints is one of the specification or a listed family, and the lists have nothing else", () => {
+test("every group of endpoints belongs to the specification or to a listed family, and the lists hold nothing else", () => {
   const beyond = Object.values(SvcApi.groups).filter(({ identifier }) => !specified.includes(identifier))
   const routes = beyond.flatMap(({ endpoints }) =>
     Object.values(endpoints).map(({ method, path }) => `${method} ${path}`)
