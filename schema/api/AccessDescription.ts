@@ -14,6 +14,12 @@ export const securitySchemes = {
     scheme: "bearer",
     description:
       "Personal access token (`svcp_...`) or an access token of the built-in issuer. GET needs the scope `read`, everything else `write`. Two credentials in one request are 401."
+  },
+  client: {
+    type: "http",
+    scheme: "basic",
+    description:
+      "Id and secret of a registered OAuth client. A client may send `client_id` and `client_secret` in the form instead; a public client sends its `client_id` alone."
   }
 } as const
 

@@ -12,6 +12,8 @@ export class HttpSettings extends Context.Service<
     readonly features: Discovery["features"]
     readonly auth: Discovery["auth"]
     readonly oidcClientId?: string | undefined
+    /** Origins whose pages may call the API with a bearer token. */
+    readonly corsOrigins?: ReadonlyArray<string> | undefined
   }
 >()("svc/http/HttpSettings") {}
 

@@ -48,6 +48,14 @@ export const settingDefinitions = define({
     default: "",
     description: "Comma-separated addresses or ranges of reverse proxies whose X-Forwarded-For counts"
   },
+  corsOrigins: {
+    env: "SVC_CORS_ORIGINS",
+    flag: "cors-origins",
+    metavar: "origins",
+    default: "",
+    description:
+      "Comma-separated origins whose pages may call the API from a browser, with a bearer token and never with cookies"
+  },
   name: {
     env: "SVC_NAME",
     flag: "name",

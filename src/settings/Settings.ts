@@ -21,6 +21,11 @@ const Origin = Schema.String.check(
   )
 )
 
+/** One origin and no pattern for several. */
+const ExactOrigin = Origin.check(
+  Schema.makeFilter((text: string) => !text.includes("*"), { expected: "a whole origin: there are no patterns" })
+)
+
 const IssuerUrl = Schema.String.check(
   Schema.makeFilter(
     (text: string) => {
@@ -101,6 +106,7 @@ const settingFields = {
   baseUrl: Schema.optionalKey(Origin),
   plainHttp: Schema.Literals(["loopback", "anywhere"]),
   trustedProxies: commaSeparated(AddressRange),
+  corsOrigins: commaSeparated(ExactOrigin),
   name: Text,
   passwordSignIn: Schema.Literals(["on", "off"]),
   upstreamOidcIssuer: Schema.optionalKey(IssuerUrl),

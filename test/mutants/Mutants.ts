@@ -14,6 +14,7 @@ import { importMutants } from "./ImportMutants.ts"
 import { invitationMutants } from "./InvitationMutants.ts"
 import type { Mutant } from "./Mutant.ts"
 import { redactionMutants } from "./RedactionMutants.ts"
+import { reviewMutants } from "./ReviewMutants.ts"
 import { retentionMutants } from "./RetentionMutants.ts"
 import { stateIndexMutants } from "./StateIndexMutants.ts"
 import { storageMutants } from "./StorageMutants.ts"
@@ -44,7 +45,8 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   adoptionMutants,
   exportMutants,
   importMutants,
-  stateIndexMutants
+  stateIndexMutants,
+  reviewMutants
 ]
 
 /** `npm run test:mutants` breaks them one by one; `Mutants.test.ts` keeps the lists in step with the code. */

@@ -10,12 +10,14 @@ import { isRegisteredRedirect } from "../../../actors/identity/RedirectUris.ts"
 import type { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
 import type { Vault } from "../../../actors/vault/Vault.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import { routeOf } from "../../http/DeclaredRoute.ts"
 import { currentRequestId } from "../../http/Exchange.ts"
 import type { HttpSettings } from "../../http/HttpSettings.ts"
 import { requireSameOrigin, withoutSession } from "../SessionCookie.ts"
 import { seeOther } from "./AuthorizationResponse.ts"
 import { refusalPage } from "./ConsentPage.ts"
 import { type IdTokenHint, readIdTokenHint } from "./IdTokenHint.ts"
+import { IssuerPagesApi } from "./IssuerApi.ts"
 import { leavingPage } from "./OnwardPage.ts"
 import { html, page } from "./Page.ts"
 import { pageLanguage, pageWords } from "./PageWords.ts"
@@ -164,7 +166,7 @@ export const logoutEndpoints = Effect.gen(function* () {
     Clients | HttpSettings | IssuerSettings | ReadSql | Sessions | SigningKeys | Vault
   >()
   const provided = Effect.provideContext(services)
-  yield* router.add("GET", "/oauth/logout", provided(onPages(logout)))
-  yield* router.add("POST", "/oauth/logout", provided(onPages(logoutByForm)))
-  yield* router.add("POST", "/oauth/logout/decision", provided(onPages(decide)))
+  yield* router.add(...routeOf(IssuerPagesApi.endpoints.logout), provided(onPages(logout)))
+  yield* router.add(...routeOf(IssuerPagesApi.endpoints.postLogout), provided(onPages(logoutByForm)))
+  yield* router.add(...routeOf(IssuerPagesApi.endpoints.decideLogout), provided(onPages(decide)))
 })

@@ -1,8 +1,9 @@
 import type { ChangedAttribute, OutputChange, ResourceChange } from "../../api/Types.ts"
+import type { Verb } from "../../ui/VerbIcon.tsx"
 import { structureOf } from "../../value-difference/JsonValue.ts"
 import { visibleText } from "../../value-difference/VisibleText.ts"
 
-export type ChangeKind = "destroy" | "replace" | "update" | "create" | "import" | "forget" | "move" | "read" | "none"
+export type ChangeKind = Verb
 
 /** Dangerous changes first. */
 export const riskOrder: ReadonlyArray<ChangeKind> = [

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { lazy, Suspense, useState } from "react"
 import { capsuleQuery, runQuery } from "../../api/Queries.ts"
+import { whenReachable } from "../../api/Reachability.ts"
 import type { Capsule, Run, RunEvent } from "../../api/Types.ts"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
@@ -30,10 +31,13 @@ import { RunFacts } from "./RunFacts.tsx"
 import { useRunEvents } from "./Streams.ts"
 import { Timeline } from "./Timeline.tsx"
 import { useRunNotice } from "./UseRunNotice.ts"
+import { ExplainedPlan } from "./RowWhy.tsx"
+import { whyWords } from "./WhyWords.ts"
 import { runWords } from "./Words.ts"
 
 // Decisions first; the log follows.
-const LogView = lazy(async () => ({ default: (await import("./LogView.tsx")).LogView }))
+const WhyChanged = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).WhyChanged })))
+const LogView = lazy(whenReachable(async () => ({ default: (await import("./LogView.tsx")).LogView })))
 
 // A drift check shows differences, and no actions.
 const showsPlan = (run: Run): boolean =>
@@ -60,6 +64,16 @@ const LogPlace = () => {
   )
 }
 
+/** As large as the shortest explanation. */
+const WhyPlace = () => {
+  const words = useWords(whyWords)
+  return (
+    <Panel title={words.title}>
+      <Skeleton rows={2} />
+    </Panel>
+  )
+}
+
 const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
   const words = useWords(runWords)
   const terms = useWords(vocabulary)
@@ -75,6 +89,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
   })
   const [cancelling, setCancelling] = useState(false)
   const isApply = run.type === "apply" || run.type === "destroy_apply"
+  const explains = run.type === "plan" && run.resourceChanges !== undefined && run.resourceChanges.length > 0
   const busy = run.status === "queued" || run.status === "running"
   const cancelAsked = events.some(({ kind }) => kind === "run.cancelling")
   const title = capsule === undefined ? terms.runType[run.type] : `${terms.runType[run.type]} · ${capsule.name}`
@@ -142,13 +157,20 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
           <HandOffReturn run={run} />
           {isApply ? <Progress events={events} plan={plan} running={run.status === "running"} /> : null}
           {run.restore === undefined ? null : <RestoreView restore={run.restore} />}
+          {explains ? (
+            <Suspense fallback={<WhyPlace />}>
+              <WhyChanged runId={run.id} />
+            </Suspense>
+          ) : null}
           {showsPlan(run) ? (
-            <PlanView
-              changes={(run.type === "drift_check" ? run.resourceDrift : undefined) ?? run.resourceChanges ?? []}
-              outputs={run.outputChanges ?? []}
-              summary={run.status === "waiting_approval" ? undefined : run.planSummary}
-              drift={run.type === "drift_check"}
-            />
+            <ExplainedPlan value={explains ? run.id : undefined}>
+              <PlanView
+                changes={(run.type === "drift_check" ? run.resourceDrift : undefined) ?? run.resourceChanges ?? []}
+                outputs={run.outputChanges ?? []}
+                summary={run.status === "waiting_approval" ? undefined : run.planSummary}
+                drift={run.type === "drift_check"}
+              />
+            </ExplainedPlan>
           ) : null}
           <Suspense fallback={<LogPlace />}>
             <LogView runId={run.id} running={busy} queued={run.status === "queued"} removedAt={run.logRemovedAt} />

@@ -7,6 +7,7 @@ import { AuthorityChanges } from "../../../../src/streams/AuthorityChanges.ts"
 import { Draining } from "../../../../src/streams/Draining.ts"
 import { RunFeeds } from "../../../../src/streams/RunFeeds.ts"
 import { WebSockets } from "../../../../src/streams/WebSockets.ts"
+import { checkedAnswers } from "../../../support/description/CheckedAnswers.ts"
 import { testDatabase } from "../../../support/Database.ts"
 import { fakeActors } from "./FakeActors.ts"
 import { fakeRunStreams } from "./FakeRunStreams.ts"
@@ -30,6 +31,13 @@ export const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer, AuthorityCh
   Layer.provideMerge(Layer.mergeAll(fakeRunStreams, Draining.layer))
 )
 
+/** What the routes of a server need: fake actors over a real database. */
+export const serverServices = remainingGroups.pipe(
+  Layer.provideMerge(Layer.mergeAll(settings, noDashboard, live, fakeActors, Operators.layer)),
+  Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")),
+  Layer.provideMerge(testDatabase)
+)
+
 /** The face as a function, for tests that send requests straight into it. */
 export class TestApplication extends Context.Service<TestApplication, { readonly handler: WebHandler }>()(
   "test/http/TestApplication"
@@ -39,21 +47,16 @@ export class TestApplication extends Context.Service<TestApplication, { readonly
     TestApplication,
     Effect.gen(function* () {
       yield* seed
-      return { handler: yield* makeWebHandler }
+      return { handler: checkedAnswers(yield* makeWebHandler) }
     })
-  ).pipe(
-    Layer.provideMerge(remainingGroups),
-    Layer.provideMerge(Layer.mergeAll(settings, noDashboard, live, fakeActors, Operators.layer)),
-    Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")),
-    Layer.provideMerge(testDatabase)
-  )
+  ).pipe(Layer.provideMerge(serverServices))
 }
 
 /** The same over the test's own database, which it seeds; `instead` and `groups` replace fakes. */
 export const applicationWith = <A, E, R, A2, E2, R2>(instead: Layer.Layer<A, E, R>, groups: Layer.Layer<A2, E2, R2>) =>
   Layer.effect(
     TestApplication,
-    Effect.map(makeWebHandler, (handler) => ({ handler }))
+    Effect.map(makeWebHandler, (handler) => ({ handler: checkedAnswers(handler) }))
   ).pipe(
     Layer.provide(groups),
     Layer.provide(Layer.mergeAll(settings, noDashboard, live, fakeActors, Operators.layer, instead))
