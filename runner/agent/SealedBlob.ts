@@ -62,15 +62,22 @@ const inParts = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, size: number): St
     )
   )
 
-/** Seals a stream for the holder of an X25519 key. */
+/** How many bytes follow the header of a sealed blob with so many bytes of contents. */
+export const sealedBodyBytes = (contentBytes: number): number =>
+  contentBytes + tagBytes * Math.max(1, Math.ceil(contentBytes / partBytes))
+
+/**
+ * Seals a stream for the holder of an X25519 key. `dataKey`: 32 bytes that are used for these very contents only; a sender who
+ * repeats parts of an answer needs the same again.
+ */
 export const sealBlob = <E, R>(
   key: CryptoKey,
   purpose: SealedFor,
-  contents: Stream.Stream<Uint8Array, E, R>
+  contents: Stream.Stream<Uint8Array, E, R>,
+  dataKey: Uint8Array = crypto.getRandomValues(new Uint8Array(32))
 ): Stream.Stream<Uint8Array, E, R> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const dataKey = crypto.getRandomValues(new Uint8Array(32))
       const header = yield* sealFor(key, purpose, dataKey)
       const cipher = yield* importKey(dataKey, "encrypt")
       const parts = inParts(contents, partBytes).pipe(

@@ -4,6 +4,7 @@ import { authRoutes } from "../accounts/AuthRoutes.ts"
 import { mountedOidcRoutes } from "../accounts/oidc/OidcFace.ts"
 import { passkeyRoutes } from "../accounts/PasskeyRoutes.ts"
 import { upstreamRoutes } from "../accounts/upstream/UpstreamRoutes.ts"
+import { agentRoutes } from "./AgentRoutes.ts"
 import { apiMiddleware, apiRoutes } from "./ApiRoutes.ts"
 import { dashboardRoutes } from "./DashboardRoutes.ts"
 import { installRoute } from "./handoff/InstallRoute.ts"
@@ -20,6 +21,7 @@ import { routerConfig } from "./UnknownRoutes.ts"
 export type WebHandler = (request: Request, context?: Context.Context<never>) => Promise<Response>
 
 const routes = Layer.mergeAll(
+  agentRoutes,
   apiRoutes,
   authRoutes,
   passkeyRoutes,
