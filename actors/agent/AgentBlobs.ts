@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { Context, Effect, FileSystem, Layer, Path, Redacted, Schema, Semaphore, Stream } from "effect"
+import { unpackContents } from "../../runner/agent/BlobContents.ts"
 import { openBlob } from "../../runner/agent/SealedBlob.ts"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
 import type { BlobKind, StoredBytes } from "../../schema/agent/Blob.ts"
@@ -9,7 +10,8 @@ import { RunSettings } from "../run/RunSettings.ts"
 import { fromAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
-type Kind = typeof BlobKind.Type
+/** What agents put: a snapshot is only ever fetched. */
+type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
 /** What an agent sends is refused: too large, not what its digest says, or not at all there. */
 export class BlobRefused extends Schema.TaggedError<BlobRefused>()("BlobRefused", {
@@ -20,13 +22,16 @@ export class BlobRefused extends Schema.TaggedError<BlobRefused>()("BlobRefused"
 const mebibyte = 1024 * 1024
 
 /** The most that is taken of each kind, sealed. */
-export const mostBytes: Readonly<Record<Exclude<Kind, "snapshot">, number>> = {
+export const mostBytes: Readonly<Record<Kind, number>> = {
   build: 2048 * mebibyte,
   state: 512 * mebibyte,
   plan_file: 512 * mebibyte,
   outcome: 64 * mebibyte,
   left_over: 1024 * mebibyte
 }
+
+/** No state, plan file or outcome is unpacked beyond this. */
+const mostUnpackedBytes = 512 * mebibyte
 
 /** A part of a blob: `from` is the offset of its first byte. */
 export interface BlobPart<E> {
@@ -46,7 +51,7 @@ export class AgentBlobs extends Context.Service<
   {
     readonly put: <E>(
       claim: Claim,
-      kind: Exclude<Kind, "snapshot">,
+      kind: Kind,
       digest: string,
       part: BlobPart<E>
     ) => Effect.Effect<StoredBytes, BlobRefused | E>
@@ -120,7 +125,7 @@ export class AgentBlobs extends Context.Service<
 
       const put = Effect.fn("AgentBlobs.put")(function* <E>(
         claim: Claim,
-        kind: Exclude<Kind, "snapshot">,
+        kind: Kind,
         digest: string,
         part: BlobPart<E>
       ): Effect.fn.Return<StoredBytes, BlobRefused | E> {
@@ -172,7 +177,11 @@ export class AgentBlobs extends Context.Service<
         digest: string
       ) {
         const chunks = yield* Stream.runCollect(yield* opened(agentId, claim, kind, digest))
-        return Redacted.make(new Uint8Array(Buffer.concat(chunks)))
+        const plain = yield* Effect.mapError(
+          unpackContents(new Uint8Array(Buffer.concat(chunks)), mostUnpackedBytes),
+          ({ message }) => refused("damaged", message)
+        )
+        return Redacted.make(plain)
       })
 
       const openInto = Effect.fn("AgentBlobs.openInto")(function* (

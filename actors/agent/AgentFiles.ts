@@ -1,4 +1,5 @@
 import { Context, Effect, FileSystem, Layer, Option, Redacted, Stream } from "effect"
+import { packContents } from "../../runner/agent/BlobContents.ts"
 import { sealBlob, sealedBodyBytes } from "../../runner/agent/SealedBlob.ts"
 import { sealFor } from "../../runner/agent/SealedMessage.ts"
 import { BuildStore } from "../../runner/execution/BuildStore.ts"
@@ -87,7 +88,7 @@ export class AgentFiles extends Context.Service<
       const sealed = Effect.fnUntraced(function* (
         { agent }: AgentSession,
         claim: Claim,
-        kind: Kind,
+        kind: Exclude<Kind, "snapshot">,
         digest: string,
         size: number,
         contents: Stream.Stream<Uint8Array>
@@ -140,7 +141,8 @@ export class AgentFiles extends Context.Service<
           case "plan_file": {
             const bytes = yield* secretOf(run, kind)
             if (bytes === undefined || digestOf(bytes) !== digest) return Option.none()
-            return yield* sealed(session, claim, kind, digest, bytes.length, inPieces(bytes))
+            const packed = yield* packContents(bytes)
+            return yield* sealed(session, claim, kind, digest, packed.length, inPieces(packed))
           }
           default:
             return Option.none()

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -6,6 +6,7 @@ import { ApplyRecovery } from "../execution/ApplyRecovery.ts"
 import { failRun } from "../execution/RunEnding.ts"
 import { now } from "../Identity.ts"
 import { monotonicNow, seconds } from "../MonotonicNow.ts"
+import type { AgentSession } from "../pool/AgentSessions.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { RunHandover } from "../run/RunHandover.ts"
 import type { HoldLost, RunHold } from "../run/RunHold.ts"
@@ -63,6 +64,8 @@ export class AgentMonitor extends Context.Service<
     /** Gives every claim of an earlier process a whole new lease. */
     readonly resume: Effect.Effect<void>
     readonly work: Effect.Effect<never>
+    /** The agent's process of a plan or drift check died: nothing was changed, so it begins again at once. */
+    readonly abandoned: (session: AgentSession, claim: typeof RunClaim.Type) => Effect.Effect<void>
     /** Settles an apply of an agent now, as if its lease were over. `false` when no agent holds it. */
     readonly release: (runId: RunRow["id"]) => Effect.Effect<boolean>
   }
@@ -177,6 +180,17 @@ export class AgentMonitor extends Context.Service<
         return true
       }, leases.decided)
 
+      const abandoned = Effect.fn("AgentMonitor.abandoned")(function* (
+        session: AgentSession,
+        claim: typeof RunClaim.Type
+      ) {
+        const row = yield* claims.find(session, claim)
+        const hold = { ...claim, owner: session.agent.id }
+        const run = yield* ledger.held(hold)
+        if (run === undefined || Option.isNone(row) || row.value.kind === "apply" || row.value.result !== null) return
+        yield* Effect.ignore(again(hold, run))
+      }, leases.decided)
+
       const resume = Effect.gen(function* () {
         const open = yield* Effect.orDie(
           AgentRunRow.rows(sql)`SELECT * FROM agent_runs WHERE ended_at IS NULL ORDER BY run_id, fence`
@@ -207,7 +221,8 @@ export class AgentMonitor extends Context.Service<
         look,
         resume,
         work: Effect.andThen(Effect.repeat(look, Schedule.spaced("1 second")), Effect.never),
-        release
+        release,
+        abandoned
       })
     })
   )

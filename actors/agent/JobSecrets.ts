@@ -1,9 +1,12 @@
 import { createHash, createHmac, randomBytes } from "node:crypto"
 import { Effect, Option, Redacted, Schema } from "effect"
+import { sealedFor, serverParty } from "../../runner/agent/BlobContents.ts"
 import type { SealedFor } from "../../runner/agent/SealedMessage.ts"
 import { ApplyJob, DriftJob, PlanJob } from "../../runner/execution/RunJob.ts"
 import type { JobKind, RunClaim } from "../../schema/agent/AgentJob.ts"
-import type { BlobKind } from "../../schema/agent/Blob.ts"
+
+type Claim = typeof RunClaim.Type
+type Sealed = Parameters<typeof sealedFor>[2]
 
 /** A job that was prepared, with its kind. */
 export type PreparedJob =
@@ -40,23 +43,18 @@ export const blobsOf = ({ job, kind }: PreparedJob) => ({
   ...(kind !== "plan" && job.build !== undefined ? { build: job.build.digest } : {})
 })
 
-const named = (installationId: string) => `server:${installationId}`
-
-type Names = { readonly installationId: string; readonly agentId: string }
+interface Names {
+  readonly installationId: string
+  readonly agentId: string
+}
 
 /** What the server seals for an agent. */
-export const toAgent = (
-  { agentId, installationId }: Names,
-  { fence, runId }: typeof RunClaim.Type,
-  kind: "job" | typeof BlobKind.Type
-): SealedFor => ({ from: named(installationId), to: agentId, runId, fence, kind })
+export const toAgent = ({ agentId, installationId }: Names, claim: Claim, kind: Sealed): SealedFor =>
+  sealedFor({ from: serverParty(installationId), to: agentId }, claim, kind)
 
 /** What an agent seals for the server. */
-export const fromAgent = (
-  { agentId, installationId }: Names,
-  { fence, runId }: typeof RunClaim.Type,
-  kind: typeof BlobKind.Type
-): SealedFor => ({ from: agentId, to: named(installationId), runId, fence, kind })
+export const fromAgent = ({ agentId, installationId }: Names, claim: Claim, kind: Sealed): SealedFor =>
+  sealedFor({ from: agentId, to: serverParty(installationId) }, claim, kind)
 
 const blobSecret = randomBytes(32)
 

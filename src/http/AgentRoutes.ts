@@ -5,6 +5,7 @@ import { AgentBlobs, type BlobRefused } from "../../actors/agent/AgentBlobs.ts"
 import { AgentClaims } from "../../actors/agent/AgentClaims.ts"
 import { AgentEvidence } from "../../actors/agent/AgentEvidence.ts"
 import { AgentFiles } from "../../actors/agent/AgentFiles.ts"
+import { AgentMonitor } from "../../actors/agent/AgentMonitor.ts"
 import { AgentOffers } from "../../actors/agent/AgentOffers.ts"
 import { AgentReports } from "../../actors/agent/AgentReports.ts"
 import { AgentSettlement } from "../../actors/agent/AgentSettlement.ts"
@@ -40,6 +41,7 @@ const handlers = AgentProtocol.toLayer(
     const reports = yield* AgentReports
     const settlement = yield* AgentSettlement
     const evidence = yield* AgentEvidence
+    const monitor = yield* AgentMonitor
 
     const sessionOf = ({ headers }: { readonly headers: Headers.Headers }) => sessions.of(bearerOf(headers))
 
@@ -48,6 +50,7 @@ const handlers = AgentProtocol.toLayer(
       Enrol: (enrolment) => sessions.enrol(enrolment),
       Hello: Effect.fnUntraced(function* ({ held, ...greeting }) {
         const { secret, session } = yield* sessions.begin(greeting)
+        for (const { stage, ...claim } of held) if (stage === "left") yield* monitor.abandoned(session, claim)
         return {
           session: secret,
           sessionSeconds,
