@@ -202,7 +202,9 @@ export class AgentBlobs extends Context.Service<
           )
         )
         yield* Stream.run(bytes, files.sink(target, { flag: "w", mode: 0o600 })).pipe(
-          Effect.mapError((error) => (error._tag === "BlobRefused" ? error : refused("storage", "The blob could not be stored.")))
+          Effect.mapError((error) =>
+            error._tag === "BlobRefused" ? error : refused("storage", "The blob could not be stored.")
+          )
         )
         return { path: target, digest: `sha256:${hash.digest("hex")}`, sizeBytes }
       })

@@ -39,7 +39,9 @@ export class AgentClaims extends Context.Service<
     readonly open: (session: AgentSession) => Effect.Effect<ReadonlyArray<AgentRunRow>>
     /** What the agent does with a Run that it says it has. */
     readonly orderOf: (session: AgentSession, claim: Claim) => Effect.Effect<typeof HeldRunOrder.Type>
-    readonly insert: (row: Omit<AgentRunRow, "accepted_at" | "checkpoint_serial" | "result" | "result_at" | "ended_at">) => Effect.Effect<void>
+    readonly insert: (
+      row: Omit<AgentRunRow, "accepted_at" | "checkpoint_serial" | "result" | "result_at" | "ended_at">
+    ) => Effect.Effect<void>
     readonly change: (
       claim: Claim,
       columns: Partial<Pick<AgentRunRow, "accepted_at" | "checkpoint_serial" | "result" | "result_at" | "ended_at">>
@@ -104,13 +106,19 @@ export class AgentClaims extends Context.Service<
         }
         const settled = yield* ledger.find(runId)
         // Only an apply that may have started has changed anything, and only one without a result has kept it to itself.
-        const owes = row.kind === "apply" && row.result === null && settled?.fence === fence && settled.start_acknowledged_at !== null
+        const owes =
+          row.kind === "apply" &&
+          row.result === null &&
+          settled?.fence === fence &&
+          settled.start_acknowledged_at !== null
         return { ...none, order: owes ? ("hand_in" as const) : ("discard" as const) }
       })
 
       const change = ({ fence, runId }: Claim, columns: Parameters<typeof AgentRunRow.changes>[1]) =>
         Effect.asVoid(
-          Effect.orDie(sql`UPDATE agent_runs SET ${AgentRunRow.changes(sql, columns)} WHERE run_id = ${runId} AND fence = ${fence}`)
+          Effect.orDie(
+            sql`UPDATE agent_runs SET ${AgentRunRow.changes(sql, columns)} WHERE run_id = ${runId} AND fence = ${fence}`
+          )
         )
 
       return AgentClaims.of({

@@ -18,7 +18,6 @@ import { AgentClaims, gone } from "./AgentClaims.ts"
 import { refusalOf } from "./AgentReports.ts"
 import { AgentEvidenceRow, JournalJson } from "./AgentRunRow.ts"
 
-
 const decodeLeftOver = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(LeftOver)))
 
 /** Where the settlement of the Run left its Capsule. */
@@ -50,7 +49,9 @@ export class AgentEvidence extends Context.Service<
       const keepState = Effect.fnUntraced(function* (run: RunRow, part: string, left: LeftOver) {
         const state = left.state ?? left.rejectedState
         if (state === undefined || run.capsule_id === null) return null
-        const [settled] = yield* Effect.orDie(Settled.rows(sql)`SELECT COALESCE(r.state_version_id, r.base_state_version_id)
+        const [settled] = yield* Effect.orDie(Settled.rows(
+          sql
+        )`SELECT COALESCE(r.state_version_id, r.base_state_version_id)
             AS state_version_id, COALESCE(v.generation, r.base_state_generation, 0) AS generation
           FROM runs r LEFT JOIN state_versions v ON v.id = r.state_version_id WHERE r.id = ${run.id}`)
         yield* leftOvers.keep({
@@ -85,16 +86,18 @@ export class AgentEvidence extends Context.Service<
         if (known !== undefined) return id
         const leftOverId = yield* keepState(run, `evidence ${leftOver}`, left)
         const { completed, possiblyCreated, started } = left
-        yield* Effect.orDie(sql`INSERT INTO agent_evidence ${AgentEvidenceRow.values(sql, {
-          id,
-          run_id: run.id,
-          fence,
-          agent_id: agent.id,
-          digest: leftOver,
-          journal: JournalJson.write({ started, completed, possiblyCreated }),
-          left_over_state_id: leftOverId,
-          received_at: yield* now
-        })}`)
+        yield* Effect.orDie(
+          sql`INSERT INTO agent_evidence ${AgentEvidenceRow.values(sql, {
+            id,
+            run_id: run.id,
+            fence,
+            agent_id: agent.id,
+            digest: leftOver,
+            journal: JournalJson.write({ started, completed, possiblyCreated }),
+            left_over_state_id: leftOverId,
+            received_at: yield* now
+          })}`
+        )
         yield* audit.append({
           workspaceId: run.workspace_id,
           actor: serviceContext.actor,

@@ -33,7 +33,10 @@ const after = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, from: number) =>
     : bytes.pipe(
         Stream.mapAccum(
           () => from,
-          (skip, chunk: Uint8Array) => [Math.max(0, skip - chunk.length), [chunk.subarray(Math.min(skip, chunk.length))]]
+          (skip, chunk: Uint8Array) => [
+            Math.max(0, skip - chunk.length),
+            [chunk.subarray(Math.min(skip, chunk.length))]
+          ]
         ),
         Stream.filter(({ length }) => length > 0)
       )

@@ -31,31 +31,42 @@ export class AgentLeases extends Context.Service<
     readonly decided: <A, E, R>(decision: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("svc/actors/agent/AgentLeases") {
-  static readonly layer = Layer.effect(AgentLeases, Effect.gen(function* () {
-    const deciding = yield* Semaphore.make(1)
-    const leases = new Map<RunId, Lease>()
+  static readonly layer = Layer.effect(
+    AgentLeases,
+    Effect.gen(function* () {
+      const deciding = yield* Semaphore.make(1)
+      const leases = new Map<RunId, Lease>()
 
-    const changed = ({ fence, runId }: typeof RunClaim.Type, change: (lease: Lease) => Lease) => {
-      const lease = leases.get(runId)
-      if (lease === undefined || lease.fence !== fence) return undefined
-      leases.set(runId, change(lease))
-      return lease
-    }
+      const changed = ({ fence, runId }: typeof RunClaim.Type, change: (lease: Lease) => Lease) => {
+        const lease = leases.get(runId)
+        if (lease === undefined || lease.fence !== fence) return undefined
+        leases.set(runId, change(lease))
+        return lease
+      }
 
-    return AgentLeases.of({
-      grant: (lease) =>
-        Effect.map(monotonicNow, (heardAt) => void leases.set(lease.runId, { ...lease, isUnreachable: false, heardAt })),
-      heard: (claim) =>
-        Effect.map(monotonicNow, (heardAt) => changed(claim, (lease) => ({ ...lease, heardAt, isUnreachable: false }))),
-      accepted: (claim) =>
-        Effect.map(monotonicNow, (heardAt) => void changed(claim, (lease) => ({ ...lease, heardAt, isAccepted: true }))),
-      unreachable: (claim) => Effect.sync(() => void changed(claim, (lease) => ({ ...lease, isUnreachable: true }))),
-      end: ({ fence, runId }) =>
-        Effect.sync(() => {
-          if (leases.get(runId)?.fence === fence) leases.delete(runId)
-        }),
-      all: Effect.sync(() => [...leases.values()]),
-      decided: deciding.withPermits(1)
+      return AgentLeases.of({
+        grant: (lease) =>
+          Effect.map(
+            monotonicNow,
+            (heardAt) => void leases.set(lease.runId, { ...lease, isUnreachable: false, heardAt })
+          ),
+        heard: (claim) =>
+          Effect.map(monotonicNow, (heardAt) =>
+            changed(claim, (lease) => ({ ...lease, heardAt, isUnreachable: false }))
+          ),
+        accepted: (claim) =>
+          Effect.map(
+            monotonicNow,
+            (heardAt) => void changed(claim, (lease) => ({ ...lease, heardAt, isAccepted: true }))
+          ),
+        unreachable: (claim) => Effect.sync(() => void changed(claim, (lease) => ({ ...lease, isUnreachable: true }))),
+        end: ({ fence, runId }) =>
+          Effect.sync(() => {
+            if (leases.get(runId)?.fence === fence) leases.delete(runId)
+          }),
+        all: Effect.sync(() => [...leases.values()]),
+        decided: deciding.withPermits(1)
+      })
     })
-  }))
+  )
 }

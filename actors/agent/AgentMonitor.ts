@@ -115,7 +115,11 @@ export class AgentMonitor extends Context.Service<
       })
 
       const giveUpApply = Effect.fnUntraced(function* (hold: RunHold, run: RunRow) {
-        yield* applies.settle(run, { kind: "nothing" }, { untouched: untouched(hold.owner), interrupted: lost(hold.owner) })
+        yield* applies.settle(
+          run,
+          { kind: "nothing" },
+          { untouched: untouched(hold.owner), interrupted: lost(hold.owner) }
+        )
         yield* over(hold, false)
       })
 
@@ -160,7 +164,9 @@ export class AgentMonitor extends Context.Service<
           yield* act(lease).pipe(
             leases.decided,
             Effect.catchTag("HoldLost", () => leases.end(lease)),
-            Effect.catchCause((cause) => Effect.logError("A lost agent's Run could not be settled. It is tried again.", cause)),
+            Effect.catchCause((cause) =>
+              Effect.logError("A lost agent's Run could not be settled. It is tried again.", cause)
+            ),
             Effect.annotateLogs({ runId: lease.runId })
           )
         }

@@ -106,7 +106,14 @@ export class AgentOffers extends Context.Service<
           offered_at: yield* now
         }
         yield* claims.insert(row)
-        const whole: AgentRunRow = { ...row, accepted_at: null, checkpoint_serial: null, result: null, result_at: null, ended_at: null }
+        const whole: AgentRunRow = {
+          ...row,
+          accepted_at: null,
+          checkpoint_serial: null,
+          result: null,
+          result_at: null,
+          ended_at: null
+        }
         return { run, row: whole }
       }, transaction(sql))
 
@@ -201,7 +208,9 @@ export class AgentOffers extends Context.Service<
       const released = (row: AgentRunRow) =>
         Effect.gen(function* () {
           const hold = { runId: row.run_id, fence: row.fence, owner: row.agent_id }
-          yield* Effect.ignore(lifecycle.requeue(hold, "The service was restarted while the Run was offered.", { counts: false }))
+          yield* Effect.ignore(
+            lifecycle.requeue(hold, "The service was restarted while the Run was offered.", { counts: false })
+          )
           yield* claims.change(hold, { ended_at: yield* now })
         }).pipe(transaction(sql))
 

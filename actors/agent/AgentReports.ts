@@ -189,7 +189,8 @@ export class AgentReports extends Context.Service<
         }
         const opened = yield* Effect.mapError(blobs.open(session.agent.id, claim, "outcome", outcome), refusalOf)
         const { kind } = yield* resultOf(opened)
-        if (kind !== row.kind) return yield* new Rejected({ message: `The Run is a ${row.kind}, and the outcome of a ${kind}.` })
+        if (kind !== row.kind)
+          return yield* new Rejected({ message: `The Run is a ${row.kind}, and the outcome of a ${kind}.` })
         return yield* Effect.gen(function* () {
           // It may have been given up meanwhile: then its agent keeps what it has, and hands it in.
           yield* claims.held(session, claim)

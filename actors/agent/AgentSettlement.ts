@@ -45,7 +45,11 @@ const defect = {
 }
 
 /** What the agent says of a plan does not fit the plan file that it sent. */
-const notThePlan = runnerFailure("output_unreadable", "plan", "The plan file that the agent sent is not the one that it describes.")
+const notThePlan = runnerFailure(
+  "output_unreadable",
+  "plan",
+  "The plan file that the agent sent is not the one that it describes."
+)
 
 /** An outcome of an apply, as what is left of one whose settlement failed. */
 const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefined): FoundLeftOver => {
@@ -195,7 +199,9 @@ export class AgentSettlement extends Context.Service<
           const stored = ResultJson.read(row.result)
           const found = yield* Effect.option(
             read(row, stored).pipe(
-              Effect.tapError((error: BlobRefused | Rejected) => Effect.logError("The result of an agent cannot be read", error))
+              Effect.tapError((error: BlobRefused | Rejected) =>
+                Effect.logError("The result of an agent cannot be read", error)
+              )
             )
           )
           const attempt: Effect.Effect<void, HoldLost | BlobRefused> = Option.isNone(found)

@@ -60,7 +60,11 @@ const blobSecret = randomBytes(32)
 
 /** The key of one blob of one claim, the same as long as this process lives: an answer that broke off can be continued. */
 export const blobKey = ({ fence, kind, runId, to }: SealedFor, digest: string): Uint8Array =>
-  new Uint8Array(createHmac("sha256", blobSecret).update(JSON.stringify([to, runId, fence, kind, digest])).digest())
+  new Uint8Array(
+    createHmac("sha256", blobSecret)
+      .update(JSON.stringify([to, runId, fence, kind, digest]))
+      .digest()
+  )
 
 export const kindOf = (type: string): Option.Option<typeof JobKind.Type> => {
   switch (type) {

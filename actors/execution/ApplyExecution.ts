@@ -26,19 +26,19 @@ export const makeApplySteps = Effect.gen(function* () {
   const ending = { lifecycle: yield* RunLifecycle, handover: yield* RunHandover }
 
   const steps: RunSteps<ApplyJob, ApplyOutcome> = {
-      prepare: yield* makeApplyPreparation,
-      execute: (job: ApplyJob, control: PlaceControl) =>
-        Effect.tapError(runner.apply(job, control), ({ message }) => control.sink.log("prepare", "system", message)),
-      settle: Effect.fn("Run.settleApply")(function* (hold, result, control) {
-        // Nobody can repeat what the tool did: its outcome must not be lost to a full disk.
-        const checked = yield* control.record(settlement.settle(hold, result))
-        if (checked === undefined) return
-        yield* killPoint("apply.committed")
-        const checks = yield* postApplyChecks(checked.capsuleId, checked.lifecycle, control)
-        yield* control.record(settlement.conclude(hold, checks))
-      }),
-      refuse: (run, { code, evidence, message }) =>
-        transaction(sql)(Effect.andThen(plans.drop(run.plan_run_id), endRun(ending, run, { code, message }, evidence)))
+    prepare: yield* makeApplyPreparation,
+    execute: (job: ApplyJob, control: PlaceControl) =>
+      Effect.tapError(runner.apply(job, control), ({ message }) => control.sink.log("prepare", "system", message)),
+    settle: Effect.fn("Run.settleApply")(function* (hold, result, control) {
+      // Nobody can repeat what the tool did: its outcome must not be lost to a full disk.
+      const checked = yield* control.record(settlement.settle(hold, result))
+      if (checked === undefined) return
+      yield* killPoint("apply.committed")
+      const checks = yield* postApplyChecks(checked.capsuleId, checked.lifecycle, control)
+      yield* control.record(settlement.conclude(hold, checks))
+    }),
+    refuse: (run, { code, evidence, message }) =>
+      transaction(sql)(Effect.andThen(plans.drop(run.plan_run_id), endRun(ending, run, { code, message }, evidence)))
   }
   return steps
 })

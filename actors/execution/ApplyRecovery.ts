@@ -124,11 +124,13 @@ export class ApplyRecovery extends Context.Service<
        * event cannot.
        */
       const mayHaveStarted = (run: RunRow) =>
-        run.start_acknowledged_at !== null ? Effect.succeed(true) : sql`SELECT 1 AS one FROM run_events WHERE run_id = ${run.id} AND kind = 'run.phase'
+        run.start_acknowledged_at !== null
+          ? Effect.succeed(true)
+          : sql`SELECT 1 AS one FROM run_events WHERE run_id = ${run.id} AND kind = 'run.phase'
           AND json_extract(data, '$.phase') = 'apply' LIMIT 1`.pipe(
-          Effect.map((rows) => rows.length > 0),
-          Effect.orDie
-        )
+              Effect.map((rows) => rows.length > 0),
+              Effect.orDie
+            )
 
       /**
        * The tool may have started more than it reported: every creation in the plan without a trace in the state or the tool's

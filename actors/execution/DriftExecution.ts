@@ -23,13 +23,11 @@ export const makeDriftSteps = Effect.gen(function* () {
   const ending = { lifecycle: yield* RunLifecycle, handover: yield* RunHandover }
 
   const steps: RunSteps<DriftJob, DriftOutcome> = {
-      prepare: yield* makeDriftPreparation,
-      execute: (job: DriftJob, control: PlaceControl) =>
-        Effect.tapError(runner.driftCheck(job, control), ({ message }) =>
-          control.sink.log("prepare", "system", message)
-        ),
-      settle: settlement.settle,
-      refuse: (run, { code, message }) => transaction(sql)(failRun(ending, run, { code, message }))
+    prepare: yield* makeDriftPreparation,
+    execute: (job: DriftJob, control: PlaceControl) =>
+      Effect.tapError(runner.driftCheck(job, control), ({ message }) => control.sink.log("prepare", "system", message)),
+    settle: settlement.settle,
+    refuse: (run, { code, message }) => transaction(sql)(failRun(ending, run, { code, message }))
   }
   return steps
 })

@@ -19,16 +19,16 @@ export const makePlanSteps = Effect.gen(function* () {
   const ending = { lifecycle: yield* RunLifecycle, handover: yield* RunHandover }
 
   const steps: RunSteps<PlanJob, PlanOutcome> = {
-      prepare: yield* makePlanPreparation,
-      execute: runner.plan,
-      settle: (hold, result, { sink }) =>
-        Effect.flatMap(settlement.settle(hold, result), (line) =>
-          line === undefined ? Effect.void : sink.log("prepare", "system", line)
-        ),
-      refuse: (run, { code, evidence, message }) =>
-        transaction(sql)(
-          code === "superseded" ? supersedeRun(ending, run, message) : failRun(ending, run, { code, message }, evidence)
-        )
+    prepare: yield* makePlanPreparation,
+    execute: runner.plan,
+    settle: (hold, result, { sink }) =>
+      Effect.flatMap(settlement.settle(hold, result), (line) =>
+        line === undefined ? Effect.void : sink.log("prepare", "system", line)
+      ),
+    refuse: (run, { code, evidence, message }) =>
+      transaction(sql)(
+        code === "superseded" ? supersedeRun(ending, run, message) : failRun(ending, run, { code, message }, evidence)
+      )
   }
   return steps
 })

@@ -18,10 +18,7 @@ export interface AgentNeed {
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
 
 /** The lower of the two levels is no longer accepted. */
-export const stricter = (
-  one: SandboxLevel | undefined,
-  other: SandboxLevel | undefined
-): SandboxLevel | undefined => {
+export const stricter = (one: SandboxLevel | undefined, other: SandboxLevel | undefined): SandboxLevel | undefined => {
   if (one === undefined || other === undefined) return one ?? other
   return rank(one) <= rank(other) ? one : other
 }
@@ -56,7 +53,8 @@ export const lackOf = (
   need: AgentNeed
 ): string | undefined => {
   if (Option.isNone(toolFor(facts, need))) return named(need.tool)
-  if (need.platform !== undefined && facts.platform !== need.platform) return `the platform ${need.platform} of the plan`
+  if (need.platform !== undefined && facts.platform !== need.platform)
+    return `the platform ${need.platform} of the plan`
   if (need.isolation !== undefined && rank(facts.isolation) > rank(need.isolation)) {
     return `the isolation ${need.isolation}`
   }

@@ -112,54 +112,61 @@ export class AgentSessions extends Context.Service<
         return pool
       })
 
-      const enrol = Effect.fn("AgentSessions.enrol")(function* (enrolment: {
-        readonly token: Redacted.Redacted
-        readonly name: string
-        readonly keys: AgentKeys
-        readonly facts: AgentFacts
-      }) {
-        const { facts, keys, name, token } = enrolment
-        yield* spoken(facts)
-        const { installationId, keys: ownKeys } = yield* server.own
-        const isToken = isWellFormed("agentEnrolment", Redacted.value(token))
-        const [found] = isToken
-          ? yield* Effect.orDie(EnrolmentTokenRow.rows(sql)`SELECT * FROM agent_enrolment_tokens
+      const enrol = Effect.fn("AgentSessions.enrol")(
+        function* (enrolment: {
+          readonly token: Redacted.Redacted
+          readonly name: string
+          readonly keys: AgentKeys
+          readonly facts: AgentFacts
+        }) {
+          const { facts, keys, name, token } = enrolment
+          yield* spoken(facts)
+          const { installationId, keys: ownKeys } = yield* server.own
+          const isToken = isWellFormed("agentEnrolment", Redacted.value(token))
+          const [found] = isToken
+            ? yield* Effect.orDie(EnrolmentTokenRow.rows(sql)`SELECT * FROM agent_enrolment_tokens
               WHERE secret_hash = ${secretHash(token)}`)
-          : []
-        const at = yield* now
-        if (found === undefined) return yield* unknown("The enrolment token is not known.")
-        const [known] = yield* Effect.orDie(AgentRow.rows(sql)`SELECT * FROM agents WHERE sign_key = ${keys.sign}`)
-        if (known !== undefined) {
-          const isSame = known.seal_key === keys.seal && known.enrolment_token_id === found.id && known.revoked_at === null
-          if (!isSame) return yield* unknown("These keys are enrolled already, or revoked. Make new ones.")
-          return { agentId: known.id, pool: known.pool, server: ownKeys, installationId }
-        }
-        if (found.revoked_at !== null) return yield* unknown("The enrolment token is revoked.")
-        if (found.expires_at <= at) return yield* unknown("The enrolment token has expired.")
-        if (found.uses_left < 1) return yield* unknown("The enrolment token has been used.")
-        yield* poolOf(found.pool, facts)
-        const agentId = yield* newId(AgentId, "agt")
-        yield* Effect.orDie(sql`UPDATE agent_enrolment_tokens SET uses_left = uses_left - 1 WHERE id = ${found.id}`)
-        yield* Effect.orDie(sql`INSERT INTO agents ${AgentRow.values(sql, {
-          id: agentId,
-          pool: found.pool,
-          name,
-          sign_key: keys.sign,
-          seal_key: keys.seal,
-          facts: FactsJson.write(facts),
-          enrolment_token_id: found.id,
-          enrolled_at: at,
-          last_contact_at: at
-        })}`)
-        yield* audit.append({
-          workspaceId: null,
-          actor: serviceContext.actor,
-          action: "agent.enrol",
-          target: { kind: "agent", id: agentId },
-          data: { pool: found.pool, name, token: found.id }
-        })
-        return { agentId, pool: found.pool, server: ownKeys, installationId }
-      }, Effect.provideService(SecureRandom.SecureRandom, random), transaction(sql))
+            : []
+          const at = yield* now
+          if (found === undefined) return yield* unknown("The enrolment token is not known.")
+          const [known] = yield* Effect.orDie(AgentRow.rows(sql)`SELECT * FROM agents WHERE sign_key = ${keys.sign}`)
+          if (known !== undefined) {
+            const isSame =
+              known.seal_key === keys.seal && known.enrolment_token_id === found.id && known.revoked_at === null
+            if (!isSame) return yield* unknown("These keys are enrolled already, or revoked. Make new ones.")
+            return { agentId: known.id, pool: known.pool, server: ownKeys, installationId }
+          }
+          if (found.revoked_at !== null) return yield* unknown("The enrolment token is revoked.")
+          if (found.expires_at <= at) return yield* unknown("The enrolment token has expired.")
+          if (found.uses_left < 1) return yield* unknown("The enrolment token has been used.")
+          yield* poolOf(found.pool, facts)
+          const agentId = yield* newId(AgentId, "agt")
+          yield* Effect.orDie(sql`UPDATE agent_enrolment_tokens SET uses_left = uses_left - 1 WHERE id = ${found.id}`)
+          yield* Effect.orDie(
+            sql`INSERT INTO agents ${AgentRow.values(sql, {
+              id: agentId,
+              pool: found.pool,
+              name,
+              sign_key: keys.sign,
+              seal_key: keys.seal,
+              facts: FactsJson.write(facts),
+              enrolment_token_id: found.id,
+              enrolled_at: at,
+              last_contact_at: at
+            })}`
+          )
+          yield* audit.append({
+            workspaceId: null,
+            actor: serviceContext.actor,
+            action: "agent.enrol",
+            target: { kind: "agent", id: agentId },
+            data: { pool: found.pool, name, token: found.id }
+          })
+          return { agentId, pool: found.pool, server: ownKeys, installationId }
+        },
+        Effect.provideService(SecureRandom.SecureRandom, random),
+        transaction(sql)
+      )
 
       /** The key that signed, once it is known to be the agent's: its present one, or the one that it announced. */
       const proven = Effect.fnUntraced(function* (agent: AgentRow, text: string, signature: string) {
@@ -170,50 +177,54 @@ export class AgentSessions extends Context.Service<
         return (yield* isSignedBy(rotated.sign, text, signature)) ? { isProven: true, rotated } : none
       })
 
-      const begin = Effect.fn("AgentSessions.begin")(function* (greeting: Greeting) {
-        const { agentId, facts, nextKeys, nonce, signature } = greeting
-        const { incarnation } = facts
-        const given = nonces.get(nonce)
-        nonces.delete(nonce)
-        if (given === undefined || given.agentId !== agentId || (yield* monotonicNow) - given.at > nonceLife) {
-          return yield* unknown("The nonce is not of this server, was used, or is too old. Ask for another.", true)
-        }
-        const [agent] = yield* Effect.orDie(AgentRow.rows(sql)`SELECT * FROM agents WHERE id = ${agentId}`)
-        if (agent === undefined || agent.revoked_at !== null) {
-          return yield* unknown("The agent is not known, or it was revoked. Enrol it again.")
-        }
-        const { installationId } = yield* server.own
-        const text = helloText({ agentId, incarnation, nonce, installationId })
-        const { isProven, rotated } = yield* proven(agent, text, signature)
-        if (!isProven) return yield* unknown("The signature is not by the key of this agent.")
-        yield* spoken(facts)
-        yield* poolOf(agent.pool, facts)
-        const secret = yield* mintSecret("agentSession")
-        const at = yield* now
-        const keys = rotated === undefined ? {} : { sign_key: rotated.sign, seal_key: rotated.seal }
-        const columns = {
-          ...keys,
-          next_keys: nextKeys === undefined ? (rotated === undefined ? agent.next_keys : null) : KeysJson.write(nextKeys),
-          facts: FactsJson.write(facts),
-          last_contact_at: at
-        }
-        const expiresAt = new Date((yield* Clock.currentTimeMillis) + sessionSeconds * 1000).toISOString()
-        yield* Effect.gen(function* () {
-          yield* sql`UPDATE agents SET ${AgentRow.changes(sql, columns)} WHERE id = ${agentId}`
-          yield* sql`DELETE FROM agent_sessions WHERE expires_at <= ${at}
+      const begin = Effect.fn("AgentSessions.begin")(
+        function* (greeting: Greeting) {
+          const { agentId, facts, nextKeys, nonce, signature } = greeting
+          const { incarnation } = facts
+          const given = nonces.get(nonce)
+          nonces.delete(nonce)
+          if (given === undefined || given.agentId !== agentId || (yield* monotonicNow) - given.at > nonceLife) {
+            return yield* unknown("The nonce is not of this server, was used, or is too old. Ask for another.", true)
+          }
+          const [agent] = yield* Effect.orDie(AgentRow.rows(sql)`SELECT * FROM agents WHERE id = ${agentId}`)
+          if (agent === undefined || agent.revoked_at !== null) {
+            return yield* unknown("The agent is not known, or it was revoked. Enrol it again.")
+          }
+          const { installationId } = yield* server.own
+          const text = helloText({ agentId, incarnation, nonce, installationId })
+          const { isProven, rotated } = yield* proven(agent, text, signature)
+          if (!isProven) return yield* unknown("The signature is not by the key of this agent.")
+          yield* spoken(facts)
+          yield* poolOf(agent.pool, facts)
+          const secret = yield* mintSecret("agentSession")
+          const at = yield* now
+          const keys = rotated === undefined ? {} : { sign_key: rotated.sign, seal_key: rotated.seal }
+          const columns = {
+            ...keys,
+            next_keys:
+              nextKeys === undefined ? (rotated === undefined ? agent.next_keys : null) : KeysJson.write(nextKeys),
+            facts: FactsJson.write(facts),
+            last_contact_at: at
+          }
+          const expiresAt = new Date((yield* Clock.currentTimeMillis) + sessionSeconds * 1000).toISOString()
+          yield* Effect.gen(function* () {
+            yield* sql`UPDATE agents SET ${AgentRow.changes(sql, columns)} WHERE id = ${agentId}`
+            yield* sql`DELETE FROM agent_sessions WHERE expires_at <= ${at}
             OR (agent_id = ${agentId} AND (incarnation = ${incarnation} OR draining = 0))`
-          yield* sql`INSERT INTO agent_sessions ${AgentSessionRow.values(sql, {
-            secret_hash: secretHash(secret),
-            agent_id: agentId,
-            incarnation,
-            draining: facts.draining ? 1 : 0,
-            created_at: at,
-            expires_at: expiresAt
-          })}`
-        }).pipe(transaction(sql))
-        yield* presence.heard(agentId)
-        return { session: { agent: { ...agent, ...columns }, facts, incarnation }, secret }
-      }, Effect.provideService(SecureRandom.SecureRandom, random))
+            yield* sql`INSERT INTO agent_sessions ${AgentSessionRow.values(sql, {
+              secret_hash: secretHash(secret),
+              agent_id: agentId,
+              incarnation,
+              draining: facts.draining ? 1 : 0,
+              created_at: at,
+              expires_at: expiresAt
+            })}`
+          }).pipe(transaction(sql))
+          yield* presence.heard(agentId)
+          return { session: { agent: { ...agent, ...columns }, facts, incarnation }, secret }
+        },
+        Effect.provideService(SecureRandom.SecureRandom, random)
+      )
 
       const of = Effect.fnUntraced(function* (secret: string | undefined) {
         if (secret === undefined || !isWellFormed("agentSession", secret)) {

@@ -45,7 +45,9 @@ export class PoolReach extends Context.Service<
         if (all.every((facts) => lackOf(facts, need.value) !== undefined)) {
           return `No connected agent of the pool ${pool} has ${needInWords(need.value)}.`
         }
-        return connected.every(({ drain_requested_at }, index) => drain_requested_at !== null || all[index]?.draining === true)
+        return connected.every(
+          ({ drain_requested_at }, index) => drain_requested_at !== null || all[index]?.draining === true
+        )
           ? `Every connected agent of the pool ${pool} is draining.`
           : undefined
       }, Effect.orDie)
@@ -54,4 +56,3 @@ export class PoolReach extends Context.Service<
     })
   )
 }
-

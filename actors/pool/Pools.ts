@@ -45,7 +45,11 @@ export class Pools extends Context.Service<
       name: string,
       limits: { readonly uses: number; readonly lifetime: Duration.Duration }
     ) => Effect.Effect<
-      { readonly id: EnrolmentTokenId; readonly secret: Effect.Success<ReturnType<typeof mintSecret>>; readonly expiresAt: string },
+      {
+        readonly id: EnrolmentTokenId
+        readonly secret: Effect.Success<ReturnType<typeof mintSecret>>
+        readonly expiresAt: string
+      },
       ApiError
     >
     readonly revokeToken: (id: string) => Effect.Effect<void, ApiError>
@@ -109,10 +113,12 @@ export class Pools extends Context.Service<
 
       const set = Effect.fn("Pools.set")(function* (name: string, { isolation, leaseSeconds }: PoolSettings) {
         const pool = yield* find(name)
-        yield* Effect.orDie(sql`UPDATE agent_pools SET ${PoolRow.changes(sql, {
-          isolation: isolation ?? pool.isolation,
-          lease_seconds: leaseSeconds ?? pool.lease_seconds
-        })} WHERE name = ${pool.name}`)
+        yield* Effect.orDie(
+          sql`UPDATE agent_pools SET ${PoolRow.changes(sql, {
+            isolation: isolation ?? pool.isolation,
+            lease_seconds: leaseSeconds ?? pool.lease_seconds
+          })} WHERE name = ${pool.name}`
+        )
       })
 
       const remove = Effect.fn("Pools.remove")(function* (name: string) {
@@ -141,11 +147,13 @@ export class Pools extends Context.Service<
       const assign = Effect.fn("Pools.assign")(function* (name: string, workspace: string) {
         const pool = yield* find(name)
         const workspaceId = yield* workspaceOf(workspace)
-        yield* Effect.orDie(sql`INSERT OR IGNORE INTO agent_pool_workspaces ${PoolWorkspaceRow.values(sql, {
-          pool: pool.name,
-          workspace_id: workspaceId,
-          assigned_at: yield* now
-        })}`)
+        yield* Effect.orDie(
+          sql`INSERT OR IGNORE INTO agent_pool_workspaces ${PoolWorkspaceRow.values(sql, {
+            pool: pool.name,
+            workspace_id: workspaceId,
+            assigned_at: yield* now
+          })}`
+        )
         return workspaceId
       })
 
@@ -158,24 +166,26 @@ export class Pools extends Context.Service<
         return workspaceId
       })
 
-      const token = Effect.fn("Pools.token")(function* (
-        name: string,
-        { lifetime, uses }: { readonly uses: number; readonly lifetime: Duration.Duration }
-      ) {
-        const pool = yield* find(name)
-        const id = yield* newId(EnrolmentTokenId, "aet")
-        const secret = yield* mintSecret("agentEnrolment")
-        const expiresAt = new Date((yield* Clock.currentTimeMillis) + Duration.toMillis(lifetime)).toISOString()
-        yield* Effect.orDie(sql`INSERT INTO agent_enrolment_tokens ${EnrolmentTokenRow.values(sql, {
-          id,
-          pool: pool.name,
-          secret_hash: secretHash(secret),
-          uses_left: uses,
-          created_at: yield* now,
-          expires_at: expiresAt
-        })}`)
-        return { id, secret, expiresAt }
-      }, Effect.provideService(SecureRandom.SecureRandom, random))
+      const token = Effect.fn("Pools.token")(
+        function* (name: string, { lifetime, uses }: { readonly uses: number; readonly lifetime: Duration.Duration }) {
+          const pool = yield* find(name)
+          const id = yield* newId(EnrolmentTokenId, "aet")
+          const secret = yield* mintSecret("agentEnrolment")
+          const expiresAt = new Date((yield* Clock.currentTimeMillis) + Duration.toMillis(lifetime)).toISOString()
+          yield* Effect.orDie(
+            sql`INSERT INTO agent_enrolment_tokens ${EnrolmentTokenRow.values(sql, {
+              id,
+              pool: pool.name,
+              secret_hash: secretHash(secret),
+              uses_left: uses,
+              created_at: yield* now,
+              expires_at: expiresAt
+            })}`
+          )
+          return { id, secret, expiresAt }
+        },
+        Effect.provideService(SecureRandom.SecureRandom, random)
+      )
 
       const revokeToken = Effect.fn("Pools.revokeToken")(function* (id: string) {
         const revoked = yield* Effect.orDie(sql`UPDATE agent_enrolment_tokens SET revoked_at = ${yield* now}

@@ -28,9 +28,13 @@ const OwnId = rowShape({ installation_id: Schema.String })
 
 const generated = (): typeof PrivateKeys.Type => {
   const pair = (type: "ed25519" | "x25519") => {
-    const { crv = "", d = "", x = "" } = (
-      type === "ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("x25519")
-    ).privateKey.export({ format: "jwk" })
+    const {
+      crv = "",
+      d = "",
+      x = ""
+    } = (type === "ed25519" ? generateKeyPairSync("ed25519") : generateKeyPairSync("x25519")).privateKey.export({
+      format: "jwk"
+    })
     return { crv, x, d }
   }
   return { sign: pair("ed25519"), seal: pair("x25519") }

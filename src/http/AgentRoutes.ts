@@ -114,7 +114,9 @@ const rangeOf = (text: string | undefined): { readonly from: number; readonly to
   const [, from, to, total] = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15})$/.exec(text ?? "") ?? []
   if (total === undefined) return undefined
   if (from === undefined || to === undefined) return { from: 0, total: Number(total) }
-  return Number(from) <= Number(to) && Number(to) < Number(total) ? { from: Number(from), total: Number(total) } : undefined
+  return Number(from) <= Number(to) && Number(to) < Number(total)
+    ? { from: Number(from), total: Number(total) }
+    : undefined
 }
 
 const blobRoutes = HttpRouter.use(

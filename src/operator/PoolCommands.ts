@@ -75,9 +75,7 @@ export class PoolCommands extends Context.Service<
             action: "operator.command",
             target,
             data: { command: `admin ${command}`, ...data },
-            requestId: yield* newId(Schema.String, "op").pipe(
-              Effect.provideService(SecureRandom.SecureRandom, random)
-            )
+            requestId: yield* newId(Schema.String, "op").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
           })
           return done
         }).pipe(
