@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { open as openFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Latch, Option, type Scope } from "effect"
@@ -41,6 +41,20 @@ export interface Spool {
 
 const flushed = (path: string) => openFile(path, "r").then((file) => file.datasync().finally(() => file.close()))
 
+/** Holds the number of the last batch that the server has: its file is gone, and its number must not be used again. */
+const storedName = "stored"
+
+const storedNumber = (folder: string): number => {
+  const file = join(folder, storedName)
+  return existsSync(file) ? Number.parseInt(readFileSync(file, "latin1"), 10) || 0 : 0
+}
+
+const noteStored = (folder: string, number: number) => {
+  const file = join(folder, storedName)
+  writeFileSync(`${file}.new`, String(number), { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}
+
 const fileName = /^(\d{10})\.batch$/
 const nameOf = (number: number) => `${String(number).padStart(10, "0")}.batch`
 
@@ -51,22 +65,19 @@ interface Omitted {
   lines: number
 }
 
-/**
- * Opens the spool in a folder, which is created when needed. `storedBatch` is the last that the server is known to have: where a disk lost
- * its end, numbers that the server has seen are not used again.
- */
+/** Opens the spool in a folder, which is created when needed. Nothing else may have it open. */
 export const openSpool = (
   folder: string,
-  limits: SpoolLimits = spoolLimits,
-  storedBatch = 0
+  limits: SpoolLimits = spoolLimits
 ): Effect.Effect<Spool, never, Scope.Scope> =>
   Effect.acquireRelease(
-    Effect.sync(() => spoolIn(folder, limits, storedBatch)),
+    Effect.sync(() => spoolIn(folder, limits)),
     ({ close }) => Effect.sync(close)
   ).pipe(Effect.map(({ spool }) => spool))
 
-const spoolIn = (folder: string, limits: SpoolLimits, storedBatch: number) => {
+const spoolIn = (folder: string, limits: SpoolLimits) => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const storedBatch = storedNumber(folder)
   const pathOf = (number: number) => join(folder, nameOf(number))
   const found = readdirSync(folder)
     .flatMap((name) => fileName.exec(name)?.[1] ?? [])
@@ -164,6 +175,12 @@ const spoolIn = (folder: string, limits: SpoolLimits, storedBatch: number) => {
 
   const acknowledged = (stored: number) =>
     Effect.sync(() => {
+      try {
+        noteStored(folder, stored)
+      } catch {
+        // On a full disk the files stay too: a batch that is stored may be sent again.
+        return
+      }
       for (const [number, { size }] of closed) {
         if (number > stored) break
         closed.delete(number)
