@@ -41,7 +41,7 @@ const tokenCommand = Command.make(
   {
     ...dataFlags,
     pool: Flag.String("pool").pipe(Flag.withDescription("Pool that the agents join"), Flag.withMetavar("name")),
-    uses: Flag.Integer("uses").pipe(
+    uses: Flag.Int("uses").pipe(
       Flag.withDescription("How many agents may enrol with it"),
       Flag.withMetavar("count"),
       Flag.withDefault(1)

@@ -24,11 +24,11 @@ export const withPools = <A, E>(settings: Settings, use: (pools: OperatorPools["
 const poolArgument = Argument.String("pool").pipe(Argument.withDescription("Name of the pool"))
 
 const poolSettings = {
-  isolation: Flag.Choice("isolation", IsolationFloor.literals).pipe(
+  isolation: Flag.Literals("isolation", IsolationFloor.literals).pipe(
     Flag.withDescription("The lowest level of isolation at which an agent may hold Runs of the pool"),
     Flag.optional
   ),
-  lease: Flag.Integer("lease").pipe(
+  lease: Flag.Int("lease").pipe(
     Flag.withDescription("How long an agent may be silent while it applies (default 2700)"),
     Flag.withMetavar("seconds"),
     Flag.optional
