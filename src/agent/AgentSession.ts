@@ -17,7 +17,10 @@ export const agentCalls = (server: string, authorised: (request: HttpClientReque
     Effect.provide(
       RpcClient.layerProtocolHttp({
         url: `${server}${agentRpcPath}`,
-        transformClient: HttpClient.mapRequest(authorised)
+        // The client would add a slash to the address.
+        transformClient: HttpClient.mapRequest((request) =>
+          authorised(HttpClientRequest.setUrl(request, `${server}${agentRpcPath}`))
+        )
       }).pipe(Layer.provide(RpcSerialization.layerNdjson))
     )
   )

@@ -157,7 +157,8 @@ export class AgentWork extends Context.Service<
           if (answer.drain) yield* machine.drain
         })
 
-        const renew = Effect.suspend(() => Effect.sleep(Duration.seconds(session.renewSeconds()))).pipe(
+        const renew = currentSession.pipe(
+          Effect.andThen(Effect.suspend(() => Effect.sleep(Duration.seconds(session.renewSeconds())))),
           Effect.andThen(until(renewal)),
           Effect.ignore,
           Effect.forever

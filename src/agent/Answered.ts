@@ -1,6 +1,6 @@
 import { Context, Duration, Effect, Layer, Random } from "effect"
 import type { HttpClientError } from "effect/http"
-import { type AgentRefusal, Gone } from "../../schema/agent/AgentRefusal.ts"
+import { type AgentRefusal, Busy, type Gone } from "../../schema/agent/AgentRefusal.ts"
 import { AgentRuns, heldRuns } from "./AgentRuns.ts"
 import { MachineFacts } from "./MachineFacts.ts"
 import { AgentSession, type SessionSource, type Unanswered } from "./AgentSession.ts"
@@ -18,6 +18,14 @@ const backoff = (attempt: number) =>
   Random.next.pipe(
     Effect.flatMap((random) =>
       Effect.sleep(Duration.millis(Math.min(longest, shortest * doubled ** attempt) * (0.5 + random / doubled)))
+    )
+  )
+
+/** A side of another release may be unable to read a message, which must not end an agent that holds Runs. */
+const understood = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E | Busy, R> =>
+  Effect.catchDefect(call, (defect) =>
+    Effect.logError("The server and this agent do not understand each other.", defect).pipe(
+      Effect.andThen(new Busy({ message: "The message was not understood.", retryAfterSeconds: 5 }))
     )
   )
 
@@ -78,7 +86,7 @@ export class Answered extends Context.Service<
         const begin = (seen: number) =>
           Effect.gen(function* () {
             for (let attempt = 0; session.generation() === seen; attempt += 1) {
-              const problem = yield* Effect.flip(session.begin(seen, source)).pipe(Effect.option)
+              const problem = yield* Effect.flip(understood(session.begin(seen, source))).pipe(Effect.option)
               if (problem._tag === "None") {
                 told = ""
                 return
@@ -93,7 +101,7 @@ export class Answered extends Context.Service<
               const seen = session.generation()
               if (seen === 0) yield* begin(seen)
               const current = session.generation()
-              const result = yield* Effect.result(call)
+              const result = yield* Effect.result(understood(call))
               if (result._tag === "Success") return result.success
               const problem = result.failure
               if (problem._tag === "Gone") return yield* problem
