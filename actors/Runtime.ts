@@ -6,11 +6,29 @@ import { OAuthClient } from "../runner/oauth/OAuthClient.ts"
 import { coordinatorUnderWay } from "../schema/tables/PlanTables.ts"
 import { InstallPlanActor, RevisionPlanActor } from "../schema/protocol/PlanActors.ts"
 import { handedOver } from "./ActorClient.ts"
+import { AgentBlobs } from "./agent/AgentBlobs.ts"
+import { AgentClaims } from "./agent/AgentClaims.ts"
+import { AgentControls } from "./agent/AgentControls.ts"
+import { AgentEvidence } from "./agent/AgentEvidence.ts"
+import { AgentFiles } from "./agent/AgentFiles.ts"
+import { AgentLeases } from "./agent/AgentLeases.ts"
+import { AgentMonitor } from "./agent/AgentMonitor.ts"
+import { AgentOffers } from "./agent/AgentOffers.ts"
+import { AgentReports } from "./agent/AgentReports.ts"
+import { AgentSettlement } from "./agent/AgentSettlement.ts"
+import { AgentNeeds } from "./pool/AgentNeeds.ts"
+import { AgentPresence } from "./pool/AgentPresence.ts"
+import { AgentSessions } from "./pool/AgentSessions.ts"
+import { Agents } from "./pool/Agents.ts"
+import { PoolReach } from "./pool/PoolReach.ts"
+import { Pools } from "./pool/Pools.ts"
+import { ServerKeys } from "./pool/ServerKeys.ts"
+import * as ProfilePools from "./configuration/ProfilePools.ts"
 import { AuditRemoval } from "./audit/AuditRemoval.ts"
 import { ApprovalRules } from "./approval/ApprovalRules.ts"
 import { Approvals } from "./approval/Approvals.ts"
 import { ApplySettlement } from "./execution/ApplySettlement.ts"
-import { makeApplyExecution } from "./execution/ApplyExecution.ts"
+import { makeApplySteps } from "./execution/ApplyExecution.ts"
 import { makeBackupExecution } from "./execution/BackupExecution.ts"
 import { makeRestoreExecution } from "./execution/RestoreExecution.ts"
 import { BackupStore } from "./state/BackupStore.ts"
@@ -26,11 +44,14 @@ import * as CapsulesLive from "./capsule/CapsulesLive.ts"
 import { ConfigSuccession } from "./succession/ConfigSuccession.ts"
 import { DriftSchedule } from "./capsule/DriftSchedule.ts"
 import { OperatorSuccession } from "./succession/OperatorSuccession.ts"
-import { makeDriftExecution } from "./execution/DriftExecution.ts"
+import { makeDriftSteps } from "./execution/DriftExecution.ts"
 import { InstallConfigCompilation } from "./configuration/InstallConfigCompilation.ts"
 import { DeferredFollows } from "./capsule/DeferredFollows.ts"
 import { InstallConfigStore } from "./configuration/InstallConfigStore.ts"
-import { makePlanExecution } from "./execution/PlanExecution.ts"
+import { makePlanSteps } from "./execution/PlanExecution.ts"
+import { ModuleSteps } from "./execution/ModuleSteps.ts"
+import { inSteps } from "./execution/RunSteps.ts"
+import { KillPoint } from "./KillPoint.ts"
 import { PlanSettlement } from "./execution/PlanSettlement.ts"
 import { DriftSettlement } from "./execution/DriftSettlement.ts"
 import { RunInputs } from "./execution/RunInputs.ts"
@@ -124,6 +145,12 @@ import { Teams } from "./team/Teams.ts"
 import { rowShape } from "./database/Table.ts"
 import { Timestamp } from "../schema/records/Primitives.ts"
 
+/** Pools and their agents, as far as the queue has to know them. */
+const pools = PoolReach.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Pools.layer, Agents.layer, AgentNeeds.layer, AgentSessions.layer)),
+  Layer.provideMerge(Layer.mergeAll(AgentPresence.layer, ServerKeys.layer))
+)
+
 /** Services that hold records and need no other actor. */
 const records = Layer.mergeAll(
   Approvals.layer,
@@ -132,7 +159,8 @@ const records = Layer.mergeAll(
   RunLedger.layer,
   Layer.mergeAll(RunQueue.layer, RunAdmission.layer).pipe(
     Layer.provideMerge(QueueRows.layer),
-    Layer.provide(Layer.mergeAll(RunLedger.layer, RunCancels.layer))
+    Layer.provide(Layer.mergeAll(RunLedger.layer, RunCancels.layer)),
+    Layer.provideMerge(pools)
   ),
   LeftOverStates.layer.pipe(Layer.provideMerge(RunCheckpoints.layer)),
   RunPlans.layer,
@@ -153,7 +181,7 @@ const records = Layer.mergeAll(
   InstallPlanStore.layer.pipe(Layer.provideMerge(StateUploads.layer)),
   RevisionPlanStore.layer,
   Receipts.layer
-).pipe(Layer.provideMerge(RunLifecycle.layer), Layer.provideMerge(RunJournal.layer))
+).pipe(Layer.provideMerge(RunLifecycle.layer), Layer.provideMerge(RunJournal.layer), Layer.provide(ProfilePools.layer))
 
 /** Where Runs are executed: on this machine. */
 const place = Layer.unwrap(Effect.map(RunSettings, ({ runsFolder }) => RunFolders.layerAt(runsFolder)))
@@ -183,11 +211,24 @@ const inspection = Layer.mergeAll(
 /** Services that end a Run from its rows and the result of its job. */
 const settlements = Layer.mergeAll(PlanSettlement.layer, ApplySettlement.layer, DriftSettlement.layer)
 
+const moduleSteps = Layer.effect(
+  ModuleSteps,
+  Effect.gen(function* () {
+    return ModuleSteps.of({
+      plan: yield* makePlanSteps,
+      apply: yield* makeApplySteps,
+      drift: yield* makeDriftSteps
+    })
+  })
+).pipe(Layer.provide(RunPreparation.layer), Layer.provide(StoredCommits.layer), Layer.provide(TokenRenewals.layer))
+
 const executions = Layer.effect(
   RunExecutions,
   Effect.gen(function* () {
-    const plan = yield* makePlanExecution
-    const apply = yield* makeApplyExecution
+    const steps = yield* ModuleSteps
+    const killPoint = yield* KillPoint
+    const plan = inSteps(steps.plan, killPoint)
+    const apply = inSteps(steps.apply, killPoint)
     const backup = yield* makeBackupExecution
     return {
       source_sync: yield* makeSyncExecution,
@@ -196,12 +237,20 @@ const executions = Layer.effect(
       destroy_plan: plan,
       apply,
       destroy_apply: apply,
-      drift_check: yield* makeDriftExecution,
+      drift_check: inSteps(steps.drift, killPoint),
       backup,
       restore: yield* makeRestoreExecution
     }
   })
-).pipe(Layer.provide(RunPreparation.layer), Layer.provide(StoredCommits.layer), Layer.provide(TokenRenewals.layer))
+).pipe(Layer.provide(StoredCommits.layer), Layer.provide(TokenRenewals.layer))
+
+/** What agents are given, and what becomes of what they report. */
+const agents = AgentMonitor.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(AgentOffers.layer, AgentSettlement.layer, AgentEvidence.layer, AgentFiles.layer)),
+  Layer.provideMerge(AgentReports.layer),
+  Layer.provideMerge(Layer.mergeAll(AgentClaims.layer, AgentBlobs.layer, AgentControls.layer)),
+  Layer.provideMerge(AgentLeases.layer)
+)
 
 const behaviors = Layer.mergeAll(
   CapsuleBehavior.layer,
@@ -249,6 +298,11 @@ const work = Layer.effectDiscard(
     yield* wakeCoordinators
     const interfaces = yield* InterfaceSettlement
     yield* interfaces.resume
+    // Those of agents have gone on meanwhile.
+    const monitor = yield* AgentMonitor
+    yield* monitor.resume
+    yield* (yield* AgentSettlement).resume
+    yield* Effect.forkScoped(monitor.work)
     yield* Effect.forkScoped(executor.work)
     yield* Effect.forkScoped(groups.follow)
     yield* Effect.forkScoped(readWholeBacklog)
@@ -308,8 +362,10 @@ export const layer = Layer.mergeAll(
   Layer.provide(behaviors),
   Layer.provideMerge(RunExecutor.layer),
   Layer.provide(place),
+  Layer.provideMerge(agents),
   Layer.provideMerge(RunCancels.layer),
   Layer.provide(executions),
+  Layer.provide(moduleSteps),
   Layer.provideMerge(ApplyRecovery.layer),
   Layer.provideMerge(settlements),
   Layer.provide(RunHandoverLive.layer),

@@ -88,9 +88,11 @@ const compile = Effect.fn("build.compile")(function* (
         entrypoints: [
           programs.main,
           programs.client,
+          programs.agent,
           service,
           programs.sync,
           programs.confinement,
+          programs.guard,
           programs.worker,
           programs.redaction
         ].map((file) => `${root}/${file}`),

@@ -3,3 +3,6 @@ export const syncArgument = "internal-sync"
 
 /** First argument of a compiled binary: act as the process that becomes or supervises a program of a sandbox. */
 export const confineArgument = "internal-confine"
+
+/** First argument of a compiled binary: act as the process that ends the tools of an agent when their leases do. */
+export const guardArgument = "internal-guard"

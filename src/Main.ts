@@ -1,4 +1,10 @@
 #!/usr/bin/env bun
-import { isClientCommand } from "./cli/ClientCommandNames.ts"
+import { isAgentCommand, isClientCommand } from "./cli/ClientCommandNames.ts"
 
-void (isClientCommand(process.argv.slice(2)) ? import("./ClientMain.ts") : import("./ServiceMain.ts"))
+const args = process.argv.slice(2)
+
+void (isClientCommand(args)
+  ? import("./ClientMain.ts")
+  : isAgentCommand(args)
+    ? import("./AgentMain.ts")
+    : import("./ServiceMain.ts"))

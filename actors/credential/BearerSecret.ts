@@ -14,7 +14,9 @@ export const bearerPrefixes = {
   addressChange: "svce_",
   upstreamSignIn: "svcu_",
   setupTicket: "svch_",
-  oauthState: "svco_"
+  oauthState: "svco_",
+  agentEnrolment: "svcn_",
+  agentSession: "svcg_"
 } as const
 export type BearerKind = keyof typeof bearerPrefixes
 

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { ApplyJob } from "../../runner/execution/RunJob.ts"
 import type { RunControl as PlaceControl } from "../../runner/execution/RunPlace.ts"
+import type { ApplyOutcome } from "../../runner/execution/RunOutcome.ts"
 import { transaction } from "../database/Transaction.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { RunHandover } from "../run/RunHandover.ts"
@@ -12,10 +13,10 @@ import { ApplySettlement } from "./ApplySettlement.ts"
 import { makePostApplyChecks } from "./PostApplyChecks.ts"
 import { endRun } from "./RunEnding.ts"
 import { RunPlans } from "./RunPlans.ts"
-import { inSteps } from "./RunSteps.ts"
+import type { RunSteps } from "./RunSteps.ts"
 
 /** Applies exactly the reviewed plan file: what was approved is what runs, or nothing does (design, section 5). */
-export const makeApplyExecution = Effect.gen(function* () {
+export const makeApplySteps = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runner = yield* ModuleRunner
   const settlement = yield* ApplySettlement
@@ -24,22 +25,20 @@ export const makeApplyExecution = Effect.gen(function* () {
   const killPoint = yield* KillPoint
   const ending = { lifecycle: yield* RunLifecycle, handover: yield* RunHandover }
 
-  return inSteps(
-    {
-      prepare: yield* makeApplyPreparation,
-      execute: (job: ApplyJob, control: PlaceControl) =>
-        Effect.tapError(runner.apply(job, control), ({ message }) => control.sink.log("prepare", "system", message)),
-      settle: Effect.fn("Run.settleApply")(function* (hold, result, control) {
-        // Nobody can repeat what the tool did: its outcome must not be lost to a full disk.
-        const checked = yield* control.record(settlement.settle(hold, result))
-        if (checked === undefined) return
-        yield* killPoint("apply.committed")
-        const checks = yield* postApplyChecks(checked.capsuleId, checked.lifecycle, control)
-        yield* control.record(settlement.conclude(hold, checks))
-      }),
-      refuse: (run, { code, evidence, message }) =>
-        transaction(sql)(Effect.andThen(plans.drop(run.plan_run_id), endRun(ending, run, { code, message }, evidence)))
-    },
-    killPoint
-  )
+  const steps: RunSteps<ApplyJob, ApplyOutcome> = {
+    prepare: yield* makeApplyPreparation,
+    execute: (job: ApplyJob, control: PlaceControl) =>
+      Effect.tapError(runner.apply(job, control), ({ message }) => control.sink.log("prepare", "system", message)),
+    settle: Effect.fn("Run.settleApply")(function* (hold, result, control) {
+      // Nobody can repeat what the tool did: its outcome must not be lost to a full disk.
+      const checked = yield* control.record(settlement.settle(hold, result))
+      if (checked === undefined) return
+      yield* killPoint("apply.committed")
+      const checks = yield* postApplyChecks(checked.capsuleId, checked.lifecycle, control)
+      yield* control.record(settlement.conclude(hold, checks))
+    }),
+    refuse: (run, { code, evidence, message }) =>
+      transaction(sql)(Effect.andThen(plans.drop(run.plan_run_id), endRun(ending, run, { code, message }, evidence)))
+  }
+  return steps
 })

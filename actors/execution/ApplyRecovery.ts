@@ -119,13 +119,18 @@ export class ApplyRecovery extends Context.Service<
       const configs = yield* InstallConfigStore
       const preparations = yield* RunPreparations
 
-      /** Decided by the ledger alone: the phase is written before the tool starts. A run folder can be lost, an event cannot. */
+      /**
+       * Decided by the ledger alone: the phase, or the answer to an agent, is written before the tool starts. A run folder can be lost, an
+       * event cannot.
+       */
       const mayHaveStarted = (run: RunRow) =>
-        sql`SELECT 1 AS one FROM run_events WHERE run_id = ${run.id} AND kind = 'run.phase'
+        run.start_acknowledged_at !== null
+          ? Effect.succeed(true)
+          : sql`SELECT 1 AS one FROM run_events WHERE run_id = ${run.id} AND kind = 'run.phase'
           AND json_extract(data, '$.phase') = 'apply' LIMIT 1`.pipe(
-          Effect.map((rows) => rows.length > 0),
-          Effect.orDie
-        )
+              Effect.map((rows) => rows.length > 0),
+              Effect.orDie
+            )
 
       /**
        * The tool may have started more than it reported: every creation in the plan without a trace in the state or the tool's

@@ -3,36 +3,31 @@ import { SqlClient } from "effect/sql"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { DriftJob } from "../../runner/execution/RunJob.ts"
 import type { RunControl as PlaceControl } from "../../runner/execution/RunPlace.ts"
+import type { DriftOutcome } from "../../runner/execution/RunOutcome.ts"
 import { transaction } from "../database/Transaction.ts"
-import { KillPoint } from "../KillPoint.ts"
 import { RunHandover } from "../run/RunHandover.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { makeDriftPreparation } from "./DriftPreparation.ts"
 import { DriftSettlement } from "./DriftSettlement.ts"
 import { failRun } from "./RunEnding.ts"
-import { inSteps } from "./RunSteps.ts"
+import type { RunSteps } from "./RunSteps.ts"
 
 /**
  * Compares the state with the real objects, and records the result on the Capsule. It never waits for approval and changes
  * nothing.
  */
-export const makeDriftExecution = Effect.gen(function* () {
+export const makeDriftSteps = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runner = yield* ModuleRunner
   const settlement = yield* DriftSettlement
-  const killPoint = yield* KillPoint
   const ending = { lifecycle: yield* RunLifecycle, handover: yield* RunHandover }
 
-  return inSteps(
-    {
-      prepare: yield* makeDriftPreparation,
-      execute: (job: DriftJob, control: PlaceControl) =>
-        Effect.tapError(runner.driftCheck(job, control), ({ message }) =>
-          control.sink.log("prepare", "system", message)
-        ),
-      settle: settlement.settle,
-      refuse: (run, { code, message }) => transaction(sql)(failRun(ending, run, { code, message }))
-    },
-    killPoint
-  )
+  const steps: RunSteps<DriftJob, DriftOutcome> = {
+    prepare: yield* makeDriftPreparation,
+    execute: (job: DriftJob, control: PlaceControl) =>
+      Effect.tapError(runner.driftCheck(job, control), ({ message }) => control.sink.log("prepare", "system", message)),
+    settle: settlement.settle,
+    refuse: (run, { code, message }) => transaction(sql)(failRun(ending, run, { code, message }))
+  }
+  return steps
 })

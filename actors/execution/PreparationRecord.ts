@@ -4,10 +4,12 @@ import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { RunDemands } from "../../runner/sandbox/RunDemands.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
+import { localPool } from "../../schema/agent/PoolName.ts"
 import { holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { type PreparationForm, RunPreparations } from "../run/RunPreparations.ts"
 import type { RunRow } from "../run/RunRow.ts"
+import { makeAgentMachine } from "./AgentMachine.ts"
 import { blocked } from "./RunBlocked.ts"
 
 /** What is recorded on the Run itself. `shown`: the evidence that readers see while the Run executes. */
@@ -25,6 +27,7 @@ export const makePreparationRecord = Effect.gen(function* () {
   const runner = yield* ModuleRunner
   const ledger = yield* RunLedger
   const preparations = yield* RunPreparations
+  const agents = yield* makeAgentMachine
 
   return Effect.fnUntraced(function* <A extends { readonly evidence: RunEvidence }>(
     run: RunRow,
@@ -33,13 +36,16 @@ export const makePreparationRecord = Effect.gen(function* () {
     prepared: A
   ) {
     const hold = holdOf(run)
-    const confinement = yield* runner
-      .confinement(demands)
-      .pipe(
-        Effect.mapError(({ diagnostics, message, reason }) =>
-          blocked(reason, message, { ...prepared.evidence, diagnostics })
-        )
-      )
+    const confinement =
+      run.pool === localPool
+        ? yield* runner
+            .confinement(demands)
+            .pipe(
+              Effect.mapError(({ diagnostics, message, reason }) =>
+                blocked(reason, message, { ...prepared.evidence, diagnostics })
+              )
+            )
+        : yield* agents.confinement(run)
     yield* Effect.gen(function* () {
       yield* ledger.record(hold, confinement)
       if (shown !== undefined) yield* ledger.mergeEvidence(hold, shown)

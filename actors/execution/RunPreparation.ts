@@ -258,7 +258,7 @@ export class RunPreparation extends Context.Service<
           )
         }
         if (capsule.credential_wait !== null) yield* capsules.annotate(capsule.id, { credential_wait: null })
-        const tool = yield* profiles.tool(capsule, profile, evidence)
+        const tool = yield* profiles.tool(run, capsule, profile, evidence)
         // The report may be older than the tool.
         const [unfit] = toolProblems(scan, tool)
         if (unfit !== undefined) {

@@ -1,20 +1,23 @@
 import { Effect } from "effect"
 import { toolTitles } from "../../runner/toolchain/Tool.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
-import type { RunEvidence } from "../../schema/records/Run.ts"
+import { localPool } from "../../schema/agent/PoolName.ts"
+import type { RunEvidence, ToolIdentity } from "../../schema/records/Run.ts"
 import { holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import type { LoadedInstallConfig } from "../configuration/InstallConfigStore.ts"
 import { type NamedProfile, OperatorConfigs, profileNameOf, profileOf } from "../configuration/OperatorConfigs.ts"
-import { blocked } from "./RunBlocked.ts"
+import { makeAgentMachine } from "./AgentMachine.ts"
+import { blocked, type RunBlocked } from "./RunBlocked.ts"
 
 /** Which profile executes a Run, and with which tool. */
 export const makeRunProfiles = Effect.gen(function* () {
   const ledger = yield* RunLedger
   const toolchain = yield* Toolchain
   const operator = yield* OperatorConfigs
+  const agents = yield* makeAgentMachine
 
   /** Recorded before execution, so that it is known however the Run ends. */
   const of = Effect.fnUntraced(function* (run: RunRow, config: LoadedInstallConfig) {
@@ -26,12 +29,24 @@ export const makeRunProfiles = Effect.gen(function* () {
         `The execution profile ${name} of this Capsule's configuration is not defined any more. Plan again to follow the operator's policy, or ask the operator to define it.`
       )
     }
+    const pool = profile.profile.pool ?? localPool
+    if (pool !== run.pool) {
+      return yield* blocked(
+        "profile_unavailable",
+        `The execution profile ${name} uses the pool ${pool} now, and this Run was queued for ${run.pool}. Start it again.`
+      )
+    }
     yield* ledger.record(holdOf(run), { profile: profile.name, profile_digest: profile.digest })
     return profile
   })
 
   /** A Capsule keeps the tool that applied it, and a profile may require a tool and version. */
-  const tool = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, profile: NamedProfile, evidence: RunEvidence) {
+  const tool = Effect.fnUntraced(function* (
+    run: RunRow,
+    capsule: GuardedCapsuleRow,
+    profile: NamedProfile,
+    evidence: RunEvidence
+  ): Effect.fn.Return<ToolIdentity, RunBlocked> {
     const wanted = profile.profile.tool
     if (capsule.tool_name !== null && wanted?.name !== undefined && wanted.name !== capsule.tool_name) {
       return yield* blocked(
@@ -40,6 +55,7 @@ export const makeRunProfiles = Effect.gen(function* () {
         evidence
       )
     }
+    if (run.pool !== localPool) return yield* agents.tool(run, evidence)
     const name = capsule.tool_name ?? wanted?.name
     return yield* toolchain
       .resolve(name === undefined && wanted?.version === undefined ? undefined : { name, version: wanted?.version })

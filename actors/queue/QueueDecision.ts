@@ -1,4 +1,4 @@
-import type { QueueReason, SlotPool } from "../../schema/records/QueuePlace.ts"
+import type { QueueReason } from "../../schema/records/QueuePlace.ts"
 import type { RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 
 /** Places of one pool: in all, and how many of them one Workspace may hold. */
@@ -6,13 +6,23 @@ export interface PoolLimits {
   readonly places: number
   readonly perWorkspace: number
 }
-export type QueueLimits = Readonly<Record<SlotPool, PoolLimits>>
+
+/** The places of the control plane. Those of a pool of agents are counted by the agents, which ask only when they have one. */
+export interface QueueLimits {
+  readonly runs: PoolLimits
+  readonly builds: PoolLimits
+}
+
+const unlimited: PoolLimits = { places: Number.POSITIVE_INFINITY, perWorkspace: Number.POSITIVE_INFINITY }
+
+const limitsOf = (limits: QueueLimits, pool: string): PoolLimits =>
+  pool === "runs" || pool === "builds" ? limits[pool] : unlimited
 
 /** What the decision needs of a Run. `capsuleLine` is absent where the Run may execute beside others of its Capsule. */
 interface Standing {
   readonly id: RunId
   readonly workspaceId: WorkspaceId
-  readonly pool: SlotPool
+  readonly pool: string
   readonly capsuleLine?: string | undefined
 }
 
@@ -40,10 +50,12 @@ export interface QueueState {
 /** The position of a queued Run, before it is put into words. */
 export interface Place {
   readonly position: number
-  readonly pool: SlotPool
+  readonly pool: string
   readonly reason: QueueReason
   readonly heldByRunId?: RunId
   readonly limit?: number
+  /** With `no_agent`: what is missing, as a sentence. */
+  readonly missing?: string
 }
 
 export interface Decision {
@@ -98,7 +110,7 @@ const oldest = (runs: ReadonlyArray<RunningRun>): RunningRun | undefined =>
 /** What prevents a Run that does not wait for its Capsule from starting, in any order. */
 const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place, "position"> | undefined => {
   const { pool } = run
-  const { perWorkspace, places } = limits[pool]
+  const { perWorkspace, places } = limitsOf(limits, pool)
   const inPool = running.filter((other) => other.pool === pool)
   const own = inPool.filter(({ workspaceId }) => workspaceId === run.workspaceId)
   const holder = oldest(own)
@@ -115,7 +127,7 @@ const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place
 /** Where a person's Run waits that its Capsule does not block. */
 export interface AskedRun {
   readonly workspaceId: WorkspaceId
-  readonly pool: SlotPool
+  readonly pool: string
 }
 
 /**
@@ -131,7 +143,8 @@ export const givingWay = (
   for (const { pool, workspaceId } of asked) {
     const inPool = running.filter((run) => run.pool === pool)
     const own = inPool.filter((run) => run.workspaceId === workspaceId)
-    const holders = own.length >= limits[pool].perWorkspace ? own : inPool.length >= limits[pool].places ? inPool : []
+    const { perWorkspace, places } = limitsOf(limits, pool)
+    const holders = own.length >= perWorkspace ? own : inPool.length >= places ? inPool : []
     const checks = holders.filter(({ scheduledCheck }) => scheduledCheck !== undefined)
     if (checks.some(({ id }) => stopping.has(id))) continue
     const last = checks.toSorted((a, b) => compared(b.startedAt, a.startedAt) || compared(a.id, b.id))[0]
@@ -173,7 +186,7 @@ export const decide = (state: QueueState): Decision => {
   const ready = state.queued.filter(({ id }) => !busy.has(id))
   const places = new Map(busy)
   const startable: Array<QueuedRun> = []
-  for (const pool of ["runs", "builds"] as const) {
+  for (const pool of new Set(["runs", "builds", ...ready.map((run) => run.pool)])) {
     const inPool = ready.filter((run) => run.pool === pool)
     const workspaces = [...grouped(inPool, ({ workspaceId }) => workspaceId).values()].map(workspaceOrder)
     for (const runs of workspaces) {

@@ -4,6 +4,7 @@ import type { AskedRun, QueuedRun, QueueLimits, RunningRun } from "./QueueDecisi
 import { Flag, type RowOf, rowShape } from "../database/Table.ts"
 import { RunRow } from "../run/RunRow.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
+import { placesOfPool } from "../run/RunPools.ts"
 import { RunTurnRow } from "./RunTurnRow.ts"
 
 const QueuedRow = rowShape({
@@ -35,6 +36,9 @@ const toQueued = (row: QueuedRow): QueuedRun => ({
   workspaceTurn: row.workspace_turn,
   subjectTurn: row.subject_turn
 })
+
+/** How many Runs of one person an agent may pass over for want of what they need. */
+const mostOfPerson = 50
 
 /**
  * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn is nearest.
@@ -98,6 +102,11 @@ export class QueueRows extends Context.Service<
      * next Run is among them.
      */
     readonly candidates: (limits: QueueLimits) => Effect.Effect<ReadonlyArray<QueuedRun>>
+    /**
+     * Those of a pool of agents, in the Workspaces to which it is assigned: the first claimable Runs of each person, since the
+     * very first may need what the asking agent does not have.
+     */
+    readonly candidatesOf: (pool: string) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /** Where people's Runs wait for a place. */
     readonly asked: Effect.Effect<ReadonlyArray<AskedRun>>
     /** A Workspace's queued Runs, in order of arrival. */
@@ -132,6 +141,22 @@ export class QueueRows extends Context.Service<
       const candidates = (limits: QueueLimits) =>
         Effect.map(Effect.orDie(QueuedRow.rows(sql)`${nearestInTurn(sql, limits)}`), (rows) => rows.map(toQueued))
 
+      const candidatesOf = Effect.fnUntraced(function* (pool: string) {
+        const places = placesOfPool(pool)
+        const rows = yield* QueuedRow.rows(sql)`
+          SELECT r.id, r.workspace_id, r.slot_pool, r.subject, r.capsule_line, r.drift, r.queued_at,
+            COALESCE((SELECT MAX(turn) FROM run_turns t
+              WHERE t.slot_pool = r.slot_pool AND t.workspace_id = r.workspace_id), 0) AS workspace_turn,
+            COALESCE((SELECT turn FROM run_turns t WHERE t.slot_pool = r.slot_pool AND t.workspace_id = r.workspace_id
+              AND t.subject = r.subject), 0) AS subject_turn
+          FROM (SELECT *, COALESCE(created_by, '') AS subject, (type = 'drift_check') AS drift, ROW_NUMBER() OVER (
+              PARTITION BY workspace_id, COALESCE(created_by, ''), (type = 'drift_check') ORDER BY queued_at, id) AS place
+            FROM runs WHERE status = 'queued' AND capsule_wait = 0 AND slot_pool = ${places}) r
+          WHERE r.place <= ${mostOfPerson} AND EXISTS (SELECT 1 FROM agent_pool_workspaces w
+            WHERE w.pool = ${pool} AND w.workspace_id = r.workspace_id)`
+        return rows.map(toQueued)
+      }, Effect.orDie)
+
       const asked = Effect.orDie(AskedRow.rows(
         sql
       )`SELECT DISTINCT workspace_id AS "workspaceId", slot_pool AS pool FROM runs
@@ -163,7 +188,7 @@ export class QueueRows extends Context.Service<
         })}`
       }, Effect.orDie)
 
-      return QueueRows.of({ running, candidates, asked, queuedOf, countOf, turnTaken })
+      return QueueRows.of({ running, candidates, candidatesOf, asked, queuedOf, countOf, turnTaken })
     })
   )
 }

@@ -1,10 +1,11 @@
 import type { QueuePlace } from "../../schema/records/QueuePlace.ts"
+import { slotPoolOf } from "../run/RunPools.ts"
 import type { Place } from "./QueueDecision.ts"
 
 /** A place with its sentence, as a row refers to Runs: by plain text ids. */
 export type WordedPlace = typeof QueuePlace.Encoded
 
-const sentence = ({ heldByRunId, limit, pool, reason }: Place): string => {
+const sentence = ({ heldByRunId, limit, missing, pool, reason }: Place): string => {
   const what = pool === "builds" ? "syncs, checks and builds" : "Runs"
   switch (reason) {
     case "capsule_busy":
@@ -17,9 +18,14 @@ const sentence = ({ heldByRunId, limit, pool, reason }: Place): string => {
         : `All ${limit} places for ${what} are taken. Workspaces take turns when one becomes free.`
     case "place_kept":
       return "The last free place is kept for what a person may ask for; a drift check waits until another is free."
+    case "no_agent":
+      return missing ?? "No agent of its pool can execute it now."
     case "turn":
       return "Nothing is in its way: it starts when it is its turn."
   }
 }
 
-export const inWords = (place: Place): WordedPlace => ({ ...place, message: sentence(place) })
+export const inWords = (place: Place): WordedPlace => {
+  const { missing: _, ...shown } = place
+  return { ...shown, pool: slotPoolOf(place.pool), message: sentence(place) }
+}

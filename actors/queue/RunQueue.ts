@@ -1,8 +1,10 @@
-import { Context, Effect, Layer, Queue } from "effect"
+import { Context, Effect, Layer, Queue, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../database/Transaction.ts"
 import { giveWay } from "../run/GivingWay.ts"
-import { decide, givingWay, type QueuedRun, type QueueLimits, type RunningRun } from "./QueueDecision.ts"
+import { decide, givingWay, type Place, type QueuedRun, type QueueLimits, type RunningRun } from "./QueueDecision.ts"
+import { PoolReach } from "../pool/PoolReach.ts"
+import type { RunId } from "../../schema/records/Ids.ts"
 import { QueueRows } from "./QueueRows.ts"
 import { inWords, type WordedPlace } from "./QueueWords.ts"
 import type { RunCancels } from "../run/RunCancels.ts"
@@ -33,8 +35,19 @@ export class RunQueue extends Context.Service<
     readonly wake: Effect.Effect<void>
     /** Waits for the next wake-up. */
     readonly woken: Effect.Effect<void>
+    /** The same for one of many who wait: each wake-up from now on is a message. */
+    readonly listen: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope>
     /** Takes the next runnable Run: it is `running` and owned by `owner` when this answers. */
     readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
+    /**
+     * The same for a pool of agents, in the caller's transaction: the first Run in turn that `fits` the asking agent. One that does not
+     * holds up nobody.
+     */
+    readonly claimOf: (
+      pool: string,
+      owner: string,
+      fits: (runId: RunId) => Effect.Effect<boolean>
+    ) => Effect.Effect<RunRow | undefined>
     /** The position of a queued Run; `none` for any other. */
     readonly place: (run: ListedRun) => Effect.Effect<WordedPlace | undefined>
     /** The same for a page of Runs, with one read of the queue per Workspace. */
@@ -48,7 +61,9 @@ export class RunQueue extends Context.Service<
       const lifecycle = yield* RunLifecycle
       const rows = yield* QueueRows
       const settings = yield* RunSettings
+      const reach = yield* PoolReach
       const signals = yield* Queue.sliding<void>(1)
+      const listeners = new Set<Queue.Queue<void>>()
       const stopping = yield* Effect.context<RunCancels | RunLifecycle | SqlClient.SqlClient>()
 
       const limits: QueueLimits = {
@@ -76,6 +91,32 @@ export class RunQueue extends Context.Service<
         return claimed
       }, transaction(sql))
 
+      /** What only an agent can say is asked last: whoever waits for its Capsule does not wait for an agent yet. */
+      const reached = Effect.fnUntraced(function* (place: Place, run: ListedRun): Effect.fn.Return<Place> {
+        const missing = place.reason === "turn" ? yield* reach.missing(run) : undefined
+        return missing === undefined ? place : { ...place, reason: "no_agent", missing }
+      })
+
+      const claimOf = Effect.fn("RunQueue.claimOf")(function* (
+        pool: string,
+        owner: string,
+        fits: (runId: RunId) => Effect.Effect<boolean>
+      ) {
+        let queued = yield* rows.candidatesOf(pool)
+        if (queued.length === 0) return undefined
+        const running = yield* rows.running
+        while (true) {
+          const { next } = decide({ limits, running, queued })
+          if (next === undefined) return undefined
+          const claimed = (yield* fits(next.id)) ? yield* lifecycle.claim(next.id, owner) : undefined
+          if (claimed !== undefined) {
+            yield* rows.turnTaken(next)
+            return claimed
+          }
+          queued = queued.filter(({ id }) => id !== next.id)
+        }
+      })
+
       const places = Effect.fnUntraced(function* (runs: ReadonlyArray<ListedRun>) {
         const wanted = new Map<string, WordedPlace>()
         const queued = runs.filter(({ status }) => status === "queued")
@@ -88,18 +129,26 @@ export class RunQueue extends Context.Service<
           // The queue may exceed its limit after the limit was lowered: the rest comes after what was read.
           const beyond = asked.filter(({ id }) => !seen.has(id)).map(standing)
           const decided = decide({ limits, running, queued: [...window, ...beyond] })
-          for (const { id } of asked) {
+          for (const run of asked) {
+            const { id } = run
             const place = decided.places.get(id)
-            if (place !== undefined) wanted.set(id, inWords(place))
+            if (place !== undefined) wanted.set(id, inWords(yield* reached(place, run)))
           }
         }
         return wanted
       })
 
       return RunQueue.of({
-        wake: Effect.asVoid(Queue.offer(signals, undefined)),
+        wake: Effect.sync(() => {
+          for (const signal of [signals, ...listeners]) Queue.offerUnsafe(signal, undefined)
+        }),
         woken: Queue.take(signals),
+        listen: Effect.acquireRelease(
+          Effect.tap(Queue.sliding<void>(1), (own) => Effect.sync(() => void listeners.add(own))),
+          (own) => Effect.sync(() => void listeners.delete(own))
+        ),
         claim,
+        claimOf,
         place: (run) => Effect.map(places([run]), (found) => found.get(run.id)),
         places
       })

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import type { SlotPool } from "../../schema/records/QueuePlace.ts"
+import { localPool } from "../../schema/agent/PoolName.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import { capsuleExclusiveTypes, type PlanPurpose, type RunType } from "../../schema/records/Run.ts"
 import type { ChangesOf } from "../database/Table.ts"
@@ -10,6 +10,8 @@ import { KillPoint } from "../KillPoint.ts"
 import { type HoldLost, changedUnder, holdLost, isHeld, type RunHold } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { RunLifecycle, type SeenRun } from "./RunLifecycle.ts"
+import { isApply } from "./RunAttempt.ts"
+import { placesOfPool, RunPools } from "./RunPools.ts"
 import { mergedEvidence, pendingPlan, RunRow, SpecJson } from "./RunRow.ts"
 import type {
   CapsuleId,
@@ -78,6 +80,7 @@ export type RecordedColumns = Pick<
   | "provider_apply_succeeded"
   | "state_version_id"
   | "quiet"
+  | "agent_unreachable_since"
 >
 
 /** The rows of Runs, but for their moves, which are `RunLifecycle`'s. Every method works in the caller's transaction. */
@@ -91,6 +94,8 @@ export class RunLedger extends Context.Service<
     /** Records what an execution found out. */
     readonly record: (hold: RunHold, columns: RecordedColumns) => Effect.Effect<void, HoldLost>
     readonly mergeEvidence: (hold: RunHold, evidence: RunEvidence) => Effect.Effect<void, HoldLost>
+    /** Records that the tool of an apply may start, before it does. A repeated call changes nothing. */
+    readonly acknowledgeStart: (hold: RunHold) => Effect.Effect<void, HoldLost>
     /** Voids every unapplied plan that was reviewed under an earlier secret rule. */
     readonly supersedeOutdated: Effect.Effect<void>
     /** Voids every plan of a Capsule that was computed for older authority, an older state or other inputs. Returns their ids. */
@@ -128,6 +133,7 @@ export class RunLedger extends Context.Service<
       const journal = yield* RunJournal
       const lifecycle = yield* RunLifecycle
       const killPoint = yield* KillPoint
+      const pools = yield* RunPools
 
       const find = Effect.fnUntraced(function* (id: RunId | null) {
         const rows = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${id}`
@@ -138,7 +144,7 @@ export class RunLedger extends Context.Service<
        * Fetching and building take as long as a remote server or a build command, and change nothing: they must not take the
        * places of applies.
        */
-      const poolOf = Effect.fnUntraced(function* (run: NewRun): Effect.fn.Return<SlotPool, SqlError.SqlError> {
+      const ownPlaces = Effect.fnUntraced(function* (run: NewRun): Effect.fn.Return<string, SqlError.SqlError> {
         if (run.type === "source_sync" || run.type === "compatibility_check") return "builds"
         if (run.type !== "plan" && run.type !== "destroy_plan") return "runs"
         const built = yield* sql`SELECT 1 AS one FROM install_configs
@@ -146,8 +152,19 @@ export class RunLedger extends Context.Service<
         return built.length > 0 ? "builds" : "runs"
       })
 
+      /** A saved plan binds the tool and its platform, so it is applied where it was made. */
+      const poolOf = Effect.fnUntraced(function* (run: NewRun): Effect.fn.Return<string, SqlError.SqlError> {
+        if (isApply(run.type)) {
+          const [plan] = yield* RunRow.some(sql, "pool")`SELECT pool FROM runs WHERE id = ${run.planRunId ?? null}`
+          return plan?.pool ?? localPool
+        }
+        const isOfModule = run.type === "plan" || run.type === "destroy_plan" || run.type === "drift_check"
+        return isOfModule ? yield* pools(run.installConfigId) : localPool
+      })
+
       const insert = Effect.fn("RunLedger.insert")(function* (run: NewRun) {
         const at = yield* now
+        const pool = yield* poolOf(run)
         yield* sql`INSERT INTO runs ${RunRow.values(sql, {
           id: run.id,
           workspace_id: run.workspaceId,
@@ -176,7 +193,8 @@ export class RunLedger extends Context.Service<
           quiet: run.quiet === true ? 1 : 0,
           spec: SpecJson.write(run.spec),
           evidence: mergedEvidence("{}", run.evidence ?? {}),
-          slot_pool: yield* poolOf(run),
+          pool,
+          slot_pool: pool === localPool ? yield* ownPlaces(run) : placesOfPool(pool),
           capsule_line: capsuleExclusiveTypes.includes(run.type) ? (run.capsuleId ?? null) : null,
           created_at: at,
           queued_at: at
@@ -205,6 +223,15 @@ export class RunLedger extends Context.Service<
         yield* changedUnder(
           hold,
           Effect.orDie(sql`UPDATE runs SET ${RunRow.changes(sql, merged)} WHERE ${isHeld(sql, hold)} RETURNING id`)
+        )
+      })
+
+      const acknowledgeStart = Effect.fn("RunLedger.acknowledgeStart")(function* (hold: RunHold) {
+        const at = yield* now
+        yield* changedUnder(
+          hold,
+          Effect.orDie(sql`UPDATE runs SET start_acknowledged_at = COALESCE(start_acknowledged_at, ${at})
+            WHERE ${isHeld(sql, hold)} RETURNING id`)
         )
       })
 
@@ -312,6 +339,7 @@ export class RunLedger extends Context.Service<
         held,
         record,
         mergeEvidence,
+        acknowledgeStart,
         supersedeOutdated,
         supersedePlans,
         applicablePlans,

@@ -83,7 +83,13 @@ export class RunLifecycle extends Context.Service<
       const claim = Effect.fn("RunLifecycle.claim")(function* (id: RunId, owner: string) {
         const at = yield* now
         // Sequences restart their batch numbers for the new fence, and lines may follow again.
-        const fresh = { last_event_batch: 0, last_log_batch: 0, log_ended_at: null, start_acknowledged_at: null }
+        const fresh = {
+          last_event_batch: 0,
+          last_log_batch: 0,
+          log_ended_at: null,
+          start_acknowledged_at: null,
+          agent_unreachable_since: null
+        }
         const [claimed] = yield* RunRow.rows(sql)`UPDATE runs
           SET ${RunRow.changes(sql, { status: "running", owner, started_at: at, ...fresh })}, attempt = attempt + 1, fence = fence + 1
           WHERE id = ${id} AND status = 'queued' RETURNING *`

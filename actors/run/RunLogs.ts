@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Schedule, Schema, type Scope, Semaphore } from 
 import { SqlClient } from "effect/sql"
 import { type LogStream, type RunLogEntry, type RunPhase } from "../../schema/events/RunEvent.ts"
 import { rowShape } from "../database/Table.ts"
+import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import type { HoldLost, RunHold } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
@@ -27,7 +28,7 @@ const mostLastBytes = 256 * 1024
 /** The overhead of a line besides its text. */
 const lineBytes = 96
 
-const LogSize = rowShape({ bytes: Schema.NullOr(Schema.Int) })
+const LogSize = rowShape({ bytes: Schema.NullOr(Schema.Int), batch: Schema.NullOr(Schema.Int) })
 
 type Line = Omit<RunLogEntry, "seq">
 
@@ -51,6 +52,12 @@ export class RunLogs extends Context.Service<
   {
     /** Opens the log for one execution; it ends with the scope. */
     readonly open: (hold: RunHold) => Effect.Effect<RunLog, never, Scope.Scope>
+    /** Takes a batch of lines that an agent sent; one that comes again is stored once. Lines beyond the limit of a log are left out. */
+    readonly receive: (
+      hold: RunHold,
+      number: number,
+      lines: ReadonlyArray<Omit<RunLogEntry, "seq">>
+    ) => Effect.Effect<void, HoldLost>
     /** Ends the logs of Runs that are not executing and whose execution did not end them; nothing else may be executing. */
     readonly endAbandoned: Effect.Effect<void>
   }
@@ -63,21 +70,58 @@ export class RunLogs extends Context.Service<
       const { mostLogBytes } = yield* RunSettings
       const layerScope = yield* Effect.scope
 
+      const sizeOf = ({ fence, runId }: RunHold) =>
+        LogSize.rows(sql)`SELECT (SELECT SUM(bytes) FROM run_log_chunks WHERE run_id = ${runId}) AS bytes,
+          (SELECT last_log_batch FROM runs WHERE id = ${runId} AND fence = ${fence}) AS batch`
+
+      const receive = Effect.fn("RunLogs.receive")(function* (
+        hold: RunHold,
+        number: number,
+        lines: ReadonlyArray<Omit<RunLogEntry, "seq">>
+      ) {
+        const [size] = yield* sizeOf(hold)
+        const taken = size?.bytes ?? 0
+        let bytes = 0
+        const kept: Array<Line> = []
+        for (const line of lines) {
+          const more = line.text.length + lineBytes
+          if (taken + bytes + more > mostLogBytes) break
+          bytes += more
+          kept.push(line)
+        }
+        if (kept.length < lines.length && taken <= mostLogBytes) {
+          const text = `The log of a Run keeps its first ${mostLogBytes} bytes: lines were left out from here on.`
+          kept.push({ at: yield* now, phase: lines[kept.length]?.phase ?? "state", stream: "system", text })
+          // Beyond the limit, so that nobody says so again.
+          bytes = mostLogBytes - taken + 1
+        }
+        const last = yield* logBatch(sql, hold, { number, count: kept.length }, null)
+        if (last === undefined || kept.length === 0) return
+        yield* sql`INSERT INTO run_log_chunks ${RunLogChunkRow.values(sql, {
+          run_id: hold.runId,
+          first_seq: last + 1,
+          last_seq: last + kept.length,
+          bytes,
+          entries: LogEntriesJson.write(kept.map((line, index): RunLogEntry => ({ seq: last + 1 + index, ...line })))
+        })}`
+        yield* sql.afterCommit(Effect.sync(() => journal.wake(hold.runId)))
+      }, transaction(sql))
+
       const open = Effect.fnUntraced(function* (hold: RunHold) {
         const { runId } = hold
-        const earlier = yield* LogSize.rows(sql)`
-          SELECT SUM(bytes) AS bytes FROM run_log_chunks WHERE run_id = ${runId}`.pipe(Effect.orDie)
+        const [earlier] = yield* Effect.orDie(sizeOf(hold))
         const writing = yield* Semaphore.make(1)
         const scope = yield* Effect.scope
         let pending: Array<Line> = []
         let pendingBytes = 0
         // Kept as sent until it is known to be stored: it may have been stored although the database failed.
         let unsent: LogBatch | undefined
-        let batches = 0
+        // An agent may have written under this fence before.
+        let batches = earlier?.batch ?? 0
         let lost: HoldLost | undefined
         let dropped = 0
         let timerArmed = false
-        let taken = earlier[0]?.bytes ?? 0
+        let taken = earlier?.bytes ?? 0
         let lastLines: Array<Line> = []
         let lastBytes = 0
         let leftOut = 0
@@ -233,7 +277,7 @@ export class RunLogs extends Context.Service<
           WHERE started_at IS NOT NULL AND log_ended_at IS NULL AND pool = 'local' AND status NOT IN ('queued', 'running')`
       }).pipe(Effect.orDie, Effect.withSpan("RunLogs.endAbandoned"))
 
-      return RunLogs.of({ open, endAbandoned })
+      return RunLogs.of({ open, receive, endAbandoned })
     })
   )
 }

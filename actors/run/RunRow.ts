@@ -15,7 +15,8 @@ import {
   WorkspaceId
 } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
-import { type QueuePlace, SlotPool } from "../../schema/records/QueuePlace.ts"
+import { localPool } from "../../schema/agent/PoolName.ts"
+import type { QueuePlace } from "../../schema/records/QueuePlace.ts"
 import {
   LatestRun,
   PlanPurpose,
@@ -75,9 +76,11 @@ export const RunRow = table(
     /** Grows with every claim, and never goes down. */
     fence: Schema.Int,
     lease_seconds: Schema.NullOr(Schema.Int),
-    /** The pool of runners that the Run is for; not the places of the queue, which are `slot_pool`. */
+    /** The pool that executes the Run: `local`, or one of agents. The places that it waits for are `slot_pool`. */
     pool: Schema.String,
     start_acknowledged_at: Schema.NullOr(Timestamp),
+    /** Since when the agent that executes the Run has been silent; none while it is heard of. */
+    agent_unreachable_since: Schema.NullOr(Timestamp),
     last_event_seq: Schema.Int,
     last_event_batch: Schema.Int,
     last_log_seq: Schema.Int,
@@ -107,7 +110,7 @@ export const RunRow = table(
     cancel_reason: Schema.NullOr(Schema.String),
     created_at: Timestamp,
     queued_at: Timestamp,
-    slot_pool: SlotPool,
+    slot_pool: Schema.String,
     /** The Capsule in whose line the Run stands; none where it may execute beside others of its Capsule. */
     capsule_line: Schema.NullOr(CapsuleId),
     /** Kept by triggers: whether the Run waits for others of its line. */
@@ -213,6 +216,9 @@ export const toRun = (row: ListedRun, queue?: typeof QueuePlace.Encoded): Run =>
       finishedAt: row.finished_at,
       expiresAt: row.expires_at,
       logRemovedAt: row.log_removed_at,
+      pool: row.pool === localPool ? undefined : row.pool,
+      agentId: row.pool === localPool ? undefined : row.owner,
+      agentUnreachableSince: row.status === "running" ? row.agent_unreachable_since : undefined,
       queue: row.status === "queued" ? queue : undefined,
       error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" }
     })

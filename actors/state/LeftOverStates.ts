@@ -33,6 +33,8 @@ export interface NewLeftOverState {
   /** The secret inputs of the apply; `undefined` when unknown. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
   readonly build: BuildColumns | undefined
+  /** Which of the states that one Run left; the one of its settlement without it. */
+  readonly part?: string | undefined
 }
 
 const place = (row: Pick<LeftOverStateRow, "id" | "workspace_id">, column: "state" | "sealed_secrets") => ({
@@ -89,10 +91,10 @@ export class LeftOverStates extends Context.Service<
       const checkpoints = yield* RunCheckpoints
 
       const keep = Effect.fn("LeftOverStates.keep")(function* (leftOver: NewLeftOverState) {
-        const { build, capsule, reason, runId, secrets, settled, state } = leftOver
+        const { build, capsule, part = "state", reason, runId, secrets, settled, state } = leftOver
         const bytes = Redacted.value(state)
         const read = Option.getOrUndefined(parseState(bytes))
-        const row = { id: derivedId(LeftOverStateId, "lo", runId, "state"), workspace_id: capsule.workspace_id }
+        const row = { id: derivedId(LeftOverStateId, "lo", runId, part), workspace_id: capsule.workspace_id }
         const at = { ...row, workspace_id: capsule.workspace_id }
         yield* sql`INSERT INTO left_over_states ${LeftOverStateRow.values(sql, {
           ...row,

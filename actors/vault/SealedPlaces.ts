@@ -76,7 +76,8 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = [
   ofNobody("oidc_signing_keys", "private_jwk", "kid"),
   ofNobody("passkeys", "public_key", "id"),
   ofNobody("mails", "content", "id"),
-  ofNobody("totp_factors", "secret", "subject")
+  ofNobody("totp_factors", "secret", "subject"),
+  ofNobody("agent_server_keys", "sealed_keys", "id")
 ]
 
 const Place = rowShape({

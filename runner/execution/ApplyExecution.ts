@@ -113,9 +113,18 @@ const hasPackages = Effect.fnUntraced(function* (session: RunSession, job: Apply
   )
 })
 
-const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob) {
+/** A cancel ends the wait: nothing was started. */
+const recordedStart = (session: RunSession, { recordStart }: ConcealingControl) =>
+  recordStart === undefined
+    ? Effect.void
+    : Effect.raceFirst(recordStart, session.cancel.requested).pipe(
+        Effect.andThen(failWhenCancelled(session.cancel, "prepare"))
+      )
+
+const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob, control: ConcealingControl) {
   const { paths, report, sink, base } = session
   const journal = yield* openJournal(paths.journal).pipe(Effect.mapError(prepareFailed))
+  yield* recordedStart(session, control)
   const printed: Array<Uint8Array> = []
   yield* writeApplyRecord(paths.applyRecord, {
     version: 1,
@@ -200,7 +209,7 @@ export const executeApply = Effect.fnUntraced(function* (
   )
   const init = (yield* hasPackages(session, job)) ? undefined : yield* initialize(session, job, "readonly")
   yield* failWhenCancelled(session.cancel, "init")
-  const { end, printed, journal } = yield* runApply(session, job)
+  const { end, printed, journal } = yield* runApply(session, job, control)
 
   yield* session.report.phase("state")
   const left = yield* readLeftState({

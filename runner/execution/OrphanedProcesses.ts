@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { Effect } from "effect"
 import { endProcessesIn } from "../sandbox/FolderProcesses.ts"
-import { endNotedProcesses } from "../sandbox/ProcessNote.ts"
+import { endNotedProcesses, killNotedProcesses } from "../sandbox/ProcessNote.ts"
 import { processNoteName } from "./RunFolder.ts"
 
 /**
@@ -10,3 +10,7 @@ import { processNoteName } from "./RunFolder.ts"
  */
 export const endProcessesOfRun = (folder: string) =>
   Effect.andThen(endNotedProcesses(join(folder, processNoteName)), endProcessesIn(folder))
+
+/** The same by force and at once, for a run whose lease ends while its service may neither be alive nor scheduled. */
+export const killProcessesOfRun = (folder: string) =>
+  Effect.andThen(killNotedProcesses(join(folder, processNoteName)), endProcessesIn(folder))

@@ -1,6 +1,7 @@
 import { Context, type Effect, type Option, Schema } from "effect"
 import type { ToolIdentity } from "../../schema/records/Run.ts"
 import type { BuildReference } from "./RunJob.ts"
+import type { RunnerFailure } from "./RunnerFailure.ts"
 import type { RunSink } from "./RunSink.ts"
 
 /** The files of the snapshot could not be extracted. */
@@ -51,9 +52,11 @@ export class RunPlace extends Context.Service<
  *
  * - `runFolder`: absolute, on a durable disk; created with mode 0700
  * - `cancelRequested`: completes when somebody asks the run to stop
+ * - `recordStart`: of an apply. The tool starts only after it succeeded; absent where the claim itself records the start
  */
 export interface RunControl {
   readonly runFolder: string
   readonly cancelRequested: Effect.Effect<void>
+  readonly recordStart?: Effect.Effect<void, RunnerFailure>
   readonly sink: RunSink
 }

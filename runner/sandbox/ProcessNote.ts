@@ -1,5 +1,5 @@
 import { appendFile, readdir, readFile } from "node:fs/promises"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, Schedule, Schema } from "effect"
 
 /** Identifies a process beyond doubt: ids are reused, but not together with a start time. */
 const NotedProcess = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int, startTicks: Schema.String }))
@@ -37,6 +37,12 @@ export const noteProcess = Effect.fnUntraced(
   (effect) => Effect.ignore(effect)
 )
 
+/** Where a run has no note, nothing is recorded. */
+export const notedIn =
+  (file: string | undefined) =>
+  (pid: number): Effect.Effect<void> =>
+    file === undefined ? Effect.void : noteProcess(file, pid)
+
 const stillRuns = ({ pid, startTicks }: NotedProcess) =>
   Effect.map(
     readStat(pid),
@@ -62,6 +68,12 @@ const descendants = Effect.fnUntraced(function* (root: number) {
   return [...found]
 })
 
+const readNote = (file: string) =>
+  Effect.tryPromise(() => readFile(file, "utf8")).pipe(
+    Effect.map((text) => text.split("\n").flatMap((line) => Option.toArray(decode(line)))),
+    Effect.orElseSucceed(() => [])
+  )
+
 const looksUntilForce = 100
 const betweenLooks = "20 millis"
 
@@ -70,9 +82,7 @@ const betweenLooks = "20 millis"
  * gets some time and is killed otherwise. An id that belongs to another process by now is left alone.
  */
 export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
-  const text = yield* Effect.tryPromise(() => readFile(file, "utf8")).pipe(Effect.orElseSucceed(() => ""))
-  const noted = text.split("\n").flatMap((line) => Option.toArray(decode(line)))
-  for (const process of noted) {
+  for (const process of yield* readNote(file)) {
     if (!(yield* stillRuns(process))) continue
     yield* signal(process.pid, "SIGTERM")
     const runs = yield* stillRuns(process).pipe(
@@ -83,4 +93,26 @@ export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
     for (const pid of yield* descendants(process.pid)) yield* signal(pid, "SIGKILL")
     if (yield* stillRuns(process)) yield* signal(process.pid, "SIGKILL")
   }
+})
+
+/** More rounds than a tool has generations of children. */
+const mostRounds = 100
+
+/** Kills what is below a noted process, then the process itself; returns how many it met alive. */
+const killTree = Effect.fnUntraced(function* (noted: NotedProcess) {
+  if (!(yield* stillRuns(noted))) return 0
+  const below = yield* descendants(noted.pid)
+  for (const pid of below) yield* signal(pid, "SIGKILL")
+  // A supervisor adopts what is orphaned below it, so it stays until there is nothing to adopt.
+  if (below.length === 0) yield* signal(noted.pid, "SIGKILL")
+  return below.length + 1
+})
+
+/** Kills the processes recorded in a file and everything below them, at once: nothing in them is asked to cooperate. */
+export const killNotedProcesses = Effect.fnUntraced(function* (file: string) {
+  const noted = yield* readNote(file)
+  yield* Effect.forEach(noted, killTree).pipe(
+    Effect.map((met) => met.reduce((sum, one) => sum + one, 0)),
+    Effect.repeat({ until: (met) => met === 0, times: mostRounds, schedule: Schedule.spaced(betweenLooks) })
+  )
 })

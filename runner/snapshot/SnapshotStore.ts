@@ -62,6 +62,8 @@ export class SnapshotStore extends Context.Service<
     readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<RemovedSnapshots, SnapshotStorageFailed>
     /** A new folder on the same file system as the archives, removed with the Scope. */
     readonly temporaryFolder: Effect.Effect<string, SnapshotStorageFailed, Scope.Scope>
+    /** The file of an archive as it is stored, for another machine that checks its digest; `none` when it is not here. */
+    readonly archive: (archiveDigest: string) => Effect.Effect<Option.Option<string>>
     /** Takes over a finished archive, already on disk, by renaming it. */
     readonly adopt: (file: string, archiveDigest: string) => Effect.Effect<void, SnapshotStorageFailed>
   }
@@ -249,6 +251,12 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
   const syncFolder = (path: string) =>
     Effect.scoped(Effect.flatMap(fileSystem.open(path, { flag: "r" }), (handle) => handle.sync))
 
+  const archive = Effect.fnUntraced(function* (archiveDigest: string) {
+    const path = pathOf(archiveDigest)
+    const exists = path !== undefined && (yield* fileSystem.exists(path).pipe(Effect.orElseSucceed(() => false)))
+    return exists ? Option.some(path) : Option.none()
+  })
+
   const adopt = Effect.fn("SnapshotStore.adopt")(function* (
     file: string,
     archiveDigest: string
@@ -299,5 +307,5 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     }).pipe(Effect.mapError(storageFailed("Old snapshots could not be removed.")))
   })
 
-  return SnapshotStore.of({ open, digests, files, extract, cleanUp, temporaryFolder, adopt })
+  return SnapshotStore.of({ open, digests, files, extract, cleanUp, temporaryFolder, archive, adopt })
 })

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { ByteSize } from "../records/ByteSize.ts"
+import { PoolName } from "../agent/PoolName.ts"
 import { type SandboxLevel, ToolIdentity } from "../records/Run.ts"
 
 /** The profile of every module without another one: what the server's settings say. */
@@ -26,6 +27,7 @@ const processes = Schema.Int.check(Schema.isBetween({ minimum: 16, maximum: 1_00
 /**
  * How modules with this profile are executed. It only narrows what the server's settings allow.
  *
+ * - `pool`: the agents that execute them; the control plane itself without one
  * - `tool`: the tool by name, and by exact version where only that one may be used
  * - `isolation`: the lowest level that is accepted; where the machine gives less, the Run is refused
  * - `network`: `isolated` requires a network of the Run's own
@@ -33,6 +35,7 @@ const processes = Schema.Int.check(Schema.isBetween({ minimum: 16, maximum: 1_00
  */
 export const ExecutionProfile = Schema.Struct({
   description: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(500))),
+  pool: Schema.optionalKey(PoolName),
   tool: Schema.optionalKey(
     Schema.Struct({
       name: Schema.optionalKey(ToolIdentity.fields.name),

@@ -62,6 +62,12 @@ export const AuditEventId = id("act").pipe(Schema.brand("AuditEventId"))
 export type AuditEventId = typeof AuditEventId.Type
 export const AccessTokenId = id("pat").pipe(Schema.brand("AccessTokenId"))
 export type AccessTokenId = typeof AccessTokenId.Type
+export const AgentId = id("agt").pipe(Schema.brand("AgentId"))
+export type AgentId = typeof AgentId.Type
+export const EnrolmentTokenId = id("aet").pipe(Schema.brand("EnrolmentTokenId"))
+export type EnrolmentTokenId = typeof EnrolmentTokenId.Type
+export const EvidenceId = id("evd").pipe(Schema.brand("EvidenceId"))
+export type EvidenceId = typeof EvidenceId.Type
 export const BackupId = id("bkp").pipe(Schema.brand("BackupId"))
 export type BackupId = typeof BackupId.Type
 

@@ -2,8 +2,17 @@ import { Schema } from "effect"
 import { CapsuleId, LeftOverStateId, RunId, StateVersionId, Subject, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** Why a settlement did not take the state. `unknown`: it was kept by a release that did not note the reason. */
-export const LeftOverReason = Schema.Literals(["lineage_changed", "serial_decreased", "unreadable", "unknown"])
+/**
+ * Why a settlement did not take the state. `handed_in`: it came from an agent that was given up before. `unknown`: it was kept by a release that did not
+ * note the reason.
+ */
+export const LeftOverReason = Schema.Literals([
+  "lineage_changed",
+  "serial_decreased",
+  "unreadable",
+  "handed_in",
+  "unknown"
+])
 export type LeftOverReason = typeof LeftOverReason.Type
 
 /** What keeps a left-over state from becoming the Capsule's state. */

@@ -2,10 +2,11 @@ import { Schema } from "effect"
 import { RunId } from "./Ids.ts"
 
 /**
- * Places for executing Runs come in two pools, so that neither can take the other's. `builds` is for what fetches and
- * builds: syncs, compatibility checks, and plans whose configuration has a source build. `runs` is for everything else.
+ * Places for executing Runs on the control plane come in two pools, so that neither can take the other's. `builds` is for what
+ * fetches and builds: syncs, compatibility checks, and plans whose configuration has a source build. `runs` is for everything
+ * else. `agents` are the places of the pool of agents that the Run is for.
  */
-export const SlotPool = Schema.Literals(["runs", "builds"])
+export const SlotPool = Schema.Literals(["runs", "builds", "agents"])
 export type SlotPool = typeof SlotPool.Type
 
 /**
@@ -15,9 +16,17 @@ export type SlotPool = typeof SlotPool.Type
  * - `workspace_limit`: its Workspace has as many Runs executing in this pool as one Workspace may have
  * - `places_taken`: every place of the pool is taken
  * - `place_kept`: a drift check leaves the last free place to what a person may ask for
+ * - `no_agent`: no agent of its pool can execute it now: none is connected, or none has what it needs
  * - `turn`: nothing is in its way; it starts when it is its turn
  */
-export const QueueReason = Schema.Literals(["capsule_busy", "workspace_limit", "places_taken", "place_kept", "turn"])
+export const QueueReason = Schema.Literals([
+  "capsule_busy",
+  "workspace_limit",
+  "places_taken",
+  "place_kept",
+  "no_agent",
+  "turn"
+])
 export type QueueReason = typeof QueueReason.Type
 
 /** Where a queued Run stands, and what it waits for. It reveals nothing about other Workspaces except that places are taken. */
@@ -29,11 +38,11 @@ export class QueuePlace extends Schema.Opaque<QueuePlace>()(
     }),
     pool: SlotPool.annotate({
       description:
-        "Which places it waits for: builds (syncs, compatibility checks, plans with a source build) or runs (everything else)."
+        "Which places it waits for: builds (syncs, compatibility checks, plans with a source build), agents (those of the pool that the Run is for) or runs (everything else)."
     }),
     reason: QueueReason.annotate({
       description:
-        "capsule_busy: another Run of the Capsule goes first. workspace_limit: the Workspace has as many Runs executing as it may. places_taken: every place of the pool is taken. place_kept: a drift check leaves the last free place to what a person may ask for. turn: nothing is in its way but the turn of others."
+        "capsule_busy: another Run of the Capsule goes first. workspace_limit: the Workspace has as many Runs executing as it may. places_taken: every place of the pool is taken. place_kept: a drift check leaves the last free place to what a person may ask for. no_agent: no agent of its pool can execute it now, and the message says why. turn: nothing is in its way but the turn of others."
     }),
     message: Schema.String.annotate({ description: "The reason as a sentence." }),
     heldByRunId: Schema.optionalKey(

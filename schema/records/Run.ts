@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import {
+  AgentId,
   CapsuleId,
   CompatibilityReportId,
   ConnectionId,

@@ -9,6 +9,8 @@ import { jsonFlag, print } from "./Output.ts"
 import { leftOverStatesCommand } from "./LeftOverStatesCommand.ts"
 import { newPassword, passwordFlag } from "./Password.ts"
 import { operatorsCommand } from "./OperatorsCommand.ts"
+import { agentCommand } from "./AgentAdminCommand.ts"
+import { poolCommand } from "./PoolCommand.ts"
 import { reloadCommand } from "./PolicyCommands.ts"
 import { restoreReviewCommand } from "./RestoreReviewCommand.ts"
 import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
@@ -237,6 +239,8 @@ export const adminCommand = Command.make("admin").pipe(
     resetPassword,
     addressLink,
     invite,
+    poolCommand,
+    agentCommand,
     operatorsCommand,
     rotateKeys,
     restoreReviewCommand,

@@ -30,6 +30,9 @@ export const clientCommandNames: ReadonlySet<string> = new Set([
   "api"
 ])
 
+/** Whether a command line is that of an agent: it loads what executes Runs, and nothing of the service. */
+export const isAgentCommand = ([name]: ReadonlyArray<string>): boolean => name === "agent"
+
 /** Whether a command line is one of a client. */
 export const isClientCommand = ([name]: ReadonlyArray<string>): boolean =>
   name !== undefined && clientCommandNames.has(name)

@@ -54,6 +54,9 @@ export const commandLine = <const Name extends string, Input, E, R, Context>(
   }
 }
 
+/** Commands that run until somebody stops them. */
+const isServing = ([name, next]: ReadonlyArray<string>) => name === "serve" || (name === "agent" && next !== "doctor")
+
 /**
  * The exit code of a command: 0 done, 1 refused or failed, 2 usage, including settings from any source; other codes are those of
  * the failure (3 a plan waits for approval, 4 to 7 what a server refused). A server that was asked to stop has succeeded.
@@ -62,7 +65,7 @@ export const teardown =
   (args: ReadonlyArray<string>): Runtime.Teardown =>
   (exit, onExit) => {
     if (Exit.isSuccess(exit)) return onExit(0)
-    if (Cause.hasInterruptsOnly(exit.cause)) return onExit(args[0] === "serve" ? 0 : interruptedExitCode)
+    if (Cause.hasInterruptsOnly(exit.cause)) return onExit(isServing(args) ? 0 : interruptedExitCode)
     const failure = exit.cause.reasons.find(Cause.isFailReason)?.error
     if (failure instanceof SettingsRefused) return onExit(usageExitCode)
     if (!CliError.isCliError(failure)) return onExit(exitCodeOf(failure))

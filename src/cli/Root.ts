@@ -1,5 +1,6 @@
 import { Command } from "effect/cli"
 import { adminCommand } from "./AdminCommands.ts"
+import { agentCommand } from "./agent/AgentCommand.ts"
 import { auditCommand } from "./audit/AuditCommands.ts"
 import { backupCommand, restoreCommand } from "./BackupCommands.ts"
 import { linkCommand, manifestCommand, optionsCommand } from "./CheckCommands.ts"
@@ -26,6 +27,7 @@ export const svc = Command.make("svc").pipe(
         serveCommand,
         demoCommand,
         doctorCommand,
+        agentCommand,
         adminCommand,
         auditCommand,
         backupCommand,

@@ -4,6 +4,7 @@ import { authRoutes } from "../accounts/AuthRoutes.ts"
 import { mountedOidcRoutes } from "../accounts/oidc/OidcFace.ts"
 import { passkeyRoutes } from "../accounts/PasskeyRoutes.ts"
 import { upstreamRoutes } from "../accounts/upstream/UpstreamRoutes.ts"
+import { agentRoutes } from "./AgentRoutes.ts"
 import { apiMiddleware, apiRoutes } from "./ApiRoutes.ts"
 import { dashboardRoutes } from "./DashboardRoutes.ts"
 import { installRoute } from "./handoff/InstallRoute.ts"
@@ -24,6 +25,7 @@ export class HttpFace extends Context.Service<HttpFace, { readonly handler: WebH
 
 /** Every route of a server. */
 export const serverRoutes = Layer.mergeAll(
+  agentRoutes,
   apiRoutes,
   authRoutes,
   passkeyRoutes,

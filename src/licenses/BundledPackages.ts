@@ -11,9 +11,11 @@ export class PackagesUnknown extends Schema.TaggedError<PackagesUnknown>()("Pack
 export const programs = {
   main: "src/BinaryMain.ts",
   client: "src/ClientMain.ts",
+  agent: "src/AgentBinaryMain.ts",
   service: "src/BinaryService.ts",
   sync: "runner/git/SyncMain.ts",
   confinement: "runner/sandbox/confinement/ConfineMain.ts",
+  guard: "runner/agent/guard/GuardMain.ts",
   worker: "runner/scan/HclWorker.ts",
   redaction: "runner/redaction/RedactionWorker.ts"
 } as const

@@ -1,5 +1,6 @@
 import { Clock, Effect, Layer, Metric, Schedule, Schema } from "effect"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { slotPoolOf } from "../../actors/run/RunPools.ts"
 import { SlotPool } from "../../schema/records/QueuePlace.ts"
 import { WebSockets } from "../streams/WebSockets.ts"
 import { rowShape } from "../../actors/database/Table.ts"
@@ -29,7 +30,7 @@ const openStatuses = ["queued", "running", "waiting_approval"] as const
 
 const OpenRuns = rowShape({
   status: Schema.Literals(openStatuses),
-  pool: SlotPool,
+  pool: Schema.String,
   runs: Schema.Int,
   since: Timestamp
 })
@@ -43,7 +44,7 @@ const sample = Effect.gen(function* () {
     WHERE status IN ('queued', 'running', 'waiting_approval') GROUP BY status, slot_pool`
   const counted = (status: string, pool?: SlotPool) =>
     rows
-      .filter((row) => row.status === status && (pool === undefined || row.pool === pool))
+      .filter((row) => row.status === status && (pool === undefined || slotPoolOf(row.pool) === pool))
       .reduce((sum, { runs }) => sum + runs, 0)
   for (const status of openStatuses) {
     yield* Metric.update(Metric.withAttributes(openRuns, { status }), counted(status))

@@ -1,5 +1,8 @@
 import { Context, Effect, FileSystem, Layer, Path } from "effect"
 import { SigningKeys } from "../../actors/identity/SigningKeys.ts"
+import { AgentPresence } from "../../actors/pool/AgentPresence.ts"
+import { Agents } from "../../actors/pool/Agents.ts"
+import { Pools } from "../../actors/pool/Pools.ts"
 import { storage } from "../composition/Storage.ts"
 import { DataFolderUnusable } from "../database/DataFolder.ts"
 import { lookAtDataFolder } from "../database/DataFolderLook.ts"
@@ -11,6 +14,8 @@ import { GrantCommands } from "./GrantCommands.ts"
 import { KeyCommands } from "./KeyCommands.ts"
 import { LeftOverCommands } from "./LeftOverCommands.ts"
 import type { PolicyCommands } from "./PolicyCommands.ts"
+import { PoolCommands } from "./PoolCommands.ts"
+import type { ReleaseCommands } from "./ReleaseCommands.ts"
 import { RestoreCommands } from "./RestoreCommands.ts"
 import { RetentionCommands } from "./RetentionCommands.ts"
 import { operatorClient } from "./OperatorClient.ts"
@@ -146,6 +151,55 @@ export class OperatorLeftOvers extends Context.Service<OperatorLeftOvers, Reache
           list: reached(client.ListLeftOverStates()),
           download: (id) => reached(client.DownloadLeftOverState({ id }))
         })
+      })
+    )
+}
+
+/** Pools of agents, in the same way; which of the agents are connected only a server knows. */
+export class OperatorPools extends Context.Service<OperatorPools, Reached<PoolCommands["Service"]>>()(
+  "svc/operator/OperatorPools"
+) {
+  static readonly layer = (settings: Settings) =>
+    Layer.effect(
+      OperatorPools,
+      Effect.gen(function* () {
+        const server = yield* served(settings.dataDir)
+        if (server?.held !== true) {
+          yield* requireOwner(settings.dataDir)
+          const own = PoolCommands.layer.pipe(
+            Layer.provide(Layer.mergeAll(Pools.layer, Agents.layer.pipe(Layer.provide(AgentPresence.layer)))),
+            Layer.provide(storage(settings))
+          )
+          return Context.get(yield* Layer.build(own), PoolCommands)
+        }
+        const { client, reached } = yield* operatorClient(server.folder, server.holder)
+        return OperatorPools.of({
+          list: reached(client.ListPools()),
+          change: (request) => reached(client.ChangePool(request)),
+          token: (request) => reached(client.IssueEnrolmentToken(request)),
+          agents: (pool) => reached(client.ListAgents(pool === undefined ? {} : { pool })),
+          changeAgent: (request) => reached(client.ChangeAgent(request))
+        })
+      })
+    )
+}
+
+/** What only the server that waits for an agent can do. */
+export class OperatorReleases extends Context.Service<OperatorReleases, Reached<ReleaseCommands["Service"]>>()(
+  "svc/operator/OperatorReleases"
+) {
+  static readonly layer = (settings: Settings) =>
+    Layer.effect(
+      OperatorReleases,
+      Effect.gen(function* () {
+        const server = yield* served(settings.dataDir)
+        if (server?.held !== true) {
+          return yield* new OperatorSocketUnusable({
+            message: `No server has the data folder ${settings.dataDir}: start it, and it waits for the agent again.`
+          })
+        }
+        const { client, reached } = yield* operatorClient(server.folder, server.holder)
+        return OperatorReleases.of({ release: (runId) => reached(client.ReleaseRun({ runId })) })
       })
     )
 }

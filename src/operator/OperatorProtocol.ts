@@ -9,6 +9,9 @@ import { Role } from "../../schema/records/Workspace.ts"
 import { OperatorAuthorization } from "./OperatorAuthorization.ts"
 import { OperatorList } from "./GrantCommands.ts"
 import { DownloadedState, KeptLeftOvers } from "./LeftOverCommands.ts"
+import { AgentChange, EnrolmentRequest, IssuedEnrolment, PoolChange } from "./PoolCommands.ts"
+import { ReleasedRun } from "./ReleaseCommands.ts"
+import { Agent, AgentPool } from "../../schema/records/AgentPool.ts"
 import { RetentionReport } from "./RetentionCommands.ts"
 import { RestoreDecision, RestoredRulesList, RestoreReviewList } from "./RestoreCommands.ts"
 import { KeyRotation, KeyRotationRequest } from "./KeyCommands.ts"
@@ -74,6 +77,12 @@ export const OperatorProtocol = RpcGroup.make(
   Rpc.make("DecideRestoreReview", { payload: RestoreDecision, success: RestoreReviewList, error: ApiError }),
   Rpc.make("ListLeftOverStates", { success: KeptLeftOvers }),
   Rpc.make("DownloadLeftOverState", { payload: { id: Schema.String }, success: DownloadedState, error: ApiError }),
+  Rpc.make("ListPools", { success: Schema.Array(AgentPool) }),
+  Rpc.make("ChangePool", { payload: PoolChange, success: Schema.Array(AgentPool), error: ApiError }),
+  Rpc.make("IssueEnrolmentToken", { payload: EnrolmentRequest, success: IssuedEnrolment, error: ApiError }),
+  Rpc.make("ListAgents", { payload: { pool: Schema.optionalKey(Schema.String) }, success: Schema.Array(Agent) }),
+  Rpc.make("ChangeAgent", { payload: AgentChange, success: Schema.Array(Agent), error: ApiError }),
+  Rpc.make("ReleaseRun", { payload: { runId: Schema.String }, success: ReleasedRun, error: ApiError }),
   Rpc.make("SurveyRetention", { success: RetentionReport }),
   Rpc.make("Prune", { success: RetentionReport }),
   Rpc.make("ReloadPolicy", { success: PolicyReloaded, error: ApiError }),

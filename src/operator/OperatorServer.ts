@@ -11,6 +11,8 @@ import { KeyCommands } from "./KeyCommands.ts"
 import { issueOperatorSecret, requireOperatorSecret } from "./OperatorAuthorization.ts"
 import { LeftOverCommands } from "./LeftOverCommands.ts"
 import { PolicyCommands } from "./PolicyCommands.ts"
+import { PoolCommands } from "./PoolCommands.ts"
+import { ReleaseCommands } from "./ReleaseCommands.ts"
 import { RestoreCommands } from "./RestoreCommands.ts"
 import { RetentionCommands } from "./RetentionCommands.ts"
 import { OperatorProtocol } from "./OperatorProtocol.ts"
@@ -64,6 +66,8 @@ const handlers = OperatorProtocol.toLayer(
     const policies = yield* PolicyCommands
     const leftOvers = yield* LeftOverCommands
     const retained = yield* RetentionCommands
+    const poolCommands = yield* PoolCommands
+    const released = yield* ReleaseCommands
     const staleReasons = yield* StaleReasons
     return OperatorProtocol.of({
       CreateUser: accounts.createUser,
@@ -82,6 +86,12 @@ const handlers = OperatorProtocol.toLayer(
       DecideRestoreReview: (request) => restored.decide(request).pipe(Effect.tap(staleReasons.compareUnread)),
       ListLeftOverStates: () => leftOvers.list,
       DownloadLeftOverState: ({ id }) => leftOvers.download(id),
+      ListPools: () => poolCommands.list,
+      ChangePool: poolCommands.change,
+      IssueEnrolmentToken: poolCommands.token,
+      ListAgents: ({ pool }) => poolCommands.agents(pool),
+      ChangeAgent: poolCommands.changeAgent,
+      ReleaseRun: ({ runId }) => released.release(runId),
       SurveyRetention: () => retained.survey,
       Prune: () => retained.prune,
       ReloadPolicy: () => policies.reload,
@@ -99,6 +109,8 @@ const commands = Layer.mergeAll(
   KeyCommands.layer,
   LeftOverCommands.layer,
   PolicyCommands.layer,
+  PoolCommands.layer,
+  ReleaseCommands.layer,
   RestoreCommands.layer,
   RetentionCommands.layer
 )

@@ -22,9 +22,15 @@ const compile = async (): Promise<string> => {
   const entrypoints = [
     `${root}${programs.main}`,
     entry,
-    ...[programs.client, programs.sync, programs.confinement, programs.worker, programs.redaction].map(
-      (file) => `${root}${file}`
-    )
+    ...[
+      programs.client,
+      programs.agent,
+      programs.sync,
+      programs.confinement,
+      programs.guard,
+      programs.worker,
+      programs.redaction
+    ].map((file) => `${root}${file}`)
   ]
   const built = await Bun.build({
     entrypoints,

@@ -7,6 +7,7 @@ import type { HostSettings } from "../HostSettings.ts"
 import { describeSystem, findProgram } from "../InstalledProgram.ts"
 import type { Rung, Verdict } from "../SandboxLadder.ts"
 import type { CommandLine } from "../CommandLine.ts"
+import { notedIn } from "../ProcessNote.ts"
 import { spawnProcess } from "../SandboxProcess.ts"
 import type { SandboxLimits } from "../SandboxSettings.ts"
 import { insideRoot, placementsOf, type SystemFolder, systemPath } from "../SandboxView.ts"
@@ -198,7 +199,7 @@ const levelOf = (
             environment: command.environment,
             role: { kind: "namespace", fd: fds.information },
             inputs: filterInputs(filter),
-            noted: () => Effect.void,
+            noted: notedIn(spec.processNote),
             killStragglers: Effect.void,
             guard
           })

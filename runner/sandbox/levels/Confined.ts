@@ -16,7 +16,7 @@ import { ownUserThreads } from "../limits/ProcessTree.ts"
 import { isExecutable } from "../InstalledProgram.ts"
 import { type ProcessEnvironment, spawnProcess } from "../SandboxProcess.ts"
 import { SandboxSpawnFailed } from "../SandboxStatus.ts"
-import { noteProcess } from "../ProcessNote.ts"
+import { notedIn } from "../ProcessNote.ts"
 import { resourceLimits } from "../SandboxView.ts"
 import type { LevelHost, SandboxedCommand, SandboxSpec } from "./Level.ts"
 
@@ -67,17 +67,21 @@ export const spawnInNamespaces = (
   host: LevelHost,
   wrapper: readonly [string, ...ReadonlyArray<string>],
   program: ConfinedProgram,
-  { guard, network }: { readonly guard: RunGuard; readonly network: NetworkEntry | undefined }
+  more: {
+    readonly processNote: string | undefined
+    readonly guard: RunGuard
+    readonly network: NetworkEntry | undefined
+  }
 ) => {
   return spawnProcess(host.spawner, {
-    commandLine: within(network, [...wrapper, ...started(host, confinementRoles.become)]),
+    commandLine: within(more.network, [...wrapper, ...started(host, confinementRoles.become)]),
     cwd: "/",
     environment: {},
     role: { kind: "namespace", fd: confinementFds.information },
     inputs: [[confinementFds.spec, specStream(program)]],
-    noted: () => Effect.void,
+    noted: notedIn(more.processNote),
     killStragglers: Effect.void,
-    guard
+    guard: more.guard
   })
 }
 
@@ -109,7 +113,7 @@ export const spawnSupervised = Effect.fnUntraced(function* (
       [supervisorFds.control, Stream.never],
       [supervisorFds.spec, specStream(program)]
     ],
-    noted: (pid) => (more.processNote === undefined ? Effect.void : noteProcess(more.processNote, pid)),
+    noted: notedIn(more.processNote),
     killStragglers: more.killStragglers,
     guard: more.guard
   })

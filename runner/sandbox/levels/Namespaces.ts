@@ -76,7 +76,7 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
               ownProcessCount: true,
               limits
             },
-            { guard, network }
+            { processNote: spec.processNote, guard, network }
           )
         })
       }

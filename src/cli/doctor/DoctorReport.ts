@@ -30,6 +30,11 @@ export interface Finding {
   readonly remedy?: string | undefined
 }
 
+/** A finding of any doctor. */
+export interface AnyFinding extends Omit<Finding, "check"> {
+  readonly check: string
+}
+
 /** The finding for a part that could not be checked. */
 export const failedLook = (check: Finding["check"], cause: Cause.Cause<unknown>): Finding => {
   const error = Cause.squash(cause)
@@ -39,7 +44,7 @@ export const failedLook = (check: Finding["check"], cause: Cause.Cause<unknown>)
 const marks = { ok: "ok     ", warning: "warning", error: "error  " } as const
 
 /** The report for people: one line per finding, with its remedy below. */
-export const formatFindings = (findings: ReadonlyArray<Finding>): string =>
+export const formatFindings = (findings: ReadonlyArray<AnyFinding>): string =>
   findings
     .flatMap(({ check, message, remedy, status }) => [
       `${marks[status]}  ${check.padEnd(10)}  ${message}`,
@@ -51,5 +56,5 @@ export const formatFindings = (findings: ReadonlyArray<Finding>): string =>
 export const findingLine = ({ message, remedy }: Finding): string =>
   remedy === undefined ? message : `${message} ${remedy}`
 
-export const isHealthy = (findings: ReadonlyArray<Finding>): boolean =>
+export const isHealthy = (findings: ReadonlyArray<AnyFinding>): boolean =>
   findings.every(({ status }) => status !== "error")

@@ -6,6 +6,7 @@ const reasonsEn: Reasons = {
   lineage_changed: "It belongs to another lineage than the state of this capsule.",
   serial_decreased: "It is older than the state of this capsule.",
   unreadable: "It could not be read as a whole.",
+  handed_in: "Its agent had been given up, and handed it in later.",
   unknown: "An earlier version of svc kept it without the reason."
 }
 
@@ -35,6 +36,7 @@ const reasonsJa: Reasons = {
   lineage_changed: "このカプセルのステートとは別の系統 (lineage) のものです。",
   serial_decreased: "このカプセルのステートより古いものです。",
   unreadable: "全体を読み取れませんでした。",
+  handed_in: "応答のないエージェントを打ち切った後に、そのエージェントから提出されました。",
   unknown: "以前のバージョンの svc が、理由を記録せずに保管したものです。"
 }
 

@@ -54,6 +54,8 @@ const waitsFor = (words: typeof decisionWords.en, place: NonNullable<Run["queue"
       return words.queuePlacesTaken(place.limit ?? 0, pool)
     case "place_kept":
       return words.queuePlaceKept
+    case "no_agent":
+      return words.queueNoAgent
     case "turn":
       return words.queueTurn
   }

@@ -1,0 +1,232 @@
+import { createHash } from "node:crypto"
+import { Context, Effect, FileSystem, Layer, Path, Redacted, Schema, Semaphore, Stream } from "effect"
+import { unpackContents } from "../../runner/agent/BlobContents.ts"
+import { openBlob } from "../../runner/agent/SealedBlob.ts"
+import type { RunClaim } from "../../schema/agent/AgentJob.ts"
+import type { BlobKind, StoredBytes } from "../../schema/agent/Blob.ts"
+import type { AgentSession } from "../pool/AgentSessions.ts"
+import { ServerKeys } from "../pool/ServerKeys.ts"
+import { RunSettings } from "../run/RunSettings.ts"
+import { fromAgent } from "./JobSecrets.ts"
+
+type Claim = typeof RunClaim.Type
+/** What agents put: a snapshot is only ever fetched. */
+type Kind = Exclude<typeof BlobKind.Type, "snapshot">
+
+/** What an agent sends is refused: too large, not what its digest says, or not at all there. */
+export class BlobRefused extends Schema.TaggedError<BlobRefused>()("BlobRefused", {
+  reason: Schema.Literals(["too_large", "wrong_digest", "missing", "damaged", "storage"]),
+  message: Schema.String
+}) {}
+
+const mebibyte = 1024 * 1024
+
+/** The most that is taken of each kind, sealed. */
+export const mostBytes: Readonly<Record<Kind, number>> = {
+  build: 2048 * mebibyte,
+  state: 512 * mebibyte,
+  plan_file: 512 * mebibyte,
+  outcome: 64 * mebibyte,
+  left_over: 1024 * mebibyte
+}
+
+/** No state, plan file or outcome is unpacked beyond this. */
+const mostUnpackedBytes = 512 * mebibyte
+
+/** A part of a blob: `from` is the offset of its first byte. */
+export interface BlobPart<E> {
+  readonly from: number
+  readonly total: number
+  readonly bytes: Stream.Stream<Uint8Array, E>
+}
+
+const stored = (storedBytes: number, complete: boolean): StoredBytes => ({ storedBytes, complete })
+
+/**
+ * Sealed blobs that agents put, as files below the data folder until what they belong to is settled. A blob arrives in parts; each part is on
+ * disk before it is acknowledged.
+ */
+export class AgentBlobs extends Context.Service<
+  AgentBlobs,
+  {
+    readonly put: <E>(
+      claim: Claim,
+      kind: Kind,
+      digest: string,
+      part: BlobPart<E>
+    ) => Effect.Effect<StoredBytes, BlobRefused | E>
+    readonly isComplete: (claim: Claim, kind: Kind, digest: string) => Effect.Effect<boolean>
+    /** Opens a complete blob that this agent sealed for the server. */
+    readonly open: (
+      agentId: AgentSession["agent"]["id"],
+      claim: Claim,
+      kind: Kind,
+      digest: string
+    ) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
+    readonly remove: (claim: Claim, kind: Kind, digest: string) => Effect.Effect<void>
+    readonly removeAll: (claim: Claim) => Effect.Effect<void>
+    /** Opens a complete blob into a file, for one that need not pass through memory. */
+    readonly openInto: (
+      agentId: AgentSession["agent"]["id"],
+      claim: Claim,
+      kind: Kind,
+      digest: string
+    ) => Effect.Effect<{ readonly path: string; readonly digest: string; readonly sizeBytes: number }, BlobRefused>
+    /** Removes what belongs to no claim in `kept`. */
+    readonly sweep: (kept: ReadonlyArray<Claim>) => Effect.Effect<void>
+  }
+>()("svc/actors/agent/AgentBlobs") {
+  static readonly layer = Layer.effect(
+    AgentBlobs,
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const { runsFolder } = yield* RunSettings
+      const server = yield* ServerKeys
+      const root = path.join(path.dirname(runsFolder), "agent-blobs")
+      const writing = new Map<string, Semaphore.Semaphore>()
+
+      const nameOf = ({ fence, runId }: Claim) => `${runId}-${fence}`
+      const folderOf = (claim: Claim) => path.join(root, nameOf(claim))
+      const fileOf = (claim: Claim, kind: Kind, digest: string) =>
+        path.join(folderOf(claim), `${kind}-${digest.slice("sha256:".length)}`)
+
+      const refused = (reason: BlobRefused["reason"], message: string) => new BlobRefused({ reason, message })
+      const onDisk = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.mapError(effect, () => refused("storage", "The server could not store the blob. Is its disk full?"))
+
+      const sizeOf = (file: string) =>
+        files.stat(file).pipe(
+          Effect.map(({ size }) => Number(size)),
+          Effect.orElseSucceed(() => 0)
+        )
+
+      const fileDigest = Effect.fnUntraced(function* (file: string) {
+        const hash = createHash("sha256")
+        yield* Stream.runForEach(files.stream(file), (chunk) => Effect.sync(() => void hash.update(chunk)))
+        return `sha256:${hash.digest("hex")}`
+      })
+
+      /** Appends what is not there yet; nothing is acknowledged before it is flushed. */
+      const append = Effect.fnUntraced(function* <E>(file: string, has: number, { bytes, from, total }: BlobPart<E>) {
+        const handle = yield* onDisk(files.open(file, { flag: "a", mode: 0o600 }))
+        let skip = has - from
+        let size = has
+        yield* Stream.runForEach(bytes, (chunk) => {
+          const rest = skip >= chunk.length ? chunk.subarray(chunk.length) : chunk.subarray(skip)
+          skip = Math.max(0, skip - chunk.length)
+          size += rest.length
+          if (size > total) return Effect.fail(refused("too_large", "More bytes than announced."))
+          return rest.length === 0 ? Effect.void : onDisk(handle.writeAll(rest))
+        }).pipe(Effect.ensuring(Effect.ignore(handle.sync)))
+        yield* onDisk(handle.sync)
+        return size
+      }, Effect.scoped)
+
+      const put = Effect.fn("AgentBlobs.put")(function* <E>(
+        claim: Claim,
+        kind: Kind,
+        digest: string,
+        part: BlobPart<E>
+      ): Effect.fn.Return<StoredBytes, BlobRefused | E> {
+        const { from, total } = part
+        if (total > mostBytes[kind]) {
+          return yield* refused("too_large", `A ${kind} may have ${mostBytes[kind]} bytes, and this one has ${total}.`)
+        }
+        const file = fileOf(claim, kind, digest)
+        const lock = writing.get(file) ?? (yield* Semaphore.make(1))
+        writing.set(file, lock)
+        return yield* Effect.gen(function* () {
+          if (yield* onDisk(files.exists(file))) return stored(yield* sizeOf(file), true)
+          yield* onDisk(files.makeDirectory(folderOf(claim), { recursive: true, mode: 0o700 }))
+          const partial = `${file}.part`
+          const has = yield* sizeOf(partial)
+          if (from > has) return stored(has, false)
+          const size = yield* append(partial, has, part)
+          if (size < total) return stored(size, false)
+          if ((yield* onDisk(fileDigest(partial))) !== digest) {
+            yield* Effect.ignore(files.remove(partial))
+            return yield* refused("wrong_digest", "The blob is not what its digest says. Begin again.")
+          }
+          yield* onDisk(files.rename(partial, file))
+          return stored(size, true)
+        }).pipe(lock.withPermits(1), Effect.ensuring(Effect.sync(() => void writing.delete(file))))
+      })
+
+      const isComplete = (claim: Claim, kind: Kind, digest: string) =>
+        Effect.orElseSucceed(files.exists(fileOf(claim, kind, digest)), () => false)
+
+      const opened = Effect.fnUntraced(function* (
+        agentId: AgentSession["agent"]["id"],
+        claim: Claim,
+        kind: Kind,
+        digest: string
+      ) {
+        if (!(yield* isComplete(claim, kind, digest))) return yield* refused("missing", `The ${kind} was not put.`)
+        const { installationId, open } = yield* server.own
+        const purpose = fromAgent({ installationId, agentId }, claim, kind)
+        return openBlob(open, purpose, files.stream(fileOf(claim, kind, digest))).pipe(
+          Stream.mapError(({ message }) => refused("damaged", message))
+        )
+      })
+
+      const open = Effect.fn("AgentBlobs.open")(function* (
+        agentId: AgentSession["agent"]["id"],
+        claim: Claim,
+        kind: Kind,
+        digest: string
+      ) {
+        const chunks = yield* Stream.runCollect(yield* opened(agentId, claim, kind, digest))
+        const plain = yield* Effect.mapError(
+          unpackContents(new Uint8Array(Buffer.concat(chunks)), mostUnpackedBytes),
+          ({ message }) => refused("damaged", message)
+        )
+        return Redacted.make(plain)
+      })
+
+      const openInto = Effect.fn("AgentBlobs.openInto")(function* (
+        agentId: AgentSession["agent"]["id"],
+        claim: Claim,
+        kind: Kind,
+        digest: string
+      ) {
+        const target = `${fileOf(claim, kind, digest)}.open`
+        const hash = createHash("sha256")
+        let sizeBytes = 0
+        const bytes = (yield* opened(agentId, claim, kind, digest)).pipe(
+          Stream.tap((chunk) =>
+            Effect.sync(() => {
+              hash.update(chunk)
+              sizeBytes += chunk.length
+            })
+          )
+        )
+        yield* Stream.run(bytes, files.sink(target, { flag: "w", mode: 0o600 })).pipe(
+          Effect.mapError((error) =>
+            error._tag === "BlobRefused" ? error : refused("storage", "The blob could not be stored.")
+          )
+        )
+        return { path: target, digest: `sha256:${hash.digest("hex")}`, sizeBytes }
+      })
+
+      const removeTree = (target: string) => Effect.ignore(files.remove(target, { recursive: true, force: true }))
+
+      const sweep = Effect.fn("AgentBlobs.sweep")(function* (kept: ReadonlyArray<Claim>) {
+        const names = new Set(kept.map(nameOf))
+        for (const name of yield* Effect.orElseSucceed(files.readDirectory(root), () => [])) {
+          if (!names.has(name)) yield* removeTree(path.join(root, name))
+        }
+      })
+
+      return AgentBlobs.of({
+        put,
+        isComplete,
+        open,
+        openInto,
+        remove: (claim, kind, digest) => removeTree(fileOf(claim, kind, digest)),
+        removeAll: (claim) => removeTree(folderOf(claim)),
+        sweep
+      })
+    })
+  )
+}

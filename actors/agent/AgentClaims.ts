@@ -1,0 +1,137 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import type { HeldRunOrder, RunClaim } from "../../schema/agent/AgentJob.ts"
+import { Gone } from "../../schema/agent/AgentRefusal.ts"
+import { now } from "../Identity.ts"
+import type { AgentSession } from "../pool/AgentSessions.ts"
+import { type HoldLost, isHeld, type RunHold } from "../run/RunHold.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunRow } from "../run/RunRow.ts"
+import { AgentLeases } from "./AgentLeases.ts"
+import { AgentRunRow } from "./AgentRunRow.ts"
+
+type Claim = typeof RunClaim.Type
+
+/** A Run that an agent holds, with its claim. */
+export interface HeldClaim {
+  readonly claim: AgentRunRow
+  readonly run: RunRow
+  readonly hold: RunHold
+}
+
+export const gone = new Gone({
+  message: "The Run is not this agent's any more. Stop its tool, write nothing more, and hand in what it left."
+})
+
+/** In whose name an agent writes: it is gone once the Run has ended or was claimed again. */
+export const orGone = <A, R>(effect: Effect.Effect<A, HoldLost, R>): Effect.Effect<A, Gone, R> =>
+  Effect.mapError(effect, () => gone)
+
+/** Which Runs are an agent's: compared with the rows for every message, so that an old fence, another agent or a lie finds nothing. */
+export class AgentClaims extends Context.Service<
+  AgentClaims,
+  {
+    /** The claim, whether or not it still has an effect. */
+    readonly find: (session: AgentSession, claim: Claim) => Effect.Effect<Option.Option<AgentRunRow>>
+    /** The Run that the agent holds under this fence and has accepted. Renews its lease. */
+    readonly held: (session: AgentSession, claim: Claim) => Effect.Effect<HeldClaim, Gone>
+    /** The claims of the agent that still have an effect. */
+    readonly open: (session: AgentSession) => Effect.Effect<ReadonlyArray<AgentRunRow>>
+    /** What the agent does with a Run that it says it has. */
+    readonly orderOf: (session: AgentSession, claim: Claim) => Effect.Effect<typeof HeldRunOrder.Type>
+    readonly insert: (
+      row: Omit<AgentRunRow, "accepted_at" | "checkpoint_serial" | "result" | "result_at" | "ended_at">
+    ) => Effect.Effect<void>
+    readonly change: (
+      claim: Claim,
+      columns: Partial<Pick<AgentRunRow, "accepted_at" | "checkpoint_serial" | "result" | "result_at" | "ended_at">>
+    ) => Effect.Effect<void>
+  }
+>()("svc/actors/agent/AgentClaims") {
+  static readonly layer = Layer.effect(
+    AgentClaims,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* RunLedger
+      const leases = yield* AgentLeases
+
+      const find = Effect.fnUntraced(function* ({ agent }: AgentSession, { fence, runId }: Claim) {
+        const [row] = yield* Effect.orDie(AgentRunRow.rows(sql)`SELECT * FROM agent_runs
+          WHERE run_id = ${runId} AND fence = ${fence} AND agent_id = ${agent.id}`)
+        return Option.fromUndefinedOr(row)
+      })
+
+      const runUnder = Effect.fnUntraced(function* (hold: RunHold) {
+        const [run] = yield* Effect.orDie(RunRow.rows(sql)`SELECT * FROM runs WHERE ${isHeld(sql, hold)}`)
+        return run
+      })
+
+      /** It is heard of again: the mark that readers see is taken back. */
+      const renew = Effect.fnUntraced(function* (hold: RunHold) {
+        const lease = yield* leases.heard(hold)
+        if (lease?.isUnreachable !== true) return
+        yield* Effect.ignore(ledger.record(hold, { agent_unreachable_since: null }))
+      })
+
+      const held = Effect.fnUntraced(function* (session: AgentSession, claim: Claim) {
+        const row = yield* find(session, claim)
+        if (Option.isNone(row) || row.value.accepted_at === null) return yield* gone
+        const hold = { ...claim, owner: session.agent.id }
+        const run = yield* runUnder(hold)
+        if (run === undefined) return yield* gone
+        yield* renew(hold)
+        return { claim: row.value, run, hold }
+      })
+
+      const open = ({ agent }: AgentSession) =>
+        Effect.orDie(AgentRunRow.rows(sql)`SELECT * FROM agent_runs WHERE agent_id = ${agent.id} AND ended_at IS NULL`)
+
+      const orderOf = Effect.fnUntraced(function* (session: AgentSession, claim: Claim) {
+        const { fence, runId } = claim
+        const row = Option.getOrUndefined(yield* find(session, claim))
+        const none = { runId, fence, order: "discard" as const, acknowledged: 0, cancel: false }
+        if (row === undefined) return none
+        const hold = { ...claim, owner: session.agent.id }
+        const run = yield* runUnder(hold)
+        if (run !== undefined && row.accepted_at !== null) {
+          yield* renew(hold)
+          return {
+            runId,
+            fence,
+            order: "continue" as const,
+            leaseSeconds: row.lease_seconds,
+            acknowledged: run.last_event_batch,
+            cancel: run.cancel_requested_at !== null
+          }
+        }
+        const settled = yield* ledger.find(runId)
+        // Only an apply that may have started has changed anything, and only one without a result has kept it to itself.
+        const owes =
+          row.kind === "apply" &&
+          row.result === null &&
+          settled?.fence === fence &&
+          settled.start_acknowledged_at !== null
+        return { ...none, order: owes ? ("hand_in" as const) : ("discard" as const) }
+      })
+
+      const change = ({ fence, runId }: Claim, columns: Parameters<typeof AgentRunRow.changes>[1]) =>
+        Effect.asVoid(
+          Effect.orDie(
+            sql`UPDATE agent_runs SET ${AgentRunRow.changes(sql, columns)} WHERE run_id = ${runId} AND fence = ${fence}`
+          )
+        )
+
+      return AgentClaims.of({
+        find,
+        held,
+        open,
+        orderOf,
+        insert: (row) => Effect.asVoid(Effect.orDie(sql`INSERT INTO agent_runs ${AgentRunRow.values(sql, row)}`)),
+        change
+      })
+    })
+  )
+}
+
+/** The time at which a claim lost its effect. */
+export const endOfClaim = Effect.map(now, (at) => ({ ended_at: at }))

@@ -1,0 +1,73 @@
+import { Context, Effect, Layer, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { plainText } from "../../runner/redaction/LogText.ts"
+import type { RunSink } from "../../runner/execution/RunSink.ts"
+import { transaction } from "../database/Transaction.ts"
+import { endRun } from "../execution/RunEnding.ts"
+import type { RunControl } from "../execution/RunExecution.ts"
+import { type HoldLost, holdOf, type RunHold } from "../run/RunHold.ts"
+import { RunHandover } from "../run/RunHandover.ts"
+import { RunJournal } from "../run/RunJournal.ts"
+import { type RunError, RunLifecycle } from "../run/RunLifecycle.ts"
+import { RunLogs } from "../run/RunLogs.ts"
+import type { RunRow } from "../run/RunRow.ts"
+
+const silent: RunSink = { event: () => Effect.void, log: () => Effect.void, checkpoint: () => Effect.void }
+
+/** What the steps before and after an agent's execution need of the control plane, instead of a run folder and a tool. */
+export class AgentControls extends Context.Service<
+  AgentControls,
+  {
+    /** For the preparation, which reports nothing. */
+    readonly quiet: (run: RunRow) => RunControl
+    /** For the settlement: what it says follows what the agent said, and the log ends with it. */
+    readonly settling: (run: RunRow) => Effect.Effect<RunControl, never, Scope.Scope>
+    /** A log with this one line, for a Run that no agent got. */
+    readonly logged: (run: RunRow, message: string) => Effect.Effect<void>
+    /** Ends the log of a hold, after its last batch. */
+    readonly endLog: (hold: RunHold) => Effect.Effect<void>
+    /** Ends a Run that changed nothing. */
+    readonly failed: (run: RunRow, error: RunError) => Effect.Effect<void, HoldLost>
+  }
+>()("svc/actors/agent/AgentControls") {
+  static readonly layer = Layer.effect(
+    AgentControls,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* RunJournal
+      const logs = yield* RunLogs
+      const ending = { lifecycle: yield* RunLifecycle, handover: yield* RunHandover }
+
+      const control = (sink: RunSink): RunControl => ({
+        sink,
+        cancelRequested: Effect.never,
+        // No folder of this machine belongs to an agent's Run.
+        runFolder: "",
+        record: (end) => end
+      })
+
+      const settling = Effect.fnUntraced(function* (run: RunRow) {
+        const hold = holdOf(run)
+        const log = yield* logs.open(hold)
+        return control({
+          event: (kind, data) => Effect.ignore(journal.report(hold, kind, data)),
+          log: (phase, stream, text) => Effect.ignore(log.write(phase, stream, plainText(text))),
+          checkpoint: () => Effect.void
+        })
+      })
+
+      const logged = Effect.fnUntraced(function* (run: RunRow, message: string) {
+        const log = yield* logs.open(holdOf(run))
+        yield* Effect.ignore(log.write("prepare", "system", message))
+      }, Effect.scoped)
+
+      return AgentControls.of({
+        quiet: () => control(silent),
+        settling,
+        logged,
+        endLog: (hold) => Effect.scoped(Effect.asVoid(logs.open(hold))),
+        failed: (run, error) => transaction(sql)(endRun(ending, run, error))
+      })
+    })
+  )
+}

@@ -1,0 +1,146 @@
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { LeftOver } from "../../runner/execution/RunOutcome.ts"
+import type { RunClaim } from "../../schema/agent/AgentJob.ts"
+import { type AgentRefusal, Rejected } from "../../schema/agent/AgentRefusal.ts"
+import { EvidenceId, LeftOverStateId, StateVersionId } from "../../schema/records/Ids.ts"
+import { Audit } from "../audit/Audit.ts"
+import { serviceContext } from "../Command.ts"
+import { rowShape } from "../database/Table.ts"
+import { transaction } from "../database/Transaction.ts"
+import { derivedId, now } from "../Identity.ts"
+import type { AgentSession } from "../pool/AgentSessions.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { LeftOverStates } from "../state/LeftOverStates.ts"
+import { AgentBlobs } from "./AgentBlobs.ts"
+import { AgentClaims, gone } from "./AgentClaims.ts"
+import { refusalOf } from "./AgentReports.ts"
+import { AgentEvidenceRow, JournalJson } from "./AgentRunRow.ts"
+
+const decodeLeftOver = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(LeftOver)))
+
+/** Where the settlement of the Run left its Capsule. */
+const Settled = rowShape({ state_version_id: Schema.NullOr(StateVersionId), generation: Schema.Int })
+
+/**
+ * Takes what an agent kept of an apply that was settled without it: the state becomes a left-over state, listed and adopted like any other; the
+ * journal says what the apply had begun.
+ */
+export class AgentEvidence extends Context.Service<
+  AgentEvidence,
+  {
+    readonly handIn: (
+      session: AgentSession,
+      evidence: typeof RunClaim.Type & { readonly leftOver: string }
+    ) => Effect.Effect<{ readonly evidenceId: EvidenceId }, AgentRefusal>
+  }
+>()("svc/actors/agent/AgentEvidence") {
+  static readonly layer = Layer.effect(
+    AgentEvidence,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const claims = yield* AgentClaims
+      const blobs = yield* AgentBlobs
+      const ledger = yield* RunLedger
+      const leftOvers = yield* LeftOverStates
+      const audit = yield* Audit
+
+      const keepState = Effect.fnUntraced(function* (run: RunRow, part: string, left: LeftOver) {
+        const state = left.state ?? left.rejectedState
+        if (state === undefined || run.capsule_id === null) return null
+        const [settled] = yield* Effect.orDie(Settled.rows(
+          sql
+        )`SELECT COALESCE(r.state_version_id, r.base_state_version_id)
+            AS state_version_id, COALESCE(v.generation, r.base_state_generation, 0) AS generation
+          FROM runs r LEFT JOIN state_versions v ON v.id = r.state_version_id WHERE r.id = ${run.id}`)
+        yield* leftOvers.keep({
+          capsule: {
+            id: run.capsule_id,
+            workspace_id: run.workspace_id,
+            current_state_version_id: settled?.state_version_id ?? null,
+            current_state_generation: settled?.generation ?? 0,
+            execution_authority_epoch: run.execution_authority_epoch ?? 0
+          },
+          runId: run.id,
+          reason: left.stateProblem ?? "handed_in",
+          state,
+          settled: undefined,
+          secrets: undefined,
+          build: undefined,
+          part
+        })
+        return derivedId(LeftOverStateId, "lo", run.id, part)
+      })
+
+      const store = Effect.fnUntraced(function* (
+        { agent }: AgentSession,
+        run: RunRow,
+        { fence, leftOver }: typeof RunClaim.Type & { readonly leftOver: string },
+        left: LeftOver
+      ) {
+        const id = derivedId(EvidenceId, "evd", run.id, leftOver)
+        const [known] = yield* Effect.orDie(
+          AgentEvidenceRow.some(sql, "id")`SELECT id FROM agent_evidence WHERE id = ${id}`
+        )
+        if (known !== undefined) return id
+        const leftOverId = yield* keepState(run, `evidence ${leftOver}`, left)
+        const { completed, possiblyCreated, started } = left
+        yield* Effect.orDie(
+          sql`INSERT INTO agent_evidence ${AgentEvidenceRow.values(sql, {
+            id,
+            run_id: run.id,
+            fence,
+            agent_id: agent.id,
+            digest: leftOver,
+            journal: JournalJson.write({ started, completed, possiblyCreated }),
+            left_over_state_id: leftOverId,
+            received_at: yield* now
+          })}`
+        )
+        yield* audit.append({
+          workspaceId: run.workspace_id,
+          actor: serviceContext.actor,
+          action: "agent.hand_in",
+          target: { kind: "run", id: run.id },
+          ...(run.capsule_id === null ? {} : { capsuleId: run.capsule_id }),
+          runId: run.id,
+          data: { agent: agent.id, digest: leftOver, hasState: leftOverId !== null }
+        })
+        return id
+      }, transaction(sql))
+
+      const handIn = Effect.fn("AgentEvidence.handIn")(function* (
+        session: AgentSession,
+        evidence: typeof RunClaim.Type & { readonly leftOver: string }
+      ): Effect.fn.Return<{ readonly evidenceId: EvidenceId }, AgentRefusal> {
+        const claim = { runId: evidence.runId, fence: evidence.fence }
+        const row = yield* claims.find(session, claim)
+        const run = yield* ledger.find(claim.runId)
+        if (Option.isNone(row) || run === undefined) return yield* gone
+        if (row.value.kind !== "apply") return yield* new Rejected({ message: "Only an apply leaves a state." })
+        if (yield* ledger.held({ ...claim, owner: session.agent.id })) {
+          return yield* new Rejected({ message: "The Run is still this agent's: report its result." })
+        }
+        const id = derivedId(EvidenceId, "evd", run.id, evidence.leftOver)
+        const [known] = yield* Effect.orDie(
+          AgentEvidenceRow.some(sql, "id")`SELECT id FROM agent_evidence WHERE id = ${id}`
+        )
+        if (known !== undefined) return { evidenceId: id }
+        const bytes = yield* Effect.mapError(
+          blobs.open(session.agent.id, claim, "left_over", evidence.leftOver),
+          refusalOf
+        )
+        const left = yield* Effect.mapError(
+          decodeLeftOver(new TextDecoder().decode(Redacted.value(bytes))),
+          () => new Rejected({ message: "What was handed in does not have the form of a left-over." })
+        )
+        const evidenceId = yield* store(session, run, evidence, left)
+        yield* blobs.removeAll(claim)
+        return { evidenceId }
+      })
+
+      return AgentEvidence.of({ handIn })
+    })
+  )
+}

@@ -1,0 +1,72 @@
+import { Context, Effect, Layer, Semaphore } from "effect"
+import type { RunClaim } from "../../schema/agent/AgentJob.ts"
+import type { RunId } from "../../schema/records/Ids.ts"
+import { monotonicNow } from "../MonotonicNow.ts"
+
+/** What one agent may do with a Run, and when it was last heard of. */
+export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
+  readonly agentId: string
+  readonly kind: "plan" | "apply" | "drift_check"
+  readonly leaseSeconds: number
+  readonly isAccepted: boolean
+  readonly isUnreachable: boolean
+  readonly heardAt: bigint
+}
+
+/**
+ * The leases of the Runs that agents hold, counted from when the server last heard of each by a clock that only moves forward. Kept in memory:
+ * a server that starts gives each a whole new lease, since nobody could reach it before.
+ */
+export class AgentLeases extends Context.Service<
+  AgentLeases,
+  {
+    readonly grant: (lease: Omit<Lease, "heardAt" | "isUnreachable">) => Effect.Effect<void>
+    /** Renews the lease; returns the one that was renewed. */
+    readonly heard: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
+    readonly accepted: (claim: typeof RunClaim.Type) => Effect.Effect<void>
+    readonly unreachable: (claim: typeof RunClaim.Type) => Effect.Effect<void>
+    readonly end: (claim: typeof RunClaim.Type) => Effect.Effect<void>
+    readonly all: Effect.Effect<ReadonlyArray<Lease>>
+    /** One at a time: whether a Run is given up, and whether its result is taken, is decided in here. */
+    readonly decided: <A, E, R>(decision: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  }
+>()("svc/actors/agent/AgentLeases") {
+  static readonly layer = Layer.effect(
+    AgentLeases,
+    Effect.gen(function* () {
+      const deciding = yield* Semaphore.make(1)
+      const leases = new Map<RunId, Lease>()
+
+      const changed = ({ fence, runId }: typeof RunClaim.Type, change: (lease: Lease) => Lease) => {
+        const lease = leases.get(runId)
+        if (lease === undefined || lease.fence !== fence) return undefined
+        leases.set(runId, change(lease))
+        return lease
+      }
+
+      return AgentLeases.of({
+        grant: (lease) =>
+          Effect.map(
+            monotonicNow,
+            (heardAt) => void leases.set(lease.runId, { ...lease, isUnreachable: false, heardAt })
+          ),
+        heard: (claim) =>
+          Effect.map(monotonicNow, (heardAt) =>
+            changed(claim, (lease) => ({ ...lease, heardAt, isUnreachable: false }))
+          ),
+        accepted: (claim) =>
+          Effect.map(
+            monotonicNow,
+            (heardAt) => void changed(claim, (lease) => ({ ...lease, heardAt, isAccepted: true }))
+          ),
+        unreachable: (claim) => Effect.sync(() => void changed(claim, (lease) => ({ ...lease, isUnreachable: true }))),
+        end: ({ fence, runId }) =>
+          Effect.sync(() => {
+            if (leases.get(runId)?.fence === fence) leases.delete(runId)
+          }),
+        all: Effect.sync(() => [...leases.values()]),
+        decided: deciding.withPermits(1)
+      })
+    })
+  )
+}

@@ -1,0 +1,235 @@
+import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+import type { RunClaim } from "../../schema/agent/AgentJob.ts"
+import { transaction } from "../database/Transaction.ts"
+import { ApplyRecovery } from "../execution/ApplyRecovery.ts"
+import { failRun } from "../execution/RunEnding.ts"
+import { now } from "../Identity.ts"
+import { monotonicNow, seconds } from "../MonotonicNow.ts"
+import type { AgentSession } from "../pool/AgentSessions.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
+import { RunHandover } from "../run/RunHandover.ts"
+import type { HoldLost, RunHold } from "../run/RunHold.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { AgentBlobs } from "./AgentBlobs.ts"
+import { AgentClaims } from "./AgentClaims.ts"
+import { AgentControls } from "./AgentControls.ts"
+import { AgentLeases, type Lease } from "./AgentLeases.ts"
+import { AgentOffers } from "./AgentOffers.ts"
+import { AgentRunRow } from "./AgentRunRow.ts"
+
+/** An agent that was not heard of for so long is called unreachable. */
+const unreachableAfter = seconds(30)
+/** An offer that was not accepted goes to another agent. */
+const acceptWithin = seconds(30)
+/** What changes nothing is given up; so is an apply whose tool was not started. */
+const givenUpAfter = seconds(60)
+
+/**
+ * An apply's tool is dead before its lease ends, by the agent's clock. The server waits a minute longer, and one percent for clocks that run at
+ * different rates.
+ */
+export const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(leaseSeconds * 1.01 + 60)
+
+/** How long an agent has been silent, and what follows. */
+export const verdictOn = (
+  { heardAt, isAccepted, isUnreachable, kind, leaseSeconds }: Lease,
+  at: bigint
+): "nothing" | "offer_again" | "unreachable" | "give_up" | "give_up_unstarted" => {
+  const silent = at - heardAt
+  if (!isAccepted) return silent > acceptWithin ? "offer_again" : "nothing"
+  if (kind === "apply" ? silent > applyGivenUpAfter(leaseSeconds) : silent > givenUpAfter) return "give_up"
+  if (kind === "apply" && silent > givenUpAfter) return "give_up_unstarted"
+  return silent > unreachableAfter && !isUnreachable ? "unreachable" : "nothing"
+}
+
+const lost = (agentId: string) => ({
+  code: "agent_lost",
+  message: `The agent ${agentId} was not heard of until its lease was over. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
+})
+
+const untouched = (agentId: string) => ({
+  code: "agent_lost",
+  message: `The agent ${agentId} was lost before the tool was started; nothing was changed. Start it again.`
+})
+
+/** Watches the leases of agents: says who is silent, and settles the Runs of those that stay so. */
+export class AgentMonitor extends Context.Service<
+  AgentMonitor,
+  {
+    /** One look at all leases. */
+    readonly look: Effect.Effect<void>
+    /** Gives every claim of an earlier process a whole new lease. */
+    readonly resume: Effect.Effect<void>
+    readonly work: Effect.Effect<never>
+    /** The agent's process of a plan or drift check died: nothing was changed, so it begins again at once. */
+    readonly abandoned: (session: AgentSession, claim: typeof RunClaim.Type) => Effect.Effect<void>
+    /** Settles an apply of an agent now, as if its lease were over. `false` when no agent holds it. */
+    readonly release: (runId: RunRow["id"]) => Effect.Effect<boolean>
+  }
+>()("svc/actors/agent/AgentMonitor") {
+  static readonly layer = Layer.effect(
+    AgentMonitor,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const leases = yield* AgentLeases
+      const claims = yield* AgentClaims
+      const offers = yield* AgentOffers
+      const blobs = yield* AgentBlobs
+      const controls = yield* AgentControls
+      const ledger = yield* RunLedger
+      const lifecycle = yield* RunLifecycle
+      const handover = yield* RunHandover
+      const applies = yield* ApplyRecovery
+      const queue = yield* RunQueue
+
+      const over = Effect.fnUntraced(function* (hold: RunHold, keepsBlobs: boolean) {
+        yield* controls.endLog(hold)
+        yield* leases.end(hold)
+        yield* claims.change(hold, { ended_at: yield* now })
+        if (!keepsBlobs) yield* blobs.removeAll(hold)
+        yield* queue.wake
+      })
+
+      const offerAgain = Effect.fnUntraced(function* (hold: RunHold) {
+        yield* offers.forget(hold.runId)
+        const reason = "The agent did not accept the Run in time."
+        yield* transaction(sql)(lifecycle.requeue(hold, reason, { counts: false }))
+        yield* over(hold, false)
+      })
+
+      /** Nothing was changed: once more under a new fence, or ended where that was the second time or somebody asked to stop. */
+      const again = Effect.fnUntraced(function* (hold: RunHold, run: RunRow) {
+        const ending = { lifecycle, handover }
+        const silent = `The agent ${hold.owner} was not heard of for a minute.`
+        yield* transaction(sql)(
+          run.cancel_requested_at !== null
+            ? Effect.andThen(lifecycle.cancel(hold), handover.finished(run))
+            : run.attempt <= 1
+              ? lifecycle.requeue(hold, silent, { counts: true })
+              : failRun(ending, run, untouched(hold.owner))
+        )
+        yield* over(hold, false)
+      })
+
+      const giveUpApply = Effect.fnUntraced(function* (hold: RunHold, run: RunRow) {
+        yield* applies.settle(
+          run,
+          { kind: "nothing" },
+          { untouched: untouched(hold.owner), interrupted: lost(hold.owner) }
+        )
+        yield* over(hold, false)
+      })
+
+      const mark = Effect.fnUntraced(function* (hold: RunHold, lease: Lease) {
+        const silentMillis = Number(((yield* monotonicNow) - lease.heardAt) / 1_000_000n)
+        const since = new Date((yield* Clock.currentTimeMillis) - silentMillis).toISOString()
+        yield* ledger.record(hold, { agent_unreachable_since: since })
+        yield* leases.unreachable(hold)
+        yield* Effect.logWarning(`The agent ${lease.agentId} is unreachable; it executes the Run ${lease.runId}`)
+      })
+
+      const act = Effect.fnUntraced(function* (lease: Lease): Effect.fn.Return<void, HoldLost> {
+        // Heard of since the look: a result may have come in the meantime.
+        const current = (yield* leases.all).find(({ fence, runId }) => runId === lease.runId && fence === lease.fence)
+        if (current === undefined) return
+        const verdict = verdictOn(current, yield* monotonicNow)
+        if (verdict === "nothing") return
+        const hold = { runId: lease.runId, fence: lease.fence, owner: lease.agentId }
+        const run = yield* ledger.held(hold)
+        if (run === undefined) return yield* over(hold, true)
+        switch (verdict) {
+          case "offer_again":
+            return yield* offerAgain(hold)
+          case "unreachable":
+            return yield* mark(hold, current)
+          case "give_up_unstarted":
+            if (run.start_acknowledged_at === null) return yield* again(hold, run)
+            return current.isUnreachable ? undefined : yield* mark(hold, current)
+          case "give_up":
+            return current.kind === "apply" && run.start_acknowledged_at !== null
+              ? yield* giveUpApply(hold, run)
+              : yield* again(hold, run)
+        }
+      })
+
+      const look = Effect.gen(function* () {
+        const all = yield* leases.all
+        if (all.length === 0) return
+        const at = yield* monotonicNow
+        for (const lease of all) {
+          if (verdictOn(lease, at) === "nothing") continue
+          yield* act(lease).pipe(
+            leases.decided,
+            Effect.catchTag("HoldLost", () => leases.end(lease)),
+            Effect.catchCause((cause) =>
+              Effect.logError("A lost agent's Run could not be settled. It is tried again.", cause)
+            ),
+            Effect.annotateLogs({ runId: lease.runId })
+          )
+        }
+      }).pipe(Effect.withSpan("AgentMonitor.look"))
+
+      const release = Effect.fn("AgentMonitor.release")(function* (runId: RunRow["id"]) {
+        const lease = (yield* leases.all).find((one) => one.runId === runId)
+        if (lease === undefined) return false
+        const hold = { runId, fence: lease.fence, owner: lease.agentId }
+        const run = yield* ledger.held(hold)
+        if (run === undefined) return false
+        yield* Effect.catchTag(
+          run.start_acknowledged_at !== null ? giveUpApply(hold, run) : again(hold, run),
+          "HoldLost",
+          () => Effect.void
+        )
+        return true
+      }, leases.decided)
+
+      const abandoned = Effect.fn("AgentMonitor.abandoned")(function* (
+        session: AgentSession,
+        claim: typeof RunClaim.Type
+      ) {
+        const row = yield* claims.find(session, claim)
+        const hold = { ...claim, owner: session.agent.id }
+        const run = yield* ledger.held(hold)
+        if (run === undefined || Option.isNone(row) || row.value.kind === "apply" || row.value.result !== null) return
+        yield* Effect.ignore(again(hold, run))
+      }, leases.decided)
+
+      const resume = Effect.gen(function* () {
+        const open = yield* Effect.orDie(
+          AgentRunRow.rows(sql)`SELECT * FROM agent_runs WHERE ended_at IS NULL ORDER BY run_id, fence`
+        )
+        const kept: Array<typeof RunClaim.Type> = []
+        for (const row of open) {
+          const claim = { runId: row.run_id, fence: row.fence }
+          const hold = { ...claim, owner: row.agent_id }
+          kept.push(claim)
+          if (row.result !== null) continue
+          if ((yield* ledger.held(hold)) === undefined) {
+            yield* controls.endLog(hold)
+            yield* claims.change(claim, { ended_at: yield* now })
+            continue
+          }
+          yield* leases.grant({
+            ...claim,
+            agentId: row.agent_id,
+            kind: row.kind,
+            leaseSeconds: row.lease_seconds,
+            isAccepted: row.accepted_at !== null
+          })
+        }
+        yield* blobs.sweep(kept)
+      }).pipe(Effect.withSpan("AgentMonitor.resume"))
+
+      return AgentMonitor.of({
+        look,
+        resume,
+        work: Effect.andThen(Effect.repeat(look, Schedule.spaced("1 second")), Effect.never),
+        release,
+        abandoned
+      })
+    })
+  )
+}

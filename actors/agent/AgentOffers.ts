@@ -1,0 +1,282 @@
+import { Context, Deferred, Duration, Effect, FiberMap, Layer, Option, Queue, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { sealFor } from "../../runner/agent/SealedMessage.ts"
+import type { JobOffer, RunClaim } from "../../schema/agent/AgentJob.ts"
+import type { Gone } from "../../schema/agent/AgentRefusal.ts"
+import type { RunId } from "../../schema/records/Ids.ts"
+import { transaction } from "../database/Transaction.ts"
+import { ModuleSteps } from "../execution/ModuleSteps.ts"
+import type { RunBlocked } from "../execution/RunBlocked.ts"
+import { now } from "../Identity.ts"
+import { monotonicNow, seconds } from "../MonotonicNow.ts"
+import { lackOf } from "../pool/AgentFit.ts"
+import { AgentNeeds } from "../pool/AgentNeeds.ts"
+import type { AgentSession } from "../pool/AgentSessions.ts"
+import { PoolRow } from "../pool/PoolRows.ts"
+import { sealingKey, ServerKeys } from "../pool/ServerKeys.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
+import type { HoldLost } from "../run/RunHold.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { AgentClaims, gone, orGone } from "./AgentClaims.ts"
+import { AgentControls } from "./AgentControls.ts"
+import { AgentLeases } from "./AgentLeases.ts"
+import type { AgentRunRow } from "./AgentRunRow.ts"
+import { blobsOf, encodedJob, kindOf, type PreparedJob, toAgent } from "./JobSecrets.ts"
+
+type Claim = typeof RunClaim.Type
+type Offer = typeof JobOffer.Type
+
+/** How long an agent waits for an offer before it asks again. */
+const pollSeconds = 25
+/** A plan or drift check is given up after this; an apply has the lease of its pool. */
+export const shortLeaseSeconds = 60
+/** A Run that an agent declined is not offered to it again for so long. */
+const declinedFor = seconds(60)
+
+/** A job waits here, with its secrets, from when it is prepared until it is accepted. */
+interface Waiting {
+  readonly row: AgentRunRow
+  readonly prepared: Deferred.Deferred<Option.Option<PreparedJob>>
+}
+
+/** Gives Runs of a pool to its agents: claimed in turn, prepared as for the control plane itself, and sealed for the one that asked. */
+export class AgentOffers extends Context.Service<
+  AgentOffers,
+  {
+    readonly next: (
+      session: AgentSession,
+      request: { readonly claim: string; readonly freePlaces: number }
+    ) => Effect.Effect<Option.Option<Offer>>
+    readonly accept: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
+    readonly decline: (session: AgentSession, claim: Claim, reason: string) => Effect.Effect<void>
+    readonly start: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
+    /** Forgets the job of an offer that nobody accepted. */
+    readonly forget: (runId: RunId) => Effect.Effect<void>
+  }
+>()("svc/actors/agent/AgentOffers") {
+  static readonly layer = Layer.effect(
+    AgentOffers,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* RunQueue
+      const ledger = yield* RunLedger
+      const lifecycle = yield* RunLifecycle
+      const needs = yield* AgentNeeds
+      const claims = yield* AgentClaims
+      const leases = yield* AgentLeases
+      const controls = yield* AgentControls
+      const steps = yield* ModuleSteps
+      const server = yield* ServerKeys
+      const preparing = yield* FiberMap.make<RunId, void, never>()
+      const waiting = new Map<RunId, Waiting>()
+      const declined = new Map<string, bigint>()
+
+      const isDeclined = Effect.fnUntraced(function* ({ agent }: AgentSession, runId: RunId) {
+        const at = yield* monotonicNow
+        for (const [key, since] of declined) if (at - since > declinedFor) declined.delete(key)
+        return declined.has(`${agent.id} ${runId}`)
+      })
+
+      const fits = (session: AgentSession) =>
+        Effect.fnUntraced(function* (runId: RunId) {
+          if (yield* isDeclined(session, runId)) return false
+          const need = yield* needs.of(runId)
+          return Option.exists(need, (wanted) => lackOf(session.facts, wanted) === undefined)
+        })
+
+      /** The claim of the Run and the agent's name for it stand in one transaction. */
+      const claimFor = Effect.fn("AgentOffers.claim")(function* (session: AgentSession, claim: string) {
+        const { agent, facts, incarnation } = session
+        const run = yield* queue.claimOf(agent.pool, agent.id, fits(session))
+        const kind = run === undefined ? Option.none() : kindOf(run.type)
+        if (run === undefined || Option.isNone(kind)) return undefined
+        const [pool] = yield* PoolRow.some(sql, "lease_seconds")`SELECT lease_seconds FROM agent_pools
+          WHERE name = ${agent.pool}`
+        const row = {
+          run_id: run.id,
+          fence: run.fence,
+          agent_id: agent.id,
+          claim,
+          incarnation,
+          kind: kind.value,
+          platform: facts.platform,
+          lease_seconds: kind.value === "apply" ? (pool?.lease_seconds ?? shortLeaseSeconds) : shortLeaseSeconds,
+          offered_at: yield* now
+        }
+        yield* claims.insert(row)
+        const whole: AgentRunRow = {
+          ...row,
+          accepted_at: null,
+          checkpoint_serial: null,
+          result: null,
+          result_at: null,
+          ended_at: null
+        }
+        return { run, row: whole }
+      }, transaction(sql))
+
+      const jobOf = Effect.fnUntraced(function* (
+        run: RunRow,
+        row: AgentRunRow
+      ): Effect.fn.Return<PreparedJob, RunBlocked | HoldLost> {
+        const control = controls.quiet(run)
+        switch (row.kind) {
+          case "plan":
+            return { kind: "plan", job: yield* steps.plan.prepare(run, control) }
+          case "apply":
+            return { kind: "apply", job: yield* steps.apply.prepare(run, control) }
+          case "drift_check":
+            return { kind: "drift_check", job: yield* steps.drift.prepare(run, control) }
+        }
+      })
+
+      const refuse = Effect.fnUntraced(function* (run: RunRow, row: AgentRunRow, reason: RunBlocked) {
+        yield* controls.logged(run, reason.message)
+        const { refuse } = row.kind === "plan" ? steps.plan : row.kind === "apply" ? steps.apply : steps.drift
+        yield* refuse(run, reason)
+      })
+
+      const failure = { code: "internal_error", message: "The service failed while it prepared this Run." }
+
+      /** Goes on when the agent's request breaks off: the same request again finds what it made. */
+      const prepare = Effect.fn("AgentOffers.prepare")(function* (run: RunRow, row: AgentRunRow, whole: Waiting) {
+        const claim = { runId: run.id, fence: run.fence }
+        const prepared = yield* Effect.result(jobOf(run, row))
+        if (Result.isSuccess(prepared)) {
+          yield* leases.grant({
+            ...claim,
+            agentId: row.agent_id,
+            kind: row.kind,
+            leaseSeconds: row.lease_seconds,
+            isAccepted: false
+          })
+          return yield* Deferred.succeed(whole.prepared, Option.some(prepared.success))
+        }
+        if (prepared.failure._tag === "RunBlocked") yield* Effect.ignore(refuse(run, row, prepared.failure))
+        yield* claims.change(claim, { ended_at: yield* now })
+        waiting.delete(run.id)
+        yield* queue.wake
+        return yield* Deferred.succeed(whole.prepared, Option.none())
+      })
+
+      const begin = Effect.fnUntraced(function* ({ row, run }: { readonly run: RunRow; readonly row: AgentRunRow }) {
+        const whole = { row, prepared: yield* Deferred.make<Option.Option<PreparedJob>>() }
+        waiting.set(run.id, whole)
+        yield* FiberMap.run(
+          preparing,
+          run.id,
+          prepare(run, row, whole).pipe(
+            Effect.asVoid,
+            Effect.catchCause((cause) =>
+              Effect.gen(function* () {
+                yield* Effect.logError("A Run could not be prepared for an agent", cause)
+                yield* Effect.ignore(controls.failed(run, failure))
+                yield* claims.change({ runId: run.id, fence: run.fence }, { ended_at: yield* now })
+                waiting.delete(run.id)
+                yield* Deferred.succeed(whole.prepared, Option.none())
+              })
+            ),
+            Effect.annotateLogs({ runId: run.id })
+          )
+        )
+        return whole
+      })
+
+      const sealed = Effect.fnUntraced(function* ({ agent }: AgentSession, row: AgentRunRow, prepared: PreparedJob) {
+        const { installationId } = yield* server.own
+        const claim = { runId: row.run_id, fence: row.fence }
+        const key = yield* sealingKey(agent.seal_key)
+        const purpose = toAgent({ installationId, agentId: agent.id }, claim, "job")
+        const text = new TextEncoder().encode(yield* encodedJob(prepared))
+        return {
+          ...claim,
+          kind: row.kind,
+          leaseSeconds: row.lease_seconds,
+          sealedJob: yield* sealFor(key, purpose, text),
+          ...blobsOf(prepared)
+        }
+      })
+
+      const offered = Effect.fnUntraced(function* (session: AgentSession, { prepared, row }: Waiting) {
+        const job = yield* Deferred.await(prepared)
+        return Option.isNone(job) ? Option.none<Offer>() : Option.some(yield* sealed(session, row, job.value))
+      })
+
+      /** The job of an offer of an earlier process is gone with it: the Run goes back, and its fence with it. */
+      const released = (row: AgentRunRow) =>
+        Effect.gen(function* () {
+          const hold = { runId: row.run_id, fence: row.fence, owner: row.agent_id }
+          yield* Effect.ignore(
+            lifecycle.requeue(hold, "The service was restarted while the Run was offered.", { counts: false })
+          )
+          yield* claims.change(hold, { ended_at: yield* now })
+        }).pipe(transaction(sql))
+
+      const next = Effect.fn("AgentOffers.next")(function* (
+        session: AgentSession,
+        { claim, freePlaces }: { readonly claim: string; readonly freePlaces: number }
+      ) {
+        const isBusy = freePlaces < 1 || session.facts.draining || session.agent.drain_requested_at !== null
+        const wakes = yield* queue.listen
+        for (const row of yield* claims.open(session)) {
+          if (row.claim !== claim || row.accepted_at !== null) continue
+          const earlier = waiting.get(row.run_id)
+          if (earlier !== undefined && earlier.row.fence === row.fence) return yield* offered(session, earlier)
+          yield* released(row)
+        }
+        const until = (yield* monotonicNow) + seconds(pollSeconds)
+        while (true) {
+          const claimed = isBusy ? undefined : yield* claimFor(session, claim)
+          if (claimed !== undefined) {
+            const offer = yield* offered(session, yield* begin(claimed))
+            if (Option.isSome(offer)) return offer
+            continue
+          }
+          const left = until - (yield* monotonicNow)
+          if (left <= 0n) return Option.none<Offer>()
+          const wait = Duration.min(Duration.nanos(left), Duration.seconds(5))
+          yield* Queue.take(wakes).pipe(Effect.timeoutOption(wait))
+        }
+      }, Effect.scoped)
+
+      const accept = Effect.fn("AgentOffers.accept")(function* (session: AgentSession, claim: Claim) {
+        const row = yield* claims.find(session, claim)
+        if (Option.isNone(row)) return yield* gone
+        const run = yield* ledger.held({ ...claim, owner: session.agent.id })
+        if (run === undefined || row.value.ended_at !== null) return yield* gone
+        if (row.value.accepted_at === null) yield* claims.change(claim, { accepted_at: yield* now })
+        yield* leases.accepted(claim)
+        waiting.delete(claim.runId)
+      })
+
+      const decline = Effect.fn("AgentOffers.decline")(function* (session: AgentSession, claim: Claim, reason: string) {
+        const row = yield* claims.find(session, claim)
+        if (Option.isNone(row) || row.value.accepted_at !== null) return
+        declined.set(`${session.agent.id} ${claim.runId}`, yield* monotonicNow)
+        waiting.delete(claim.runId)
+        yield* leases.end(claim)
+        yield* Effect.gen(function* () {
+          const said = `An agent of the pool ${session.agent.pool} declined the Run: ${reason}`
+          yield* Effect.ignore(lifecycle.requeue({ ...claim, owner: session.agent.id }, said, { counts: false }))
+          yield* claims.change(claim, { ended_at: yield* now })
+        }).pipe(transaction(sql))
+        yield* queue.wake
+      })
+
+      const start = Effect.fn("AgentOffers.start")(function* (session: AgentSession, claim: Claim) {
+        const { claim: row, hold } = yield* claims.held(session, claim)
+        if (row.kind === "apply") yield* orGone(ledger.acknowledgeStart(hold))
+      })
+
+      return AgentOffers.of({
+        next,
+        accept,
+        decline,
+        start,
+        forget: (runId) => Effect.sync(() => void waiting.delete(runId))
+      })
+    })
+  )
+}

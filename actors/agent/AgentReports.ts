@@ -1,0 +1,206 @@
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { plainText } from "../../runner/redaction/LogText.ts"
+import { JobResult } from "../../runner/agent/JobResult.ts"
+import type { HeldRunOrder, ReportBatch, RunClaim } from "../../schema/agent/AgentJob.ts"
+import { longestReportedLine } from "../../schema/agent/AgentJob.ts"
+import { type AgentRefusal, Busy, Rejected } from "../../schema/agent/AgentRefusal.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import type { AgentSession } from "../pool/AgentSessions.ts"
+import { type ReportedEvent, receivedFact } from "../run/ReportedEvents.ts"
+import { RunJournal } from "../run/RunJournal.ts"
+import { RunLogs } from "../run/RunLogs.ts"
+import type { RunLogEntry } from "../../schema/events/RunEvent.ts"
+import { RunCheckpoints } from "../state/RunCheckpoints.ts"
+import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
+import { AgentClaims, orGone } from "./AgentClaims.ts"
+import { AgentLeases } from "./AgentLeases.ts"
+import { ResultJson, type StoredResult } from "./AgentRunRow.ts"
+
+type Claim = typeof RunClaim.Type
+type Line = Omit<RunLogEntry, "seq">
+
+const decodeResult = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(JobResult)))
+
+/** How a job ended, from the sealed blob that says so. */
+export const resultOf = (bytes: Redacted.Redacted<Uint8Array>) =>
+  Effect.mapError(
+    decodeResult(new TextDecoder().decode(Redacted.value(bytes))),
+    () => new Rejected({ message: "The outcome does not have the form of one." })
+  )
+
+/** What an agent sent and cannot be taken, as it is answered. */
+export const refusalOf = ({ message, reason }: BlobRefused): AgentRefusal =>
+  reason === "storage" ? new Busy({ message, retryAfterSeconds: 10 }) : new Rejected({ message })
+
+interface SentResult extends Claim, StoredResult {
+  readonly lastBatch: number
+}
+
+/** Takes what agents report, once each: events, lines, states and results. What is answered is durable. */
+export class AgentReports extends Context.Service<
+  AgentReports,
+  {
+    readonly report: (
+      session: AgentSession,
+      claim: Claim,
+      batch: typeof ReportBatch.Type
+    ) => Effect.Effect<{ readonly acknowledged: number }, AgentRefusal>
+    readonly renew: (
+      session: AgentSession,
+      held: ReadonlyArray<Claim>
+    ) => Effect.Effect<{
+      readonly leases: ReadonlyArray<Claim & { readonly leaseSeconds: number; readonly cancel: boolean }>
+      readonly gone: ReadonlyArray<typeof HeldRunOrder.Type>
+    }>
+    readonly checkpoint: (
+      session: AgentSession,
+      checkpoint: Claim & { readonly serial: number; readonly resourceCount: number; readonly blob: string }
+    ) => Effect.Effect<void, AgentRefusal>
+    /** Stores the result; `true` when it is a new one, which is then to be settled. */
+    readonly result: (session: AgentSession, result: SentResult) => Effect.Effect<boolean, AgentRefusal>
+  }
+>()("svc/actors/agent/AgentReports") {
+  static readonly layer = Layer.effect(
+    AgentReports,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const claims = yield* AgentClaims
+      const journal = yield* RunJournal
+      const logs = yield* RunLogs
+      const blobs = yield* AgentBlobs
+      const checkpoints = yield* RunCheckpoints
+      const leases = yield* AgentLeases
+
+      const report = Effect.fn("AgentReports.report")(function* (
+        session: AgentSession,
+        claim: Claim,
+        { entries, number }: typeof ReportBatch.Type
+      ): Effect.fn.Return<{ readonly acknowledged: number }, AgentRefusal> {
+        const { hold, run } = yield* claims.held(session, claim)
+        if (number <= run.last_event_batch) return { acknowledged: run.last_event_batch }
+        // An earlier batch was lost on the way: the agent begins again after the last that is stored.
+        if (number > run.last_event_batch + 1) return { acknowledged: run.last_event_batch }
+        const events: Array<ReportedEvent> = []
+        const lines: Array<Line> = []
+        for (const entry of entries) {
+          switch (entry.kind) {
+            case "event": {
+              const fact = yield* Effect.mapError(
+                receivedFact(entry.fact),
+                () => new Rejected({ message: "An event does not have the form of its kind." })
+              )
+              events.push({ ...fact, at: entry.at })
+              break
+            }
+            case "line":
+              lines.push({
+                at: entry.at,
+                phase: entry.phase,
+                stream: entry.stream,
+                text: plainText(entry.text).slice(0, longestReportedLine)
+              })
+              break
+            case "omitted":
+              lines.push({
+                at: entry.at,
+                phase: entry.phase,
+                stream: "system",
+                text: `${entry.lines} lines were left out here: the agent could not send them in time.`
+              })
+          }
+        }
+        yield* Effect.andThen(journal.receive(hold, number, events), logs.receive(hold, number, lines)).pipe(
+          transaction(sql),
+          orGone
+        )
+        return { acknowledged: number }
+      })
+
+      const renew = Effect.fn("AgentReports.renew")(function* (session: AgentSession, held: ReadonlyArray<Claim>) {
+        const renewed: Array<Claim & { readonly leaseSeconds: number; readonly cancel: boolean }> = []
+        const ended: Array<typeof HeldRunOrder.Type> = []
+        for (const claim of held) {
+          const order = yield* claims.orderOf(session, claim)
+          if (order.order !== "continue") ended.push(order)
+          else {
+            renewed.push({
+              runId: order.runId,
+              fence: order.fence,
+              leaseSeconds: order.leaseSeconds ?? 0,
+              cancel: order.cancel
+            })
+          }
+        }
+        return { leases: renewed, gone: ended }
+      })
+
+      const checkpoint = Effect.fn("AgentReports.checkpoint")(function* (
+        session: AgentSession,
+        { blob, fence, resourceCount, runId, serial }: Parameters<AgentReports["Service"]["checkpoint"]>[1]
+      ): Effect.fn.Return<void, AgentRefusal> {
+        const claim = { runId, fence }
+        const { claim: row, hold, run } = yield* claims.held(session, claim)
+        if (row.kind !== "apply") return yield* new Rejected({ message: "Only an apply has states to save." })
+        if (row.result !== null || serial <= (row.checkpoint_serial ?? -1)) {
+          return yield* blobs.remove(claim, "state", blob)
+        }
+        const state = yield* Effect.mapError(blobs.open(session.agent.id, claim, "state", blob), refusalOf)
+        yield* Effect.gen(function* () {
+          yield* checkpoints.save(hold, run.workspace_id, state)
+          yield* journal.report(hold, "state.saved", { serial, resourceCount, final: false })
+          yield* claims.change(claim, { checkpoint_serial: serial })
+        }).pipe(transaction(sql), orGone)
+        yield* blobs.remove(claim, "state", blob)
+      })
+
+      const same = (stored: StoredResult, given: StoredResult) => ResultJson.write(stored) === ResultJson.write(given)
+
+      const result = Effect.fn("AgentReports.result")(function* (
+        session: AgentSession,
+        { build, fence, lastBatch, outcome, planFile, runId, state }: SentResult
+      ): Effect.fn.Return<boolean, AgentRefusal> {
+        const claim = { runId, fence }
+        const given: StoredResult = {
+          outcome,
+          ...(planFile === undefined ? {} : { planFile }),
+          ...(state === undefined ? {} : { state }),
+          ...(build === undefined ? {} : { build })
+        }
+        const known = yield* claims.find(session, claim)
+        const earlier = known._tag === "Some" ? known.value.result : null
+        if (earlier !== null) {
+          if (same(ResultJson.read(earlier), given)) return false
+          return yield* new Rejected({ message: "Another result of this Run is stored already." })
+        }
+        const { claim: row, run } = yield* claims.held(session, claim)
+        if (lastBatch > run.last_event_batch) {
+          return yield* new Busy({ message: "Earlier reports of the Run are not stored yet.", retryAfterSeconds: 1 })
+        }
+        for (const [kind, digest] of [
+          ["plan_file", planFile],
+          ["state", state],
+          ["build", build]
+        ] as const) {
+          if (digest !== undefined && !(yield* blobs.isComplete(claim, kind, digest))) {
+            return yield* new Rejected({ message: `The ${kind} was not put.` })
+          }
+        }
+        const opened = yield* Effect.mapError(blobs.open(session.agent.id, claim, "outcome", outcome), refusalOf)
+        const { kind } = yield* resultOf(opened)
+        if (kind !== row.kind)
+          return yield* new Rejected({ message: `The Run is a ${row.kind}, and the outcome of a ${kind}.` })
+        return yield* Effect.gen(function* () {
+          // It may have been given up meanwhile: then its agent keeps what it has, and hands it in.
+          yield* claims.held(session, claim)
+          yield* claims.change(claim, { result: ResultJson.write(given), result_at: yield* now })
+          yield* leases.end(claim)
+          return true
+        }).pipe(leases.decided)
+      })
+
+      return AgentReports.of({ report, renew, checkpoint, result })
+    })
+  )
+}

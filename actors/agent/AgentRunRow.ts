@@ -1,0 +1,63 @@
+import { Schema } from "effect"
+import { Platform } from "../../schema/agent/AgentIdentity.ts"
+import { JobKind } from "../../schema/agent/AgentJob.ts"
+import { Digest } from "../../schema/agent/Blob.ts"
+import { AgentId, EvidenceId, LeftOverStateId, RunId } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { JournalResource } from "../../runner/execution/RunOutcome.ts"
+import { jsonText } from "../database/JsonText.ts"
+import { type RowOf, table } from "../database/Table.ts"
+
+/** What an agent sent at the end of a job, by the digests of its sealed blobs. */
+export const ResultJson = jsonText(
+  Schema.Struct({
+    outcome: Digest,
+    planFile: Schema.optionalKey(Digest),
+    state: Schema.optionalKey(Digest),
+    build: Schema.optionalKey(Digest)
+  })
+)
+export type StoredResult = ReturnType<typeof ResultJson.read>
+
+/** One claim of a Run by an agent. */
+export const AgentRunRow = table("agent_runs", {
+  run_id: RunId,
+  fence: Schema.Int,
+  agent_id: AgentId,
+  /** The agent's own name of its request. */
+  claim: Schema.String,
+  incarnation: Schema.String,
+  kind: JobKind,
+  /** Of the agent when it took the Run: a plan is applied on the platform on which it was made. */
+  platform: Platform,
+  lease_seconds: Schema.Int,
+  offered_at: Timestamp,
+  accepted_at: Schema.NullOr(Timestamp),
+  checkpoint_serial: Schema.NullOr(Schema.Int),
+  result: Schema.NullOr(ResultJson),
+  result_at: Schema.NullOr(Timestamp),
+  /** Set once the claim has no further effect. */
+  ended_at: Schema.NullOr(Timestamp)
+})
+export type AgentRunRow = RowOf<typeof AgentRunRow.columns>
+
+/** What an apply had changed, as its agent recorded it. */
+export const JournalJson = jsonText(
+  Schema.Struct({
+    started: Schema.Array(JournalResource),
+    completed: Schema.Array(JournalResource),
+    possiblyCreated: Schema.Array(Schema.String)
+  })
+)
+
+/** What an agent handed in after its Run was settled without it. */
+export const AgentEvidenceRow = table("agent_evidence", {
+  id: EvidenceId,
+  run_id: RunId,
+  fence: Schema.Int,
+  agent_id: AgentId,
+  digest: Digest,
+  journal: JournalJson,
+  left_over_state_id: Schema.NullOr(LeftOverStateId),
+  received_at: Timestamp
+})

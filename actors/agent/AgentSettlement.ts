@@ -1,0 +1,259 @@
+import { Cause, Context, Effect, FiberMap, Layer, Option, Redacted, Result, Schedule, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import type { JobResult } from "../../runner/agent/JobResult.ts"
+import { BuildStore } from "../../runner/execution/BuildStore.ts"
+import type { FoundLeftOver } from "../../runner/execution/RunFolders.ts"
+import type { LeftOver } from "../../runner/execution/RunOutcome.ts"
+import { type RunnerFailure, runnerFailure } from "../../runner/execution/RunnerFailure.ts"
+import type { RunClaim } from "../../schema/agent/AgentJob.ts"
+import { hasStorageFull } from "../database/StorageFull.ts"
+import { ApplyRecovery } from "../execution/ApplyRecovery.ts"
+import { ModuleSteps } from "../execution/ModuleSteps.ts"
+import type { RunControl } from "../execution/RunExecution.ts"
+import { now } from "../Identity.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
+import { isApply } from "../run/RunAttempt.ts"
+import type { HoldLost, RunHold } from "../run/RunHold.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
+import { AgentClaims } from "./AgentClaims.ts"
+import { AgentControls } from "./AgentControls.ts"
+import { resultOf } from "./AgentReports.ts"
+import { AgentRunRow, ResultJson, type StoredResult } from "./AgentRunRow.ts"
+import { digestOf } from "./JobSecrets.ts"
+import type { Rejected } from "../../schema/agent/AgentRefusal.ts"
+
+type Claim = typeof RunClaim.Type
+
+const settleAgain = Schedule.spaced("5 seconds")
+
+const ended = {
+  code: "apply_interrupted",
+  message:
+    "The agent ended while this apply was running. What it had written of the state was imported; check what may have been created, then plan again."
+}
+
+const untouched = {
+  code: "apply_interrupted",
+  message: "The agent ended before the tool was started; nothing was changed. Plan again."
+}
+
+const defect = {
+  code: "internal_error",
+  message: "The service failed while it settled this Run. The operator's log has the details."
+}
+
+/** What the agent says of a plan does not fit the plan file that it sent. */
+const notThePlan = runnerFailure(
+  "output_unreadable",
+  "plan",
+  "The plan file that the agent sent is not the one that it describes."
+)
+
+/** An outcome of an apply, as what is left of one whose settlement failed. */
+const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefined): FoundLeftOver => {
+  if (result.kind !== "apply" || result.status === "failed") return { kind: "nothing" }
+  if (result.status === "left") return result.left === null ? { kind: "nothing" } : { kind: "left", left: result.left }
+  const { changedAnything, lineage, possiblyCreated, resourceCount, serial } = result.outcome
+  const left: LeftOver = {
+    started: [],
+    completed: [],
+    possiblyCreated,
+    changedAnything,
+    ...(state === undefined ? {} : { state }),
+    ...(lineage === undefined ? {} : { lineage }),
+    ...(serial === undefined ? {} : { serial }),
+    ...(resourceCount === undefined ? {} : { resourceCount })
+  }
+  return { kind: "left", left }
+}
+
+/** Ends Runs by the results that their agents sent, from rows and files alone: a server that was restarted does the same. */
+export class AgentSettlement extends Context.Service<
+  AgentSettlement,
+  {
+    /** Settles beside the request that brought the result. */
+    readonly begin: (claim: Claim) => Effect.Effect<void>
+    /** Settles what an earlier process had stored and not settled. */
+    readonly resume: Effect.Effect<void>
+    /** Waits until nothing is being settled. */
+    readonly idle: Effect.Effect<void>
+  }
+>()("svc/actors/agent/AgentSettlement") {
+  static readonly layer = Layer.effect(
+    AgentSettlement,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* RunLedger
+      const claims = yield* AgentClaims
+      const blobs = yield* AgentBlobs
+      const controls = yield* AgentControls
+      const steps = yield* ModuleSteps
+      const applies = yield* ApplyRecovery
+      const builds = yield* BuildStore
+      const queue = yield* RunQueue
+      const settling = yield* FiberMap.make<string, void, never>()
+
+      const read = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult) {
+        const claim = { runId: row.run_id, fence: row.fence }
+        const open = (kind: "outcome" | "plan_file" | "state", digest: string | undefined) =>
+          digest === undefined ? Effect.undefined : blobs.open(row.agent_id, claim, kind, digest)
+        const outcome = yield* blobs.open(row.agent_id, claim, "outcome", stored.outcome)
+        return {
+          result: yield* resultOf(outcome),
+          planFile: yield* open("plan_file", stored.planFile),
+          state: yield* open("state", stored.state)
+        }
+      })
+
+      type Read = Effect.Success<ReturnType<typeof read>>
+
+      /** The archive of a source build moves to the others, under the digest that its plan names. */
+      const keepBuild = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult, digest: string) {
+        if (stored.build === undefined) return false
+        const claim = { runId: row.run_id, fence: row.fence }
+        const archive = yield* blobs.openInto(row.agent_id, claim, "build", stored.build)
+        if (archive.digest !== digest) return false
+        yield* builds.adopt(archive)
+        return true
+      })
+
+      const settlePlan = Effect.fnUntraced(function* (
+        hold: RunHold,
+        row: AgentRunRow,
+        stored: StoredResult,
+        { planFile, result }: Read,
+        control: RunControl
+      ): Effect.fn.Return<void, HoldLost | BlobRefused> {
+        if (result.kind !== "plan") return
+        if (result.status === "failed") return yield* steps.plan.settle(hold, Result.fail(result.failure), control)
+        const { outcome } = result
+        const isWhole =
+          planFile !== undefined &&
+          digestOf(Redacted.value(planFile)) === outcome.planDigest &&
+          (outcome.build === undefined || (yield* keepBuild(row, stored, outcome.build.digest)))
+        const settled: Result.Result<typeof outcome, RunnerFailure> = isWhole
+          ? Result.succeed({ ...outcome, planFile })
+          : Result.fail(notThePlan)
+        yield* steps.plan.settle(hold, settled, control)
+      })
+
+      const settleApply = Effect.fnUntraced(function* (
+        hold: RunHold,
+        run: RunRow,
+        { result, state }: Read,
+        control: RunControl
+      ): Effect.fn.Return<void, HoldLost> {
+        if (result.kind !== "apply") return
+        // Its state was committed by a process that ended: only its checks were under way.
+        if (result.status === "left" || run.provider_apply_succeeded === 1) {
+          return yield* applies.settle(run, leftOf(result, state), { untouched, interrupted: ended })
+        }
+        if (result.status === "failed") return yield* steps.apply.settle(hold, Result.fail(result.failure), control)
+        const outcome = { ...result.outcome, ...(state === undefined ? {} : { state }) }
+        yield* steps.apply.settle(hold, Result.succeed(outcome), control)
+      })
+
+      const settleDrift = Effect.fnUntraced(function* (hold: RunHold, { result }: Read, control: RunControl) {
+        if (result.kind !== "drift_check") return
+        yield* steps.drift.settle(
+          hold,
+          result.status === "failed" ? Result.fail(result.failure) : Result.succeed(result.outcome),
+          control
+        )
+      })
+
+      const byRead = Effect.fnUntraced(function* (
+        hold: RunHold,
+        run: RunRow,
+        row: AgentRunRow,
+        stored: StoredResult,
+        found: Read
+      ): Effect.fn.Return<void, HoldLost | BlobRefused, Scope.Scope> {
+        const control = yield* controls.settling(run)
+        switch (row.kind) {
+          case "plan":
+            return yield* settlePlan(hold, row, stored, found, control)
+          case "apply":
+            return yield* settleApply(hold, run, found, control)
+          case "drift_check":
+            return yield* settleDrift(hold, found, control)
+        }
+      }, Effect.scoped)
+
+      /** What cannot be settled as it is must not leave a Run without an owner, nor an apply without its state. */
+      const byForce = Effect.fnUntraced(function* (run: RunRow, found: Read | undefined) {
+        if (!isApply(run.type)) return yield* controls.failed(run, defect)
+        const left = found === undefined ? { kind: "unreadable" as const } : leftOf(found.result, found.state)
+        yield* applies.settle(run, left, { untouched: defect, interrupted: defect })
+      })
+
+      const settle = Effect.fn("AgentSettlement.settle")(function* (claim: Claim) {
+        const [row] = yield* Effect.orDie(AgentRunRow.rows(sql)`SELECT * FROM agent_runs
+          WHERE run_id = ${claim.runId} AND fence = ${claim.fence} AND ended_at IS NULL`)
+        if (row?.result == null) return
+        const hold = { ...claim, owner: row.agent_id }
+        const run = yield* ledger.held(hold)
+        if (run !== undefined) {
+          const stored = ResultJson.read(row.result)
+          const found = yield* Effect.option(
+            read(row, stored).pipe(
+              Effect.tapError((error: BlobRefused | Rejected) =>
+                Effect.logError("The result of an agent cannot be read", error)
+              )
+            )
+          )
+          const attempt: Effect.Effect<void, HoldLost | BlobRefused> = Option.isNone(found)
+            ? byForce(run, undefined)
+            : byRead(hold, run, row, stored, found.value)
+          yield* attempt.pipe(
+            Effect.catchTag("BlobRefused", () => byForce(run, undefined)),
+            Effect.catchCauseIf(
+              (cause) => Cause.hasDies(cause) && !Cause.hasInterruptsOnly(cause) && !hasStorageFull(cause),
+              (cause) =>
+                Effect.andThen(
+                  Effect.logError("The result of an agent could not be settled", cause),
+                  byForce(run, Option.getOrUndefined(found))
+                )
+            ),
+            Effect.catchTag("HoldLost", (error) => Effect.logWarning("A Run was settled already", error))
+          )
+        }
+        yield* controls.endLog(hold)
+        yield* claims.change(claim, { ended_at: yield* now })
+        yield* blobs.removeAll(claim)
+        yield* queue.wake
+      })
+
+      const begin = (claim: Claim) =>
+        Effect.asVoid(
+          FiberMap.run(
+            settling,
+            `${claim.runId} ${claim.fence}`,
+            settle(claim).pipe(
+              Effect.tapCause((cause) =>
+                Cause.hasInterruptsOnly(cause)
+                  ? Effect.void
+                  : Effect.logError("The end of an agent's Run could not be recorded. It is tried again.", cause)
+              ),
+              Effect.sandbox,
+              Effect.retry({ schedule: settleAgain, while: (cause) => !Cause.hasInterruptsOnly(cause) }),
+              Effect.ignore,
+              Effect.annotateLogs({ runId: claim.runId })
+            ),
+            { onlyIfMissing: true }
+          )
+        )
+
+      const resume = Effect.gen(function* () {
+        const waiting = yield* Effect.orDie(
+          AgentRunRow.rows(sql)`SELECT * FROM agent_runs WHERE result IS NOT NULL AND ended_at IS NULL`
+        )
+        for (const { fence, run_id } of waiting) yield* begin({ runId: run_id, fence })
+      })
+
+      return AgentSettlement.of({ begin, resume, idle: FiberMap.awaitEmpty(settling) })
+    })
+  )
+}

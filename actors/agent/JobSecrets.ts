@@ -1,0 +1,82 @@
+import { createHash, createHmac, randomBytes } from "node:crypto"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { sealedFor, serverParty } from "../../runner/agent/BlobContents.ts"
+import type { SealedFor } from "../../runner/agent/SealedMessage.ts"
+import { ApplyJob, DriftJob, PlanJob } from "../../runner/execution/RunJob.ts"
+import type { JobKind, RunClaim } from "../../schema/agent/AgentJob.ts"
+
+type Claim = typeof RunClaim.Type
+type Sealed = Parameters<typeof sealedFor>[2]
+
+/** A job that was prepared, with its kind. */
+export type PreparedJob =
+  | { readonly kind: "plan"; readonly job: PlanJob }
+  | { readonly kind: "apply"; readonly job: ApplyJob }
+  | { readonly kind: "drift_check"; readonly job: DriftJob }
+
+const encodePlan = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(PlanJob)))
+const encodeApply = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(ApplyJob)))
+const encodeDrift = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(DriftJob)))
+
+const noBytes = Redacted.make(new Uint8Array(0))
+
+/** The job as it is sealed, without what travels by itself: its state and its plan file. */
+export const encodedJob = (prepared: PreparedJob): Effect.Effect<string> => {
+  const { kind } = prepared
+  switch (kind) {
+    case "plan":
+      return Effect.orDie(encodePlan({ ...prepared.job, state: undefined }))
+    case "apply":
+      return Effect.orDie(encodeApply({ ...prepared.job, state: undefined, planFile: noBytes }))
+    case "drift_check":
+      return Effect.orDie(encodeDrift({ ...prepared.job, state: undefined }))
+  }
+}
+
+export const digestOf = (bytes: Uint8Array): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`
+
+/** What of the job travels by itself, by digest. */
+export const blobsOf = ({ job, kind }: PreparedJob) => ({
+  snapshot: job.module.snapshotDigest,
+  ...(job.state === undefined ? {} : { state: digestOf(Redacted.value(job.state)) }),
+  ...(kind === "apply" ? { planFile: digestOf(Redacted.value(job.planFile)) } : {}),
+  ...(kind !== "plan" && job.build !== undefined ? { build: job.build.digest } : {})
+})
+
+interface Names {
+  readonly installationId: string
+  readonly agentId: string
+}
+
+/** What the server seals for an agent. */
+export const toAgent = ({ agentId, installationId }: Names, claim: Claim, kind: Sealed): SealedFor =>
+  sealedFor({ from: serverParty(installationId), to: agentId }, claim, kind)
+
+/** What an agent seals for the server. */
+export const fromAgent = ({ agentId, installationId }: Names, claim: Claim, kind: Sealed): SealedFor =>
+  sealedFor({ from: agentId, to: serverParty(installationId) }, claim, kind)
+
+const blobSecret = randomBytes(32)
+
+/** The key of one blob of one claim, the same as long as this process lives: an answer that broke off can be continued. */
+export const blobKey = ({ fence, kind, runId, to }: SealedFor, digest: string): Uint8Array =>
+  new Uint8Array(
+    createHmac("sha256", blobSecret)
+      .update(JSON.stringify([to, runId, fence, kind, digest]))
+      .digest()
+  )
+
+export const kindOf = (type: string): Option.Option<typeof JobKind.Type> => {
+  switch (type) {
+    case "plan":
+    case "destroy_plan":
+      return Option.some("plan")
+    case "apply":
+    case "destroy_apply":
+      return Option.some("apply")
+    case "drift_check":
+      return Option.some("drift_check")
+    default:
+      return Option.none()
+  }
+}

@@ -1,0 +1,25 @@
+import { Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { localPool } from "../../schema/agent/PoolName.ts"
+import { rowShape } from "../database/Table.ts"
+import { RunPools } from "../run/RunPools.ts"
+import { OperatorConfigs, profileOf } from "./OperatorConfigs.ts"
+
+const ProfileName = rowShape({ profile: Schema.NullOr(Schema.String) })
+
+/** The pool of a new Run is that of its configuration's execution profile, as the operator defines it now. */
+export const layer = Layer.effect(
+  RunPools,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const operator = yield* OperatorConfigs
+    return Effect.fnUntraced(function* (configId) {
+      // Most installations have no pool: they need not look.
+      if (Object.values(operator.profiles).every(({ pool }) => pool === undefined)) return localPool
+      const [config] = yield* ProfileName.rows(sql)`SELECT json_extract(config, '$.operator.profile') AS profile
+        FROM install_configs WHERE id = ${configId ?? null}`
+      const profile = config?.profile ?? undefined
+      return (profile === undefined ? undefined : profileOf(operator, profile)?.profile.pool) ?? localPool
+    }, Effect.orDie)
+  })
+)

@@ -1,0 +1,17 @@
+import { Context } from "effect"
+import type { ApplyJob, DriftJob, PlanJob } from "../../runner/execution/RunJob.ts"
+import type { ApplyOutcome, DriftOutcome, PlanOutcome } from "../../runner/execution/RunOutcome.ts"
+import type { RunSteps } from "./RunSteps.ts"
+
+/**
+ * The steps of the executions that run a module's tool. The control plane takes all three for its own Runs; for a Run of a pool it takes
+ * `prepare` when the Run is offered and `settle` when its result is there, and an agent executes.
+ */
+export class ModuleSteps extends Context.Service<
+  ModuleSteps,
+  {
+    readonly plan: RunSteps<PlanJob, PlanOutcome>
+    readonly apply: RunSteps<ApplyJob, ApplyOutcome>
+    readonly drift: RunSteps<DriftJob, DriftOutcome>
+  }
+>()("svc/actors/execution/ModuleSteps") {}

@@ -1,0 +1,70 @@
+import { Option } from "effect"
+import type { AgentFacts, Platform } from "../../schema/agent/AgentIdentity.ts"
+import { SandboxLevel, type ToolIdentity } from "../../schema/records/Run.ts"
+
+/**
+ * What a Run needs of the agent that executes it.
+ *
+ * - `tool`: by name and exact version where only that one will do
+ * - `platform`: of an apply, that of its plan
+ * - `isolation`: the lowest level that pool and execution profile accept
+ */
+export interface AgentNeed {
+  readonly tool: { readonly name?: ToolIdentity["name"] | undefined; readonly version?: string | undefined }
+  readonly platform?: Platform | undefined
+  readonly isolation?: SandboxLevel | undefined
+}
+
+const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
+
+/** The lower of the two levels is no longer accepted. */
+export const stricter = (one: SandboxLevel | undefined, other: SandboxLevel | undefined): SandboxLevel | undefined => {
+  if (one === undefined || other === undefined) return one ?? other
+  return rank(one) <= rank(other) ? one : other
+}
+
+const parts = (version: string): ReadonlyArray<number> => version.split(/[.-]/).slice(0, 3).map(Number)
+
+const newerFirst = (one: ToolIdentity, other: ToolIdentity): number => {
+  const [a, b] = [parts(one.version), parts(other.version)]
+  for (const at of [0, 1, 2]) {
+    const difference = (b[at] ?? 0) - (a[at] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+/** The newest tool of the agent that will do; OpenTofu where either will. */
+export const toolFor = ({ tools }: Pick<AgentFacts, "tools">, { tool }: AgentNeed): Option.Option<ToolIdentity> => {
+  const fitting = tools
+    .filter(({ name, version }) => (tool.name ?? name) === name && (tool.version ?? version) === version)
+    .toSorted((a, b) => a.name.localeCompare(b.name) || newerFirst(a, b))
+  return Option.fromUndefinedOr(fitting[0])
+}
+
+const named = ({ name, version }: AgentNeed["tool"]): string =>
+  [name === "opentofu" ? "OpenTofu" : name === "terraform" ? "Terraform" : "a tool", version]
+    .filter((word) => word !== undefined)
+    .join(" ")
+
+/** What the agent lacks; `undefined` when it can execute the Run. */
+export const lackOf = (
+  facts: Pick<AgentFacts, "tools" | "platform" | "isolation">,
+  need: AgentNeed
+): string | undefined => {
+  if (Option.isNone(toolFor(facts, need))) return named(need.tool)
+  if (need.platform !== undefined && facts.platform !== need.platform)
+    return `the platform ${need.platform} of the plan`
+  if (need.isolation !== undefined && rank(facts.isolation) > rank(need.isolation)) {
+    return `the isolation ${need.isolation}`
+  }
+  return undefined
+}
+
+/** What the Run needs, as a sentence about agents that do not have it. */
+export const needInWords = (need: AgentNeed): string =>
+  [
+    named(need.tool),
+    ...(need.platform === undefined ? [] : [`on ${need.platform}`]),
+    ...(need.isolation === undefined ? [] : [`with at least the isolation ${need.isolation}`])
+  ].join(" ")

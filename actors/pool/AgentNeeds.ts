@@ -1,0 +1,56 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Platform } from "../../schema/agent/AgentIdentity.ts"
+import type { RunId } from "../../schema/records/Ids.ts"
+import { ToolIdentity } from "../../schema/records/Run.ts"
+import { OperatorConfigs, profileOf } from "../configuration/OperatorConfigs.ts"
+import { rowShape } from "../database/Table.ts"
+import { PoolRow } from "./PoolRows.ts"
+import { type AgentNeed, stricter } from "./AgentFit.ts"
+
+const Needed = rowShape({
+  isolation: PoolRow.columns.isolation,
+  tool_name: Schema.NullOr(ToolIdentity.fields.name),
+  profile: Schema.NullOr(Schema.String),
+  plan_tool: Schema.NullOr(ToolIdentity.fields.name),
+  plan_version: Schema.NullOr(Schema.String),
+  plan_platform: Schema.NullOr(Platform)
+})
+
+/** What the Runs of pools need of an agent, read from what decides it: the reviewed plan, the Capsule, the execution profile and the pool. */
+export class AgentNeeds extends Context.Service<
+  AgentNeeds,
+  { readonly of: (runId: RunId) => Effect.Effect<Option.Option<AgentNeed>> }
+>()("svc/actors/pool/AgentNeeds") {
+  static readonly layer = Layer.effect(
+    AgentNeeds,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const operator = yield* OperatorConfigs
+
+      const of = Effect.fn("AgentNeeds.of")(function* (runId: RunId) {
+        const [row] = yield* Needed.rows(sql)`SELECT p.isolation, c.tool_name,
+            json_extract(i.config, '$.operator.profile') AS profile,
+            json_extract(plan.evidence, '$.tool.name') AS plan_tool,
+            json_extract(plan.evidence, '$.tool.version') AS plan_version,
+            (SELECT a.platform FROM agent_runs a WHERE a.run_id = plan.id ORDER BY a.fence DESC LIMIT 1) AS plan_platform
+          FROM runs r JOIN agent_pools p ON p.name = r.pool
+          LEFT JOIN capsules c ON c.id = r.capsule_id
+          LEFT JOIN install_configs i ON i.id = r.install_config_id
+          LEFT JOIN runs plan ON plan.id = r.plan_run_id WHERE r.id = ${runId}`
+        if (row === undefined) return Option.none()
+        const profile = row.profile === null ? undefined : profileOf(operator, row.profile)?.profile
+        return Option.some<AgentNeed>({
+          tool:
+            row.plan_tool === null
+              ? { name: row.tool_name ?? profile?.tool?.name, version: profile?.tool?.version }
+              : { name: row.plan_tool, version: row.plan_version ?? undefined },
+          platform: row.plan_platform ?? undefined,
+          isolation: stricter(row.isolation ?? undefined, profile?.isolation)
+        })
+      }, Effect.orDie)
+
+      return AgentNeeds.of({ of })
+    })
+  )
+}

@@ -1,0 +1,33 @@
+import { Context, Effect, Layer } from "effect"
+import { monotonicNow } from "../MonotonicNow.ts"
+import type { AgentId } from "../../schema/records/Ids.ts"
+
+/** An agent that has not been heard of for so long is not counted as connected. */
+const connectedNanos = 45_000_000_000n
+
+/**
+ * Which agents are connected, by a clock that nobody sets. Kept in memory: a server that starts has heard of nobody yet, and hears of every
+ * agent within a long poll.
+ */
+export class AgentPresence extends Context.Service<
+  AgentPresence,
+  {
+    readonly heard: (agentId: AgentId) => Effect.Effect<void>
+    /** It has said that it leaves, or was revoked. */
+    readonly left: (agentId: AgentId) => Effect.Effect<void>
+    readonly isConnected: (agentId: AgentId) => Effect.Effect<boolean>
+  }
+>()("svc/actors/pool/AgentPresence") {
+  static readonly layer = Layer.sync(AgentPresence, () => {
+    const heardAt = new Map<AgentId, bigint>()
+    return AgentPresence.of({
+      heard: (agentId) => Effect.map(monotonicNow, (at) => void heardAt.set(agentId, at)),
+      left: (agentId) => Effect.sync(() => void heardAt.delete(agentId)),
+      isConnected: (agentId) =>
+        Effect.map(monotonicNow, (at) => {
+          const last = heardAt.get(agentId)
+          return last !== undefined && at - last < connectedNanos
+        })
+    })
+  })
+}

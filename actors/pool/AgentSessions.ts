@@ -1,0 +1,268 @@
+import { randomBytes } from "node:crypto"
+import { Clock, Context, Effect, Layer, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { type AgentFacts, type AgentKeys, agentProtocol } from "../../schema/agent/AgentIdentity.ts"
+import { helloText } from "../../schema/agent/AgentProtocol.ts"
+import { type AgentRefusal, Rejected, Unauthorised, UpgradeRequired } from "../../schema/agent/AgentRefusal.ts"
+import type { PoolName } from "../../schema/agent/PoolName.ts"
+import { AgentId } from "../../schema/records/Ids.ts"
+import { Audit } from "../audit/Audit.ts"
+import { serviceContext } from "../Command.ts"
+import { isWellFormed, mintSecret, secretHash } from "../credential/BearerSecret.ts"
+import { transaction } from "../database/Transaction.ts"
+import { newId, now } from "../Identity.ts"
+import { monotonicNow, seconds } from "../MonotonicNow.ts"
+import { lackOf } from "./AgentFit.ts"
+import { AgentPresence } from "./AgentPresence.ts"
+import { AgentRow, AgentSessionRow, EnrolmentTokenRow, FactsJson, KeysJson, PoolRow } from "./PoolRows.ts"
+import { isSignedBy, ServerKeys } from "./ServerKeys.ts"
+
+export const sessionSeconds = 600
+/** A nonce is good for so long. */
+const nonceLife = seconds(60)
+const mostNonces = 10_000
+
+/** An agent that has proven who it is. */
+export interface AgentSession {
+  readonly agent: AgentRow
+  readonly facts: AgentFacts
+  readonly incarnation: string
+}
+
+interface Greeting {
+  readonly agentId: AgentId
+  readonly nonce: string
+  readonly signature: string
+  readonly facts: AgentFacts
+  readonly nextKeys?: AgentKeys | undefined
+}
+
+const unknown = (message: string, retry = false) => new Unauthorised({ message, retry })
+
+/** Enrolment and sessions of agents. */
+export class AgentSessions extends Context.Service<
+  AgentSessions,
+  {
+    readonly challenge: (agentId: AgentId) => Effect.Effect<{ readonly nonce: string }>
+    readonly enrol: (enrolment: {
+      readonly token: Redacted.Redacted
+      readonly name: string
+      readonly keys: AgentKeys
+      readonly facts: AgentFacts
+    }) => Effect.Effect<
+      {
+        readonly agentId: AgentId
+        readonly pool: PoolName
+        readonly server: AgentKeys
+        readonly installationId: string
+      },
+      AgentRefusal
+    >
+    readonly begin: (
+      greeting: Greeting
+    ) => Effect.Effect<{ readonly session: AgentSession; readonly secret: Redacted.Redacted }, AgentRefusal>
+    /** The session of a bearer token. */
+    readonly of: (secret: string | undefined) => Effect.Effect<AgentSession, Unauthorised>
+    /** What the agent says of itself in a renewal; written when it changed, else twice a minute. */
+    readonly described: (session: AgentSession, said: Pick<AgentFacts, "disk" | "draining">) => Effect.Effect<void>
+  }
+>()("svc/actors/pool/AgentSessions") {
+  static readonly layer = Layer.effect(
+    AgentSessions,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const audit = yield* Audit
+      const presence = yield* AgentPresence
+      const server = yield* ServerKeys
+      const random = yield* SecureRandom.SecureRandom
+      const nonces = new Map<string, { readonly agentId: AgentId; readonly at: bigint }>()
+
+      const challenge = Effect.fn("AgentSessions.challenge")(function* (agentId: AgentId) {
+        const at = yield* monotonicNow
+        for (const [old, { at: made }] of nonces) {
+          if (at - made < nonceLife && nonces.size < mostNonces) break
+          nonces.delete(old)
+        }
+        const nonce = randomBytes(32).toString("base64url")
+        nonces.set(nonce, { agentId, at })
+        return { nonce }
+      })
+
+      const spoken = Effect.fnUntraced(function* ({ protocol, version }: AgentFacts) {
+        if (protocol === agentProtocol) return
+        return yield* new UpgradeRequired({
+          message: `This server speaks protocol ${agentProtocol}, and the agent (version ${version}) speaks ${protocol}. Install an agent of the server's version.`
+        })
+      })
+
+      const poolOf = Effect.fnUntraced(function* (name: PoolName, facts: AgentFacts) {
+        const [pool] = yield* Effect.orDie(
+          PoolRow.rows(sql)`SELECT * FROM agent_pools WHERE name = ${name} AND archived_at IS NULL`
+        )
+        if (pool === undefined) return yield* unknown(`There is no pool ${name} any more.`)
+        const need = { tool: {}, isolation: pool.isolation ?? undefined }
+        // An agent without a tool may get one later; one that does not isolate must not hold what the pool holds.
+        const lack = lackOf({ ...facts, tools: [{ name: "opentofu", version: "0" }] }, need)
+        if (lack !== undefined) {
+          return yield* new Rejected({
+            message: `Agents of the pool ${name} need ${lack} at the least, and this machine gives ${facts.isolation}.`
+          })
+        }
+        return pool
+      })
+
+      const enrol = Effect.fn("AgentSessions.enrol")(
+        function* (enrolment: {
+          readonly token: Redacted.Redacted
+          readonly name: string
+          readonly keys: AgentKeys
+          readonly facts: AgentFacts
+        }) {
+          const { facts, keys, name, token } = enrolment
+          yield* spoken(facts)
+          const { installationId, keys: ownKeys } = yield* server.own
+          const isToken = isWellFormed("agentEnrolment", Redacted.value(token))
+          const [found] = isToken
+            ? yield* Effect.orDie(EnrolmentTokenRow.rows(sql)`SELECT * FROM agent_enrolment_tokens
+              WHERE secret_hash = ${secretHash(token)}`)
+            : []
+          const at = yield* now
+          if (found === undefined) return yield* unknown("The enrolment token is not known.")
+          const [known] = yield* Effect.orDie(AgentRow.rows(sql)`SELECT * FROM agents WHERE sign_key = ${keys.sign}`)
+          if (known !== undefined) {
+            const isSame =
+              known.seal_key === keys.seal && known.enrolment_token_id === found.id && known.revoked_at === null
+            if (!isSame) return yield* unknown("These keys are enrolled already, or revoked. Make new ones.")
+            return { agentId: known.id, pool: known.pool, server: ownKeys, installationId }
+          }
+          if (found.revoked_at !== null) return yield* unknown("The enrolment token is revoked.")
+          if (found.expires_at <= at) return yield* unknown("The enrolment token has expired.")
+          if (found.uses_left < 1) return yield* unknown("The enrolment token has been used.")
+          yield* poolOf(found.pool, facts)
+          const agentId = yield* newId(AgentId, "agt")
+          yield* Effect.orDie(sql`UPDATE agent_enrolment_tokens SET uses_left = uses_left - 1 WHERE id = ${found.id}`)
+          yield* Effect.orDie(
+            sql`INSERT INTO agents ${AgentRow.values(sql, {
+              id: agentId,
+              pool: found.pool,
+              name,
+              sign_key: keys.sign,
+              seal_key: keys.seal,
+              facts: FactsJson.write(facts),
+              enrolment_token_id: found.id,
+              enrolled_at: at,
+              last_contact_at: at
+            })}`
+          )
+          yield* audit.append({
+            workspaceId: null,
+            actor: serviceContext.actor,
+            action: "agent.enrol",
+            target: { kind: "agent", id: agentId },
+            data: { pool: found.pool, name, token: found.id }
+          })
+          return { agentId, pool: found.pool, server: ownKeys, installationId }
+        },
+        Effect.provideService(SecureRandom.SecureRandom, random),
+        transaction(sql)
+      )
+
+      /** The key that signed, once it is known to be the agent's: its present one, or the one that it announced. */
+      const proven = Effect.fnUntraced(function* (agent: AgentRow, text: string, signature: string) {
+        const none = { isProven: false, rotated: undefined }
+        if (yield* isSignedBy(agent.sign_key, text, signature)) return { isProven: true, rotated: undefined }
+        if (agent.next_keys === null) return none
+        const rotated = KeysJson.read(agent.next_keys)
+        return (yield* isSignedBy(rotated.sign, text, signature)) ? { isProven: true, rotated } : none
+      })
+
+      const begin = Effect.fn("AgentSessions.begin")(
+        function* (greeting: Greeting) {
+          const { agentId, facts, nextKeys, nonce, signature } = greeting
+          const { incarnation } = facts
+          const given = nonces.get(nonce)
+          nonces.delete(nonce)
+          if (given === undefined || given.agentId !== agentId || (yield* monotonicNow) - given.at > nonceLife) {
+            return yield* unknown("The nonce is not of this server, was used, or is too old. Ask for another.", true)
+          }
+          const [agent] = yield* Effect.orDie(AgentRow.rows(sql)`SELECT * FROM agents WHERE id = ${agentId}`)
+          if (agent === undefined || agent.revoked_at !== null) {
+            return yield* unknown("The agent is not known, or it was revoked. Enrol it again.")
+          }
+          const { installationId } = yield* server.own
+          const text = helloText({ agentId, incarnation, nonce, installationId })
+          const { isProven, rotated } = yield* proven(agent, text, signature)
+          if (!isProven) return yield* unknown("The signature is not by the key of this agent.")
+          yield* spoken(facts)
+          yield* poolOf(agent.pool, facts)
+          const secret = yield* mintSecret("agentSession")
+          const at = yield* now
+          const keys = rotated === undefined ? {} : { sign_key: rotated.sign, seal_key: rotated.seal }
+          const columns = {
+            ...keys,
+            next_keys:
+              nextKeys === undefined ? (rotated === undefined ? agent.next_keys : null) : KeysJson.write(nextKeys),
+            facts: FactsJson.write(facts),
+            last_contact_at: at
+          }
+          const expiresAt = new Date((yield* Clock.currentTimeMillis) + sessionSeconds * 1000).toISOString()
+          yield* Effect.gen(function* () {
+            yield* sql`UPDATE agents SET ${AgentRow.changes(sql, columns)} WHERE id = ${agentId}`
+            yield* sql`DELETE FROM agent_sessions WHERE expires_at <= ${at}
+            OR (agent_id = ${agentId} AND (incarnation = ${incarnation} OR draining = 0))`
+            yield* sql`INSERT INTO agent_sessions ${AgentSessionRow.values(sql, {
+              secret_hash: secretHash(secret),
+              agent_id: agentId,
+              incarnation,
+              draining: facts.draining ? 1 : 0,
+              created_at: at,
+              expires_at: expiresAt
+            })}`
+          }).pipe(transaction(sql))
+          yield* presence.heard(agentId)
+          return { session: { agent: { ...agent, ...columns }, facts, incarnation }, secret }
+        },
+        Effect.provideService(SecureRandom.SecureRandom, random)
+      )
+
+      const of = Effect.fnUntraced(function* (secret: string | undefined) {
+        if (secret === undefined || !isWellFormed("agentSession", secret)) {
+          return yield* unknown("The request carries no session.", true)
+        }
+        const hash = secretHash(Redacted.make(secret))
+        const [session] = yield* Effect.orDie(
+          AgentSessionRow.rows(sql)`SELECT * FROM agent_sessions WHERE secret_hash = ${hash}`
+        )
+        const [agent] =
+          session === undefined
+            ? []
+            : yield* Effect.orDie(
+                AgentRow.rows(sql)`SELECT * FROM agents WHERE id = ${session.agent_id} AND revoked_at IS NULL`
+              )
+        if (session === undefined || agent === undefined || session.expires_at <= (yield* now)) {
+          return yield* unknown("The session is over. Begin another.", true)
+        }
+        yield* presence.heard(agent.id)
+        return { agent, facts: FactsJson.read(agent.facts), incarnation: session.incarnation }
+      })
+
+      const described = Effect.fnUntraced(function* (
+        { agent, facts, incarnation }: AgentSession,
+        { disk, draining }: Pick<AgentFacts, "disk" | "draining">
+      ) {
+        const isNews = facts.draining !== draining || facts.disk.low !== disk.low
+        const at = yield* now
+        if (!isNews && Date.parse(at) - Date.parse(agent.last_contact_at) < 30_000) return
+        const columns = { facts: FactsJson.write({ ...facts, disk, draining }), last_contact_at: at }
+        yield* Effect.gen(function* () {
+          yield* sql`UPDATE agents SET ${AgentRow.changes(sql, columns)} WHERE id = ${agent.id}`
+          yield* sql`UPDATE agent_sessions SET draining = ${draining ? 1 : 0}
+            WHERE agent_id = ${agent.id} AND incarnation = ${incarnation}`
+        }).pipe(transaction(sql))
+      })
+
+      return AgentSessions.of({ challenge, enrol, begin, of, described })
+    })
+  )
+}

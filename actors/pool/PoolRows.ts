@@ -1,0 +1,77 @@
+import { Schema } from "effect"
+import { AgentFacts, AgentKeys } from "../../schema/agent/AgentIdentity.ts"
+import { PoolName } from "../../schema/agent/PoolName.ts"
+import { IsolationFloor } from "../../schema/policy/ExecutionProfile.ts"
+import { AgentId, EnrolmentTokenId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { jsonText } from "../database/JsonText.ts"
+import { Flag, type RowOf, table } from "../database/Table.ts"
+
+export const PoolRow = table("agent_pools", {
+  name: PoolName,
+  /** The lowest level of isolation at which an agent may hold Runs of the pool. */
+  isolation: Schema.NullOr(IsolationFloor),
+  /** How long an agent may be silent while it applies. */
+  lease_seconds: Schema.Int,
+  created_at: Timestamp,
+  archived_at: Schema.NullOr(Timestamp)
+})
+export type PoolRow = RowOf<typeof PoolRow.columns>
+
+/** Which Workspaces may use a pool. */
+export const PoolWorkspaceRow = table("agent_pool_workspaces", {
+  pool: PoolName,
+  workspace_id: WorkspaceId,
+  assigned_at: Timestamp
+})
+
+export const EnrolmentTokenRow = table("agent_enrolment_tokens", {
+  id: EnrolmentTokenId,
+  pool: PoolName,
+  secret_hash: Schema.String,
+  uses_left: Schema.Int,
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  revoked_at: Schema.NullOr(Timestamp)
+})
+export type EnrolmentTokenRow = RowOf<typeof EnrolmentTokenRow.columns>
+
+export const FactsJson = jsonText(AgentFacts)
+export const KeysJson = jsonText(AgentKeys)
+
+export const AgentRow = table("agents", {
+  id: AgentId,
+  pool: PoolName,
+  name: Schema.String,
+  sign_key: Schema.String,
+  seal_key: Schema.String,
+  /** Public keys that the agent uses from its next session on. */
+  next_keys: Schema.NullOr(KeysJson),
+  facts: FactsJson,
+  enrolment_token_id: EnrolmentTokenId,
+  enrolled_at: Timestamp,
+  last_contact_at: Timestamp,
+  drain_requested_at: Schema.NullOr(Timestamp),
+  revoked_at: Schema.NullOr(Timestamp)
+})
+export type AgentRow = RowOf<typeof AgentRow.columns>
+
+export const AgentSessionRow = table("agent_sessions", {
+  secret_hash: Schema.String,
+  agent_id: AgentId,
+  incarnation: Schema.String,
+  /** Whether its process takes no new Run: another one may begin a session beside it. */
+  draining: Flag,
+  created_at: Timestamp,
+  expires_at: Timestamp
+})
+export type AgentSessionRow = RowOf<typeof AgentSessionRow.columns>
+
+/** The server's own keys, the private ones sealed. */
+export const ServerKeyRow = table("agent_server_keys", {
+  id: Schema.String,
+  sign_key: Schema.String,
+  seal_key: Schema.String,
+  sealed_keys: Schema.String,
+  created_at: Timestamp
+})

@@ -1,0 +1,122 @@
+import { chmod, mkdir, readdir } from "node:fs/promises"
+import { join } from "node:path"
+import { Context, Effect, Layer, Option, Schema, type Scope } from "effect"
+import { AgentKeys } from "../../schema/agent/AgentIdentity.ts"
+import { PoolName } from "../../schema/agent/PoolName.ts"
+import { AgentId } from "../../schema/records/Ids.ts"
+import { fileOperation, readOptional, replaceDurably, type RunFileFailed } from "../execution/RunFiles.ts"
+import { newKeys, StoredKeys } from "./AgentKeyPair.ts"
+import { takeFileLock } from "./FileLock.ts"
+
+/** Who this agent is, as its enrolment answered. The server's keys are pinned: another server cannot take its place. */
+export const AgentIdentity = Schema.Struct({
+  version: Schema.Literal(1),
+  server: Schema.String,
+  serverKeys: AgentKeys,
+  installationId: Schema.String,
+  agentId: AgentId,
+  pool: PoolName
+})
+export type AgentIdentity = typeof AgentIdentity.Type
+
+const IdentityText = Schema.fromJsonString(AgentIdentity)
+const KeysText = Schema.fromJsonString(StoredKeys)
+
+/** The agent's folder cannot be used. */
+export class AgentFolderUnusable extends Schema.TaggedError<AgentFolderUnusable>()("AgentFolderUnusable", {
+  message: Schema.String
+}) {}
+
+const unusable = ({ message }: RunFileFailed) =>
+  new AgentFolderUnusable({ message: `The agent's folder cannot be used. ${message}` })
+
+const damaged = (what: string) =>
+  new AgentFolderUnusable({
+    message: `The file with the agent's ${what} cannot be read. Enrol again with another folder, once no Run is held in this one.`
+  })
+
+/**
+ * What an agent keeps on its disk; mode 0700.
+ *
+ * - `identity`: `none` before the enrolment
+ * - `keys`: made and stored the first time
+ * - `lock`: `false` while another process takes jobs with this folder. A process that drains gives it up first
+ */
+export class AgentFolder extends Context.Service<
+  AgentFolder,
+  {
+    readonly path: string
+    readonly identity: Effect.Effect<Option.Option<AgentIdentity>, AgentFolderUnusable>
+    readonly keepIdentity: (identity: AgentIdentity) => Effect.Effect<void, AgentFolderUnusable>
+    readonly keys: Effect.Effect<StoredKeys, AgentFolderUnusable>
+    readonly storedKeys: Effect.Effect<Option.Option<StoredKeys>, AgentFolderUnusable>
+    readonly lock: Effect.Effect<boolean, never, Scope.Scope>
+    /** One folder an execution, named by Run and fence. */
+    readonly runs: string
+    readonly runNames: Effect.Effect<ReadonlyArray<string>, AgentFolderUnusable>
+    /** Path of a subfolder, created with mode 0700. */
+    readonly subfolder: (name: string) => Effect.Effect<string, AgentFolderUnusable>
+  }
+>()("svc/agent/AgentFolder") {
+  static readonly layerAt = (path: string) =>
+    Layer.effect(
+      AgentFolder,
+      Effect.gen(function* () {
+        yield* privateFolder(path)
+        const runs = join(path, "runs")
+        yield* privateFolder(runs)
+        const identityFile = join(path, "agent.json")
+        const keysFile = join(path, "keys.json")
+
+        const stored = <A>(file: string, schema: Schema.Codec<A, string>, what: string) =>
+          readOptional(file, `read the agent's ${what}`).pipe(
+            Effect.mapError(unusable),
+            Effect.flatMap(
+              Option.match({
+                onNone: () => Effect.succeedNone,
+                onSome: (bytes) =>
+                  Schema.decodeEffect(schema)(new TextDecoder().decode(bytes)).pipe(
+                    Effect.asSome,
+                    Effect.mapError(() => damaged(what))
+                  )
+              })
+            )
+          )
+
+        const keep = <A>(file: string, schema: Schema.Codec<A, string>, what: string, value: A) =>
+          Schema.encodeEffect(schema)(value).pipe(
+            Effect.orDie,
+            Effect.flatMap((text) => replaceDurably(file, text, `write the agent's ${what}`)),
+            Effect.mapError(unusable)
+          )
+
+        const storedKeys = stored(keysFile, KeysText, "keys")
+        const keys = storedKeys.pipe(
+          Effect.flatMap(
+            Option.match({
+              onSome: Effect.succeed,
+              onNone: () => Effect.tap(newKeys, (made) => keep(keysFile, KeysText, "keys", made))
+            })
+          )
+        )
+
+        return AgentFolder.of({
+          path,
+          identity: stored(identityFile, IdentityText, "identity"),
+          keepIdentity: (identity) => keep(identityFile, IdentityText, "identity", identity),
+          keys,
+          storedKeys,
+          lock: takeFileLock(join(path, "agent.lock")),
+          runs,
+          runNames: fileOperation("list the Runs of the agent", () => readdir(runs)).pipe(Effect.mapError(unusable)),
+          subfolder: (name) => Effect.as(privateFolder(join(path, name)), join(path, name))
+        })
+      })
+    )
+}
+
+const privateFolder = (path: string) =>
+  fileOperation("create it", async () => {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+    await chmod(path, 0o700)
+  }).pipe(Effect.mapError(unusable))

@@ -1,0 +1,150 @@
+import { Deferred, Effect, Option, type Scope } from "effect"
+import type { JobOffer } from "../../schema/agent/AgentJob.ts"
+import { ModuleRunner } from "../execution/ModuleRunner.ts"
+import { type RunnerFailure, runnerFailure } from "../execution/RunnerFailure.ts"
+import { Guard } from "./guard/Guard.ts"
+import { executeJob, type OpenedJob, sealedResult, untilDiskTakesIt } from "./JobExecution.ts"
+import type { Lease } from "./LeaseClock.ts"
+import { deliver, endedBy, handIn, sendReports, sendState } from "./RunDelivery.ts"
+import type { RunHandle } from "./RunHandle.ts"
+import type { SealedResult } from "./RunRoom.ts"
+import { ServerLine } from "./ServerLine.ts"
+import { spoolSink } from "./SpoolSink.ts"
+import { uploadStates } from "./StateUploads.ts"
+
+const betweenLooks = "500 millis"
+const millisecondsInSecond = 1000
+
+/** Asks the tool of an apply to stop while there is time for it to save its state. A plan is only killed, by the guard. */
+const stopInTime = (lease: Lease, handle: RunHandle) =>
+  Effect.sleep(betweenLooks).pipe(
+    Effect.andThen(
+      Effect.suspend(() =>
+        lease.secondsUntilInterrupt() > 0 ? Effect.void : Effect.asVoid(Deferred.succeed(handle.cancelled, undefined))
+      )
+    ),
+    Effect.forever
+  )
+
+/** The start of an apply, durable here and at the server before the tool runs. */
+const recordStart = (lease: Lease, handle: RunHandle) =>
+  Effect.gen(function* () {
+    const line = yield* ServerLine
+    const notRecorded = (message: string): RunnerFailure => runnerFailure("prepare_failed", "prepare", message)
+    yield* handle.room
+      .reach({ stage: "started" })
+      .pipe(Effect.mapError(({ message }) => notRecorded(`The start of the apply could not be recorded. ${message}`)))
+    handle.stage = "started"
+    yield* line.start(handle.room.claim).pipe(
+      Effect.mapError(() => notRecorded("The Run was given to somebody else before its tool was started.")),
+      Effect.timeoutOrElse({
+        duration: Math.max(0, lease.secondsUntilInterrupt()) * millisecondsInSecond,
+        orElse: () => Effect.fail(notRecorded("The server could not record the start of the apply in time."))
+      })
+    )
+    // The machine may have slept since the message was sent.
+    if (lease.secondsUntilInterrupt() <= 0) {
+      return yield* notRecorded("The lease of this Run ended before its tool could be started.")
+    }
+  })
+
+/** Executes an accepted offer under its lease. The guard knows the Run before anything of it is started. */
+const execution = Effect.fnUntraced(function* (
+  handle: RunHandle,
+  lease: Lease,
+  offer: JobOffer,
+  opened: OpenedJob
+): Effect.fn.Return<SealedResult, unknown, Guard | ServerLine | Scope.Scope | Effect.Services<ReturnType<typeof executeJob>>> {
+  const guard = yield* Guard
+  const { room } = handle
+  const context = yield* Effect.context<Effect.Services<ReturnType<typeof sendState>> | ServerLine>()
+  const uploads = yield* uploadStates((state) =>
+    sendState(room, state).pipe(
+      Effect.catch((problem) => Effect.logWarning("A state is not sent any more.", problem)),
+      Effect.provideContext(context)
+    )
+  )
+  const sink = spoolSink(handle.spool, {
+    ...uploads,
+    offer: (state) => {
+      handle.newestSerial = state.serial
+      return uploads.offer(state)
+    }
+  })
+  yield* Effect.acquireRelease(guard.hold(room.runFolder, lease.killAtBoot()), () => guard.release(room.runFolder))
+  if (offer.kind === "apply") yield* Effect.forkScoped(stopInTime(lease, handle))
+  return yield* executeJob(room, offer, opened, {
+    runFolder: room.runFolder,
+    cancelRequested: Deferred.await(handle.cancelled),
+    sink,
+    ...(offer.kind === "apply"
+      ? { recordStart: Effect.provideContext(recordStart(lease, handle), context) }
+      : {})
+  })
+})
+
+const removed = Effect.fnUntraced(function* ({ room }: RunHandle) {
+  const runner = yield* ModuleRunner
+  yield* untilDiskTakesIt(Effect.andThen(runner.discard(room.runFolder), room.remove))
+})
+
+/** Whatever is done with a Run ends when it is not this agent's any more: then it hands in what is left, or forgets it. */
+const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
+  Effect.raceFirst(
+    work.pipe(
+      Effect.as("delivered" as const),
+      Effect.catchIf(
+        (problem) => typeof problem === "object" && problem !== null && "_tag" in problem && problem._tag === "Gone",
+        () => endedBy(handle)
+      )
+    ),
+    endedBy(handle)
+  ).pipe(
+    Effect.flatMap((end) => (end === "hand_in" && handle.room.kind === "apply" ? handIn(handle) : Effect.void)),
+    Effect.andThen(removed(handle))
+  )
+
+const ended = Effect.fnUntraced(function* (handle: RunHandle, result: SealedResult) {
+  yield* untilDiskTakesIt(handle.room.reach({ stage: "ended", result }))
+  handle.stage = "ended"
+  yield* deliver(handle, result)
+})
+
+/** A Run from its acceptance to the acknowledgement of its result. */
+export const runOffer = Effect.fn("AgentRun.offer")(
+  (handle: RunHandle, lease: Lease, offer: JobOffer, opened: OpenedJob) =>
+    whileOwn(
+      handle,
+      Effect.gen(function* () {
+        const line = yield* ServerLine
+        yield* line.accept(offer)
+        const result = yield* Effect.raceFirst(
+          Effect.scoped(execution(handle, lease, offer, opened)),
+          sendReports(handle)
+        )
+        yield* ended(handle, result)
+      })
+    )
+)
+
+/** A Run that an ended process left, once the server has said whose it is. */
+export const runLeft = Effect.fn("AgentRun.left")((handle: RunHandle) =>
+  whileOwn(
+    handle,
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      yield* Deferred.await(handle.confirmed)
+      const { found, kind, runFolder } = handle.room
+      if (found.stage === "ended") return yield* deliver(handle, found.result)
+      const left =
+        kind === "apply"
+          ? { kind, status: "left" as const, left: Option.getOrNull(yield* runner.recover(runFolder)) }
+          : {
+              kind,
+              status: "failed" as const,
+              failure: runnerFailure("killed", "prepare", "The agent ended while it worked on this Run.")
+            }
+      yield* ended(handle, yield* untilDiskTakesIt(sealedResult(handle.room, left)))
+    })
+  )
+)

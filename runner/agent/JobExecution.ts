@@ -1,0 +1,170 @@
+import { Effect, FileSystem, Redacted, Result, Schedule, Schema } from "effect"
+import type { JobOffer } from "../../schema/agent/AgentJob.ts"
+import { ModuleRunner } from "../execution/ModuleRunner.ts"
+import { replaceDurably } from "../execution/RunFiles.ts"
+import { runFolderPaths } from "../execution/RunFolder.ts"
+import { ApplyJob, DriftJob, PlanJob } from "../execution/RunJob.ts"
+import { type RunnerFailure, runnerFailure } from "../execution/RunnerFailure.ts"
+import { ApplyOutcome, PlanOutcome } from "../execution/RunOutcome.ts"
+import { BuildStore } from "../execution/BuildStore.ts"
+import type { RunControl } from "../execution/RunPlace.ts"
+import { AgentParty } from "./AgentParty.ts"
+import { packContents } from "./BlobContents.ts"
+import { JobFiles } from "./JobFiles.ts"
+import { JobResult } from "./JobResult.ts"
+import type { RunRoom, SealedResult } from "./RunRoom.ts"
+import { sealedBytes, sealedStream } from "./SealedFile.ts"
+import { openSealed } from "./SealedMessage.ts"
+
+const encodeResult = Schema.encodeEffect(Schema.fromJsonString(JobResult))
+
+/** A job that was opened, without its state and plan file. */
+export type OpenedJob =
+  | { readonly kind: "plan"; readonly job: PlanJob }
+  | { readonly kind: "apply"; readonly job: ApplyJob }
+  | { readonly kind: "drift_check"; readonly job: DriftJob }
+
+const decoders = {
+  plan: Schema.decodeEffect(Schema.fromJsonString(PlanJob)),
+  apply: Schema.decodeEffect(Schema.fromJsonString(ApplyJob)),
+  drift_check: Schema.decodeEffect(Schema.fromJsonString(DriftJob))
+}
+
+/** An offer that this agent cannot execute; `message` is shown where the Run waits. */
+export class OfferUnusable extends Schema.TaggedError<OfferUnusable>()("OfferUnusable", { message: Schema.String }) {}
+
+/** Opens the job of an offer. The decoder's own message could quote a value. */
+export const openedJob = Effect.fnUntraced(function* (
+  offer: JobOffer
+): Effect.fn.Return<OpenedJob, OfferUnusable, AgentParty> {
+  const party = yield* AgentParty
+  const text = yield* openSealed(party.keys.open, party.received(offer, "job"), offer.sealedJob).pipe(
+    Effect.map((bytes) => new TextDecoder().decode(bytes)),
+    Effect.mapError(({ message }) => new OfferUnusable({ message }))
+  )
+  const unreadable = () => new OfferUnusable({ message: "The job is in a form that this version of the agent cannot read." })
+  switch (offer.kind) {
+    case "plan":
+      return { kind: "plan", job: yield* decoders.plan(text).pipe(Effect.mapError(unreadable)) }
+    case "apply":
+      return { kind: "apply", job: yield* decoders.apply(text).pipe(Effect.mapError(unreadable)) }
+    case "drift_check":
+      return { kind: "drift_check", job: yield* decoders.drift_check(text).pipe(Effect.mapError(unreadable)) }
+  }
+})
+
+const messageOf = (problem: unknown): string =>
+  typeof problem === "object" && problem !== null && "message" in problem ? String(problem.message) : "Unknown error."
+
+const fetchFailed = (problem: unknown) => runnerFailure("prepare_failed", "fetch", messageOf(problem))
+
+/** Puts the secret files back that travelled beside the job, and the others where the runner finds them. */
+const withFiles = Effect.fnUntraced(function* (room: RunRoom, offer: JobOffer, opened: OpenedJob) {
+  const files = yield* JobFiles
+  yield* files.provide(room, offer, opened.kind === "plan" ? undefined : opened.job.build)
+  const state =
+    offer.state === undefined ? {} : { state: Redacted.make(yield* files.secret(room, "state", offer.state)) }
+  if (opened.kind === "plan") return { ...opened, job: { ...opened.job, ...state } }
+  if (opened.kind === "drift_check") return { ...opened, job: { ...opened.job, ...state } }
+  const planFile = yield* files.secret(room, "plan_file", offer.planFile ?? "")
+  return { ...opened, job: { ...opened.job, ...state, planFile: Redacted.make(planFile) } }
+})
+
+const executed = Effect.fnUntraced(function* (opened: OpenedJob, control: RunControl) {
+  const runner = yield* ModuleRunner
+  switch (opened.kind) {
+    case "plan":
+      return yield* Effect.map(runner.plan(opened.job, control), (outcome) => ({ kind: "plan" as const, outcome }))
+    case "apply":
+      return yield* Effect.map(runner.apply(opened.job, control), (outcome) => ({ kind: "apply" as const, outcome }))
+    case "drift_check":
+      return yield* Effect.map(runner.driftCheck(opened.job, control), (outcome) => ({
+        kind: "drift_check" as const,
+        outcome
+      }))
+  }
+})
+
+type Executed = Effect.Success<ReturnType<typeof executed>>
+
+const nothing = Redacted.make(new Uint8Array(0))
+
+/** Seals what the tool made for the server; every file is on disk when this returns. */
+const sealedOutcome = Effect.fnUntraced(function* (room: RunRoom, done: Executed) {
+  const party = yield* AgentParty
+  const seal = (kind: "state" | "plan_file", bytes: Redacted.Redacted<Uint8Array>) =>
+    Effect.flatMap(packContents(Redacted.value(bytes)), (packed) =>
+      sealedBytes(room.sealed(kind), party.serverKey, party.sent(room.claim, kind), packed)
+    )
+  if (done.kind === "plan") {
+    const { build, planFile } = done.outcome
+    const outcome: PlanOutcome = { ...done.outcome, planFile: nothing }
+    return {
+      ...(yield* sealedResult(room, { kind: "plan", status: "ended", outcome })),
+      planFile: yield* seal("plan_file", planFile),
+      ...(build === undefined ? {} : { build: yield* sealedBuild(room, build) })
+    }
+  }
+  if (done.kind === "drift_check") {
+    return yield* sealedResult(room, { kind: "drift_check", status: "ended", outcome: done.outcome })
+  }
+  const { state, ...rest } = done.outcome
+  const outcome: ApplyOutcome = rest
+  const result = yield* sealedResult(room, { kind: "apply", status: "ended", outcome })
+  if (state === undefined) return result
+  // A state that the tool could only print is nowhere else; whatever happens to the Run, it can be handed in.
+  yield* replaceDurably(runFolderPaths(room.runFolder).checkpoint, Redacted.value(state), "keep the state")
+  return { ...result, state: yield* seal("state", state) }
+})
+
+const sealedBuild = Effect.fnUntraced(function* (room: RunRoom, build: { digest: string; sizeBytes: number }) {
+  const party = yield* AgentParty
+  const files = yield* FileSystem.FileSystem
+  const found = yield* Effect.flatMap(BuildStore, (builds) => builds.find(build)).pipe(Effect.flatMap(Effect.fromOption))
+  return yield* sealedStream(
+    room.sealed("build"),
+    party.serverKey,
+    party.sent(room.claim, "build"),
+    files.stream(found.path)
+  )
+})
+
+/** Seals how a job ended, without what travels beside it. */
+export const sealedResult = Effect.fnUntraced(function* (room: RunRoom, result: JobResult) {
+  const party = yield* AgentParty
+  const text = yield* Effect.orDie(encodeResult(result))
+  const packed = yield* packContents(new TextEncoder().encode(text))
+  const outcome = yield* sealedBytes(
+    room.sealed("outcome"),
+    party.serverKey,
+    party.sent(room.claim, "outcome"),
+    packed
+  )
+  const sealed: SealedResult = { outcome }
+  return sealed
+})
+
+/** What a Run made exists once, so it waits for space. */
+export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  write.pipe(
+    Effect.tapError((problem) => Effect.logError(`The result of a Run cannot be written yet. ${messageOf(problem)}`)),
+    Effect.retry(Schedule.spaced("5 seconds"))
+  )
+
+/** Executes an accepted job to its end. The result is sealed and durable; only a full disk keeps it from that. */
+export const executeJob = Effect.fn("JobExecution.execute")(function* (
+  room: RunRoom,
+  offer: JobOffer,
+  opened: OpenedJob,
+  control: RunControl
+) {
+  yield* control.sink.event("run.phase", { phase: "fetch" })
+  const done = yield* withFiles(room, offer, opened).pipe(
+    Effect.mapError(fetchFailed),
+    Effect.flatMap((job) => executed(job, control)),
+    Effect.result
+  )
+  if (Result.isSuccess(done)) return yield* untilDiskTakesIt(sealedOutcome(room, done.success))
+  const failure: RunnerFailure = done.failure
+  return yield* untilDiskTakesIt(sealedResult(room, { kind: offer.kind, status: "failed", failure }))
+})

@@ -1,0 +1,105 @@
+import { rm, stat } from "node:fs/promises"
+import { Context, Effect, FileSystem, Layer, Option, Schema, Stream } from "effect"
+import type { JobOffer, RunClaim } from "../../schema/agent/AgentJob.ts"
+import type { BlobKind } from "../../schema/agent/Blob.ts"
+import { BuildStore } from "../execution/BuildStore.ts"
+import { sha256, sha256OfFile } from "../execution/Digest.ts"
+import { fileOperation } from "../execution/RunFiles.ts"
+import type { BuildReference } from "../execution/RunJob.ts"
+import { longestState } from "../execution/StateWatch.ts"
+import { SnapshotStore } from "../snapshot/SnapshotStore.ts"
+import { AgentParty } from "./AgentParty.ts"
+import { unpackContents } from "./BlobContents.ts"
+import type { RunRoom } from "./RunRoom.ts"
+import { openBlob } from "./SealedBlob.ts"
+import { ServerLine } from "./ServerLine.ts"
+
+/** A file of a job is missing, or not what the job names. */
+export class JobFileUnusable extends Schema.TaggedError<JobFileUnusable>()("JobFileUnusable", {
+  message: Schema.String
+}) {}
+
+/** Snapshots that stay for the next Run of their Source, besides those of running ones. */
+const mostKept = 32
+
+const refuseOther = (found: string, wanted: string, what: string) =>
+  found === wanted ? Effect.void : new JobFileUnusable({ message: `The ${what} that was sent is not the one that the job names.` })
+
+/**
+ * The files that jobs name, on the agent's disk. Snapshots and builds are kept under their digests for later Runs, a bounded number; what is
+ * secret is opened in memory only.
+ */
+export class JobFiles extends Context.Service<
+  JobFiles,
+  {
+    /** Afterwards the place of execution finds snapshot and build. */
+    readonly provide: (
+      room: RunRoom,
+      offer: JobOffer,
+      build: BuildReference | undefined
+    ) => Effect.Effect<void, unknown>
+    readonly secret: (
+      room: RunRoom,
+      kind: "state" | "plan_file",
+      digest: string
+    ) => Effect.Effect<Uint8Array, unknown>
+  }
+>()("svc/agent/JobFiles") {
+  static readonly layer = Layer.effect(
+    JobFiles,
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const line = yield* ServerLine
+      const party = yield* AgentParty
+      const snapshots = yield* SnapshotStore
+      const builds = yield* BuildStore
+      const used: Array<string> = []
+
+      const fetched = (room: RunRoom, kind: BlobKind, digest: string) => {
+        const target = room.sealed(`fetched-${kind}`)
+        return Effect.acquireRelease(Effect.as(line.fetch(room.claim, kind, digest, target), target), (path) =>
+          Effect.promise(() => rm(path, { force: true }))
+        )
+      }
+
+      const opened = (claim: RunClaim, kind: Exclude<BlobKind, "snapshot">, path: string) =>
+        openBlob(party.keys.open, party.received(claim, kind), files.stream(path))
+
+      const snapshot = Effect.fnUntraced(function* (room: RunRoom, digest: string) {
+        used.splice(0, used.length, ...used.filter((one) => one !== digest), digest)
+        if ((yield* Effect.option(snapshots.open(digest)))._tag === "Some") return
+        const file = yield* fetched(room, "snapshot", digest)
+        yield* snapshots.adopt(file, digest)
+        // Its digest is that of the contents: it is read and compared here.
+        yield* snapshots.open(digest)
+        yield* Effect.ignore(snapshots.cleanUp(new Set(used.slice(-mostKept))))
+      }, Effect.scoped)
+
+      const build = Effect.fnUntraced(function* (room: RunRoom, reference: BuildReference) {
+        if (Option.isSome(yield* builds.find(reference))) return
+        const sealed = yield* fetched(room, "build", reference.digest)
+        const path = room.sealed("opened-build")
+        yield* Stream.run(opened(room.claim, "build", sealed), files.sink(path, { mode: 0o600 }))
+        yield* refuseOther(yield* sha256OfFile(path, "read the build"), reference.digest, "build")
+        const { size } = yield* fileOperation("look at the build", () => stat(path))
+        yield* builds.adopt({ digest: reference.digest, sizeBytes: size, path })
+      }, Effect.scoped)
+
+      const secret = Effect.fnUntraced(function* (room: RunRoom, kind: "state" | "plan_file", digest: string) {
+        const path = yield* fetched(room, kind, digest)
+        const parts = yield* Stream.runCollect(opened(room.claim, kind, path))
+        const plain = yield* unpackContents(new Uint8Array(Buffer.concat(parts)), longestState)
+        yield* refuseOther(sha256(plain), digest, kind === "state" ? "state" : "plan file")
+        return plain
+      }, Effect.scoped)
+
+      return JobFiles.of({
+        provide: Effect.fnUntraced(function* (room, offer, reference) {
+          yield* snapshot(room, offer.snapshot)
+          if (reference !== undefined) yield* build(room, reference)
+        }),
+        secret
+      })
+    })
+  )
+}

@@ -1,0 +1,26 @@
+import { Schema } from "effect"
+import { JobKind } from "../../schema/agent/AgentJob.ts"
+import { ApplyOutcome, DriftOutcome, LeftOver, PlanOutcome } from "../execution/RunOutcome.ts"
+import { RunnerFailure } from "../execution/RunnerFailure.ts"
+
+/*
+ * What an agent sends when a job is over, sealed for the server. Plan file and state are blobs of their own, so they are left out here
+ * (`planFile` empty, `state` absent) and put back by the receiver.
+ */
+
+const ended = <Kind extends typeof JobKind.Type, Outcome extends Schema.Top>(kind: Kind, outcome: Outcome) =>
+  Schema.Struct({ kind: Schema.Literal(kind), status: Schema.Literal("ended"), outcome })
+
+/**
+ * - `ended`: the tool ran, or would have nothing to do; how, is in the outcome
+ * - `failed`: there is no outcome; of an apply it means that the tool was not started and nothing was changed
+ * - `left`: of an apply whose agent ended while its tool ran, and came back while the Run was still its own; `null` when the tool was never started
+ */
+export const JobResult = Schema.Union([
+  ended("plan", PlanOutcome),
+  ended("apply", ApplyOutcome),
+  ended("drift_check", DriftOutcome),
+  Schema.Struct({ kind: JobKind, status: Schema.Literal("failed"), failure: RunnerFailure }),
+  Schema.Struct({ kind: Schema.Literal("apply"), status: Schema.Literal("left"), left: Schema.NullOr(LeftOver) })
+])
+export type JobResult = typeof JobResult.Type

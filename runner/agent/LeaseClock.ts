@@ -1,0 +1,68 @@
+import { bootSeconds } from "./BootClock.ts"
+
+/** A moment by two clocks: one runs on during suspend, the other is finer. No wall clock decides anything. */
+export interface Moment {
+  readonly boot: number
+  readonly monotonic: number
+}
+
+export interface Clocks {
+  readonly bootSeconds: () => number
+  readonly monotonicSeconds: () => number
+}
+
+const millisecondsInSecond = 1000
+
+export const machineClocks: Clocks = {
+  bootSeconds,
+  monotonicSeconds: () => performance.now() / millisecondsInSecond
+}
+
+export const momentOf = (clocks: Clocks): Moment => ({
+  boot: clocks.bootSeconds(),
+  monotonic: clocks.monotonicSeconds()
+})
+
+/** By the clock that counted more: a lease is rather over too early than too late. */
+export const elapsedSeconds = (clocks: Clocks, since: Moment): number =>
+  Math.max(clocks.bootSeconds() - since.boot, clocks.monotonicSeconds() - since.monotonic)
+
+/** When a tool is stopped, in seconds from the start of its lease. */
+export interface StopTimes {
+  /** One SIGINT, so that it can save its state and end. */
+  readonly interruptAfter: number
+  /** By force, whatever it does. */
+  readonly killAfter: number
+}
+
+/** Of a usual lease: two minutes from the kill to its end, ten from the SIGINT to the kill; of a short one, the same parts. */
+const margin = { seconds: 120, part: 0.2 }
+const grace = { seconds: 600, part: 0.3 }
+
+export const stopTimes = (leaseSeconds: number): StopTimes => {
+  const killAfter = leaseSeconds - Math.min(margin.seconds, leaseSeconds * margin.part)
+  return { killAfter, interruptAfter: killAfter - Math.min(grace.seconds, leaseSeconds * grace.part) }
+}
+
+/** A lease as the agent counts it: from when it sent the message that was answered with it. */
+export interface Lease {
+  /** An answer to an earlier message than the one that is counted from changes nothing. */
+  readonly extend: (sent: Moment, seconds: number) => void
+  readonly secondsUntilInterrupt: () => number
+  readonly secondsUntilKill: () => number
+  /** When the tool has to be dead, by the clock that all processes share. */
+  readonly killAtBoot: () => number
+}
+
+export const makeLease = (clocks: Clocks, sent: Moment, seconds: number): Lease => {
+  let held = { sent, times: stopTimes(seconds) }
+  const left = (after: number) => after - elapsedSeconds(clocks, held.sent)
+  return {
+    extend: (later, granted) => {
+      if (later.boot >= held.sent.boot) held = { sent: later, times: stopTimes(granted) }
+    },
+    secondsUntilInterrupt: () => left(held.times.interruptAfter),
+    secondsUntilKill: () => left(held.times.killAfter),
+    killAtBoot: () => held.sent.boot + held.times.killAfter
+  }
+}

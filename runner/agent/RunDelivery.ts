@@ -1,0 +1,97 @@
+import { Deferred, Effect, Option, Redacted, Schema } from "effect"
+import type { Gone } from "../../schema/agent/AgentRefusal.ts"
+import { ModuleRunner } from "../execution/ModuleRunner.ts"
+import { LeftOver } from "../execution/RunOutcome.ts"
+import type { StateCheckpoint } from "../execution/RunSink.ts"
+import { AgentParty } from "./AgentParty.ts"
+import { packContents } from "./BlobContents.ts"
+import { untilDiskTakesIt } from "./JobExecution.ts"
+import type { RunHandle } from "./RunHandle.ts"
+import type { RunRoom, SealedResult } from "./RunRoom.ts"
+import { sealedBytes } from "./SealedFile.ts"
+import { ServerLine } from "./ServerLine.ts"
+
+const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(LeftOver))
+
+/** Sends what is in the spool, as it comes, until interrupted. */
+export const sendReports = Effect.fnUntraced(function* ({ room, spool }: RunHandle): Effect.fn.Return<
+  never,
+  Gone,
+  ServerLine
+> {
+  const line = yield* ServerLine
+  for (;;) {
+    const batch = yield* spool.next
+    if (Option.isNone(batch)) {
+      yield* spool.waiting
+      continue
+    }
+    yield* spool.acknowledged(yield* line.report(room.claim, batch.value))
+  }
+})
+
+/** Sends the rest of the spool; nothing is appended any more. Returns the number of the last batch. */
+const sendRest = Effect.fnUntraced(function* ({ room, spool }: RunHandle) {
+  const line = yield* ServerLine
+  for (;;) {
+    const last = yield* spool.last
+    const batch = yield* spool.next
+    if (Option.isNone(batch)) return last
+    yield* spool.acknowledged(yield* line.report(room.claim, batch.value))
+  }
+})
+
+/** Sends one state, sealed on the disk first. */
+export const sendState = Effect.fnUntraced(function* (room: RunRoom, state: StateCheckpoint) {
+  const line = yield* ServerLine
+  const party = yield* AgentParty
+  const packed = yield* packContents(Redacted.value(state.state))
+  const file = yield* untilDiskTakesIt(
+    sealedBytes(room.sealed("checkpoint"), party.serverKey, party.sent(room.claim, "state"), packed)
+  )
+  yield* line.put(room.claim, "state", file)
+  const { resourceCount, serial } = state
+  yield* line.checkpoint(room.claim, { serial, resourceCount, blob: file.digest })
+})
+
+/** Delivers the result of a Run that is over. Nothing of it is removed before the server has it. */
+export const deliver = Effect.fnUntraced(function* (handle: RunHandle, result: SealedResult) {
+  const line = yield* ServerLine
+  const { claim } = handle.room
+  const lastBatch = yield* sendRest(handle)
+  const { build, outcome, planFile, state } = result
+  for (const [kind, file] of [
+    ["plan_file", planFile],
+    ["state", state],
+    ["build", build],
+    ["outcome", outcome]
+  ] as const) {
+    if (file !== undefined) yield* line.put(claim, kind, file)
+  }
+  yield* line.result(claim, {
+    lastBatch,
+    outcome: outcome.digest,
+    ...(planFile === undefined ? {} : { planFile: planFile.digest }),
+    ...(state === undefined ? {} : { state: state.digest }),
+    ...(build === undefined ? {} : { build: build.digest })
+  })
+})
+
+/** Hands in what an apply left that was settled without this agent. `none` when its tool was never started. */
+export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
+  const runner = yield* ModuleRunner
+  const line = yield* ServerLine
+  const party = yield* AgentParty
+  const left = yield* untilDiskTakesIt(runner.recover(room.runFolder))
+  if (Option.isNone(left)) return
+  const text = yield* Effect.orDie(encodeLeft(left.value))
+  const packed = yield* packContents(new TextEncoder().encode(text))
+  const file = yield* untilDiskTakesIt(
+    sealedBytes(room.sealed("left_over"), party.serverKey, party.sent(room.claim, "left_over"), packed)
+  )
+  yield* line.put(room.claim, "left_over", file)
+  yield* line.handIn(room.claim, file.digest)
+})
+
+/** Completes when the server says that the Run is not this agent's any more, with what to do. */
+export const endedBy = ({ ended }: RunHandle) => Deferred.await(ended)

@@ -1,0 +1,43 @@
+import { Deferred, Effect } from "effect"
+import type { HeldRun, RunClaim } from "../../schema/agent/AgentJob.ts"
+import type { Lease } from "./LeaseClock.ts"
+import type { RunRoom } from "./RunRoom.ts"
+import type { Spool } from "./Spool.ts"
+
+/** How the server ended what this agent may do with a Run. */
+export type Ended = "hand_in" | "discard"
+
+/**
+ * A Run that this agent holds, as the session sees it.
+ *
+ * - `lease`: absent for what an ended process left, as nothing works there any more
+ * - `confirmed`: the server said that the Run is still this agent's
+ * - `ended`: the server said that it is not
+ */
+export interface RunHandle {
+  readonly room: RunRoom
+  readonly spool: Spool
+  readonly lease: Lease | undefined
+  readonly cancelled: Deferred.Deferred<void>
+  readonly confirmed: Deferred.Deferred<void>
+  readonly ended: Deferred.Deferred<Ended>
+  stage: HeldRun["stage"]
+  newestSerial: number | undefined
+}
+
+export const makeHandle = Effect.fnUntraced(function* (
+  given: Pick<RunHandle, "room" | "spool" | "lease" | "stage">
+): Effect.fn.Return<RunHandle> {
+  return {
+    ...given,
+    newestSerial: undefined,
+    cancelled: yield* Deferred.make<void>(),
+    confirmed: yield* Deferred.make<void>(),
+    ended: yield* Deferred.make<Ended>()
+  }
+})
+
+export const heldRun = ({ room, stage }: RunHandle): HeldRun => ({ ...room.claim, stage })
+
+export const isSameClaim = (one: RunClaim, other: RunClaim): boolean =>
+  one.runId === other.runId && one.fence === other.fence

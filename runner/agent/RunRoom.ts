@@ -1,0 +1,106 @@
+import { mkdir } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect, Option, Schema, type Scope } from "effect"
+import { JobKind, RunClaim } from "../../schema/agent/AgentJob.ts"
+import { fileOperation, readOptional, removeTree, replaceDurably, type RunFileFailed } from "../execution/RunFiles.ts"
+import { takeFileLock } from "./FileLock.ts"
+import { SealedFile } from "./SealedFile.ts"
+
+/** The sealed files of a Run that is over. */
+export const SealedResult = Schema.Struct({
+  outcome: SealedFile,
+  planFile: Schema.optionalKey(SealedFile),
+  state: Schema.optionalKey(SealedFile),
+  build: Schema.optionalKey(SealedFile)
+})
+export type SealedResult = typeof SealedResult.Type
+
+/**
+ * How far a Run is, durable before it goes further.
+ *
+ * - `accepted`: no tool changed anything
+ * - `started`: an apply; its tool may have been started
+ * - `ended`: the result is sealed and waits to be sent
+ */
+export const RunStage = Schema.Union([
+  Schema.Struct({ stage: Schema.Literals(["accepted", "started"]) }),
+  Schema.Struct({ stage: Schema.Literal("ended"), result: SealedResult })
+])
+export type RunStage = typeof RunStage.Type
+
+const RunRecord = Schema.Struct({ version: Schema.Literal(1), ...RunClaim.fields, kind: JobKind, at: RunStage })
+type RunRecord = typeof RunRecord.Type
+const RecordText = Schema.fromJsonString(RunRecord)
+const encode = Schema.encodeSync(RecordText)
+const decode = Schema.decodeOption(RecordText)
+
+/** What an agent keeps of one execution, in a folder that this process alone has. */
+export interface RunRoom {
+  readonly claim: RunClaim
+  readonly kind: JobKind
+  /** The runner's folder. */
+  readonly runFolder: string
+  readonly spool: string
+  readonly sealed: (name: string) => string
+  readonly found: RunStage
+  readonly reach: (stage: RunStage) => Effect.Effect<void, RunFileFailed>
+  readonly remove: Effect.Effect<void, RunFileFailed>
+}
+
+const roomOf = (folder: string, { at, fence, kind, runId }: RunRecord): RunRoom => {
+  const claim = { runId, fence }
+  return {
+    claim,
+    kind,
+    runFolder: join(folder, "run"),
+    spool: join(folder, "spool"),
+    sealed: (name) => join(folder, "sealed", name),
+    found: at,
+    reach: (stage) =>
+      replaceDurably(
+        join(folder, "record.json"),
+        encode({ version: 1, ...claim, kind, at: stage }),
+        "note how far a Run is"
+      ),
+    remove: removeTree(folder, "remove the folder of a Run")
+  }
+}
+
+export const roomName = ({ fence, runId }: RunClaim): string => `${runId}-${fence}`
+
+const lockIn = (folder: string) => takeFileLock(join(folder, "lock"))
+
+/** Makes the room of a Run that is about to be accepted. `undefined` when this agent has it already. */
+export const makeRoom = Effect.fnUntraced(function* (
+  runs: string,
+  claim: RunClaim,
+  kind: JobKind
+): Effect.fn.Return<RunRoom | undefined, RunFileFailed, Scope.Scope> {
+  const folder = join(runs, roomName(claim))
+  yield* fileOperation("make the folder of a Run", () => mkdir(folder, { recursive: true, mode: 0o700 }))
+  if (!(yield* lockIn(folder))) return undefined
+  const at = { stage: "accepted" as const }
+  const room = roomOf(folder, { version: 1, ...claim, kind, at })
+  yield* room.reach(at)
+  return room
+})
+
+/**
+ * Takes over the room that a process left. `none` while another process works in it; `unreadable` when nobody can say what is in it, so it
+ * stays for a person to look at.
+ */
+export const adoptRoom = Effect.fnUntraced(function* (
+  runs: string,
+  name: string
+): Effect.fn.Return<Option.Option<RunRoom | "unreadable">, RunFileFailed, Scope.Scope> {
+  const folder = join(runs, name)
+  if (!(yield* lockIn(folder))) return Option.none()
+  const bytes = yield* readOptional(join(folder, "record.json"), "read how far a Run is")
+  if (Option.isNone(bytes)) {
+    // It was never accepted.
+    yield* removeTree(folder, "remove the folder of a Run")
+    return Option.none()
+  }
+  const record = decode(new TextDecoder().decode(bytes.value))
+  return Option.some(Option.isNone(record) ? ("unreadable" as const) : roomOf(folder, record.value))
+})

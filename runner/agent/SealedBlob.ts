@@ -1,0 +1,127 @@
+import { Effect, Stream } from "effect"
+import { NotSealedForThis, openSealed, type SealedFor, sealFor } from "./SealedMessage.ts"
+
+/*
+ * A large thing, sealed in parts so that neither side holds it twice: a line with the sealed data key, then parts of 1 MiB. Each part is
+ * AES-256-GCM under the data key; its number and whether it is the last are in the nonce, so parts cannot be dropped, repeated or swapped.
+ */
+
+const partBytes = 1024 * 1024
+const tagBytes = 16
+const longestHeader = 8 * 1024
+const newline = 0x0a
+
+const damaged = () =>
+  new NotSealedForThis({ message: "The sealed file is damaged, incomplete, or made for another purpose." })
+
+/** A data key is used for one blob, so a counter is a nonce. */
+const nonce = (number: number, isLast: boolean): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(12)
+  const view = new DataView(bytes.buffer)
+  view.setUint32(4, number)
+  view.setUint8(11, isLast ? 1 : 0)
+  return bytes
+}
+
+const importKey = (bytes: Uint8Array, usage: "encrypt" | "decrypt") =>
+  Effect.promise(() => crypto.subtle.importKey("raw", new Uint8Array(bytes), "AES-GCM", false, [usage]))
+
+const joined = (first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> => {
+  const both = new Uint8Array(first.length + second.length)
+  both.set(first)
+  both.set(second, first.length)
+  return both
+}
+
+interface Part {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly number: number
+  readonly isLast: boolean
+}
+
+/** Regroups bytes into parts of one size. The last, which may be shorter or empty, is marked. */
+const inParts = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, size: number): Stream.Stream<Part, E, R> =>
+  bytes.pipe(
+    Stream.mapAccum(
+      (): { readonly held: Uint8Array<ArrayBuffer>; readonly number: number } => ({
+        held: new Uint8Array(0),
+        number: 0
+      }),
+      ({ held, number }, chunk) => {
+        const all = joined(held, chunk)
+        const parts: Array<Part> = []
+        let from = 0
+        // A whole part is given away only when more follows, since the last one has to be known as such.
+        while (all.length - from > size) {
+          parts.push({ bytes: all.slice(from, from + size), number: number + parts.length, isLast: false })
+          from += size
+        }
+        return [{ held: all.slice(from), number: number + parts.length }, parts]
+      },
+      { onHalt: ({ held, number }) => [{ bytes: held, number, isLast: true }] }
+    )
+  )
+
+/** How many bytes follow the header of a sealed blob with so many bytes of contents. */
+export const sealedBodyBytes = (contentBytes: number): number =>
+  contentBytes + tagBytes * Math.max(1, Math.ceil(contentBytes / partBytes))
+
+/**
+ * Seals a stream for the holder of an X25519 key. `dataKey`: 32 bytes that are used for these very contents only; a sender who
+ * repeats parts of an answer needs the same again.
+ */
+export const sealBlob = <E, R>(
+  key: CryptoKey,
+  purpose: SealedFor,
+  contents: Stream.Stream<Uint8Array, E, R>,
+  dataKey: Uint8Array = crypto.getRandomValues(new Uint8Array(32))
+): Stream.Stream<Uint8Array, E, R> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const header = yield* sealFor(key, purpose, dataKey)
+      const cipher = yield* importKey(dataKey, "encrypt")
+      const parts = inParts(contents, partBytes).pipe(
+        Stream.mapEffect(({ bytes, isLast, number }) =>
+          Effect.promise(() => crypto.subtle.encrypt({ name: "AES-GCM", iv: nonce(number, isLast) }, cipher, bytes))
+        ),
+        Stream.map((sealed) => new Uint8Array(sealed))
+      )
+      return Stream.concat(Stream.make(new TextEncoder().encode(`${header}\n`)), parts)
+    })
+  )
+
+/** Opens what `sealBlob` made for this key and exactly this purpose. It fails at the first part that is not as it was sealed. */
+export const openBlob = <E, R>(
+  key: CryptoKey,
+  purpose: SealedFor,
+  sealed: Stream.Stream<Uint8Array, E, R>
+): Stream.Stream<Uint8Array, E | NotSealedForThis, R> =>
+  Stream.suspend(() => {
+    let cipher: CryptoKey | undefined
+    const bodies = sealed.pipe(
+      Stream.mapAccumEffect(
+        () => new Uint8Array(0),
+        Effect.fnUntraced(function* (head: Uint8Array<ArrayBuffer>, chunk: Uint8Array) {
+          if (cipher !== undefined) return [head, [chunk]] as const
+          const all = joined(head, chunk)
+          const end = all.indexOf(newline)
+          if (end === -1) return all.length > longestHeader ? yield* damaged() : ([all, []] as const)
+          const dataKey = yield* openSealed(key, purpose, new TextDecoder().decode(all.subarray(0, end)))
+          cipher = yield* importKey(dataKey, "decrypt")
+          return [new Uint8Array(0), [all.slice(end + 1)]] as const
+        })
+      )
+    )
+    return inParts(bodies, partBytes + tagBytes).pipe(
+      Stream.mapEffect(({ bytes, isLast, number }) => {
+        const opened = cipher
+        return opened === undefined
+          ? Effect.fail(damaged())
+          : Effect.tryPromise({
+              try: () => crypto.subtle.decrypt({ name: "AES-GCM", iv: nonce(number, isLast) }, opened, bytes),
+              catch: damaged
+            })
+      }),
+      Stream.map((plain) => new Uint8Array(plain))
+    )
+  })

@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto"
+import { mkdir, open, rename } from "node:fs/promises"
+import { dirname } from "node:path"
+import { Effect, Schema, Stream } from "effect"
+import { fileOperation, type RunFileFailed } from "../execution/RunFiles.ts"
+import { sealBlob } from "./SealedBlob.ts"
+import type { SealedFor } from "./SealedMessage.ts"
+
+/** A sealed file on the agent's disk, ready to be put; `digest` is that of its bytes. */
+export const SealedFile = Schema.Struct({ path: Schema.String, digest: Schema.String, sizeBytes: Schema.Int })
+export type SealedFile = typeof SealedFile.Type
+
+const written = Effect.fnUntraced(function* <E>(path: string, bytes: Stream.Stream<Uint8Array, E>) {
+  const doing = "write a sealed file"
+  const hash = createHash("sha256")
+  let sizeBytes = 0
+  yield* fileOperation(doing, () => mkdir(dirname(path), { recursive: true, mode: 0o700 }))
+  yield* Effect.acquireUseRelease(
+    fileOperation(doing, () => open(`${path}.new`, "w", 0o600)),
+    (file) =>
+      Stream.runForEach(bytes, (chunk) =>
+        fileOperation(doing, async () => {
+          hash.update(chunk)
+          sizeBytes += chunk.length
+          await file.writeFile(chunk)
+        })
+      ).pipe(Effect.andThen(fileOperation(doing, () => file.sync()))),
+    (file) => Effect.promise(() => file.close())
+  )
+  yield* fileOperation(doing, async () => {
+    await rename(`${path}.new`, path)
+    const folder = await open(dirname(path), "r")
+    await folder.sync().finally(() => folder.close())
+  })
+  return { path, digest: `sha256:${hash.digest("hex")}`, sizeBytes }
+})
+
+/** Seals a stream into a file. Only sealed bytes reach it, and it is on disk when this returns. */
+export const sealedStream = <E>(
+  path: string,
+  key: CryptoKey,
+  purpose: SealedFor,
+  contents: Stream.Stream<Uint8Array, E>
+): Effect.Effect<SealedFile, RunFileFailed | E> => written(path, sealBlob(key, purpose, contents))
+
+export const sealedBytes = (
+  path: string,
+  key: CryptoKey,
+  purpose: SealedFor,
+  contents: Uint8Array
+): Effect.Effect<SealedFile, RunFileFailed> => sealedStream(path, key, purpose, Stream.make(contents))

@@ -1,0 +1,202 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { open as openFile } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect, Latch, Option, type Scope } from "effect"
+import type { ReportBatch, ReportedEntry } from "../../schema/agent/AgentJob.ts"
+import type { RunPhase } from "../../schema/events/RunEvent.ts"
+import { cutTorn, encoded, type EncodedEntry, type OpenSpoolFile, openSpoolFile, readEntries } from "./SpoolFile.ts"
+
+export interface SpoolLimits {
+  /** A batch is not longer, unless a single entry is. */
+  readonly batchBytes: number
+  readonly batchEntries: number
+  /** Lines beyond this much that is not acknowledged are left out. */
+  readonly lineBytes: number
+}
+
+export const spoolLimits: SpoolLimits = {
+  batchBytes: 256 * 1024,
+  batchEntries: 2000,
+  lineBytes: 64 * 1024 * 1024
+}
+
+/**
+ * What an execution reports, on the disk of the agent until the server has stored it. It outlives `kill -9`: what was appended is in the
+ * kernel's hands when `append` returns, and on the disk before it is sent.
+ *
+ * - `append`: never fails and never waits for the line or for a flush
+ * - `next`: the oldest batch that is not acknowledged. It has the same contents each time, also after a crash
+ * - `acknowledged`: the server has stored everything up to this batch
+ * - `waiting`: until there is something to send
+ * - `last`: the number of the last batch, once nothing is appended any more
+ */
+export interface Spool {
+  readonly append: (entry: ReportedEntry) => Effect.Effect<void>
+  readonly next: Effect.Effect<Option.Option<ReportBatch>>
+  readonly acknowledged: (number: number) => Effect.Effect<void>
+  readonly waiting: Effect.Effect<void>
+  readonly last: Effect.Effect<number>
+  readonly bytes: () => number
+}
+
+const flushed = (path: string) => openFile(path, "r").then((file) => file.datasync().finally(() => file.close()))
+
+/** Holds the number of the last batch that the server has: its file is gone, and its number must not be used again. */
+const storedName = "stored"
+
+const storedNumber = (folder: string): number => {
+  const file = join(folder, storedName)
+  return existsSync(file) ? Number.parseInt(readFileSync(file, "latin1"), 10) || 0 : 0
+}
+
+const noteStored = (folder: string, number: number) => {
+  const file = join(folder, storedName)
+  writeFileSync(`${file}.new`, String(number), { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+}
+
+const fileName = /^(\d{10})\.batch$/
+const nameOf = (number: number) => `${String(number).padStart(10, "0")}.batch`
+
+/** Lines that were left out, in the phase in which they were. */
+interface Omitted {
+  readonly at: ReportedEntry["at"]
+  readonly phase: RunPhase
+  lines: number
+}
+
+/** Opens the spool in a folder, which is created when needed. Nothing else may have it open. */
+export const openSpool = (
+  folder: string,
+  limits: SpoolLimits = spoolLimits
+): Effect.Effect<Spool, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => spoolIn(folder, limits)),
+    ({ close }) => Effect.sync(close)
+  ).pipe(Effect.map(({ spool }) => spool))
+
+const spoolIn = (folder: string, limits: SpoolLimits) => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const storedBatch = storedNumber(folder)
+  const pathOf = (number: number) => join(folder, nameOf(number))
+  const found = readdirSync(folder)
+    .flatMap((name) => fileName.exec(name)?.[1] ?? [])
+    .map(Number)
+    .toSorted((left, right) => left - right)
+  /** Batches that are not written any more, oldest first. They are made durable when they are sent, so that no tool waits for it. */
+  const closed = new Map<number, { readonly size: number; isDurable: boolean }>()
+  for (const number of found) {
+    // Only the last may be torn; what has no entry was never sent.
+    const { entries, wholeBytes } = cutTorn(pathOf(number))
+    if (entries.length === 0 || number <= storedBatch) rmSync(pathOf(number))
+    else closed.set(number, { size: wholeBytes, isDurable: true })
+  }
+  let nextNumber = Math.max(storedBatch, ...found.filter((number) => closed.has(number))) + 1
+  let open: { readonly number: number; readonly file: OpenSpoolFile } | undefined
+  /** What the disk did not take yet, in order. */
+  const pending: Array<EncodedEntry> = []
+  let omitted: Omitted | undefined
+  let closedBytes = [...closed.values()].reduce((sum, { size }) => sum + size, 0)
+  const arrived = Latch.makeUnsafe(closed.size > 0)
+
+  const bytes = () => closedBytes + (open?.file.bytes() ?? 0)
+
+  const shut = (current: { readonly number: number; readonly file: OpenSpoolFile }) => {
+    current.file.close()
+    closed.set(current.number, { size: current.file.bytes(), isDurable: false })
+    closedBytes += current.file.bytes()
+    open = undefined
+  }
+
+  const isFull = (file: OpenSpoolFile, line: Buffer) =>
+    file.count() >= limits.batchEntries || (file.count() > 0 && file.bytes() + line.length > limits.batchBytes)
+
+  const write = ({ line }: EncodedEntry) => {
+    if (open !== undefined && isFull(open.file, line)) shut(open)
+    if (open === undefined) {
+      open = { number: nextNumber, file: openSpoolFile(pathOf(nextNumber)) }
+      nextNumber += 1
+    }
+    open.file.append(line)
+  }
+
+  /** Stops at the first that the disk does not take. */
+  const writePending = () => {
+    try {
+      for (let first = pending[0]; first !== undefined; first = pending[0]) {
+        write(first)
+        pending.shift()
+      }
+    } catch {
+      // A full disk: tried again with the next entry, and before something is sent.
+    }
+    if (bytes() > 0) arrived.openUnsafe()
+  }
+
+  const leaveOut = (at: ReportedEntry["at"], phase: RunPhase) => {
+    if (omitted !== undefined && omitted.phase !== phase) noteOmitted()
+    omitted ??= { at, phase, lines: 0 }
+    omitted.lines += 1
+  }
+
+  const noteOmitted = () => {
+    if (omitted === undefined) return
+    pending.push(encoded({ kind: "omitted", ...omitted }))
+    omitted = undefined
+  }
+
+  const append = (entry: ReportedEntry) =>
+    Effect.sync(() => {
+      writePending()
+      if (entry.kind === "line" && (pending.length > 0 || bytes() >= limits.lineBytes)) {
+        leaveOut(entry.at, entry.phase)
+      } else {
+        noteOmitted()
+        pending.push(encoded(entry))
+        writePending()
+      }
+    })
+
+  const oldest = (): number | undefined => closed.keys().next().value
+
+  const next = Effect.gen(function* () {
+    writePending()
+    if (oldest() === undefined && open !== undefined) shut(open)
+    const number = oldest()
+    const batch = number === undefined ? undefined : closed.get(number)
+    if (number === undefined || batch === undefined) {
+      arrived.closeUnsafe()
+      return Option.none<ReportBatch>()
+    }
+    if (!batch.isDurable) yield* Effect.promise(() => flushed(pathOf(number)))
+    batch.isDurable = true
+    return Option.some<ReportBatch>({ number, entries: readEntries(pathOf(number)).entries })
+  })
+
+  const acknowledged = (stored: number) =>
+    Effect.sync(() => {
+      try {
+        noteStored(folder, stored)
+      } catch {
+        // On a full disk the files stay too: a batch that is stored may be sent again.
+        return
+      }
+      for (const [number, { size }] of closed) {
+        if (number > stored) break
+        closed.delete(number)
+        closedBytes -= size
+        rmSync(pathOf(number), { force: true })
+      }
+      if (nextNumber <= stored) nextNumber = stored + 1
+    })
+
+  const last = Effect.sync(() => {
+    noteOmitted()
+    writePending()
+    return nextNumber - 1
+  })
+
+  const spool: Spool = { append, next, acknowledged, waiting: arrived.await, last, bytes }
+  const close = () => open?.file.close()
+  return { spool, close }
+}

@@ -1,0 +1,97 @@
+import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs"
+import { crc32 } from "node:zlib"
+import { Option, Schema } from "effect"
+import { ReportedEntry } from "../../schema/agent/AgentJob.ts"
+
+/*
+ * A file of the spool: entries in the order in which they came, one line each, with a checksum in front. A line that a crash cut off, and
+ * whatever follows it, never existed.
+ */
+
+const EntryText = Schema.fromJsonString(ReportedEntry)
+const decodeEntry = Schema.decodeOption(EntryText)
+const encodeEntry = Schema.encodeSync(EntryText)
+
+const checksumDigits = 8
+const newline = 0x0a
+
+const checksum = (text: string) => crc32(text).toString(16).padStart(checksumDigits, "0")
+
+const lineOf = (text: string): Buffer => Buffer.from(`${checksum(text)} ${text}\n`)
+
+const entryOf = (line: string): Option.Option<ReportedEntry> => {
+  const text = line.slice(checksumDigits + 1)
+  return line.slice(0, checksumDigits) === checksum(text) ? decodeEntry(text) : Option.none()
+}
+
+export interface ReadEntries {
+  readonly entries: ReadonlyArray<ReportedEntry>
+  /** How much of the file is whole. */
+  readonly wholeBytes: number
+}
+
+/** The whole entries of a file, up to the first that is torn. */
+export const readEntries = (path: string): ReadEntries => {
+  const bytes = readFileSync(path)
+  const entries: Array<ReportedEntry> = []
+  let from = 0
+  for (;;) {
+    const end = bytes.indexOf(newline, from)
+    const entry = end === -1 ? Option.none() : entryOf(bytes.toString("utf8", from, end))
+    if (Option.isNone(entry)) return { entries, wholeBytes: from }
+    entries.push(entry.value)
+    from = end + 1
+  }
+}
+
+/** Cuts what a crash left of a torn entry. */
+export const cutTorn = (path: string): ReadEntries => {
+  const read = readEntries(path)
+  const file = openSync(path, "r+")
+  try {
+    ftruncateSync(file, read.wholeBytes)
+    fdatasyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  return read
+}
+
+/** An entry as it will be written. */
+export interface EncodedEntry {
+  readonly line: Buffer
+  /** Events are never left out. */
+  readonly isLine: boolean
+}
+
+export const encoded = (entry: ReportedEntry): EncodedEntry => ({
+  line: lineOf(encodeEntry(entry)),
+  isLine: entry.kind === "line"
+})
+
+/** A file that is being written. */
+export interface OpenSpoolFile {
+  readonly count: () => number
+  readonly bytes: () => number
+  /** Throws when the disk does not take it; nothing of it is in the file then. */
+  readonly append: (line: Buffer) => void
+  readonly close: () => void
+}
+
+export const openSpoolFile = (path: string): OpenSpoolFile => {
+  const file = openSync(path, "wx", 0o600)
+  let bytes = 0
+  let count = 0
+  return {
+    count: () => count,
+    bytes: () => bytes,
+    append: (line) => {
+      // At its place, so that what a full disk took of an entry is written over.
+      let written = 0
+      while (written < line.length) written += writeSync(file, line, written, line.length - written, bytes + written)
+      bytes += line.length
+      count += 1
+    },
+    close: () => closeSync(file)
+  }
+}

@@ -1,0 +1,37 @@
+import { Duration, Effect, Queue, type Scope } from "effect"
+import type { StateCheckpoint } from "../execution/RunSink.ts"
+
+const shortest = Duration.millis(200)
+const timesTheLast = 5
+
+export interface StateUploads {
+  /** Never waits. Each state is on the agent's disk already. */
+  readonly offer: (state: StateCheckpoint) => Effect.Effect<void>
+  readonly newestSerial: () => number | undefined
+}
+
+/**
+ * Sends states one at a time until the Scope closes, the newest of those that wait. After each it waits five times as long as that took, so
+ * that large states leave the line to the rest.
+ */
+export const uploadStates = Effect.fnUntraced(function* (
+  send: (state: StateCheckpoint) => Effect.Effect<void>
+): Effect.fn.Return<StateUploads, never, Scope.Scope> {
+  const waiting = yield* Queue.sliding<StateCheckpoint>(1)
+  let newest: number | undefined
+  yield* Queue.take(waiting).pipe(
+    Effect.flatMap(send),
+    Effect.timed,
+    Effect.flatMap(([took]) => Effect.sleep(Duration.max(shortest, Duration.times(took, timesTheLast)))),
+    Effect.forever,
+    Effect.forkScoped
+  )
+  return {
+    offer: (state) =>
+      Effect.suspend(() => {
+        newest = state.serial
+        return Effect.asVoid(Queue.offer(waiting, state))
+      }),
+    newestSerial: () => newest
+  }
+})

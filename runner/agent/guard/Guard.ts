@@ -1,0 +1,113 @@
+import { type Cause, Context, Deferred, Effect, Layer, Queue, Schedule, Schema, type Scope, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { GuardCommand } from "./GuardCommand.ts"
+import { type GuardLine, GuardLineText } from "./GuardProtocol.ts"
+
+/** The guard could not be started, so no tool may be. */
+export class GuardUnavailable extends Schema.TaggedError<GuardUnavailable>()("GuardUnavailable", {
+  message: Schema.String
+}) {}
+
+const encode = Schema.encodeSync(GuardLineText)
+const longestAnswer = "20 seconds"
+const restart = Schedule.spaced("500 millis")
+
+/**
+ * The process beside the tools that kills each of them at its deadline, whether or not this process is alive or scheduled. One serves all
+ * Runs of an agent; when it ends, it is started again with every deadline.
+ */
+export class Guard extends Context.Service<
+  Guard,
+  {
+    /** Returns once the guard knows the deadline. */
+    readonly hold: (folder: string, killAtBoot: number) => Effect.Effect<void, GuardUnavailable>
+    /** Moves the deadline of a held folder on. */
+    readonly move: (folder: string, killAtBoot: number) => Effect.Effect<void>
+    readonly release: (folder: string) => Effect.Effect<void>
+  }
+>()("svc/agent/Guard") {
+  static readonly layer = Layer.effect(
+    Guard,
+    Effect.gen(function* () {
+      const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+      const command = yield* GuardCommand
+      const held = new Map<string, number>()
+      const answers = new Map<string, Deferred.Deferred<void>>()
+      let lines: Queue.Queue<GuardLine, Cause.Done> | undefined
+
+      const say = (line: GuardLine) =>
+        Effect.suspend(() => (lines === undefined ? Effect.void : Effect.asVoid(Queue.offer(lines, line))))
+
+      /** One life of the guard. */
+      const life: Effect.Effect<void, unknown, Scope.Scope> = Effect.gen(function* () {
+        const queue = yield* Queue.unbounded<GuardLine, Cause.Done>()
+        const handle = yield* spawner.spawn(
+          ChildProcess.make(command.program, command.args, {
+            stdin: Stream.fromQueue(queue).pipe(
+              Stream.map((line) => `${encode(line)}\n`),
+              Stream.encodeText
+            ),
+            stderr: "ignore",
+            detached: true,
+            extendEnv: true
+          })
+        )
+        // The end of its input ends it; it does not hear signals.
+        yield* Effect.addFinalizer(() => Effect.andThen(Queue.end(queue), Effect.ignore(handle.exitCode)))
+        for (const [folder, killAtBoot] of held) yield* Queue.offer(queue, { say: "hold", folder, killAtBoot })
+        lines = queue
+        yield* handle.stdout.pipe(
+          Stream.decodeText(),
+          Stream.splitLines,
+          Stream.runForEach((line) => {
+            const waiting = answers.get(line)
+            answers.delete(line)
+            return waiting === undefined ? Effect.void : Effect.asVoid(Deferred.succeed(waiting, undefined))
+          }),
+          Effect.forkScoped
+        )
+        yield* handle.exitCode
+      }).pipe(Effect.ensuring(Effect.sync(() => (lines = undefined))))
+
+      yield* life.pipe(
+        Effect.scoped,
+        Effect.ignore,
+        Effect.andThen(Effect.logWarning("The guard of this agent ended and is started again.")),
+        Effect.repeat(restart),
+        Effect.forkScoped
+      )
+
+      const hold = Effect.fnUntraced(function* (folder: string, killAtBoot: number) {
+        const answer = yield* Deferred.make<void>()
+        held.set(folder, killAtBoot)
+        answers.set(`hold ${folder}`, answer)
+        yield* say({ say: "hold", folder, killAtBoot })
+        yield* Deferred.await(answer).pipe(
+          Effect.timeoutOrElse({
+            duration: longestAnswer,
+            orElse: () =>
+              Effect.sync(() => held.delete(folder)).pipe(
+                Effect.andThen(new GuardUnavailable({ message: "The process that guards the leases does not answer." }))
+              )
+          }),
+          Effect.ensuring(Effect.sync(() => answers.delete(`hold ${folder}`)))
+        )
+      })
+
+      const move = (folder: string, killAtBoot: number) =>
+        Effect.suspend(() => {
+          if (!held.has(folder)) return Effect.void
+          held.set(folder, killAtBoot)
+          return say({ say: "hold", folder, killAtBoot })
+        })
+
+      const release = (folder: string) =>
+        Effect.suspend(() => {
+          held.delete(folder)
+          return say({ say: "release", folder })
+        })
+
+      return Guard.of({ hold, move, release })
+    })
+  )
+}

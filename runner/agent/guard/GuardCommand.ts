@@ -1,0 +1,13 @@
+import { fileURLToPath } from "node:url"
+import { Context } from "effect"
+
+/** How to start the guard of an agent: this runtime on the entry point by default; a compiled binary names itself. */
+export const GuardCommand = Context.Reference<{ readonly program: string; readonly args: ReadonlyArray<string> }>(
+  "svc/agent/GuardCommand",
+  {
+    defaultValue: () => ({
+      program: process.execPath,
+      args: [fileURLToPath(new URL("./GuardMain.ts", import.meta.url))]
+    })
+  }
+)

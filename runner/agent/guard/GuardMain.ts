@@ -1,0 +1,44 @@
+import { stdin, stdout } from "node:process"
+import { createInterface } from "node:readline"
+import { Effect, Option, Schema } from "effect"
+import { killProcessesOfRun } from "../../execution/OrphanedProcesses.ts"
+import { bootSeconds } from "../BootClock.ts"
+import { GuardLineText } from "./GuardProtocol.ts"
+
+// The process that keeps the promise of an agent's leases: whatever becomes of the agent, a tool is dead when its lease ends. It knows run
+// folders and deadlines, and no server. The agent moves the deadlines on through a pipe; when the pipe ends, so has the agent.
+
+const betweenLooks = "100 millis"
+
+const decode = Schema.decodeUnknownOption(GuardLineText)
+
+const program = Effect.gen(function* () {
+  const deadlines = new Map<string, number>()
+  let isOver = false
+  const lines = createInterface({ input: stdin })
+  lines.on("line", (text) => {
+    const line = Option.getOrUndefined(decode(text))
+    if (line === undefined) return
+    if (line.say === "release") deadlines.delete(line.folder)
+    else deadlines.set(line.folder, line.killAtBoot)
+    // The agent starts no tool before it has read this.
+    stdout.write(`${line.say} ${line.folder}\n`)
+  })
+  lines.on("close", () => {
+    isOver = true
+  })
+  // Signals to the agent's group are for the agent, which may have an apply to end first.
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => undefined)
+  stdout.on("error", () => undefined)
+
+  for (;;) {
+    const now = bootSeconds()
+    const due = [...deadlines].filter(([, killAtBoot]) => isOver || now >= killAtBoot)
+    // A folder stays on the list: what was about to be started there when its processes were killed is killed in the next round.
+    yield* Effect.forEach(due, ([folder]) => killProcessesOfRun(folder), { concurrency: "unbounded", discard: true })
+    if (isOver) return
+    yield* Effect.sleep(betweenLooks)
+  }
+})
+
+void Effect.runPromise(program).then(() => process.exit(0))

@@ -1,0 +1,86 @@
+import { Schema } from "effect"
+import { LogStream, ReportedFact, RunPhase } from "../events/RunEvent.ts"
+import { RunId } from "../records/Ids.ts"
+import { Timestamp } from "../records/Primitives.ts"
+import { Digest } from "./Blob.ts"
+
+/** A Run under one claim. Whatever an agent says of a Run names it. */
+export const RunClaim = Schema.Struct({ runId: RunId, fence: Schema.Int })
+export type RunClaim = typeof RunClaim.Type
+
+export const JobKind = Schema.Literals(["plan", "apply", "drift_check"])
+export type JobKind = typeof JobKind.Type
+
+/**
+ * A job as it is offered.
+ *
+ * - `sealedJob`: the encoded job of this kind (`PlanJob`, `ApplyJob` or `DriftJob`), sealed for this agent, Run and fence. Its state and plan file
+ *   are not in it: `state` and `planFile` name them as blobs
+ * - `leaseSeconds`: how long the agent may be silent, from when it sent the message that was answered
+ * - `snapshot`, `build`, `state`, `planFile`: what it may fetch
+ */
+export const JobOffer = Schema.Struct({
+  ...RunClaim.fields,
+  kind: JobKind,
+  leaseSeconds: Schema.Int,
+  sealedJob: Schema.String,
+  snapshot: Digest,
+  build: Schema.optionalKey(Digest),
+  state: Schema.optionalKey(Digest),
+  planFile: Schema.optionalKey(Digest)
+})
+export type JobOffer = typeof JobOffer.Type
+
+/** How long a line of a log may be; longer ones are cut where they are written. */
+export const longestReportedLine = 64 * 1024
+
+export const ReportedLine = Schema.Struct({
+  at: Timestamp,
+  phase: RunPhase,
+  stream: LogStream,
+  text: Schema.String.check(Schema.isMaxLength(longestReportedLine))
+})
+export type ReportedLine = typeof ReportedLine.Type
+
+/**
+ * What an agent reports of one Run, in order. `at` is for display only.
+ *
+ * - `event`, `line`: what happened. Events are never left out; where lines were, `omitted` says how many
+ * - `number` of a batch: from 1, without gaps, per Run and fence. A batch that is stored already is acknowledged again
+ */
+export const ReportedEntry = Schema.Union([
+  Schema.Struct({ kind: Schema.Literal("event"), at: Timestamp, fact: ReportedFact }),
+  Schema.Struct({ kind: Schema.Literal("line"), ...ReportedLine.fields }),
+  Schema.Struct({ kind: Schema.Literal("omitted"), at: Timestamp, phase: RunPhase, lines: Schema.Int })
+])
+export type ReportedEntry = typeof ReportedEntry.Type
+
+export const ReportBatch = Schema.Struct({
+  number: Schema.Int.check(Schema.isGreaterThan(0)),
+  entries: Schema.Array(ReportedEntry).check(Schema.isMaxLength(2000))
+})
+export type ReportBatch = typeof ReportBatch.Type
+
+/** What an agent holds of a Run when it begins a session. `ended`: its result waits to be sent. `left`: only what an ended process left. */
+export const HeldRun = Schema.Struct({
+  ...RunClaim.fields,
+  stage: Schema.Literals(["accepted", "started", "ended", "left"])
+})
+export type HeldRun = typeof HeldRun.Type
+
+/**
+ * What to do with a Run that the agent holds.
+ *
+ * - `continue`: it is still the agent's
+ * - `hand_in`: it was settled meanwhile; stop the tool, hand in state and journal as evidence
+ * - `discard`: nothing of it is needed; stop and remove it
+ */
+export const HeldRunOrder = Schema.Struct({
+  ...RunClaim.fields,
+  order: Schema.Literals(["continue", "hand_in", "discard"]),
+  leaseSeconds: Schema.optionalKey(Schema.Int),
+  /** The last batch that is stored. */
+  acknowledged: Schema.Int,
+  cancel: Schema.Boolean
+})
+export type HeldRunOrder = typeof HeldRunOrder.Type

@@ -1,0 +1,153 @@
+import { Schema } from "effect"
+import { Rpc, RpcGroup } from "effect/rpc"
+import { AgentId, EvidenceId } from "../records/Ids.ts"
+import { AgentCapability, AgentFacts, AgentKeys } from "./AgentIdentity.ts"
+import { HeldRun, HeldRunOrder, JobOffer, ReportBatch, RunClaim } from "./AgentJob.ts"
+import { AgentRefusal } from "./AgentRefusal.ts"
+import { Digest } from "./Blob.ts"
+import { PoolName } from "./PoolName.ts"
+
+/*
+ * What an agent and a server say to each other, as RPC over HTTP requests at `/agent/v1/rpc`. Every message may come twice: its answer may
+ * have been lost. Fields are only added. Every message after `Hello` carries the session as a bearer token of its HTTP request; an answer is
+ * given once what it says is durable.
+ */
+
+/** Tells the server's nonce for the signature of `Hello`. It is good for one session within a minute. */
+export const Challenge = Rpc.make("Challenge", {
+  payload: { agentId: AgentId },
+  success: Schema.Struct({ nonce: Schema.String }),
+  error: AgentRefusal
+})
+
+/** Enrols a new agent. The same keys again: the same agent. */
+export const Enrol = Rpc.make("Enrol", {
+  payload: {
+    token: Schema.RedactedFromValue(Schema.String),
+    name: Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/)),
+    keys: AgentKeys,
+    facts: AgentFacts
+  },
+  success: Schema.Struct({ agentId: AgentId, pool: PoolName, server: AgentKeys, installationId: Schema.String }),
+  error: AgentRefusal
+})
+
+/** The text that `Hello` signs; the same on both sides. `epoch` binds the installation. */
+export const helloText = (hello: {
+  readonly agentId: string
+  readonly incarnation: string
+  readonly nonce: string
+  readonly installationId: string
+}): string => ["svc-agent-hello-v1", hello.installationId, hello.agentId, hello.incarnation, hello.nonce].join("\n")
+
+/**
+ * Begins a session; an older one of the same agent ends, unless it is of another process that is draining. `next` are new public keys, once the
+ * agent rotates: they are used from the following session on.
+ */
+export const Hello = Rpc.make("Hello", {
+  payload: {
+    agentId: AgentId,
+    nonce: Schema.String,
+    /** Of `helloText`, by the agent's Ed25519 key, in base64url. */
+    signature: Schema.String.check(Schema.isMaxLength(128)),
+    facts: AgentFacts,
+    held: Schema.Array(HeldRun).check(Schema.isMaxLength(1024)),
+    nextKeys: Schema.optionalKey(AgentKeys)
+  },
+  success: Schema.Struct({
+    session: Schema.RedactedFromValue(Schema.String),
+    sessionSeconds: Schema.Int,
+    pool: PoolName,
+    protocol: Schema.Int,
+    capabilities: Schema.Array(AgentCapability),
+    orders: Schema.Array(HeldRunOrder),
+    renewSeconds: Schema.Int,
+    serverTime: Schema.String
+  }),
+  error: AgentRefusal
+})
+
+/** Waits up to 25 seconds for a job. The same `claim` again: the same offer, sealed anew. */
+export const Next = Rpc.make("Next", {
+  payload: { claim: Schema.String.check(Schema.isPattern(/^[a-f0-9]{32}$/)), freePlaces: Schema.Int },
+  success: Schema.Struct({ offer: Schema.optionalKey(JobOffer), drain: Schema.Boolean }),
+  error: AgentRefusal
+})
+
+/** An offer that is not accepted within 30 seconds goes to another agent. */
+export const Accept = Rpc.make("Accept", { payload: RunClaim, error: AgentRefusal })
+
+/** Declines an offer that this agent cannot execute; `reason` is shown at the Run while it waits. */
+export const Decline = Rpc.make("Decline", {
+  payload: { ...RunClaim.fields, reason: Schema.String.check(Schema.isMaxLength(500)) },
+  error: AgentRefusal
+})
+
+/** Of an apply: once this is answered, the start is recorded durably and the tool may start. */
+export const Start = Rpc.make("Start", { payload: RunClaim, error: AgentRefusal })
+
+/** Renews the leases of what the agent holds, each 10 seconds. Cancels are answered here; the same cancel comes again. */
+export const Renew = Rpc.make("Renew", {
+  payload: {
+    held: Schema.Array(
+      Schema.Struct({ ...RunClaim.fields, newestSerial: Schema.optionalKey(Schema.Int), spoolBytes: Schema.Number })
+    ).check(Schema.isMaxLength(256)),
+    disk: AgentFacts.fields.disk,
+    draining: Schema.Boolean
+  },
+  success: Schema.Struct({
+    leases: Schema.Array(Schema.Struct({ ...RunClaim.fields, leaseSeconds: Schema.Int, cancel: Schema.Boolean })),
+    /** Not the agent's any more: `hand_in` or `discard`. */
+    gone: Schema.Array(HeldRunOrder),
+    drain: Schema.Boolean
+  }),
+  error: AgentRefusal
+})
+
+/** Stores a batch of events and lines; answers the last batch that is stored. */
+export const Report = Rpc.make("Report", {
+  payload: { ...RunClaim.fields, batch: ReportBatch },
+  success: Schema.Struct({ acknowledged: Schema.Int }),
+  error: AgentRefusal
+})
+
+/** A whole state whose sealed blob was put before. Answered once the server keeps it; an older serial is acknowledged and not kept. */
+export const Checkpoint = Rpc.make("Checkpoint", {
+  payload: { ...RunClaim.fields, serial: Schema.Int, resourceCount: Schema.Int, blob: Digest },
+  error: AgentRefusal
+})
+
+/** How the Run ended; `outcome` is the sealed blob of a `JobResult`. Answered once it is stored; the agent may forget the Run then. */
+export const Result = Rpc.make("Result", {
+  payload: {
+    ...RunClaim.fields,
+    lastBatch: Schema.Int,
+    outcome: Digest,
+    planFile: Schema.optionalKey(Digest),
+    state: Schema.optionalKey(Digest),
+    build: Schema.optionalKey(Digest)
+  },
+  error: AgentRefusal
+})
+
+/** State and journal of a Run that was settled without them. The same blob again: the same evidence. */
+export const HandIn = Rpc.make("HandIn", {
+  payload: { ...RunClaim.fields, leftOver: Digest },
+  success: Schema.Struct({ evidenceId: EvidenceId }),
+  error: AgentRefusal
+})
+
+export const AgentProtocol = RpcGroup.make(
+  Challenge,
+  Enrol,
+  Hello,
+  Next,
+  Accept,
+  Decline,
+  Start,
+  Renew,
+  Report,
+  Checkpoint,
+  Result,
+  HandIn
+)

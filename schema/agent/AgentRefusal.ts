@@ -1,0 +1,27 @@
+import { Schema } from "effect"
+
+/** The Run is not this agent's under this fence any more: it writes nothing more, and hands in what it has as evidence. */
+export class Gone extends Schema.TaggedError<Gone>()("Gone", { message: Schema.String }) {}
+
+/** The session, the agent or its enrolment token is not valid. `retry`: a new session would be accepted. */
+export class Unauthorised extends Schema.TaggedError<Unauthorised>()("Unauthorised", {
+  message: Schema.String,
+  retry: Schema.Boolean
+}) {}
+
+/** The server does not work with this version. `message` says which one it needs. Running Runs keep their lease. */
+export class UpgradeRequired extends Schema.TaggedError<UpgradeRequired>()("UpgradeRequired", {
+  message: Schema.String
+}) {}
+
+/** The server cannot take this now, for instance because its disk is full. Safe to repeat. */
+export class Busy extends Schema.TaggedError<Busy>()("Busy", {
+  message: Schema.String,
+  retryAfterSeconds: Schema.Int
+}) {}
+
+/** What was sent is not acceptable and will not be, however often it is repeated. */
+export class Rejected extends Schema.TaggedError<Rejected>()("Rejected", { message: Schema.String }) {}
+
+export const AgentRefusal = Schema.Union([Gone, Unauthorised, UpgradeRequired, Busy, Rejected])
+export type AgentRefusal = typeof AgentRefusal.Type

@@ -1,0 +1,24 @@
+import { Schema } from "effect"
+
+/** `sha256:` and 64 hexadecimal digits. */
+export const Digest = Schema.String.check(
+  Schema.isPattern(/^sha256:[a-f0-9]{64}$/, { description: "sha256: and 64 hexadecimal digits" })
+)
+export type Digest = typeof Digest.Type
+
+/**
+ * Large things travel as plain HTTP bodies. `snapshot` is the archive as it is stored; every other kind is sealed for its receiver.
+ *
+ * - GET `/agent/v1/runs/{runId}/{fence}/{kind}/{digest}`, resumable by `Range`: `snapshot`, `build`, `state`, `plan_file`
+ * - PUT the same address, `Content-Range: bytes A-B/T`, answered with the bytes that are stored: `build`, `state`, `plan_file`, `outcome`,
+ *   `left_over`. `digest` is that of the sealed bytes
+ */
+export const BlobKind = Schema.Literals(["snapshot", "build", "state", "plan_file", "outcome", "left_over"])
+export type BlobKind = typeof BlobKind.Type
+
+export const agentPath = "/agent/v1"
+export const agentRpcPath = `${agentPath}/rpc`
+
+/** Answer to a PUT: how many bytes are stored and flushed. A part continues there. */
+export const StoredBytes = Schema.Struct({ storedBytes: Schema.Number, complete: Schema.Boolean })
+export type StoredBytes = typeof StoredBytes.Type

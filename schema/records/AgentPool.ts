@@ -1,0 +1,42 @@
+import { Schema } from "effect"
+import { PoolName } from "../agent/PoolName.ts"
+import { Platform } from "../agent/AgentIdentity.ts"
+import { IsolationFloor } from "../policy/ExecutionProfile.ts"
+import { AgentId } from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+import { SandboxLevel, ToolIdentity } from "./Run.ts"
+
+/** A pool of agents. `isolation`: the lowest level at which they may hold its Runs. */
+export const AgentPool = Schema.Struct({
+  name: PoolName,
+  isolation: Schema.optionalKey(IsolationFloor),
+  leaseSeconds: Schema.Int,
+  createdAt: Timestamp,
+  /** Handles of the Workspaces that may use it. */
+  workspaces: Schema.Array(Schema.String),
+  agents: Schema.Int
+}).annotate({ identifier: "AgentPool" })
+export type AgentPool = typeof AgentPool.Type
+
+/** An agent as it last described itself. */
+export const Agent = Schema.Struct({
+  id: AgentId,
+  pool: PoolName,
+  name: Schema.String,
+  status: Schema.Literals(["connected", "draining", "silent", "revoked"]),
+  version: Schema.String,
+  platform: Platform,
+  tools: Schema.Array(ToolIdentity),
+  isolation: SandboxLevel,
+  labels: Schema.Record(Schema.String, Schema.String),
+  places: Schema.Int,
+  runs: Schema.Int,
+  diskLow: Schema.Boolean,
+  enrolledAt: Timestamp,
+  lastContactAt: Timestamp
+}).annotate({ identifier: "Agent" })
+export type Agent = typeof Agent.Type
+
+/** How long an agent may be silent while it applies, unless the operator says otherwise. */
+export const defaultLeaseSeconds = 2700
+export const LeaseSeconds = Schema.Int.check(Schema.isBetween({ minimum: 120, maximum: 86_400 }))

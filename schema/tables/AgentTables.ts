@@ -1,0 +1,96 @@
+/**
+ * Agents: processes on other machines that execute the Runs of a pool.
+ *
+ * - `agent_pools.isolation`: the lowest level of isolation at which an agent may hold Runs of the pool; `NULL`: any
+ * - `agent_enrolment_tokens.uses_left`: how many agents may still enrol with it
+ * - `agents.facts`: what the agent last said of its machine; `next_keys`: those of the session after the present one
+ * - `agent_runs`: one row a claim. `claim` is the agent's name for its request, so that a repeated request finds the same offer;
+ *   `checkpoint_serial` is of the newest state that is kept; the blobs of `result` are files of the data folder
+ * - `agent_evidence`: what came after a Run was settled without it
+ */
+export const agentTables: ReadonlyArray<string> = [
+  `CREATE TABLE agent_pools (
+    name TEXT PRIMARY KEY NOT NULL,
+    isolation TEXT,
+    lease_seconds INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    archived_at TEXT
+  )`,
+  `CREATE TABLE agent_pool_workspaces (
+    pool TEXT NOT NULL REFERENCES agent_pools (name),
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    assigned_at TEXT NOT NULL,
+    PRIMARY KEY (pool, workspace_id)
+  )`,
+  `CREATE INDEX agent_pool_workspaces_of_workspace ON agent_pool_workspaces (workspace_id)`,
+  `CREATE TABLE agent_enrolment_tokens (
+    id TEXT PRIMARY KEY NOT NULL,
+    pool TEXT NOT NULL REFERENCES agent_pools (name),
+    secret_hash TEXT NOT NULL UNIQUE,
+    uses_left INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    revoked_at TEXT
+  )`,
+  `CREATE TABLE agents (
+    id TEXT PRIMARY KEY NOT NULL,
+    pool TEXT NOT NULL REFERENCES agent_pools (name),
+    name TEXT NOT NULL,
+    sign_key TEXT NOT NULL UNIQUE,
+    seal_key TEXT NOT NULL,
+    next_keys TEXT,
+    facts TEXT NOT NULL,
+    enrolment_token_id TEXT NOT NULL REFERENCES agent_enrolment_tokens (id),
+    enrolled_at TEXT NOT NULL,
+    last_contact_at TEXT NOT NULL,
+    drain_requested_at TEXT,
+    revoked_at TEXT
+  )`,
+  `CREATE INDEX agents_of_pool ON agents (pool, id)`,
+  `CREATE TABLE agent_sessions (
+    secret_hash TEXT PRIMARY KEY NOT NULL,
+    agent_id TEXT NOT NULL REFERENCES agents (id),
+    incarnation TEXT NOT NULL,
+    draining INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL
+  )`,
+  `CREATE INDEX agent_sessions_of_agent ON agent_sessions (agent_id)`,
+  `CREATE TABLE agent_runs (
+    run_id TEXT NOT NULL REFERENCES runs (id),
+    fence INTEGER NOT NULL,
+    agent_id TEXT NOT NULL REFERENCES agents (id),
+    claim TEXT NOT NULL,
+    incarnation TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    platform TEXT NOT NULL,
+    lease_seconds INTEGER NOT NULL,
+    offered_at TEXT NOT NULL,
+    accepted_at TEXT,
+    checkpoint_serial INTEGER,
+    result TEXT,
+    result_at TEXT,
+    ended_at TEXT,
+    PRIMARY KEY (run_id, fence)
+  )`,
+  `CREATE INDEX agent_runs_open ON agent_runs (agent_id) WHERE ended_at IS NULL`,
+  `CREATE TABLE agent_evidence (
+    id TEXT PRIMARY KEY NOT NULL,
+    run_id TEXT NOT NULL REFERENCES runs (id),
+    fence INTEGER NOT NULL,
+    agent_id TEXT NOT NULL REFERENCES agents (id),
+    digest TEXT NOT NULL,
+    journal TEXT NOT NULL,
+    left_over_state_id TEXT,
+    received_at TEXT NOT NULL,
+    UNIQUE (run_id, digest)
+  )`,
+  `CREATE TABLE agent_server_keys (
+    id TEXT PRIMARY KEY NOT NULL,
+    sign_key TEXT NOT NULL,
+    seal_key TEXT NOT NULL,
+    sealed_keys TEXT NOT NULL,
+    created_at TEXT NOT NULL
+  )`,
+  `ALTER TABLE runs ADD COLUMN agent_unreachable_since TEXT`
+]

@@ -1,0 +1,20 @@
+// What an agent of a compiled binary loads: the binary is also its sandboxes and its guard.
+import { NodeRuntime } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { GuardCommand } from "../runner/agent/guard/GuardCommand.ts"
+import { ConfinementCommand } from "../runner/sandbox/confinement/ConfinementCommand.ts"
+import { confineArgument, guardArgument } from "./BinaryArguments.ts"
+import { agentSvc } from "./cli/agent/AgentRoot.ts"
+import { commandLine, teardown } from "./cli/CommandLine.ts"
+import { platform } from "./composition/Platform.ts"
+
+const args = process.argv.slice(2)
+const binary = Layer.mergeAll(
+  Layer.succeed(ConfinementCommand, { program: process.execPath, args: [confineArgument] }),
+  Layer.succeed(GuardCommand, { program: process.execPath, args: [guardArgument] })
+)
+
+NodeRuntime.runMain(commandLine(agentSvc)(args).pipe(Effect.provide(Layer.merge(platform, binary))), {
+  disableErrorReporting: true,
+  teardown: teardown(args)
+})

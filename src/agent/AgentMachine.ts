@@ -1,0 +1,55 @@
+import { mkdir } from "node:fs/promises"
+import { Duration, Effect, Layer } from "effect"
+import { BuildStore } from "../../runner/execution/BuildStore.ts"
+import { localPlace } from "../../runner/execution/LocalPlace.ts"
+import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
+import { RunnerSettings } from "../../runner/execution/RunnerSettings.ts"
+import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
+import { SandboxSettings } from "../../runner/sandbox/SandboxSettings.ts"
+import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
+import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
+import { toolchainConfig } from "../../runner/toolchain/ToolchainSettings.ts"
+import { SettingsRefused } from "../settings/SettingsRefused.ts"
+import { agentMachineSettings, type AgentMachineSettings } from "./AgentSettings.ts"
+
+/** Snapshots that no recent Run used go after this time; what is missing is fetched again. */
+const snapshotGrace = Duration.hours(1)
+
+export const agentTools = (folder: string) =>
+  Layer.unwrap(
+    toolchainConfig.pipe(
+      Effect.mapError(
+        ({ message }) => new SettingsRefused({ message: `The tool settings are not valid. ${message}` })
+      ),
+      Effect.map((settings) => Toolchain.layer(settings, `${folder}/tools`))
+    )
+  )
+
+export const agentSandbox = (settings: AgentMachineSettings) =>
+  Sandbox.layer.pipe(Layer.provide(Layer.succeed(SandboxSettings, settings.sandbox)))
+
+/**
+ * Everything that executes Runs on an agent. It is the runner of the control plane over the agent's own folder: snapshots and builds are
+ * fetched there before a job begins.
+ */
+export const agentMachine = (folder: string) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const settings = yield* agentMachineSettings(folder)
+      for (const name of ["tools", "sandbox", "providers"]) {
+        yield* Effect.promise(() => mkdir(`${folder}/${name}`, { recursive: true, mode: 0o700 }))
+      }
+      return ModuleRunner.layer.pipe(
+        Layer.provideMerge(localPlace),
+        Layer.provide(Layer.succeed(RunnerSettings, settings.runner)),
+        Layer.provideMerge(
+          Layer.mergeAll(
+            agentSandbox(settings),
+            agentTools(folder),
+            BuildStore.layer({ folder: `${folder}/builds` }),
+            SnapshotStore.layer({ folder: `${folder}/snapshots`, orphanGrace: snapshotGrace })
+          )
+        )
+      )
+    })
+  )

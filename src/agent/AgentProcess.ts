@@ -1,0 +1,76 @@
+import { Effect, Exit, Layer, Schema, Scope } from "effect"
+import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
+import { AgentParty } from "../../runner/agent/AgentParty.ts"
+import { Guard } from "../../runner/agent/guard/Guard.ts"
+import { JobFiles } from "../../runner/agent/JobFiles.ts"
+import { AgentRuns } from "./AgentRuns.ts"
+import { AgentSession } from "./AgentSession.ts"
+import { AgentWork } from "./AgentWork.ts"
+import { agentMachine } from "./AgentMachine.ts"
+import { Answered } from "./Answered.ts"
+import { enrolled, type EnrolmentRequest } from "./Enrolment.ts"
+import { httpLine } from "./HttpLine.ts"
+import { type AgentOptions, MachineFacts } from "./MachineFacts.ts"
+
+/** Another process takes jobs with this folder. */
+export class AgentAlreadyRunning extends Schema.TaggedError<AgentAlreadyRunning>()("AgentAlreadyRunning", {
+  message: Schema.String
+}) {}
+
+/** Agents rely on what only Linux offers: a clock that counts suspend, and the processes of a folder. */
+export class PlatformUnsupported extends Schema.TaggedError<PlatformUnsupported>()("PlatformUnsupported", {
+  message: Schema.String
+}) {}
+
+export interface AgentStart extends AgentOptions, EnrolmentRequest {
+  readonly folder: string
+  /** Completes at the first request to stop: no new job, and an end when the last is over. */
+  readonly drain: Effect.Effect<void>
+  /** Completes at the second: tools are asked to stop too. */
+  readonly stop: Effect.Effect<void>
+}
+
+const working = (start: AgentStart) =>
+  AgentWork.layer(start.places).pipe(
+    Layer.provideMerge(JobFiles.layer),
+    Layer.provideMerge(httpLine),
+    Layer.provideMerge(Answered.layer),
+    Layer.provideMerge(AgentRuns.layer),
+    Layer.provideMerge(Layer.mergeAll(AgentSession.layer, Guard.layer)),
+    Layer.provideMerge(Layer.effect(AgentParty, enrolled(start)))
+  )
+
+/** Runs an agent until it has drained. */
+export const agentProcess = Effect.fn("agentProcess")(function* (start: AgentStart) {
+  if (process.platform !== "linux") {
+    return yield* new PlatformUnsupported({ message: "An agent runs on Linux. Elsewhere, Runs are executed by svc serve." })
+  }
+  const base = MachineFacts.layer(start).pipe(
+    Layer.provideMerge(Layer.merge(AgentFolder.layerAt(start.folder), agentMachine(start.folder)))
+  )
+  yield* Effect.gen(function* () {
+    const folder = yield* AgentFolder
+    const taking = yield* Scope.make()
+    yield* Effect.addFinalizer((exit) => Scope.close(taking, exit))
+    if (!(yield* Scope.provide(folder.lock, taking))) {
+      return yield* new AgentAlreadyRunning({
+        message: `Another agent takes jobs with the folder ${start.folder}. Stop it, or choose another folder with --dir.`
+      })
+    }
+    yield* Effect.gen(function* () {
+      const work = yield* AgentWork
+      const runs = yield* AgentRuns
+      const machine = yield* MachineFacts
+      const { identity } = yield* AgentParty
+      yield* Effect.logInfo(`${identity.agentId} takes Runs of the pool ${identity.pool} from ${identity.server}.`)
+      yield* work.adopt
+      yield* Effect.forkScoped(work.renew)
+      yield* Effect.forkScoped(Effect.andThen(start.stop, runs.stopTools))
+      yield* Effect.raceFirst(work.takeJobs, start.drain)
+      yield* machine.drain
+      // Another process may take jobs from now on, while this one ends what it has.
+      yield* Scope.close(taking, Exit.void)
+      yield* work.over
+    }).pipe(Effect.provide(working(start)))
+  }).pipe(Effect.scoped, Effect.provide(base))
+})

@@ -1,0 +1,124 @@
+import { Context, Deferred, Effect, Layer, Option, Scope } from "effect"
+import type { HeldRunOrder, RunClaim } from "../../schema/agent/AgentJob.ts"
+import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
+import { Guard } from "../../runner/agent/guard/Guard.ts"
+import type { Moment } from "../../runner/agent/LeaseClock.ts"
+import { heldRun, isSameClaim, makeHandle, type RunHandle } from "../../runner/agent/RunHandle.ts"
+import { adoptRoom, type RunRoom } from "../../runner/agent/RunRoom.ts"
+import { openSpool } from "../../runner/agent/Spool.ts"
+
+/** What the server says of a held Run: where it stands, and for how long it stays this agent's. */
+type Word = Pick<HeldRunOrder, "runId" | "fence" | "cancel"> & {
+  readonly leaseSeconds?: number
+  readonly acknowledged?: number
+}
+
+/**
+ * The Runs that this process holds.
+ *
+ * - `adopt`: takes over what processes left that have ended; they are not confirmed yet
+ * - `add`: holds a Run until its work is over. The work gets a Scope of its own
+ * - `confirm`, `end`: what the server says of Runs; `sent` is when it was asked
+ * - `empty`: completes when nothing is held any more
+ */
+export class AgentRuns extends Context.Service<
+  AgentRuns,
+  {
+    readonly all: () => ReadonlyArray<RunHandle>
+    readonly working: () => number
+    readonly adopt: (work: (handle: RunHandle) => Effect.Effect<void>) => Effect.Effect<void>
+    readonly add: (
+      room: Pick<RunHandle, "room" | "lease" | "stage">,
+      work: (handle: RunHandle) => Effect.Effect<void>
+    ) => Effect.Effect<void, never, Scope.Scope>
+    readonly holds: (claim: RunClaim) => boolean
+    readonly confirm: (word: Word, sent: Moment) => Effect.Effect<void>
+    readonly end: (order: HeldRunOrder) => Effect.Effect<void>
+    readonly stopTools: Effect.Effect<void>
+  }
+>()("svc/agent/AgentRuns") {
+  static readonly layer = Layer.effect(
+    AgentRuns,
+    Effect.gen(function* () {
+      const folder = yield* AgentFolder
+      const guard = yield* Guard
+      const handles = new Set<RunHandle>()
+
+      const of = (claim: RunClaim) => [...handles].find(({ room }) => isSameClaim(room.claim, claim))
+
+      const add = Effect.fnUntraced(function* (
+        given: Pick<RunHandle, "room" | "lease" | "stage">,
+        work: (handle: RunHandle) => Effect.Effect<void>
+      ) {
+        const spool = yield* openSpool(given.room.spool)
+        const handle = yield* makeHandle({ ...given, spool })
+        handles.add(handle)
+        yield* work(handle).pipe(Effect.ensuring(Effect.sync(() => handles.delete(handle))))
+      })
+
+      const leftRoom = (room: RunRoom): Pick<RunHandle, "room" | "lease" | "stage"> => ({
+        room,
+        lease: undefined,
+        stage: room.found.stage === "ended" ? "ended" : "left"
+      })
+
+      const scope = yield* Effect.scope
+      const adopt = Effect.fnUntraced(function* (work: (handle: RunHandle) => Effect.Effect<void>) {
+        for (const name of yield* Effect.orElseSucceed(folder.runNames, () => [])) {
+          if ([...handles].some(({ room }) => name === `${room.claim.runId}-${room.claim.fence}`)) continue
+          const taken = yield* Deferred.make<void>()
+          yield* Effect.gen(function* () {
+            const room = yield* adoptRoom(folder.runs, name)
+            if (Option.isNone(room)) return
+            if (room.value === "unreadable") {
+              return yield* Effect.logError(`What ${name} holds cannot be read. It stays in the agent's folder.`)
+            }
+            yield* add(leftRoom(room.value), (handle) =>
+              Effect.andThen(Deferred.succeed(taken, undefined), work(handle))
+            )
+          }).pipe(
+            Effect.scoped,
+            Effect.catch((problem) => Effect.logError(problem.message)),
+            Effect.ensuring(Deferred.succeed(taken, undefined)),
+            Effect.forkIn(scope)
+          )
+          yield* Deferred.await(taken)
+        }
+      })
+
+      const confirm = Effect.fnUntraced(function* (word: Word, sent: Moment) {
+        const handle = of(word)
+        if (handle === undefined) return
+        if (handle.lease !== undefined && word.leaseSeconds !== undefined) {
+          handle.lease.extend(sent, word.leaseSeconds)
+          yield* guard.move(handle.room.runFolder, handle.lease.killAtBoot())
+        }
+        if (word.acknowledged !== undefined) yield* handle.spool.acknowledged(word.acknowledged)
+        if (word.cancel) yield* Deferred.succeed(handle.cancelled, undefined)
+        yield* Deferred.succeed(handle.confirmed, undefined)
+      })
+
+      const end = Effect.fnUntraced(function* (order: HeldRunOrder) {
+        const handle = of(order)
+        if (handle === undefined || order.order === "continue") return
+        yield* Deferred.succeed(handle.ended, order.order)
+      })
+
+      return AgentRuns.of({
+        all: () => [...handles],
+        working: () => [...handles].filter(({ stage }) => stage === "accepted" || stage === "started").length,
+        adopt,
+        add,
+        holds: (claim) => of(claim) !== undefined,
+        confirm,
+        end,
+        stopTools: Effect.suspend(() =>
+          Effect.forEach([...handles], ({ cancelled }) => Deferred.succeed(cancelled, undefined), { discard: true })
+        )
+      })
+    })
+  )
+}
+
+/** What this process holds, for the first message of a session. */
+export const heldRuns = (runs: AgentRuns["Service"]) => runs.all().map(heldRun)

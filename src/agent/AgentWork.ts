@@ -1,0 +1,175 @@
+import { randomBytes } from "node:crypto"
+import { Cause, Context, Duration, Effect, type FileSystem, Layer } from "effect"
+import type { JobOffer } from "../../schema/agent/AgentJob.ts"
+import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
+import { AgentParty } from "../../runner/agent/AgentParty.ts"
+import { runLeft, runOffer } from "../../runner/agent/AgentRun.ts"
+import { Guard } from "../../runner/agent/guard/Guard.ts"
+import { OfferUnusable, openedJob } from "../../runner/agent/JobExecution.ts"
+import { JobFiles } from "../../runner/agent/JobFiles.ts"
+import { machineClocks, makeLease, type Moment, momentOf } from "../../runner/agent/LeaseClock.ts"
+import { makeRoom } from "../../runner/agent/RunRoom.ts"
+import { ServerLine } from "../../runner/agent/ServerLine.ts"
+import { BuildStore } from "../../runner/execution/BuildStore.ts"
+import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
+import { RunPlace } from "../../runner/execution/RunPlace.ts"
+import { AgentRuns } from "./AgentRuns.ts"
+import { AgentSession } from "./AgentSession.ts"
+import { Answered } from "./Answered.ts"
+import { MachineFacts } from "./MachineFacts.ts"
+
+const longestPoll = Duration.seconds(40)
+const longestRenewal = Duration.seconds(10)
+const longestDecline = Duration.seconds(30)
+const betweenLooks = Duration.millis(500)
+const longestReason = 500
+
+type Services =
+  | AgentParty
+  | ServerLine
+  | ModuleRunner
+  | RunPlace
+  | JobFiles
+  | BuildStore
+  | Guard
+  | FileSystem.FileSystem
+
+/** Whether this machine can execute the job; what is missing is shown where the Run waits. */
+const requireAbility = Effect.fnUntraced(function* (offer: JobOffer) {
+  const opened = yield* openedJob(offer)
+  const place = yield* RunPlace
+  const runner = yield* ModuleRunner
+  const unusable = ({ message }: { readonly message: string }) => new OfferUnusable({ message })
+  yield* place.tool(opened.job.tool).pipe(Effect.mapError(unusable))
+  yield* runner.confinement(opened.job.demands).pipe(Effect.mapError(unusable))
+  return opened
+})
+
+/**
+ * The work of an agent, as effects that go on until they are interrupted.
+ *
+ * - `adopt`: takes over what ended processes left; before the first session, so that it is named there
+ * - `takeJobs`: polls while there is a free place
+ * - `renew`: renews leases and the session
+ * - `over`: completes when nothing is held any more
+ */
+export class AgentWork extends Context.Service<
+  AgentWork,
+  {
+    readonly adopt: Effect.Effect<void>
+    readonly takeJobs: Effect.Effect<void>
+    readonly renew: Effect.Effect<void>
+    readonly over: Effect.Effect<void>
+  }
+>()("svc/agent/AgentWork") {
+  static readonly layer = (places: number) =>
+    Layer.effect(
+      AgentWork,
+      Effect.gen(function* () {
+        const context = yield* Effect.context<Services>()
+        const scope = yield* Effect.scope
+        const runs = yield* AgentRuns
+        const folder = yield* AgentFolder
+        const session = yield* AgentSession
+        const machine = yield* MachineFacts
+        const { session: currentSession, until } = yield* Answered
+        const { calls } = session
+
+        /** A failure here is a defect: what can happen to a Run is part of its work. Its folder stays. */
+        const worked = (runId: string) => (work: Effect.Effect<void, unknown, Services>) =>
+          work.pipe(
+            Effect.provideContext(context),
+            Effect.catchCause((cause) =>
+              Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError(`The work on ${runId} ended`, cause)
+            )
+          )
+
+        const adopt = runs.adopt((handle) => runLeft(handle).pipe(worked(handle.room.claim.runId)))
+
+        const work = Effect.fnUntraced(
+          function* (offer: JobOffer, sent: Moment, job: Effect.Success<ReturnType<typeof openedJob>>) {
+            const room = yield* makeRoom(folder.runs, { runId: offer.runId, fence: offer.fence }, offer.kind)
+            if (room === undefined) return
+            const lease = makeLease(machineClocks, sent, offer.leaseSeconds)
+            yield* runs.add({ room, lease, stage: "accepted" }, (handle) =>
+              runOffer(handle, lease, offer, job).pipe(worked(offer.runId))
+            )
+          },
+          Effect.scoped,
+          Effect.catch((problem) => Effect.logError(`A Run cannot be accepted. ${problem.message}`))
+        )
+
+        const takeOffer = Effect.fnUntraced(function* (offer: JobOffer, sent: Moment) {
+          if (runs.holds(offer)) return
+          const { fence, runId } = offer
+          const opened = yield* Effect.result(Effect.provideContext(requireAbility(offer), context))
+          if (opened._tag === "Failure") {
+            const reason = opened.failure.message.slice(0, longestReason)
+            const declined = Effect.timeout(calls.Decline({ runId, fence, reason }), longestDecline)
+            return yield* Effect.ignore(until(declined))
+          }
+          yield* work(offer, sent, opened.success).pipe(Effect.forkIn(scope, { startImmediately: true }))
+        })
+
+        /** One offer, asked for under one name until it is answered: a lost offer comes again. */
+        const poll = Effect.gen(function* () {
+          const claim = randomBytes(16).toString("hex")
+          const { answer, sent } = yield* until(
+            Effect.suspend(() => {
+              const sent = momentOf(machineClocks)
+              return Effect.timeout(calls.Next({ claim, freePlaces: places - runs.working() }), longestPoll).pipe(
+                Effect.map((answer) => ({ answer, sent }))
+              )
+            })
+          )
+          if (answer.drain) yield* machine.drain
+          if (answer.offer !== undefined) yield* takeOffer(answer.offer, sent)
+        })
+
+        const takeJobs: Effect.Effect<void> = Effect.gen(function* () {
+          let told = false
+          while (!machine.isDraining()) {
+            const { low } = yield* machine.disk
+            if (low && !told) yield* Effect.logWarning("The disk of this agent is nearly full: it takes no new Run.")
+            told = low
+            if (low || runs.working() >= places) yield* Effect.sleep(betweenLooks)
+            else yield* Effect.ignore(poll)
+          }
+        })
+
+        const renewal = Effect.gen(function* () {
+          yield* currentSession
+          const sent = momentOf(machineClocks)
+          const answer = yield* Effect.timeout(
+            calls.Renew({
+              held: runs.all().map(({ newestSerial, room, spool }) => ({
+                ...room.claim,
+                spoolBytes: spool.bytes(),
+                ...(newestSerial === undefined ? {} : { newestSerial })
+              })),
+              disk: yield* machine.disk,
+              draining: machine.isDraining()
+            }),
+            longestRenewal
+          )
+          for (const lease of answer.leases) yield* runs.confirm(lease, sent)
+          for (const order of answer.gone) yield* runs.end(order)
+          if (answer.drain) yield* machine.drain
+        })
+
+        const renew = currentSession.pipe(
+          Effect.andThen(Effect.suspend(() => Effect.sleep(Duration.seconds(session.renewSeconds())))),
+          Effect.andThen(until(renewal)),
+          Effect.ignore,
+          Effect.forever
+        )
+
+        const over = Effect.sleep(betweenLooks).pipe(
+          Effect.repeat({ until: () => machine.isDraining() && runs.all().length === 0 }),
+          Effect.asVoid
+        )
+
+        return AgentWork.of({ adopt, takeJobs, renew, over })
+      })
+    )
+}

@@ -1,0 +1,109 @@
+import { open } from "node:fs/promises"
+import { Effect, FileSystem, Stream } from "effect"
+import { HttpBody, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
+import type { RunClaim } from "../../schema/agent/AgentJob.ts"
+import { Busy, Gone, Rejected, Unauthorised } from "../../schema/agent/AgentRefusal.ts"
+import { agentPath, type BlobKind, StoredBytes } from "../../schema/agent/Blob.ts"
+import { FetchRefused } from "../../runner/agent/ServerLine.ts"
+import type { SealedFile } from "../../runner/agent/SealedFile.ts"
+import type { AgentSession } from "./AgentSession.ts"
+
+/*
+ * Large files by plain HTTP, in parts: what arrived before a line was cut is not sent again.
+ */
+
+const partBytes = 4 * 1024 * 1024
+const longestPart = "10 minutes"
+
+const addressOf = (server: string, { fence, runId }: RunClaim, kind: BlobKind, digest: string) =>
+  `${server}${agentPath}/runs/${runId}/${fence}/${kind}/${digest}`
+
+const statuses = { partial: 206, unauthorised: 401, forbidden: 403, missing: 404, gone: 410, range: 416 } as const
+const firstServerError = 500
+const firstRefusal = 400
+
+const refusedBy = (status: number) => {
+  if (status === statuses.unauthorised) return new Unauthorised({ message: "The session is over.", retry: true })
+  if (status === statuses.gone) return new Gone({ message: "The Run is not this agent's any more." })
+  if (status >= firstServerError) return new Busy({ message: `The server answered ${status}.`, retryAfterSeconds: 1 })
+  return new Rejected({ message: `The server answered ${status} to a file.` })
+}
+
+/** One part of a file, from where the server has it. Returns how much it has. */
+const putPart = (request: HttpClientRequest.HttpClientRequest, file: SealedFile, from: number) =>
+  Effect.gen(function* () {
+    const client = yield* HttpClient.HttpClient
+    const bytes = yield* Effect.acquireUseRelease(
+      Effect.promise(() => open(file.path, "r")),
+      (handle) =>
+        Effect.promise(() => {
+          const part = Buffer.alloc(Math.min(partBytes, file.sizeBytes - from))
+          return handle.read(part, 0, part.length, from).then(() => new Uint8Array(part))
+        }),
+      (handle) => Effect.promise(() => handle.close())
+    )
+    const response = yield* client
+      .execute(
+        request.pipe(
+          HttpClientRequest.setHeader("content-range", `bytes ${from}-${from + bytes.length - 1}/${file.sizeBytes}`),
+          HttpClientRequest.setBody(HttpBody.uint8Array(bytes, "application/octet-stream"))
+        )
+      )
+      .pipe(Effect.timeout(longestPart))
+    if (response.status >= firstRefusal) return yield* refusedBy(response.status)
+    return yield* HttpClientResponse.schemaBodyJson(StoredBytes)(response).pipe(
+      Effect.catchTag("SchemaError", () => new Busy({ message: "The answer is not understood.", retryAfterSeconds: 5 }))
+    )
+  })
+
+/** Puts a sealed file. What fails is repeated by the caller, and goes on where the server is. */
+export const putBlob = Effect.fnUntraced(function* (
+  server: string,
+  session: AgentSession["Service"],
+  claim: RunClaim,
+  kind: BlobKind,
+  file: SealedFile
+) {
+  const request = () => session.authorised(HttpClientRequest.put(addressOf(server, claim, kind, file.digest)))
+  // The first part says where the server is; a repeated one is skipped by it.
+  let from = 0
+  for (;;) {
+    const stored = yield* putPart(request(), file, from)
+    if (stored.complete) return
+    if (stored.storedBytes === from && from > 0) {
+      return yield* new Busy({ message: "The server took nothing of a part.", retryAfterSeconds: 1 })
+    }
+    from = Math.min(stored.storedBytes, file.sizeBytes - 1)
+  }
+})
+
+/** Gets a file into `target`, and goes on behind what is there. */
+export const getBlob = Effect.fnUntraced(function* (
+  server: string,
+  session: AgentSession["Service"],
+  claim: RunClaim,
+  kind: BlobKind,
+  digest: string,
+  target: string
+) {
+  const client = yield* HttpClient.HttpClient
+  const files = yield* FileSystem.FileSystem
+  const present = yield* files.stat(target).pipe(
+    Effect.map(({ size }) => Number(size)),
+    Effect.orElseSucceed(() => 0)
+  )
+  const request = session.authorised(HttpClientRequest.get(addressOf(server, claim, kind, digest)))
+  const response = yield* client
+    .execute(present === 0 ? request : HttpClientRequest.setHeader(request, "range", `bytes=${present}-`))
+    .pipe(Effect.timeout(longestPart))
+  // All of it is there already: the answer that said so was lost.
+  if (response.status === statuses.range && present > 0) return
+  if (response.status === statuses.missing || response.status === statuses.forbidden) {
+    return yield* new FetchRefused({ message: `A file of this Run (${kind.replaceAll("_", " ")}) is not at the server.` })
+  }
+  if (response.status >= firstRefusal) return yield* refusedBy(response.status)
+  const flag = response.status === statuses.partial ? "a" : "w"
+  yield* Stream.run(response.stream, files.sink(target, { flag, mode: 0o600 })).pipe(
+    Effect.catchTag("PlatformError", ({ message }) => new Busy({ message, retryAfterSeconds: 5 }))
+  )
+})

@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto"
+import { statfs } from "node:fs/promises"
+import { hostname } from "node:os"
+import { Context, Effect, Layer } from "effect"
+import { type AgentFacts, agentProtocol } from "../../schema/agent/AgentIdentity.ts"
+import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
+import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
+import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
+import { version } from "../Version.ts"
+
+export interface AgentOptions {
+  readonly name: string
+  readonly places: number
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** Below this much space the agent takes no new job; Runs end theirs at half of it. */
+const leastFreeBytes = 1024 ** 3
+/** On a small disk, this part of it. */
+const leastFreePart = 0.1
+
+const diskOf = (folder: string) =>
+  Effect.tryPromise(() => statfs(folder)).pipe(
+    Effect.map(({ bavail, blocks, bsize }) => ({ freeBytes: bavail * bsize, totalBytes: blocks * bsize })),
+    // A disk that cannot be asked takes no new job.
+    Effect.orElseSucceed(() => ({ freeBytes: 0, totalBytes: 0 })),
+    Effect.map(({ freeBytes, totalBytes }) => ({
+      freeBytes,
+      totalBytes,
+      low: freeBytes < Math.min(leastFreeBytes, totalBytes * leastFreePart)
+    }))
+  )
+
+/** As the tool names it. */
+export const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`
+
+/** What this agent says of itself and its machine; asked anew for each session. */
+export class MachineFacts extends Context.Service<
+  MachineFacts,
+  {
+    readonly facts: Effect.Effect<AgentFacts>
+    readonly disk: Effect.Effect<AgentFacts["disk"]>
+    readonly drain: Effect.Effect<void>
+    readonly isDraining: () => boolean
+  }
+>()("svc/agent/MachineFacts") {
+  static readonly layer = (options: AgentOptions) =>
+    Layer.effect(
+      MachineFacts,
+      Effect.gen(function* () {
+        const folder = yield* AgentFolder
+        const toolchain = yield* Toolchain
+        const sandbox = yield* Sandbox
+        const incarnation = randomBytes(16).toString("hex")
+        let draining = false
+        const disk = diskOf(folder.path)
+        const tools = Effect.forEach(["opentofu", "terraform"] as const, (name) =>
+          toolchain.resolve({ name }).pipe(
+            Effect.map(({ version }) => [{ name, version }]),
+            Effect.orElseSucceed(() => [])
+          )
+        ).pipe(Effect.map((found) => found.flat()))
+        const facts = Effect.gen(function* () {
+          return {
+            version,
+            protocol: agentProtocol,
+            capabilities: [],
+            incarnation,
+            hostname: hostname(),
+            platform,
+            tools: yield* tools,
+            isolation: sandbox.status.level,
+            labels: options.labels,
+            places: options.places,
+            disk: yield* disk,
+            draining
+          }
+        })
+        return MachineFacts.of({
+          facts,
+          disk,
+          drain: Effect.sync(() => {
+            draining = true
+          }),
+          isDraining: () => draining
+        })
+      })
+    )
+}

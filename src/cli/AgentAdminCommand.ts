@@ -1,0 +1,119 @@
+import { Duration, Effect, Option, Redacted } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import type { Agent } from "../../schema/records/AgentPool.ts"
+import { OperatorReleases } from "../operator/Operator.ts"
+import type { AgentChange } from "../operator/PoolCommands.ts"
+import { CommandFailed, jsonFlag, print } from "./Output.ts"
+import { withPools } from "./PoolCommand.ts"
+import { dataFlags, settingsOf } from "./SettingFlags.ts"
+
+const formatted = (agents: ReadonlyArray<Agent>): string =>
+  agents.length === 0
+    ? "No agent is enrolled."
+    : agents
+        .map(
+          ({ id, isolation, lastContactAt, name, places, platform, pool, runs, status, tools }) =>
+            `${id}  ${pool}/${name}  ${status}  ${runs} of ${places} places  ${platform}  ${isolation}  ${tools.map((tool) => `${tool.name} ${tool.version}`).join(", ")}  (${lastContactAt})`
+        )
+        .join("\n")
+
+const listCommand = Command.make(
+  "list",
+  {
+    ...dataFlags,
+    pool: Flag.String("pool").pipe(
+      Flag.withDescription("Only the agents of this pool"),
+      Flag.withMetavar("name"),
+      Flag.optional
+    ),
+    json: jsonFlag
+  },
+  Effect.fn("agent.list")(function* ({ config, json, pool, ...flags }) {
+    const agents = yield* withPools(yield* settingsOf(flags, config), (pools) =>
+      pools.agents(Option.getOrUndefined(pool))
+    )
+    yield* print(json, { agents }, formatted(agents))
+  })
+).pipe(Command.withDescription("List the agents, and what each offers"))
+
+const tokenCommand = Command.make(
+  "token",
+  {
+    ...dataFlags,
+    pool: Flag.String("pool").pipe(Flag.withDescription("Pool that the agents join"), Flag.withMetavar("name")),
+    uses: Flag.Int("uses").pipe(
+      Flag.withDescription("How many agents may enrol with it"),
+      Flag.withMetavar("count"),
+      Flag.withDefault(1)
+    ),
+    expires: Flag.String("expires").pipe(
+      Flag.withDescription("How long it may be used, for instance 1h or 7d"),
+      Flag.withMetavar("duration"),
+      Flag.withDefault("1h")
+    ),
+    json: jsonFlag
+  },
+  Effect.fn("agent.token")(function* ({ config, expires, json, pool, uses, ...flags }) {
+    const settings = yield* settingsOf(flags, config)
+    const [, count, unit] = /^(\d{1,5})([smhd])$/.exec(expires) ?? []
+    if (count === undefined) {
+      return yield* new CommandFailed({ message: `${expires} is no duration: write for instance 30m, 1h or 7d.` })
+    }
+    const seconds = { s: 1, m: 60, h: 3600, d: 86_400 }[unit === "s" || unit === "m" || unit === "d" ? unit : "h"]
+    const lifetimeSeconds = Duration.toSeconds(Duration.seconds(Number(count) * seconds))
+    const issued = yield* withPools(settings, ({ token }) => token({ pool, uses, lifetimeSeconds }))
+    const secret = Redacted.value(issued.secret)
+    yield* print(
+      json,
+      { id: issued.id, token: secret, expiresAt: issued.expiresAt },
+      `${secret}\nShown this once; good for ${uses} ${uses === 1 ? "agent" : "agents"} until ${issued.expiresAt} (${issued.id}).`
+    )
+  })
+).pipe(Command.withDescription("Issue a token with which agents enrol"))
+
+const change = (word: AgentChange["word"], what: string, description: string) =>
+  Command.make(
+    word,
+    { ...dataFlags, id: Argument.String("id").pipe(Argument.withDescription(what)), json: jsonFlag },
+    Effect.fn(`agent.${word}`)(function* ({ config, id, json, ...flags }) {
+      const agents = yield* withPools(yield* settingsOf(flags, config), ({ changeAgent }) => changeAgent({ word, id }))
+      yield* print(json, { agents }, formatted(agents))
+    })
+  ).pipe(Command.withDescription(description))
+
+const risk =
+  "The tool of this Run may still work on the agent's machine, and nothing can stop it from here. Release the Capsule only when you know that the machine, or the tool on it, is dead: two applies at once damage what both of them manage. Repeat the command with --tool-is-dead."
+
+const releaseCommand = Command.make(
+  "release",
+  {
+    ...dataFlags,
+    run: Argument.String("run").pipe(Argument.withDescription("The Run, run_...")),
+    confirmed: Flag.Boolean("tool-is-dead").pipe(
+      Flag.withDescription("You know that the tool of the Run is not working any more")
+    ),
+    json: jsonFlag
+  },
+  Effect.fn("agent.release")(function* ({ config, confirmed, json, run, ...flags }) {
+    const settings = yield* settingsOf(flags, config)
+    if (!confirmed) return yield* new CommandFailed({ message: risk })
+    const released = yield* Effect.flatMap(OperatorReleases, ({ release }) => release(run)).pipe(
+      Effect.provide(OperatorReleases.layer(settings))
+    )
+    yield* print(json, { released }, `The Run ${released.runId} is ${released.status}. Check what it may have created.`)
+  })
+).pipe(Command.withDescription("Settle the Run of an agent that is gone, before its lease is over"))
+
+/** Agents, as their operator sees them. */
+export const agentCommand = Command.make("agent").pipe(
+  Command.withDescription("Agents of pools: enrolment tokens, who is there, and what holds a Run"),
+  Command.withSubcommands([
+    listCommand,
+    tokenCommand,
+    change("drain", "The agent, agt_...", "Let an agent end what it executes, and give it nothing more"),
+    change("undrain", "The agent, agt_...", "Give a draining agent Runs again"),
+    change("revoke", "The agent, agt_...", "End its sessions at once; its running applies keep their leases"),
+    change("revoke-token", "The enrolment token, aet_...", "Make an enrolment token worthless"),
+    releaseCommand
+  ])
+)

@@ -1,0 +1,100 @@
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { IsolationFloor } from "../../schema/policy/ExecutionProfile.ts"
+import type { AgentPool } from "../../schema/records/AgentPool.ts"
+import { OperatorPools } from "../operator/Operator.ts"
+import type { PoolChange } from "../operator/PoolCommands.ts"
+import type { Settings } from "../settings/Settings.ts"
+import { jsonFlag, print } from "./Output.ts"
+import { dataFlags, settingsOf } from "./SettingFlags.ts"
+
+const formatted = (pools: ReadonlyArray<AgentPool>): string =>
+  pools.length === 0
+    ? "There are no pools: the control plane executes every Run."
+    : pools
+        .map(
+          ({ agents, isolation, leaseSeconds, name, workspaces }) =>
+            `${name}  ${agents} agents  isolation ${isolation ?? "any"}  lease ${leaseSeconds} s  ${workspaces.length === 0 ? "assigned to no Workspace" : workspaces.join(", ")}`
+        )
+        .join("\n")
+
+export const withPools = <A, E>(settings: Settings, use: (pools: OperatorPools["Service"]) => Effect.Effect<A, E>) =>
+  Effect.flatMap(OperatorPools, use).pipe(Effect.provide(OperatorPools.layer(settings)))
+
+const poolArgument = Argument.String("pool").pipe(Argument.withDescription("Name of the pool"))
+
+const poolSettings = {
+  isolation: Flag.Literals("isolation", IsolationFloor.literals).pipe(
+    Flag.withDescription("The lowest level of isolation at which an agent may hold Runs of the pool"),
+    Flag.optional
+  ),
+  lease: Flag.Int("lease").pipe(
+    Flag.withDescription("How long an agent may be silent while it applies (default 2700)"),
+    Flag.withMetavar("seconds"),
+    Flag.optional
+  )
+}
+
+const set = (isolation: Option.Option<typeof IsolationFloor.Type>, lease: Option.Option<number>) => ({
+  ...(Option.isSome(isolation) ? { isolation: isolation.value } : {}),
+  ...(Option.isSome(lease) ? { leaseSeconds: lease.value } : {})
+})
+
+const listCommand = Command.make(
+  "list",
+  { ...dataFlags, json: jsonFlag },
+  Effect.fn("pool.list")(function* ({ config, json, ...flags }) {
+    const pools = yield* withPools(yield* settingsOf(flags, config), ({ list }) => list)
+    yield* print(json, { pools }, formatted(pools))
+  })
+).pipe(Command.withDescription("List the pools, and which Workspaces may use them"))
+
+const settingCommand = (word: "create" | "set", description: string) =>
+  Command.make(
+    word,
+    { ...dataFlags, pool: poolArgument, ...poolSettings, json: jsonFlag },
+    Effect.fn(`pool.${word}`)(function* ({ config, isolation, json, lease, pool, ...flags }) {
+      const request: PoolChange = { word, pool, ...set(isolation, lease) }
+      const pools = yield* withPools(yield* settingsOf(flags, config), ({ change }) => change(request))
+      yield* print(json, { pools }, formatted(pools))
+    })
+  ).pipe(Command.withDescription(description))
+
+const assignment = (word: "assign" | "unassign", description: string) =>
+  Command.make(
+    word,
+    {
+      ...dataFlags,
+      pool: poolArgument,
+      workspace: Argument.String("workspace").pipe(Argument.withDescription("Handle of the Workspace, or its id")),
+      json: jsonFlag
+    },
+    Effect.fn(`pool.${word}`)(function* ({ config, json, pool, workspace, ...flags }) {
+      const pools = yield* withPools(yield* settingsOf(flags, config), ({ change }) =>
+        change({ word, pool, workspace })
+      )
+      yield* print(json, { pools }, formatted(pools))
+    })
+  ).pipe(Command.withDescription(description))
+
+const removeCommand = Command.make(
+  "remove",
+  { ...dataFlags, pool: poolArgument, json: jsonFlag },
+  Effect.fn("pool.remove")(function* ({ config, json, pool, ...flags }) {
+    const pools = yield* withPools(yield* settingsOf(flags, config), ({ change }) => change({ word: "remove", pool }))
+    yield* print(json, { pools }, formatted(pools))
+  })
+).pipe(Command.withDescription("Remove a pool without agents and without open Runs"))
+
+/** Pools of agents. */
+export const poolCommand = Command.make("pool").pipe(
+  Command.withDescription("Pools of agents, which execute Runs on other machines"),
+  Command.withSubcommands([
+    listCommand,
+    settingCommand("create", "Create a pool; an execution profile of the policy file names it"),
+    settingCommand("set", "Change a pool, from the next Run on"),
+    assignment("assign", "Let a Workspace use a pool"),
+    assignment("unassign", "End it: Runs that wait for the pool stay in the queue"),
+    removeCommand
+  ])
+)

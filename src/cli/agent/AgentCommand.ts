@@ -1,0 +1,111 @@
+import { hostname } from "node:os"
+import { resolve } from "node:path"
+import { Console, Deferred, Effect, Fiber, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { agentProcess } from "../../agent/AgentProcess.ts"
+import { logging } from "../../observability/Logging.ts"
+import { CommandFailed, jsonFlag } from "../Output.ts"
+import { secondSignal } from "../StopSignals.ts"
+import { agentDoctorCommand } from "./AgentDoctor.ts"
+import { dirFlag, folderOf, givenOr, serverFlag, serverOf, tokenOf } from "./AgentFlags.ts"
+
+const mostPlaces = 256
+
+const labelsOf = (given: ReadonlyArray<string>) =>
+  Effect.forEach(given, (label) => {
+    const at = label.indexOf("=")
+    return at < 1
+      ? Effect.fail(new CommandFailed({ message: `A label is given as key=value, not ${JSON.stringify(label)}.` }))
+      : Effect.succeed([label.slice(0, at), label.slice(at + 1)] as const)
+  }).pipe(Effect.map(Object.fromEntries<string>))
+
+/** A name that a server takes: this machine's, as far as it fits. */
+const ownName = () => hostname().replaceAll(/[^A-Za-z0-9._-]/g, "-").replace(/^[^A-Za-z0-9]+/, "").slice(0, 63) || "agent"
+
+export const agentCommand = Command.make(
+  "agent",
+  {
+    server: serverFlag,
+    pool: Flag.optional(
+      Flag.String("pool").pipe(
+        Flag.withDescription("Pool whose Runs it takes, as its enrolment token names it; else SVC_AGENT_POOL"),
+        Flag.withMetavar("name")
+      )
+    ),
+    tokenFile: Flag.optional(
+      Flag.String("token-file").pipe(
+        Flag.withDescription("File with the enrolment token, for the first start; else SVC_AGENT_TOKEN"),
+        Flag.withMetavar("file")
+      )
+    ),
+    dir: dirFlag,
+    places: Flag.Int("places").pipe(
+      Flag.withDescription("Runs that it executes at once"),
+      Flag.withMetavar("number"),
+      Flag.withDefault(2)
+    ),
+    name: Flag.optional(
+      Flag.String("name").pipe(Flag.withDescription("Its name; else that of this machine"), Flag.withMetavar("name"))
+    ),
+    label: Flag.String("label").pipe(
+      Flag.withDescription("What is said of it, as key=value; may be repeated"),
+      Flag.withMetavar("key=value"),
+      Flag.atLeast(0)
+    ),
+    log: Flag.Literals("log", ["debug", "info", "warn", "error", "none"]).pipe(
+      Flag.withDescription("What it writes to standard error"),
+      Flag.withDefault("info")
+    ),
+    json: jsonFlag
+  },
+  Effect.fn("agent")(function* (given) {
+    const server = yield* serverOf(given.server)
+    const pool = yield* givenOr(given.pool, "SVC_AGENT_POOL")
+    if (Option.isNone(pool)) {
+      return yield* new CommandFailed({ message: "Say whose Runs it takes: --pool NAME, or SVC_AGENT_POOL." })
+    }
+    if (given.places < 1 || given.places > mostPlaces) {
+      return yield* new CommandFailed({ message: `--places is a number from 1 to ${mostPlaces}.` })
+    }
+    const folder = resolve(yield* folderOf(given.dir))
+    const drain = yield* Deferred.make<void>()
+    const agent = yield* agentProcess({
+      server,
+      pool: pool.value,
+      folder,
+      places: given.places,
+      name: Option.getOrElse(given.name, ownName),
+      labels: yield* labelsOf(given.label),
+      token: yield* tokenOf(given.tokenFile),
+      drain: Deferred.await(drain),
+      stop: yield* secondSignal
+    }).pipe(
+      Effect.provide(logging({ level: given.log, format: given.json ? "json" : "pretty" })),
+      Effect.forkDetach
+    )
+    // A request to stop interrupts this fiber; the agent ends what it has first.
+    yield* Fiber.join(agent).pipe(
+      Effect.onInterrupt(() =>
+        Console.error(given.json ? JSON.stringify({ draining: true }) : "svc: draining; once more stops running tools").pipe(
+          Effect.andThen(Deferred.succeed(drain, undefined)),
+          Effect.andThen(Fiber.await(agent))
+        )
+      )
+    )
+  }, Effect.scoped)
+).pipe(
+  Command.withDescription(
+    "Execute the Runs of a pool on this machine; the first start enrols it. It ends its Runs on SIGTERM, then itself"
+  ),
+  Command.withExamples([
+    {
+      command: "svc agent --server https://svc.example.com --pool eu-west --token-file token",
+      description: "Enrol this machine and execute Runs"
+    },
+    {
+      command: "svc agent --server https://svc.example.com --pool eu-west --places 4 --label zone=eu-west-1a",
+      description: "Four Runs at once, with a label"
+    }
+  ]),
+  Command.withSubcommands([agentDoctorCommand])
+)

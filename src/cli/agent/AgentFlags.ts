@@ -1,0 +1,61 @@
+import { Config, Effect, FileSystem, Option, Redacted } from "effect"
+import { Flag } from "effect/cli"
+import { CommandFailed } from "../Output.ts"
+
+const text = (name: string, metavar: string, description: string) =>
+  Flag.optional(Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar)))
+
+export const serverFlag = text("server", "url", "Origin of the server, e.g. https://svc.example.com; else SVC_AGENT_SERVER")
+
+export const dirFlag = text(
+  "dir",
+  "folder",
+  "Keys, tools and what Runs need; on a local disk, created with mode 0700; else SVC_AGENT_DIR, else ./svc-agent"
+)
+
+/** A flag, or its variable. */
+export const givenOr = (flag: Option.Option<string>, variable: string) =>
+  Option.match(flag, {
+    onSome: (value) => Effect.succeedSome(value),
+    onNone: () => Config.option(Config.NonEmptyString(variable))
+  })
+
+const defaultDir = "./svc-agent"
+
+export const folderOf = (flag: Option.Option<string>) =>
+  Effect.map(
+    givenOr(flag, "SVC_AGENT_DIR"),
+    Option.getOrElse(() => defaultDir)
+  )
+
+/** Keys are pinned at the first contact, so it is not made in clear text beyond this machine. */
+export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>) {
+  const given = yield* givenOr(flag, "SVC_AGENT_SERVER")
+  if (Option.isNone(given)) {
+    return yield* new CommandFailed({ message: "Say which server: --server https://svc.example.com, or SVC_AGENT_SERVER." })
+  }
+  const url = URL.canParse(given.value) ? new URL(given.value) : undefined
+  const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.origin === given.value.replace(/\/$/, "")
+  if (!isOrigin) {
+    return yield* new CommandFailed({ message: "The server is an origin such as https://svc.example.com, without a path." })
+  }
+  const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)
+  if (url.protocol === "http:" && !isLoopback) {
+    return yield* new CommandFailed({
+      message: "The server has to be reached by https: an agent trusts what it is sent. Plain http is for this machine only."
+    })
+  }
+  return url.origin
+})
+
+/** An enrolment token from a file or the environment; never an argument, which every process of the machine can read. */
+export const tokenOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
+  const files = yield* FileSystem.FileSystem
+  if (Option.isSome(file)) {
+    const content = yield* files
+      .readFileString(file.value)
+      .pipe(Effect.mapError(({ message }) => new CommandFailed({ message: `The token cannot be read. ${message}` })))
+    return Option.some(Redacted.make(content.trim()))
+  }
+  return yield* Config.option(Config.Redacted("SVC_AGENT_TOKEN"))
+})

@@ -1,0 +1,49 @@
+import { existsSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { Effect, Option } from "effect"
+import { AgentFolder } from "../../../runner/agent/AgentFolder.ts"
+import type { AnyFinding } from "../doctor/DoctorReport.ts"
+
+const others = 0o077
+
+const exposed = (path: string) => existsSync(path) && (statSync(path).mode & others) !== 0
+
+/** The folder and the key of an agent, without creating either. */
+export const folderFindings = Effect.fnUntraced(function* (folder: string) {
+  if (!existsSync(join(folder, "agent.json"))) {
+    const finding: AnyFinding = {
+      check: "key",
+      status: "warning",
+      message: `${folder} holds no enrolled agent yet.`,
+      remedy: "The first start of svc agent enrols it, with an enrolment token."
+    }
+    return [finding]
+  }
+  const open = [folder, join(folder, "keys.json"), join(folder, "agent.json")].filter(exposed)
+  const found = yield* AgentFolder.pipe(
+    Effect.flatMap(({ identity, storedKeys }) => Effect.all({ identity, keys: storedKeys })),
+    Effect.provide(AgentFolder.layerAt(folder)),
+    Effect.result
+  )
+  if (found._tag === "Failure") {
+    const finding: AnyFinding = { check: "key", status: "error", message: found.failure.message }
+    return [finding]
+  }
+  const { identity, keys } = found.success
+  const finding: AnyFinding =
+    open.length > 0
+      ? {
+          check: "key",
+          status: "error",
+          message: `Others may read ${open.join(", ")}.`,
+          remedy: "Make the folder 0700 and its files 0600, and enrol again if somebody may have read the key."
+        }
+      : Option.isNone(identity) || Option.isNone(keys)
+        ? { check: "key", status: "error", message: "The key of this agent is missing.", remedy: "Enrol again." }
+        : {
+            check: "key",
+            status: "ok",
+            message: `${identity.value.agentId} of the pool ${identity.value.pool} at ${identity.value.server}.`
+          }
+  return [finding]
+})

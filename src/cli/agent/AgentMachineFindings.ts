@@ -1,0 +1,53 @@
+import { existsSync } from "node:fs"
+import { statfs } from "node:fs/promises"
+import { dirname } from "node:path"
+import { Effect } from "effect"
+import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
+import { formatBytes } from "../../../runner/sandbox/limits/LimitExceeded.ts"
+import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
+import { toolTitles } from "../../../runner/toolchain/Tool.ts"
+import type { AnyFinding } from "../doctor/DoctorReport.ts"
+
+const enoughDisk = 2 * 1024 ** 3
+const hardlyAnyDisk = 1024 ** 3
+
+/** The nearest folder that exists already. */
+const existing = (folder: string): string => (existsSync(folder) ? folder : existing(dirname(folder)))
+
+const diskFinding = (folder: string) =>
+  Effect.tryPromise(() => statfs(existing(folder))).pipe(
+    Effect.map(({ bavail, bsize }): AnyFinding => {
+      const free = bavail * bsize
+      const message = `${formatBytes(free)} free.`
+      if (free < hardlyAnyDisk) {
+        return { check: "disk", status: "error", message: `${message} The agent takes no Run.`, remedy: "Free some space." }
+      }
+      return free < enoughDisk
+        ? { check: "disk", status: "warning", message, remedy: "Providers and states take a few hundred MiB a Run." }
+        : { check: "disk", status: "ok", message }
+    }),
+    Effect.orElseSucceed((): AnyFinding => ({ check: "disk", status: "error", message: "The disk cannot be asked." }))
+  )
+
+const toolFinding = Effect.flatMap(Toolchain, (tools) =>
+  Effect.match(tools.resolve(), {
+    onSuccess: ({ name, path, version }): AnyFinding => ({
+      check: "tool",
+      status: "ok",
+      message: `${toolTitles[name]} ${version}: ${path}`
+    }),
+    onFailure: ({ message, remedy }): AnyFinding => ({ check: "tool", status: "error", message, remedy })
+  })
+)
+
+const sandboxFinding = Effect.map(Sandbox, ({ status }): AnyFinding => {
+  const { accepted, level, reason, remedy } = status
+  return {
+    check: "sandbox",
+    status: !accepted ? "error" : level === "process" ? "warning" : "ok",
+    message: accepted ? `${level}: ${reason}` : `Runs are refused: ${reason}`,
+    remedy
+  }
+})
+
+export const machineFindings = (folder: string) => Effect.all([diskFinding(folder), toolFinding, sandboxFinding])

@@ -1,0 +1,212 @@
+import { ByteSize, Effect, Layer, Option, Schema } from "effect"
+import { type Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { RpcSerialization, RpcServer } from "effect/rpc"
+import { AgentBlobs, type BlobRefused } from "../../actors/agent/AgentBlobs.ts"
+import { AgentClaims } from "../../actors/agent/AgentClaims.ts"
+import { AgentEvidence } from "../../actors/agent/AgentEvidence.ts"
+import { AgentFiles } from "../../actors/agent/AgentFiles.ts"
+import { AgentMonitor } from "../../actors/agent/AgentMonitor.ts"
+import { AgentOffers } from "../../actors/agent/AgentOffers.ts"
+import { AgentReports } from "../../actors/agent/AgentReports.ts"
+import { AgentSettlement } from "../../actors/agent/AgentSettlement.ts"
+import { now } from "../../actors/Identity.ts"
+import { AgentSessions, sessionSeconds } from "../../actors/pool/AgentSessions.ts"
+import { Pools } from "../../actors/pool/Pools.ts"
+import { RunLedger } from "../../actors/run/RunLedger.ts"
+import { agentProtocol } from "../../schema/agent/AgentIdentity.ts"
+import { RunClaim } from "../../schema/agent/AgentJob.ts"
+import { AgentProtocol } from "../../schema/agent/AgentProtocol.ts"
+import { agentPath, agentRpcPath, BlobKind, Digest } from "../../schema/agent/Blob.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { Exchange } from "./Exchange.ts"
+
+/** How often an agent renews its leases: a cancel reaches it within this time. */
+const renewSeconds = 2
+/** The body of a command: a batch of reports is the largest. */
+const mostCommandBytes = 4 * 1024 * 1024
+
+const noSuchRoute = new ApiError({
+  code: "not_found",
+  message: "There is no such route. The routes are listed at /openapi.json."
+})
+
+const bearerOf = (headers: Headers.Headers): string | undefined =>
+  /^bearer (\S+)$/i.exec(headers["authorization"] ?? "")?.[1]
+
+const handlers = AgentProtocol.toLayer(
+  Effect.gen(function* () {
+    const sessions = yield* AgentSessions
+    const claims = yield* AgentClaims
+    const offers = yield* AgentOffers
+    const reports = yield* AgentReports
+    const settlement = yield* AgentSettlement
+    const evidence = yield* AgentEvidence
+    const monitor = yield* AgentMonitor
+
+    const sessionOf = ({ headers }: { readonly headers: Headers.Headers }) => sessions.of(bearerOf(headers))
+
+    return AgentProtocol.of({
+      Challenge: ({ agentId }) => sessions.challenge(agentId),
+      Enrol: (enrolment) => sessions.enrol(enrolment),
+      Hello: Effect.fnUntraced(function* ({ held, ...greeting }) {
+        const { secret, session } = yield* sessions.begin(greeting)
+        for (const { stage, ...claim } of held) if (stage === "left") yield* monitor.abandoned(session, claim)
+        return {
+          session: secret,
+          sessionSeconds,
+          pool: session.agent.pool,
+          protocol: agentProtocol,
+          capabilities: [],
+          orders: yield* Effect.forEach(held, (claim) => claims.orderOf(session, claim)),
+          renewSeconds,
+          serverTime: yield* now
+        }
+      }),
+      Next: Effect.fnUntraced(function* (request, options) {
+        const session = yield* sessionOf(options)
+        const offer = yield* offers.next(session, request)
+        return {
+          ...(Option.isSome(offer) ? { offer: offer.value } : {}),
+          drain: session.agent.drain_requested_at !== null
+        }
+      }),
+      Accept: (claim, options) => Effect.flatMap(sessionOf(options), (session) => offers.accept(session, claim)),
+      Decline: ({ reason, ...claim }, options) =>
+        Effect.flatMap(sessionOf(options), (session) => offers.decline(session, claim, reason)),
+      Start: (claim, options) => Effect.flatMap(sessionOf(options), (session) => offers.start(session, claim)),
+      Renew: Effect.fnUntraced(function* ({ held, ...said }, options) {
+        const session = yield* sessionOf(options)
+        yield* sessions.described(session, said)
+        return { ...(yield* reports.renew(session, held)), drain: session.agent.drain_requested_at !== null }
+      }),
+      Report: ({ batch, ...claim }, options) =>
+        Effect.flatMap(sessionOf(options), (session) => reports.report(session, claim, batch)),
+      Checkpoint: (checkpoint, options) =>
+        Effect.flatMap(sessionOf(options), (session) => reports.checkpoint(session, checkpoint)),
+      Result: Effect.fnUntraced(function* (result, options) {
+        const session = yield* sessionOf(options)
+        if (yield* reports.result(session, result)) yield* settlement.begin(result)
+      }),
+      HandIn: (left, options) => Effect.flatMap(sessionOf(options), (session) => evidence.handIn(session, left))
+    })
+  })
+)
+
+const refusals: Readonly<Record<BlobRefused["reason"], number>> = {
+  too_large: 413,
+  wrong_digest: 422,
+  damaged: 422,
+  missing: 404,
+  storage: 503
+}
+
+const said = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ message }, { status })
+
+const Address = Schema.Struct({
+  runId: RunClaim.fields.runId,
+  fence: Schema.FiniteFromString.check(Schema.isInt()),
+  kind: BlobKind,
+  digest: Digest
+})
+
+/** `bytes A-B/T`, or `bytes * /T` without the space to ask how much is stored. */
+const rangeOf = (text: string | undefined): { readonly from: number; readonly total: number } | undefined => {
+  const [, from, to, total] = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15})$/.exec(text ?? "") ?? []
+  if (total === undefined) return undefined
+  if (from === undefined || to === undefined) return { from: 0, total: Number(total) }
+  return Number(from) <= Number(to) && Number(to) < Number(total)
+    ? { from: Number(from), total: Number(total) }
+    : undefined
+}
+
+const blobRoutes = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const pools = yield* Pools
+    const sessions = yield* AgentSessions
+    const claims = yield* AgentClaims
+    const ledger = yield* RunLedger
+    const files = yield* AgentFiles
+    const blobs = yield* AgentBlobs
+    const path = `${agentPath}/runs/:runId/:fence/:kind/:digest` as const
+
+    const asked = Effect.gen(function* () {
+      if (!(yield* pools.exist)) return yield* noSuchRoute
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const session = yield* sessions
+        .of(bearerOf(request.headers))
+        .pipe(Effect.mapError(({ message }) => new ApiError({ code: "unauthenticated", message })))
+      const address = yield* Schema.decodeUnknownEffect(Address)(yield* HttpRouter.params).pipe(
+        Effect.mapError(() => noSuchRoute)
+      )
+      return { request, session, ...address }
+    })
+
+    yield* router.add(
+      "GET",
+      path,
+      Effect.gen(function* () {
+        const { digest, fence, kind, request, runId, session } = yield* asked
+        const found = yield* Effect.option(files.find(session, { runId, fence }, kind, digest))
+        if (Option.isNone(found)) return said(410, "The Run is not this agent's any more.")
+        if (Option.isNone(found.value)) return said(404, `The Run has no ${kind} with this digest.`)
+        const { bytes, totalBytes } = found.value.value
+        const [, text] = /^bytes=(\d{1,15})-$/.exec(request.headers["range"] ?? "") ?? []
+        const from = text === undefined ? 0 : Number(text)
+        if (from > totalBytes) return said(416, "The range begins after the end.")
+        return HttpServerResponse.stream(bytes(from), {
+          status: text === undefined ? 200 : 206,
+          contentType: "application/octet-stream",
+          contentLength: totalBytes - from,
+          headers: {
+            etag: `"${digest}"`,
+            "accept-ranges": "bytes",
+            "cache-control": "no-store",
+            ...(text === undefined ? {} : { "content-range": `bytes ${from}-${totalBytes - 1}/${totalBytes}` })
+          }
+        })
+      })
+    )
+
+    yield* router.add(
+      "PUT",
+      path,
+      Effect.gen(function* () {
+        const { digest, fence, kind, request, runId, session } = yield* asked
+        const claim = { runId, fence }
+        const range = rangeOf(request.headers["content-range"])
+        if (kind === "snapshot" || range === undefined) return said(400, "Send `Content-Range: bytes A-B/T`.")
+        const isKnown = Option.isSome(yield* claims.find(session, claim))
+        const isHeld = (yield* ledger.held({ ...claim, owner: session.agent.id })) !== undefined
+        // What a Run left may come after its end: that is what it is for.
+        if (!isKnown || (!isHeld && kind !== "left_over")) return said(410, "The Run is not this agent's any more.")
+        const exchange = yield* Exchange
+        return yield* blobs.put(claim, kind, digest, { ...range, bytes: request.stream }).pipe(
+          Effect.tap(() => Effect.sync(exchange.bodyReceived)),
+          Effect.map((stored) => HttpServerResponse.jsonUnsafe(stored)),
+          Effect.catchTag("BlobRefused", ({ message, reason }) => Effect.succeed(said(refusals[reason], message))),
+          Effect.catchTag("HttpServerError", () => Effect.succeed(said(400, "The body did not arrive whole.")))
+        )
+      })
+    )
+  })
+)
+
+const commandRoute = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const pools = yield* Pools
+    const answer = yield* RpcServer.toHttpEffect(AgentProtocol, { disableFatalDefects: true, disableTracing: true })
+    yield* router.add(
+      "POST",
+      agentRpcPath,
+      Effect.gen(function* () {
+        if (!(yield* pools.exist)) return yield* noSuchRoute
+        const exchange = yield* Exchange
+        exchange.bodyReceived()
+        return yield* answer
+      }).pipe(Effect.provideService(HttpServerRequest.MaxBodySize, ByteSize.bytes(mostCommandBytes)))
+    )
+  })
+).pipe(Layer.provide(handlers), Layer.provide(RpcSerialization.layerNdjson))
+
+/** What agents speak to. Without a pool there is nobody to speak to, and the paths do not exist. */
+export const agentRoutes = Layer.mergeAll(commandRoute, blobRoutes)

@@ -1,0 +1,115 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect } from "bun:test"
+import { Effect, Layer } from "effect"
+import { NodeServices } from "@effect/platform-node"
+import { bootSeconds } from "../../../runner/agent/BootClock.ts"
+import { Guard } from "../../../runner/agent/guard/Guard.ts"
+import type { SandboxLevel } from "../../../schema/records/Run.ts"
+import { it } from "../../support/Effect.ts"
+
+const agent = new URL("./support/GuardedAgent.ts", import.meta.url).pathname
+const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock", "process"]
+
+const temporaryFolder = Effect.acquireRelease(
+  Effect.sync(() => {
+    const folder = mkdtempSync(join(tmpdir(), "guard-"))
+    chmodSync(folder, 0o711)
+    mkdirSync(join(folder, "run/root"), { recursive: true })
+    Bun.spawnSync(["mkfifo", join(folder, "run/root/lifeline")])
+    chmodSync(join(folder, "run/root/lifeline"), 0o666)
+    return folder
+  }),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+/** An agent with a tool at a level, under a lease that ends in so many seconds. */
+const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: string, seconds: number) {
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.spawn([process.execPath, agent, level, folder, String(seconds)], { stdio: ["ignore", "pipe", "inherit"] })
+    ),
+    (started) =>
+      Effect.sync(() => {
+        started.kill("SIGCONT")
+        started.kill("SIGKILL")
+      })
+  )
+  const reader = child.stdout.getReader()
+  const said = yield* Effect.promise(async () => {
+    let text = ""
+    while (!/up|unavailable/.test(text)) {
+      const { done, value } = await reader.read()
+      if (done) throw new Error(`The agent ended; it had said ${JSON.stringify(text)}.`)
+      text += new TextDecoder().decode(value)
+    }
+    return text
+  })
+  return { child, isUp: !said.includes("unavailable"), killAt: Number(/killAt (\S+)/.exec(said)?.[1]) }
+})
+
+/** Ends when no process has the pipe open any more, however it was left. */
+const everyWriterEnded = (folder: string) => Bun.file(join(folder, "run/root/lifeline")).text()
+
+describe("the guard of an agent", () => {
+  for (const level of levels) {
+    it.live(
+      `${level}: a tool and what it started are dead at the deadline though the agent is stopped`,
+      () =>
+        Effect.gen(function* () {
+          const folder = yield* temporaryFolder
+          const reading = everyWriterEnded(folder)
+          const { child, isUp, killAt } = yield* agentWith(level, folder, 6)
+          if (!isUp) {
+            writeFileSync(join(folder, "run/root/lifeline"), "")
+            return yield* Effect.promise(() => reading)
+          }
+          child.kill("SIGSTOP")
+          yield* Effect.promise(() => reading)
+          // Not before its time either: an apply may use its whole lease.
+          expect(bootSeconds()).toBeGreaterThanOrEqual(killAt)
+          expect(child.exitCode ?? child.signalCode).toBeNull()
+        }),
+      120_000
+    )
+  }
+
+  it.live(
+    "process: a tool ends with an agent that was killed, long before its lease",
+    () =>
+      Effect.gen(function* () {
+        const folder = yield* temporaryFolder
+        const reading = everyWriterEnded(folder)
+        const { child, killAt } = yield* agentWith("process", folder, 3600)
+        child.kill("SIGKILL")
+        yield* Effect.promise(() => reading)
+        expect(bootSeconds()).toBeLessThan(killAt)
+      }),
+    120_000
+  )
+
+  it.live(
+    "is started again with its deadlines when somebody kills it",
+    () =>
+      Effect.gen(function* () {
+        const folder = yield* temporaryFolder
+        const guard = yield* Guard
+        yield* guard.hold(folder, bootSeconds() + 3600)
+        const before = guardsBelow(process.pid)
+        expect(before).toHaveLength(1)
+        process.kill(before[0] ?? 0, "SIGKILL")
+        // Answered only by a new one.
+        yield* guard.hold(folder, bootSeconds() + 3600)
+        expect(guardsBelow(process.pid)).not.toEqual(before)
+      }).pipe(Effect.provide(Guard.layer.pipe(Layer.provide(NodeServices.layer)))),
+    120_000
+  )
+})
+
+const guardsBelow = (pid: number): ReadonlyArray<number> =>
+  Bun.spawnSync(["pgrep", "-P", String(pid), "-f", "GuardMain"])
+    .stdout.toString()
+    .split("\n")
+    .filter((line) => line !== "")
+    .map(Number)

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test"
+import { elapsedSeconds, makeLease, momentOf, stopTimes } from "../../../runner/agent/LeaseClock.ts"
+
+/** Clocks that a test moves. */
+const movable = () => {
+  const at = { boot: 1000, monotonic: 10 }
+  return { at, clocks: { bootSeconds: () => at.boot, monotonicSeconds: () => at.monotonic } }
+}
+
+describe("the lease of an agent", () => {
+  test("counts the time that the machine was suspended, and never less than a finer clock says", () => {
+    const { at, clocks } = movable()
+    const since = momentOf(clocks)
+    at.boot += 3600
+    at.monotonic += 1
+    expect(elapsedSeconds(clocks, since)).toBe(3600)
+    at.boot = since.boot
+    at.monotonic = since.monotonic + 7
+    expect(elapsedSeconds(clocks, since)).toBe(7)
+  })
+
+  test("of an apply leaves ten minutes to stop and two before its end; short ones have the same parts", () => {
+    expect(stopTimes(45 * 60)).toEqual({ interruptAfter: 33 * 60, killAfter: 43 * 60 })
+    expect(stopTimes(60)).toEqual({ interruptAfter: 30, killAfter: 48 })
+    for (const seconds of [1, 10, 300, 2000, 7200]) {
+      const { interruptAfter, killAfter } = stopTimes(seconds)
+      expect(interruptAfter).toBeGreaterThan(0)
+      expect(killAfter).toBeGreaterThan(interruptAfter)
+      expect(killAfter).toBeLessThan(seconds)
+    }
+  })
+
+  test("begins when the answered message was sent, whenever the answer came", () => {
+    const { at, clocks } = movable()
+    const sent = momentOf(clocks)
+    at.boot += 20
+    const lease = makeLease(clocks, sent, 60)
+    expect(lease.secondsUntilKill()).toBe(28)
+    expect(lease.killAtBoot()).toBe(1048)
+  })
+
+  test("is not shortened by the late answer to an earlier message", () => {
+    const { at, clocks } = movable()
+    const first = momentOf(clocks)
+    at.boot += 10
+    const second = momentOf(clocks)
+    const lease = makeLease(clocks, first, 60)
+    lease.extend(second, 60)
+    lease.extend(first, 60)
+    expect(lease.killAtBoot()).toBe(1058)
+  })
+})

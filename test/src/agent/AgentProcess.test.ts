@@ -1,0 +1,248 @@
+import { readdirSync, readFileSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect } from "bun:test"
+import { Effect, Redacted } from "effect"
+import { it } from "../../support/Effect.ts"
+import { eventually } from "../../support/Eventually.ts"
+import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+import { addApply, addPlan, secretCanary, slowModule, snapshotOf, startAgent, tokenCanary } from "./support/AgentStage.ts"
+import { type ScriptedRun, type ScriptedServer, scriptedServer } from "./support/ScriptedServer.ts"
+
+const over = (run: ScriptedRun) =>
+  eventually(
+    Effect.sync(() => run.results.length),
+    (count) => count > 0
+  )
+
+const heard = (run: ScriptedRun, message: string) =>
+  eventually(
+    Effect.sync(() => run.heard.includes(message)),
+    (has) => has
+  )
+
+const hears = (run: ScriptedRun, text: string) =>
+  eventually(
+    Effect.sync(() => JSON.stringify(run.entries).includes(text)),
+    (has) => has
+  )
+
+const planned = Effect.fnUntraced(function* (server: ScriptedServer, snapshot: string) {
+  const plan = yield* addPlan(server, snapshot)
+  yield* over(plan)
+  const [result] = plan.results
+  if (result?.kind !== "plan" || result.status !== "ended") throw new Error(`no plan: ${JSON.stringify(result)}`)
+  return { run: plan, outcome: result.outcome, planFile: plan.files.get("plan_file") ?? new Uint8Array(0) }
+})
+
+const roomsOf = (folder: string) => readdirSync(join(folder, "runs"))
+
+const empty = (folder: string) =>
+  eventually(
+    Effect.sync(() => roomsOf(folder)),
+    (rooms) => rooms.length === 0
+  )
+
+const staged = Effect.gen(function* () {
+  const server = yield* scriptedServer
+  const folder = join(yield* temporaryFolder, "agent")
+  return { server, folder }
+})
+
+describe("an agent", () => {
+  it.live(
+    "enrols, plans, applies what was reviewed, and forgets a Run once its result is stored",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server } = yield* staged
+        const snapshot = yield* snapshotOf(server, slowModule(1))
+        const agent = yield* startAgent(server, folder)
+        const plan = yield* planned(server, snapshot)
+        expect(plan.outcome.summary).toMatchObject({ add: 3 })
+        const apply = yield* addApply(server, snapshot, plan)
+        yield* over(apply)
+        expect(apply.results).toMatchObject([{ kind: "apply", status: "ended", outcome: { exit: "succeeded" } }])
+        expect(JSON.parse(new TextDecoder().decode(apply.files.get("state")))).toMatchObject({ version: 4 })
+        // Started before the tool said anything of a resource.
+        const started = apply.entries.findIndex((entry) => entry.kind === "event" && entry.fact.kind === "resource.started")
+        expect(started).toBeGreaterThan(-1)
+        expect(apply.heard.indexOf("Start")).toBeLessThan(apply.heard.indexOf("Checkpoint"))
+        yield* empty(folder)
+        yield* agent.drained
+        expect(statSync(folder).mode & 0o777).toBe(0o700)
+        expect(statSync(join(folder, "keys.json")).mode & 0o777).toBe(0o600)
+      }),
+    120_000
+  )
+
+  it.live(
+    "delivers everything once though the request and the answer of each message are lost",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server } = yield* staged
+        const snapshot = yield* snapshotOf(server, slowModule(12))
+        for (const message of [
+          "Challenge",
+          "Hello",
+          "Next",
+          "Accept",
+          "Start",
+          "Renew",
+          "Report",
+          "Checkpoint",
+          "Result",
+          "GET snapshot",
+          "GET plan_file",
+          "PUT outcome",
+          "PUT plan_file",
+          "PUT state"
+        ]) {
+          for (const lost of ["request", "answer"] as const) server.faults.push({ message, lost, times: 2 })
+        }
+        const agent = yield* startAgent(server, folder)
+        const plan = yield* planned(server, snapshot)
+        const apply = yield* addApply(server, snapshot, plan)
+        yield* over(apply)
+        yield* empty(folder)
+        yield* agent.drained
+        expect(apply.results[0]).toMatchObject({ status: "ended", outcome: { exit: "succeeded" } })
+        expect(server.faults.filter(({ times }) => times > 0)).toEqual([])
+        const begun = apply.entries.filter((entry) => entry.kind === "event" && entry.fact.kind === "resource.started")
+        expect(begun).toHaveLength(3)
+      }),
+    180_000
+  )
+
+  it.live(
+    "starts no tool when the start could not be recorded before the line was cut",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server } = yield* staged
+        const snapshot = yield* snapshotOf(server, slowModule(1))
+        const agent = yield* startAgent(server, folder)
+        const plan = yield* planned(server, snapshot)
+        server.faults.push({ message: "Start", lost: "request", times: 1000 })
+        const apply = yield* addApply(server, snapshot, plan, 8)
+        yield* over(apply)
+        expect(apply.results).toMatchObject([{ kind: "apply", status: "failed", failure: { reason: "prepare_failed" } }])
+        expect(apply.heard).not.toContain("Start")
+        expect(JSON.stringify(apply.entries)).not.toContain("resource.started")
+        yield* agent.drained
+      }),
+    120_000
+  )
+
+  it.live(
+    "cancels by the next renewal, and the tool saves its state",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server } = yield* staged
+        const snapshot = yield* snapshotOf(server, slowModule(4))
+        const agent = yield* startAgent(server, folder)
+        const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot))
+        yield* hears(apply, "working on 3")
+        apply.cancel = true
+        yield* over(apply)
+        expect(apply.results).toMatchObject([{ status: "ended", outcome: { exit: "cancelled" } }])
+        expect(new TextDecoder().decode(apply.files.get("state"))).toContain("terraform_data")
+        yield* agent.drained
+      }),
+    120_000
+  )
+
+  it.live(
+    "goes on through a cut line, and stops its tool before the lease is over",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server } = yield* staged
+        const snapshot = yield* snapshotOf(server, slowModule(60))
+        const agent = yield* startAgent(server, folder)
+        const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot), 12)
+        yield* hears(apply, "working on 3")
+        server.cut(true)
+        // The agent stops it by itself; nothing else could have told it to.
+        yield* eventually(
+          Effect.sync(() => readFileSync(join(folder, "runs", roomsOf(folder)[0] ?? "", "record.json"), "utf8")),
+          (record) => record.includes("ended")
+        )
+        server.cut(false)
+        yield* over(apply)
+        expect(apply.results).toMatchObject([{ status: "ended", outcome: { exit: "cancelled" } }])
+        yield* agent.drained
+      }),
+    120_000
+  )
+
+  it.live(
+    "hands in state and journal of a Run that was settled meanwhile, and stops its tool",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server } = yield* staged
+        const snapshot = yield* snapshotOf(server, slowModule(60))
+        const agent = yield* startAgent(server, folder)
+        const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot))
+        yield* hears(apply, "working on 3")
+        apply.gone = "hand_in"
+        yield* eventually(
+          Effect.sync(() => apply.handedIn.length),
+          (count) => count === 1
+        )
+        const [left] = apply.handedIn
+        expect(left?.started.map(({ address }) => address)).toEqual(["terraform_data.first", "terraform_data.slow"])
+        expect(left?.possiblyCreated).toContain("terraform_data.slow")
+        expect(left?.state === undefined ? "" : new TextDecoder().decode(Redacted.value(left.state))).toContain("first")
+        yield* empty(folder)
+        expect(apply.results).toEqual([])
+        yield* agent.drained
+      }),
+    120_000
+  )
+
+  it.live(
+    "continues under a new session when the server has forgotten the old one",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server } = yield* staged
+        const snapshot = yield* snapshotOf(server, slowModule(2))
+        const agent = yield* startAgent(server, folder)
+        const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot))
+        yield* hears(apply, "working on 3")
+        server.forgetSessions()
+        yield* over(apply)
+        expect(apply.results).toMatchObject([{ outcome: { exit: "succeeded" } }])
+        expect(server.held.at(-1)).toMatchObject([{ stage: "started" }])
+        yield* agent.drained
+      }),
+    120_000
+  )
+
+  it.live(
+    "keeps secrets out of its folder, and sends none in clear",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server } = yield* staged
+        const snapshot = yield* snapshotOf(server, slowModule(1))
+        const agent = yield* startAgent(server, folder)
+        const plan = yield* planned(server, snapshot)
+        // The result waits, so that everything the agent keeps of a Run is there.
+        server.faults.push({ message: "Result", lost: "request", times: 1 })
+        const apply = yield* addApply(server, snapshot, plan)
+        yield* heard(apply, "Start")
+        yield* over(apply)
+        yield* empty(folder)
+        yield* agent.drained
+        const marks = [secretCanary, Buffer.from(secretCanary).toString("base64")]
+        const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+        expect(files.length).toBeGreaterThan(3)
+        for (const file of files) {
+          const text = readFileSync(join(file.parentPath, file.name), "latin1")
+          for (const mark of [...marks, tokenCanary]) expect(text.includes(mark)).toBe(false)
+        }
+        for (const body of server.captured) {
+          const text = Buffer.from(body).toString("latin1")
+          for (const mark of marks) expect(text.includes(mark)).toBe(false)
+        }
+        expect(server.captured.filter((body) => Buffer.from(body).includes(tokenCanary))).toHaveLength(1)
+      }),
+    120_000
+  )
+})

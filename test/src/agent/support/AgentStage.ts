@@ -1,0 +1,124 @@
+import { join } from "node:path"
+import { NodeServices } from "@effect/platform-node"
+import { Deferred, Effect, Fiber, Layer, Option, Redacted, Schema } from "effect"
+import { ApplyJob, PlanJob } from "../../../../runner/execution/RunJob.ts"
+import type { PlanOutcome } from "../../../../runner/execution/RunOutcome.ts"
+import { makeArchiveWriter } from "../../../../runner/snapshot/ArchiveWriter.ts"
+import { RunId } from "../../../../schema/records/Ids.ts"
+import { agentProcess } from "../../../../src/agent/AgentProcess.ts"
+import { platform } from "../../../../src/composition/Platform.ts"
+import { logging } from "../../../../src/observability/Logging.ts"
+import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
+import { terraform } from "../../../runner/execution/support/RunnerHarness.ts"
+import type { ScriptedServer } from "./ScriptedServer.ts"
+
+export const secretCanary = "input-canary-9f2c41d7"
+export const tokenCanary = "enrolment-token-canary"
+
+const encodePlan = Schema.encodeEffect(Schema.fromJsonString(PlanJob))
+const encodeApply = Schema.encodeEffect(Schema.fromJsonString(ApplyJob))
+
+/** A snapshot of these files, as the server stores it. */
+export const snapshotOf = Effect.fnUntraced(function* (server: ScriptedServer, files: Readonly<Record<string, string>>) {
+  const path = join(yield* temporaryFolder, "snapshot.tar.zst")
+  const { archiveDigest } = yield* Effect.gen(function* () {
+    const writer = yield* makeArchiveWriter(path, [])
+    for (const name of Object.keys(files).toSorted()) {
+      yield* writer.add({ path: name, executable: false }, new TextEncoder().encode(files[name]))
+    }
+    return yield* writer.finish
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  server.snapshots.set(archiveDigest, path)
+  return archiveDigest
+})
+
+let runs = 0
+const nextRunId = () => {
+  runs += 1
+  return RunId.make(`run_01${String(runs).padStart(24, "0")}`)
+}
+
+const common = (runId: RunId, snapshot: string) => ({
+  runId,
+  module: { snapshotDigest: snapshot, path: "." },
+  localModules: [],
+  tool: { name: terraform.name, version: terraform.version },
+  credentials: [],
+  selfContained: true,
+  network: false
+})
+
+/** A module whose inputs hold the canary, and that takes its time when it is applied. */
+export const slowModule = (seconds: number) => ({
+  "main.tf": `
+variable "password" {
+  type      = string
+  sensitive = true
+}
+resource "terraform_data" "first" { input = var.password }
+resource "terraform_data" "slow" {
+  depends_on = [terraform_data.first]
+  provisioner "local-exec" { command = "for i in $(seq ${seconds * 10}); do echo working on $i; sleep 0.1; done" }
+}
+resource "terraform_data" "last" { depends_on = [terraform_data.slow] }
+`
+})
+
+export const addPlan = Effect.fnUntraced(function* (server: ScriptedServer, snapshot: string) {
+  const runId = nextRunId()
+  const job = yield* encodePlan({
+    ...common(runId, snapshot),
+    mode: "create_or_update",
+    variables: { password: { value: Redacted.make(secretCanary), sensitive: true } }
+  })
+  return server.add({ runId, fence: 1, kind: "plan", job, snapshot, secrets: {} })
+})
+
+export const addApply = Effect.fnUntraced(function* (
+  server: ScriptedServer,
+  snapshot: string,
+  plan: { readonly outcome: PlanOutcome; readonly planFile: Uint8Array },
+  leaseSeconds = 60
+) {
+  const runId = nextRunId()
+  const job = yield* encodeApply({
+    ...common(runId, snapshot),
+    planFile: Redacted.make(new Uint8Array(0)),
+    planDigest: plan.outcome.planDigest,
+    secrets: plan.outcome.secrets
+  })
+  return server.add({
+    runId,
+    fence: 1,
+    kind: "apply",
+    job,
+    snapshot,
+    secrets: { plan_file: plan.planFile },
+    leaseSeconds
+  })
+})
+
+/** Starts an agent in this process. `drained` ends when it has ended everything. */
+export const startAgent = Effect.fnUntraced(function* (server: ScriptedServer, folder: string) {
+  const drain = yield* Deferred.make<void>()
+  const stop = yield* Deferred.make<void>()
+  const fiber = yield* agentProcess({
+    server: server.url,
+    pool: "eu",
+    folder,
+    places: 2,
+    name: "test",
+    labels: {},
+    token: Option.some(Redacted.make(tokenCanary)),
+    drain: Deferred.await(drain),
+    stop: Deferred.await(stop)
+  }).pipe(
+    Effect.provide(Layer.merge(platform, logging({ level: process.env["SVC_TEST_LOG"] ?? "none", format: "pretty" }))),
+    Effect.forkScoped
+  )
+  return {
+    fiber,
+    stop: Deferred.succeed(stop, undefined),
+    drained: Effect.andThen(Deferred.succeed(drain, undefined), Fiber.join(fiber))
+  }
+})

@@ -1,0 +1,354 @@
+import { createHash, randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { HttpRouter } from "effect/http"
+import { RpcSerialization, RpcServer } from "effect/rpc"
+import type { AgentKeys } from "../../../../schema/agent/AgentIdentity.ts"
+import type { HeldRun, HeldRunOrder, JobKind, ReportedEntry } from "../../../../schema/agent/AgentJob.ts"
+import { AgentProtocol } from "../../../../schema/agent/AgentProtocol.ts"
+import { Gone, Unauthorised } from "../../../../schema/agent/AgentRefusal.ts"
+import { agentRpcPath } from "../../../../schema/agent/Blob.ts"
+import { PoolName } from "../../../../schema/agent/PoolName.ts"
+import { AgentId, EvidenceId, type RunId } from "../../../../schema/records/Ids.ts"
+import { sealingKey } from "../../../../runner/agent/AgentKeyPair.ts"
+import { packContents, sealedFor, serverParty, unpackContents } from "../../../../runner/agent/BlobContents.ts"
+import { JobResult } from "../../../../runner/agent/JobResult.ts"
+import { openBlob, sealBlob } from "../../../../runner/agent/SealedBlob.ts"
+import { sealFor } from "../../../../runner/agent/SealedMessage.ts"
+import { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
+
+/** What the script knows of a Run, and what it heard. */
+export interface ScriptedRun {
+  readonly runId: RunId
+  readonly fence: number
+  readonly kind: JobKind
+  /** The job as JSON, without state and plan file. */
+  readonly job: string
+  readonly snapshot: string
+  readonly secrets: { readonly state?: Uint8Array; readonly plan_file?: Uint8Array }
+  leaseSeconds: number
+  offered: boolean
+  cancel: boolean
+  gone: "hand_in" | "discard" | undefined
+  readonly heard: Array<string>
+  readonly entries: Array<ReportedEntry>
+  lastBatch: number
+  readonly serials: Array<number>
+  readonly results: Array<JobResult>
+  readonly files: Map<string, Uint8Array>
+  readonly handedIn: Array<LeftOver>
+}
+
+/** A message whose request or answer is lost, so many times. */
+export interface Fault {
+  readonly message: string
+  readonly lost: "request" | "answer"
+  times: number
+}
+
+const installationId = "ins_scripted"
+const decodeResult = Schema.decodeEffect(Schema.fromJsonString(JobResult))
+const decodeLeft = Schema.decodeEffect(Schema.fromJsonString(LeftOver))
+const mostBytes = 512 * 1024 * 1024
+
+const pair = (name: "X25519" | "Ed25519") =>
+  crypto.subtle.generateKey({ name }, false, name === "X25519" ? ["deriveBits"] : ["sign", "verify"]).then((made) => {
+    if (!("publicKey" in made)) throw new Error("a pair of keys")
+    return made
+  })
+
+const raw = (key: CryptoKey) =>
+  crypto.subtle.exportKey("raw", key).then((bytes) => Buffer.from(bytes).toString("base64url"))
+
+const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`
+
+const collected = <E>(stream: Stream.Stream<Uint8Array, E>) =>
+  Effect.map(Stream.runCollect(stream), (chunks) => new Uint8Array(Buffer.concat(chunks)))
+
+/** A server that plays its part of the protocol in memory, over real HTTP, and loses messages on request. */
+export const scriptedServer = Effect.gen(function* () {
+  const [seal, sign] = yield* Effect.promise(() => Promise.all([pair("X25519"), pair("Ed25519")]))
+  const server: AgentKeys = yield* Effect.promise(async () => ({
+    seal: await raw(seal.publicKey),
+    sign: await raw(sign.publicKey)
+  }))
+  const runs: Array<ScriptedRun> = []
+  const snapshots = new Map<string, string>()
+  const faults: Array<Fault> = []
+  const captured: Array<Uint8Array> = []
+  const said: Array<string> = []
+  const held: Array<ReadonlyArray<HeldRun>> = []
+  const parts = new Map<string, Buffer>()
+  const sealedAnswers = new Map<string, Uint8Array>()
+  let agent: { readonly agentId: AgentId; readonly keys: AgentKeys } | undefined
+  let session = ""
+  let claimed: { readonly claim: string; readonly run: ScriptedRun } | undefined
+
+  const parties = () => ({ from: serverParty(installationId), to: agent?.agentId ?? "" })
+  const back = () => ({ from: agent?.agentId ?? "", to: serverParty(installationId) })
+  const runOf = (claim: { readonly runId: string; readonly fence: number }) =>
+    runs.find(({ fence, runId }) => runId === claim.runId && fence === claim.fence)
+
+  const own = Effect.fnUntraced(function* (
+    message: string,
+    claim: { readonly runId: string; readonly fence: number },
+    headers: Readonly<Record<string, string | undefined>>
+  ) {
+    yield* signedIn(headers)
+    const run = runOf(claim)
+    if (run === undefined || run.gone !== undefined) return yield* new Gone({ message: "gone" })
+    run.heard.push(message)
+    return run
+  })
+
+  const signedIn = (headers: Readonly<Record<string, string | undefined>>) =>
+    session !== "" && headers["authorization"] === `Bearer ${session}`
+      ? Effect.void
+      : new Unauthorised({ message: "no session", retry: true })
+
+  const opened = (run: ScriptedRun, kind: Parameters<typeof sealedFor>[2], digest: string) =>
+    collected(
+      openBlob(seal.privateKey, sealedFor(back(), run, kind), Stream.make(new Uint8Array(parts.get(digest) ?? [])))
+    ).pipe(
+      Effect.flatMap((packed) => (kind === "build" ? Effect.succeed(packed) : unpackContents(packed, mostBytes))),
+      Effect.orDie
+    )
+
+  const handlers = AgentProtocol.toLayer({
+    Challenge: () => Effect.succeed({ nonce: randomBytes(16).toString("hex") }),
+    Enrol: ({ keys, token }) =>
+      Effect.gen(function* () {
+        if (Redacted.value(token) !== "enrolment-token-canary") {
+          return yield* new Unauthorised({ message: "This enrolment token is not valid.", retry: false })
+        }
+        agent ??= { agentId: AgentId.make("agt_01000000000000000000000000"), keys }
+        return { agentId: agent.agentId, pool: PoolName.make("eu"), server, installationId }
+      }),
+    Hello: ({ held: named }) =>
+      Effect.sync(() => {
+        held.push(named)
+        session = randomBytes(16).toString("hex")
+        const orders = named.map((claim): HeldRunOrder => {
+          const run = runOf(claim)
+          return {
+            runId: claim.runId,
+            fence: claim.fence,
+            order: run === undefined ? "discard" : (run.gone ?? "continue"),
+            acknowledged: run?.lastBatch ?? 0,
+            cancel: run?.cancel ?? false,
+            ...(run === undefined ? {} : { leaseSeconds: run.leaseSeconds })
+          }
+        })
+        return {
+          session: Redacted.make(session),
+          sessionSeconds: 600,
+          pool: PoolName.make("eu"),
+          protocol: 1,
+          capabilities: [],
+          orders,
+          renewSeconds: 1,
+          serverTime: "2026-01-31T09:30:00.000Z"
+        }
+      }),
+    Next: ({ claim }, { headers }) =>
+      Effect.gen(function* () {
+        yield* signedIn(headers)
+        if (claimed?.claim !== claim) {
+          const run = runs.find(({ offered }) => !offered)
+          if (run === undefined) {
+            yield* Effect.sleep("100 millis")
+            return { drain: false }
+          }
+          run.offered = true
+          claimed = { claim, run }
+        }
+        const { run } = claimed
+        const sealedJob = yield* sealFor(
+          yield* sealingKey(agent?.keys.seal ?? ""),
+          sealedFor(parties(), run, "job"),
+          new TextEncoder().encode(run.job)
+        )
+        return {
+          drain: false,
+          offer: {
+            runId: run.runId,
+            fence: run.fence,
+            kind: run.kind,
+            leaseSeconds: run.leaseSeconds,
+            sealedJob,
+            snapshot: run.snapshot,
+            ...(run.secrets.state === undefined ? {} : { state: digestOf(run.secrets.state) }),
+            ...(run.secrets.plan_file === undefined ? {} : { planFile: digestOf(run.secrets.plan_file) })
+          }
+        }
+      }),
+    Accept: (claim, { headers }) => Effect.asVoid(own("Accept", claim, headers)),
+    Decline: ({ reason, ...claim }, { headers }) => Effect.asVoid(own(`Decline ${reason}`, claim, headers)),
+    Start: (claim, { headers }) => Effect.asVoid(own("Start", claim, headers)),
+    Renew: ({ held: named }, { headers }) =>
+      Effect.gen(function* () {
+        yield* signedIn(headers)
+        const mine = named.flatMap((claim) => runOf(claim) ?? [])
+        return {
+          drain: false,
+          leases: mine
+            .filter(({ gone }) => gone === undefined)
+            .map(({ cancel, fence, leaseSeconds, runId }) => ({ runId, fence, leaseSeconds, cancel })),
+          gone: mine.flatMap(({ cancel, fence, gone, lastBatch, runId }) =>
+            gone === undefined ? [] : [{ runId, fence, order: gone, acknowledged: lastBatch, cancel }]
+          )
+        }
+      }),
+    Report: ({ batch, ...claim }, { headers }) =>
+      Effect.gen(function* () {
+        const run = yield* own("Report", claim, headers)
+        if (batch.number === run.lastBatch + 1) {
+          run.lastBatch += 1
+          run.entries.push(...batch.entries)
+        }
+        return { acknowledged: run.lastBatch }
+      }),
+    Checkpoint: ({ blob, serial, ...claim }, { headers }) =>
+      Effect.gen(function* () {
+        const run = yield* own("Checkpoint", claim, headers)
+        yield* opened(run, "state", blob)
+        run.serials.push(serial)
+      }),
+    Result: ({ outcome, planFile, state, ...claim }, { headers }) =>
+      Effect.gen(function* () {
+        const run = yield* own("Result", claim, headers)
+        const text = new TextDecoder().decode(yield* opened(run, "outcome", outcome))
+        const result = yield* Effect.orDie(decodeResult(text))
+        if (planFile !== undefined) run.files.set("plan_file", yield* opened(run, "plan_file", planFile))
+        if (state !== undefined) run.files.set("state", yield* opened(run, "state", state))
+        run.results.push(result)
+      }),
+    HandIn: ({ leftOver, ...claim }, { headers }) =>
+      Effect.gen(function* () {
+        yield* signedIn(headers)
+        const run = runOf(claim)
+        if (run === undefined) return yield* new Gone({ message: "unknown" })
+        const text = new TextDecoder().decode(yield* opened(run, "left_over", leftOver))
+        run.handedIn.push(yield* Effect.orDie(decodeLeft(text)))
+        return { evidenceId: EvidenceId.make("evd_01000000000000000000000000") }
+      })
+  })
+
+  const web = HttpRouter.toWebHandler(
+    RpcServer.layerHttp({ group: AgentProtocol, path: agentRpcPath, protocol: "http", disableTracing: true }).pipe(
+      Layer.provide(handlers),
+      Layer.provide(RpcSerialization.layerNdjson)
+    ),
+    { disableLogger: true }
+  )
+  yield* Effect.addFinalizer(() => Effect.promise(() => web.dispose()))
+
+  const served = async (run: ScriptedRun, kind: string, digest: string): Promise<Uint8Array> => {
+    if (kind === "snapshot") return readFileSync(snapshots.get(digest) ?? "")
+    const known = sealedAnswers.get(digest)
+    if (known !== undefined) return known
+    const plain = kind === "state" ? run.secrets.state : run.secrets.plan_file
+    const key = await Effect.runPromise(sealingKey(agent?.keys.seal ?? ""))
+    const packed = await Effect.runPromise(packContents(plain ?? new Uint8Array(0)))
+    const sealed = await Effect.runPromise(
+      collected(sealBlob(key, sealedFor(parties(), run, kind === "state" ? "state" : "plan_file"), Stream.make(packed)))
+    )
+    sealedAnswers.set(digest, sealed)
+    return sealed
+  }
+
+  const put = (request: Request, body: Uint8Array, digest: string): Response => {
+    const [, from = "0", total = "0"] = /^bytes (\d+)-\d+\/(\d+)$/.exec(request.headers.get("content-range") ?? "") ?? []
+    const stored = parts.get(digest) ?? Buffer.alloc(0)
+    if (Number(from) <= stored.length && Number(from) + body.length > stored.length) {
+      parts.set(digest, Buffer.concat([stored.subarray(0, Number(from)), body]))
+    }
+    const now = parts.get(digest) ?? stored
+    if (now.length === Number(total) && digestOf(now) !== digest) return new Response(null, { status: 422 })
+    return Response.json({ storedBytes: now.length, complete: now.length === Number(total) })
+  }
+
+  const blob = async (request: Request, path: string, body: Uint8Array): Promise<Response> => {
+    const [, runId = "", fence = "", kind = "", digest = ""] = /^\/agent\/v1\/runs\/([^/]+)\/(\d+)\/([^/]+)\/(.+)$/.exec(path) ?? []
+    if (request.headers.get("authorization") !== `Bearer ${session}`) return new Response(null, { status: 401 })
+    const run = runOf({ runId, fence: Number(fence) })
+    if (run === undefined) return new Response(null, { status: 404 })
+    if (run.gone !== undefined && kind !== "left_over") return new Response(null, { status: 410 })
+    if (request.method === "PUT") return put(request, body, digest)
+    const bytes = await served(run, kind, digest)
+    const from = Number(/^bytes=(\d+)-$/.exec(request.headers.get("range") ?? "")?.[1] ?? 0)
+    return from === 0
+      ? new Response(new Uint8Array(bytes))
+      : new Response(new Uint8Array(bytes.subarray(from)), { status: 206 })
+  }
+
+  const lost = (message: string, when: Fault["lost"]): boolean => {
+    const fault = faults.find((one) => one.message === message && one.lost === when && one.times > 0)
+    if (fault !== undefined) fault.times -= 1
+    return fault !== undefined
+  }
+
+  let down = false
+  const http = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.serve({
+        hostname: "127.0.0.1",
+        port: 0,
+        fetch: async (request) => {
+          const { pathname } = new URL(request.url)
+          const body = new Uint8Array(await request.clone().arrayBuffer())
+          captured.push(body)
+          const isRpc = pathname === agentRpcPath
+          const message = isRpc
+            ? (/"tag":"([A-Za-z]+)"/.exec(new TextDecoder().decode(body))?.[1] ?? "")
+            : `${request.method} ${pathname.split("/")[6] ?? ""}`
+          said.push(message)
+          // As a proxy answers whose server is gone.
+          if (down || lost(message, "request")) return new Response(null, { status: 502 })
+          const answer = await (isRpc ? web.handler(request) : blob(request, pathname, body))
+          await answer.clone().arrayBuffer()
+          return down || lost(message, "answer") ? new Response(null, { status: 502 }) : answer
+        }
+      })
+    ),
+    (one) => Effect.promise(() => one.stop(true))
+  )
+
+  return {
+    url: http.url.origin,
+    runs,
+    snapshots,
+    faults,
+    captured,
+    said,
+    held,
+    /** The line is cut, or there again. */
+    cut: (isCut: boolean) => {
+      down = isCut
+    },
+    /** As after a restart: no session is known. */
+    forgetSessions: () => {
+      session = ""
+    },
+    add: (run: Pick<ScriptedRun, "runId" | "fence" | "kind" | "job" | "snapshot" | "secrets"> & { leaseSeconds?: number }) => {
+      const scripted: ScriptedRun = {
+        leaseSeconds: 60,
+        ...run,
+        offered: false,
+        cancel: false,
+        gone: undefined,
+        heard: [],
+        entries: [],
+        lastBatch: 0,
+        serials: [],
+        results: [],
+        files: new Map(),
+        handedIn: []
+      }
+      runs.push(scripted)
+      return scripted
+    }
+  }
+})
+
+export type ScriptedServer = Effect.Success<typeof scriptedServer>

@@ -1,0 +1,218 @@
+import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto"
+import { Context, Effect, Layer, Redacted, Schema, Stream } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientRequest, HttpEffect, HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import { RpcClient, RpcSerialization } from "effect/rpc"
+import { packContents, sealedFor, serverParty, unpackContents } from "../../../../runner/agent/BlobContents.ts"
+import { JobResult } from "../../../../runner/agent/JobResult.ts"
+import { openBlob, sealBlob } from "../../../../runner/agent/SealedBlob.ts"
+import { openSealed } from "../../../../runner/agent/SealedMessage.ts"
+import { ApplyJob, PlanJob } from "../../../../runner/execution/RunJob.ts"
+import { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
+import { type AgentFacts, agentProtocol } from "../../../../schema/agent/AgentIdentity.ts"
+import type { HeldRun, JobOffer, RunClaim } from "../../../../schema/agent/AgentJob.ts"
+import { AgentProtocol, helloText } from "../../../../schema/agent/AgentProtocol.ts"
+import { agentPath, agentRpcPath, type BlobKind, StoredBytes } from "../../../../schema/agent/Blob.ts"
+import { sealingKey } from "../../../../actors/pool/ServerKeys.ts"
+import type { ApiError } from "../../../../schema/errors/ApiError.ts"
+import { agentRoutes } from "../../../../src/http/AgentRoutes.ts"
+
+type Claim = typeof RunClaim.Type
+type Offer = typeof JobOffer.Type
+type Kind = Exclude<typeof BlobKind.Type, "snapshot">
+
+/** The routes of agents over the plane under test, on a port of their own. */
+export class AgentServer extends Context.Service<AgentServer, { readonly origin: string }>()("test/AgentServer") {
+  static readonly layer = Layer.effect(AgentServer, Effect.suspend(() => serving))
+}
+
+const serving = Effect.gen(function* () {
+  const services = yield* Effect.context<Exclude<Layer.Services<typeof agentRoutes>, HttpRouter.HttpRouter>>()
+  const application = agentRoutes.pipe(
+    Layer.provideMerge(HttpServer.layerServices),
+    Layer.provideMerge(Layer.succeedContext(services))
+  )
+  const answer = yield* HttpRouter.toHttpEffect(application)
+  const handler = HttpEffect.toWebHandler(answer.pipe(Effect.catchTag("ApiError", failed)))
+  const server = yield* Effect.acquireRelease(
+    Effect.sync(() => Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => handler(request) })),
+    (running) => Effect.promise(() => running.stop(true))
+  )
+  return { origin: `http://127.0.0.1:${server.port}` }
+})
+
+const failed = ({ message, status }: ApiError) => Effect.succeed(HttpServerResponse.jsonUnsafe({ message }, { status }))
+
+export const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`
+
+const raw = (key: KeyObject): string => key.export({ format: "jwk" }).x ?? ""
+
+const decodePlan = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(PlanJob)))
+const decodeApply = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(ApplyJob)))
+const encodeResult = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(JobResult)))
+const encodeLeftOver = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(LeftOver)))
+const decodeStored = Schema.decodeUnknownEffect(StoredBytes)
+
+export const machineFacts: AgentFacts = {
+  version: "1.0.0",
+  protocol: agentProtocol,
+  capabilities: [],
+  incarnation: "0".repeat(32),
+  hostname: "machine",
+  platform: "linux_amd64",
+  tools: [{ name: "terraform", version: "1.11.4" }],
+  isolation: "bubblewrap",
+  labels: {},
+  places: 4,
+  disk: { freeBytes: 1e9, totalBytes: 2e9, low: false },
+  draining: false
+}
+
+/** An agent that says what a test tells it to. */
+export const testAgent = Effect.fnUntraced(function* (
+  origin: string,
+  token: Redacted.Redacted,
+  given: Partial<AgentFacts> = {}
+) {
+  const signing = generateKeyPairSync("ed25519")
+  const sealing = generateKeyPairSync("x25519")
+  const keys = { sign: raw(signing.publicKey), seal: raw(sealing.publicKey) }
+  const opening = yield* Effect.promise(() =>
+    crypto.subtle.importKey("jwk", sealing.privateKey.export({ format: "jwk" }), { name: "X25519" }, false, [
+      "deriveBits"
+    ])
+  )
+  const facts: AgentFacts = { ...machineFacts, incarnation: randomBytes(16).toString("hex"), ...given }
+  const protocol = yield* Layer.build(
+    RpcClient.layerProtocolHttp({
+      url: origin,
+      transformClient: HttpClient.mapRequest((request) => HttpClientRequest.setUrl(request, `${origin}${agentRpcPath}`))
+    }).pipe(
+      Layer.provide(RpcSerialization.layerNdjson),
+      Layer.provide(FetchHttpClient.layer)
+    )
+  )
+  const client = yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
+  const enrolled = yield* client.Enrol({ token, name: "one", keys, facts })
+  const { agentId, installationId, server } = enrolled
+  let session = ""
+
+  const signed = (nonce: string) =>
+    sign(
+      null,
+      Buffer.from(helloText({ agentId, incarnation: facts.incarnation, nonce, installationId })),
+      createPrivateKey(signing.privateKey.export({ format: "pem", type: "pkcs8" }))
+    ).toString("base64url")
+
+  const hello = Effect.fnUntraced(function* (held: ReadonlyArray<typeof HeldRun.Type> = []) {
+    const { nonce } = yield* client.Challenge({ agentId })
+    const begun = yield* client.Hello({ agentId, nonce, signature: signed(nonce), facts, held: [...held] })
+    session = Redacted.value(begun.session)
+    return begun
+  })
+
+  const as = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.suspend(() => RpcClient.withHeaders(effect, { authorization: `Bearer ${session}` }))
+
+  const address = ({ fence, runId }: Claim, kind: string, digest: string) =>
+    `${origin}${agentPath}/runs/${runId}/${fence}/${kind}/${digest}`
+
+  const get = (claim: Claim, kind: string, digest: string, headers: Readonly<Record<string, string>> = {}) =>
+    Effect.promise(() =>
+      fetch(new Request(address(claim, kind, digest), { headers: { authorization: `Bearer ${session}`, ...headers } }))
+    )
+
+  const send = (claim: Claim, kind: string, digest: string, bytes: Uint8Array, from: number, total: number) =>
+    Effect.promise(() =>
+      fetch(
+        new Request(address(claim, kind, digest), {
+          method: "PUT",
+          headers: {
+            authorization: `Bearer ${session}`,
+            "content-range":
+              bytes.length === 0 ? `bytes */${total}` : `bytes ${from}-${from + bytes.length - 1}/${total}`
+          },
+          body: new Uint8Array(bytes)
+        })
+      )
+    )
+
+  const purpose = (claim: Claim, kind: Kind | "job", isOwn: boolean) =>
+    sealedFor(
+      isOwn ? { from: agentId, to: serverParty(installationId) } : { from: serverParty(installationId), to: agentId },
+      claim,
+      kind
+    )
+
+  /** Bytes sealed for the server. */
+  const sealed = Effect.fnUntraced(function* (claim: Claim, kind: Kind, plain: Uint8Array) {
+    const key = yield* sealingKey(server.seal)
+    const chunks = yield* Stream.runCollect(
+      sealBlob(key, purpose(claim, kind, true), Stream.make(yield* packContents(plain)))
+    )
+    return new Uint8Array(Buffer.concat(chunks))
+  })
+
+  const put = Effect.fnUntraced(function* (claim: Claim, kind: Kind, plain: Uint8Array) {
+    const bytes = yield* sealed(claim, kind, plain)
+    const digest = digestOf(bytes)
+    const half = Math.floor(bytes.length / 2)
+    yield* send(claim, kind, digest, bytes.subarray(0, half), 0, bytes.length)
+    // The answer of the first part was lost: the whole comes again.
+    const response = yield* send(claim, kind, digest, bytes, 0, bytes.length)
+    const stored = yield* decodeStored(yield* Effect.promise(() => response.json()))
+    if (!stored.complete) return yield* Effect.die(new Error(`${kind} is not complete`))
+    return digest
+  })
+
+  const fetched = Effect.fnUntraced(function* (claim: Claim, kind: Kind, digest: string) {
+    const response = yield* get(claim, kind, digest)
+    if (response.status !== 200) return yield* Effect.die(new Error(`${kind}: ${response.status}`))
+    const body = new Uint8Array(yield* Effect.promise(() => response.arrayBuffer()))
+    const chunks = yield* Stream.runCollect(openBlob(opening, purpose(claim, kind, false), Stream.make(body)))
+    return yield* unpackContents(new Uint8Array(Buffer.concat(chunks)), 1e9)
+  })
+
+  const opened = (offer: Offer) =>
+    Effect.map(openSealed(opening, purpose(offer, "job", false), offer.sealedJob), (bytes) =>
+      new TextDecoder().decode(bytes)
+    )
+
+  const claim = () => randomBytes(16).toString("hex")
+
+  const finish = Effect.fnUntraced(function* (
+    held: Claim,
+    result: JobResult,
+    more: { readonly lastBatch: number; readonly planFile?: string; readonly state?: string }
+  ) {
+    const outcome = yield* put(held, "outcome", new TextEncoder().encode(yield* encodeResult(result)))
+    const message = { ...held, outcome, ...more }
+    yield* as(client.Result(message))
+    // The answer was lost: the same again.
+    yield* as(client.Result(message))
+  })
+
+  const leftOver = Effect.fnUntraced(function* (held: Claim, left: LeftOver) {
+    const blob = yield* put(held, "left_over", new TextEncoder().encode(yield* encodeLeftOver(left)))
+    return yield* as(client.HandIn({ ...held, leftOver: blob }))
+  })
+
+  return {
+    agentId,
+    facts,
+    client,
+    hello,
+    as,
+    get,
+    send,
+    put,
+    sealed,
+    fetched,
+    claim,
+    finish,
+    leftOver,
+    planJob: (offer: Offer) => Effect.flatMap(opened(offer), decodePlan),
+    applyJob: (offer: Offer) => Effect.flatMap(opened(offer), decodeApply),
+    next: (name: string) => as(client.Next({ claim: name, freePlaces: 1 }))
+  }
+})
+export type TestAgent = Effect.Success<ReturnType<typeof testAgent>>
