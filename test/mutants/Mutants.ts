@@ -7,6 +7,7 @@ import { authorityMutants } from "./AuthorityMutants.ts"
 import { backupMutants } from "./BackupMutants.ts"
 import { credentialMutants } from "./CredentialMutants.ts"
 import { decisionMutants } from "./DecisionMutants.ts"
+import { embeddingMutants } from "./EmbeddingMutants.ts"
 import { exportMutants } from "./ExportMutants.ts"
 import { flowMutants } from "./FlowMutants.ts"
 import { identityMutants } from "./IdentityMutants.ts"
@@ -48,6 +49,7 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   exportMutants,
   importMutants,
   stateIndexMutants,
+  embeddingMutants,
   reviewMutants
 ]
 
