@@ -61,9 +61,10 @@ export const extensions: ReadonlyArray<Family> = [
     handOver,
     setAutomation
   }),
-  family("run-search", "Counts for the filters of Runs, and what a Run changes in the source.", {
+  family("run-search", "Counts for the filters of Runs, and what a Run changes in the source, and why.", {
     runFacets,
-    sourceChanges
+    sourceChanges,
+    changeCauses
   }),
   family("run-groups", "Cancelling a group of Runs.", { cancelGroup }),
   family("capsule-release", "A Capsule that the service no longer manages.", { release }),
