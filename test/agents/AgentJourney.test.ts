@@ -40,7 +40,7 @@ live(
       yield* world.held
       // The server dies while the tool works, and comes back at the same address.
       process.kill(world.first.pid, "SIGKILL")
-      yield* world.first.exitCode
+      yield* Effect.exit(world.first.exitCode)
       yield* world.serveAgain
       expect((yield* world.until(applyId, () => true)).status).toBe("running")
       yield* world.release

@@ -118,8 +118,6 @@ export const agentWorld = Effect.fn("agentWorld")(function* () {
         program,
         [
           "agent",
-          "--log",
-          "debug",
           "--server",
           first.url,
           "--pool",
@@ -140,7 +138,9 @@ export const agentWorld = Effect.fn("agentWorld")(function* () {
             SVC_PROVIDER_MIRROR_REQUIRED: "true"
           },
           stdout: "inherit",
-          stderr: "inherit"
+          stderr: "inherit",
+          // Asked to stop, it would end what it has first.
+          killSignal: "SIGKILL"
         }
       )
     )
