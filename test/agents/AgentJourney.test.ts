@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { Effect, type Layer, type Scope } from "effect"
 import { platform } from "../../src/composition/Platform.ts"
 import { it } from "../support/Effect.ts"
+import { readCloud } from "../crash/Ledger.ts"
 import { agentWorld, canaries } from "./support/AgentWorld.ts"
 
 const live = (
@@ -48,7 +49,7 @@ live(
       expect(apply).toMatchObject({ status: "succeeded" })
       expect(yield* world.capsule(capsuleId)).toMatchObject({ status: "active", currentStateGeneration: 1 })
       // Created once, and no secret in clear at either side.
-      expect(readdirSync(world.notesDir).filter((name) => name === "a" || name.startsWith("a."))).toHaveLength(1)
+      expect((yield* readCloud(world.notesDir)).created).toHaveLength(1)
       expect(filesWith(world.dataDir, canaries)).toEqual([])
       expect(filesWith(one.folder, canaries)).toEqual([])
     })
