@@ -18,7 +18,7 @@ import { AgentClaims, gone } from "./AgentClaims.ts"
 import { refusalOf } from "./AgentReports.ts"
 import { AgentEvidenceRow, JournalJson } from "./AgentRunRow.ts"
 
-const decodeLeftOver = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(LeftOver)))
+const decodeLeftOver = Schema.decodeUnknownEffect(Schema.fromJsonString(LeftOver))
 
 /** Where the settlement of the Run left its Capsule. */
 const Settled = rowShape({ state_version_id: Schema.NullOr(StateVersionId), generation: Schema.Int })

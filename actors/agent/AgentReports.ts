@@ -21,7 +21,7 @@ import { ResultJson, type StoredResult } from "./AgentRunRow.ts"
 type Claim = typeof RunClaim.Type
 type Line = Omit<RunLogEntry, "seq">
 
-const decodeResult = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(JobResult)))
+const decodeResult = Schema.decodeUnknownEffect(Schema.fromJsonString(JobResult))
 
 /** How a job ended, from the sealed blob that says so. */
 export const resultOf = (bytes: Redacted.Redacted<Uint8Array>) =>

@@ -14,9 +14,9 @@ export type PreparedJob =
   | { readonly kind: "apply"; readonly job: ApplyJob }
   | { readonly kind: "drift_check"; readonly job: DriftJob }
 
-const encodePlan = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(PlanJob)))
-const encodeApply = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(ApplyJob)))
-const encodeDrift = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(DriftJob)))
+const encodePlan = Schema.encodeEffect(Schema.fromJsonString(PlanJob))
+const encodeApply = Schema.encodeEffect(Schema.fromJsonString(ApplyJob))
+const encodeDrift = Schema.encodeEffect(Schema.fromJsonString(DriftJob))
 
 const noBytes = Redacted.make(new Uint8Array(0))
 

@@ -1,7 +1,9 @@
 import { expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { makeApplyExecution } from "../../../actors/execution/ApplyExecution.ts"
+import { makeApplySteps } from "../../../actors/execution/ApplyExecution.ts"
+import { inSteps } from "../../../actors/execution/RunSteps.ts"
+import { KillPoint } from "../../../actors/KillPoint.ts"
 import { OperatorConfigs, type OperatorConfigsShape } from "../../../actors/configuration/OperatorConfigs.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import type { RunRow } from "../../../actors/run/RunRow.ts"
@@ -97,7 +99,7 @@ const executed = Effect.fnUntraced(function* ({ around, operator = {}, plan, rul
       yield* sql`INSERT INTO approval_rules ${sql.insert({ id: world.ruleId, workspace_id: world.workspaceA, approvers: rule.approvers, role: "admin", plan_author_counts: rule.planAuthorCounts, commit_author_counts: 1, automation_counts: 0, created_at: at, updated_at: at })}`
       yield* sql`INSERT INTO run_approvals ${sql.insert({ run_id: planRunId, approver: world.ada, created_at: at })}`
     }
-    const execution = yield* makeApplyExecution
+    const execution = inSteps(yield* makeApplySteps, yield* KillPoint)
     const row = (yield* ledger.find(applyRunId)) ?? (yield* Effect.die("no Run"))
     const [before] = yield* sql`SELECT * FROM capsules WHERE id = ${world.capsuleId}`
     yield* execution(row, {

@@ -137,8 +137,8 @@ const simulated = (given: QueueLimits) => {
   const active: Array<RunningRun> = []
   const turns = new Map<string, number>()
   let clock = 0
-  const workspaceKey = (pool: SlotPool, workspaceId: string) => `${pool} ${workspaceId}`
-  const subjectKey = (pool: SlotPool, workspaceId: string, subject: string) => `${pool} ${workspaceId} ${subject}`
+  const workspaceKey = (pool: string, workspaceId: string) => `${pool} ${workspaceId}`
+  const subjectKey = (pool: string, workspaceId: string, subject: string) => `${pool} ${workspaceId} ${subject}`
   const tick = () => String((clock += 1)).padStart(6, "0")
   const state = (): QueueState => ({
     limits: given,

@@ -14,6 +14,7 @@ import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings
 import * as Database from "../../../src/database/Database.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
 import { temporaryFolder } from "../../support/ControlPlane.ts"
+import { noAgents } from "../support/NoAgents.ts"
 import { it } from "../../support/Effect.ts"
 import { namedRun, namedWorkspace } from "../../support/NamedIds.ts"
 import { type RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
@@ -23,7 +24,7 @@ const settings = { ...defaultRunSettings, runsFolder: "/nowhere", concurrency: 1
 /** One process after another on the same database. */
 const processAt = (folder: string) =>
   RunQueue.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer)),
+    Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer, noAgents)),
     Layer.provideMerge(RunLifecycle.layer),
     Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
     Layer.provide(Layer.succeed(RunSettings, settings)),

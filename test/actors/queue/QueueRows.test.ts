@@ -15,6 +15,7 @@ import { RunRow } from "../../../actors/run/RunRow.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import type { RunType } from "../../../schema/records/Run.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
+import { noAgents } from "../support/NoAgents.ts"
 import { suite } from "../../support/Effect.ts"
 import { setRun } from "../../support/HeldRuns.ts"
 import { namedRun, namedCapsule } from "../../support/NamedIds.ts"
@@ -33,7 +34,7 @@ const limits: QueueLimits = { runs: { places: 3, perWorkspace: 2 }, builds: { pl
 const database = () =>
   suite(
     RunQueue.layer.pipe(
-      Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer)),
+      Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer, noAgents)),
       Layer.provideMerge(RunLifecycle.layer),
       Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
       Layer.provide(Layer.succeed(RunSettings, settings)),

@@ -13,6 +13,7 @@ import { RunQueue } from "../../../actors/queue/RunQueue.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import type { RunType } from "../../../schema/records/Run.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
+import { noAgents } from "../support/NoAgents.ts"
 import { suite } from "../../support/Effect.ts"
 import { setRun } from "../../support/HeldRuns.ts"
 import { namedRun, namedCapsule } from "../../support/NamedIds.ts"
@@ -27,7 +28,7 @@ const settings = Layer.succeed(RunSettings, {
 
 const tests = suite(
   RunQueue.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer)),
+    Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer, noAgents)),
     Layer.provideMerge(RunLifecycle.layer),
     Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
     Layer.provide(settings),

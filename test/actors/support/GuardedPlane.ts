@@ -1,3 +1,4 @@
+import { noAgents } from "./NoAgents.ts"
 import { Effect, Layer, Redacted } from "effect"
 import { ApplySettlement } from "../../../actors/execution/ApplySettlement.ts"
 import { Approvals } from "../../../actors/approval/Approvals.ts"
@@ -43,6 +44,7 @@ import type { SnapshotRow, ReportRow } from "../../../actors/source/SourceRow.ts
 /** Runs and Capsules in a real database that holds all their state. */
 export const ledgers = Layer.mergeAll(
   Approvals.layer,
+  noAgents,
   RunLedger.layer,
   RunPreparations.layer,
   CapsuleLedger.layer

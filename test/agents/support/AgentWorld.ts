@@ -116,7 +116,17 @@ export const agentWorld = Effect.fn("agentWorld")(function* () {
     const start = spawner.spawn(
       ChildProcess.make(
         program,
-        ["agent", "--server", first.url, "--pool", "far", "--dir", `${folder}/${name}`, "--name", name],
+        [
+          "agent",
+          "--server",
+          first.url,
+          "--pool",
+          "far",
+          "--dir",
+          `${folder}/${name}`,
+          "--name",
+          name
+        ],
         {
           cwd: folder,
           extendEnv: false,
@@ -128,7 +138,9 @@ export const agentWorld = Effect.fn("agentWorld")(function* () {
             SVC_PROVIDER_MIRROR_REQUIRED: "true"
           },
           stdout: "inherit",
-          stderr: "inherit"
+          stderr: "inherit",
+          // Asked to stop, it would end what it has first.
+          killSignal: "SIGKILL"
         }
       )
     )
@@ -169,7 +181,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* () {
 
   /** Reads through a server that is away for a moment. */
   const until = (runId: RunId, isSo: (found: Effect.Success<ReturnType<typeof run>>) => boolean) =>
-    Effect.repeat(Effect.retry(run(runId), { schedule: often, times: 2000 }), { until: isSo, schedule: often })
+    Effect.repeat(Effect.retry(run(runId), { schedule: often, times: 400 }), { until: isSo, schedule: often })
 
   const approvedApply = Effect.fnUntraced(function* (planRunId: RunId) {
     const { planDigest } = yield* run(planRunId)
@@ -197,7 +209,10 @@ export const agentWorld = Effect.fn("agentWorld")(function* () {
     approvedApply,
     serveAgain: serve(new URL(first.url).host),
     hold: files.writeFileString(`${mirror.notesDir}/hold-apply-a`, ""),
-    held: Effect.repeat(files.exists(`${mirror.notesDir}/held-apply-a`), { until: (isHeld) => isHeld, schedule: often }),
+    held: Effect.repeat(files.exists(`${mirror.notesDir}/held-apply-a`), {
+      until: (isHeld) => isHeld,
+      schedule: often
+    }),
     release: files.remove(`${mirror.notesDir}/hold-apply-a`),
     capsule: (capsuleId: Effect.Success<typeof installed>["capsuleId"]) =>
       Effect.map(client.capsules.read({ params: { capsuleId } }), (answer) => answer.capsule),

@@ -19,6 +19,21 @@ const group_id = id("rgrp", "a")
 const grant_id = id("grt", "a")
 const team_id = id("team", "a")
 
+const agentFacts = JSON.stringify({
+  version: "1.0.0",
+  protocol: 1,
+  capabilities: [],
+  incarnation: "0".repeat(32),
+  hostname: "machine",
+  platform: "linux_amd64",
+  tools: [],
+  isolation: "bubblewrap",
+  labels: {},
+  places: 1,
+  disk: { freeBytes: 1, totalBytes: 2, low: false },
+  draining: false
+})
+
 const capsule = {
   workspace_id,
   project_id: id("prj", "a"),
@@ -609,6 +624,67 @@ export const representativeRows: ReadonlyArray<readonly [table: string, values: 
     }
   ],
   ["run_approvals", { run_id: plan, approver: "service", created_at: at }],
+  ["agent_pools", { name: "far", lease_seconds: 2700, created_at: at }],
+  ["agent_pool_workspaces", { pool: "far", workspace_id, assigned_at: at }],
+  [
+    "agent_enrolment_tokens",
+    { id: id("aet", "a"), pool: "far", secret_hash: "hash", uses_left: 0, created_at: at, expires_at: later }
+  ],
+  [
+    "agents",
+    {
+      id: id("agt", "a"),
+      pool: "far",
+      name: "one",
+      sign_key: "a".repeat(43),
+      seal_key: "b".repeat(43),
+      facts: agentFacts,
+      enrolment_token_id: id("aet", "a"),
+      enrolled_at: at,
+      last_contact_at: at
+    }
+  ],
+  [
+    "agent_sessions",
+    {
+      secret_hash: "hash",
+      agent_id: id("agt", "a"),
+      incarnation: "0".repeat(32),
+      draining: 0,
+      created_at: at,
+      expires_at: later
+    }
+  ],
+  [
+    "agent_runs",
+    {
+      run_id: apply,
+      fence: 1,
+      agent_id: id("agt", "a"),
+      claim: "0".repeat(32),
+      incarnation: "0".repeat(32),
+      kind: "apply",
+      platform: "linux_amd64",
+      lease_seconds: 2700,
+      offered_at: at
+    }
+  ],
+  [
+    "agent_evidence",
+    {
+      id: id("evd", "a"),
+      run_id: apply,
+      fence: 1,
+      agent_id: id("agt", "a"),
+      digest: `sha256:${"0".repeat(64)}`,
+      journal: JSON.stringify({ started: [], completed: [], possiblyCreated: [] }),
+      received_at: at
+    }
+  ],
+  [
+    "agent_server_keys",
+    { id: "current", sign_key: "a".repeat(43), seal_key: "b".repeat(43), sealed_keys: "sealed", created_at: at }
+  ],
   ["connection_holds", { run_id: plan, connection_id, version: 1 }],
   ["retention_tallies", { workspace_id, kind: "runs", records: 1, bytes: 2 }],
   ["former_connection_values", { connection_id, version: 1, sealed_values: "sealed" }],

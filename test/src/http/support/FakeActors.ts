@@ -1,4 +1,15 @@
 import { Brand, Effect, Layer, Redacted } from "effect"
+import { AgentBlobs } from "../../../../actors/agent/AgentBlobs.ts"
+import { AgentClaims } from "../../../../actors/agent/AgentClaims.ts"
+import { AgentEvidence } from "../../../../actors/agent/AgentEvidence.ts"
+import { AgentFiles } from "../../../../actors/agent/AgentFiles.ts"
+import { AgentMonitor } from "../../../../actors/agent/AgentMonitor.ts"
+import { AgentOffers } from "../../../../actors/agent/AgentOffers.ts"
+import { AgentReports } from "../../../../actors/agent/AgentReports.ts"
+import { AgentSettlement } from "../../../../actors/agent/AgentSettlement.ts"
+import { AgentSessions } from "../../../../actors/pool/AgentSessions.ts"
+import { Pools } from "../../../../actors/pool/Pools.ts"
+import { RunLedger } from "../../../../actors/run/RunLedger.ts"
 import { Passkeys } from "../../../../actors/account/Passkeys.ts"
 import { PasswordSignIn } from "../../../../actors/account/PasswordSignIn.ts"
 import { AccountNotices } from "../../../../actors/account/AccountNotices.ts"
@@ -222,4 +233,19 @@ const authenticator = Layer.succeed(Authenticator, {
   host: () => Effect.fail(new ApiError({ code: "unauthenticated", message: "The account is unknown." }))
 })
 
-export const fakeActors = Layer.mergeAll(actors, people, authenticator)
+/** No pool: the paths of agents do not exist. */
+const agents = Layer.mergeAll(
+  Layer.mock(Pools)({ exist: Effect.succeed(false) }),
+  Layer.mock(AgentBlobs)({}),
+  Layer.mock(AgentClaims)({}),
+  Layer.mock(AgentEvidence)({}),
+  Layer.mock(AgentFiles)({}),
+  Layer.mock(AgentMonitor)({}),
+  Layer.mock(AgentOffers)({}),
+  Layer.mock(AgentReports)({}),
+  Layer.mock(AgentSessions)({}),
+  Layer.mock(AgentSettlement)({}),
+  Layer.mock(RunLedger)({})
+)
+
+export const fakeActors = Layer.mergeAll(actors, agents, people, authenticator)

@@ -1,6 +1,14 @@
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto"
 import { Context, Effect, Layer, Redacted, Schema, Stream } from "effect"
-import { FetchHttpClient, HttpClient, HttpClientRequest, HttpEffect, HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import {
+  FetchHttpClient,
+  HttpClient,
+  HttpClientRequest,
+  HttpEffect,
+  HttpRouter,
+  HttpServer,
+  HttpServerResponse
+} from "effect/http"
 import { RpcClient, RpcSerialization } from "effect/rpc"
 import { packContents, sealedFor, serverParty, unpackContents } from "../../../../runner/agent/BlobContents.ts"
 import { JobResult } from "../../../../runner/agent/JobResult.ts"
@@ -13,7 +21,7 @@ import type { HeldRun, JobOffer, RunClaim } from "../../../../schema/agent/Agent
 import { AgentProtocol, helloText } from "../../../../schema/agent/AgentProtocol.ts"
 import { agentPath, agentRpcPath, type BlobKind, StoredBytes } from "../../../../schema/agent/Blob.ts"
 import { sealingKey } from "../../../../actors/pool/ServerKeys.ts"
-import type { ApiError } from "../../../../schema/errors/ApiError.ts"
+import { ApiError } from "../../../../schema/errors/ApiError.ts"
 import { agentRoutes } from "../../../../src/http/AgentRoutes.ts"
 
 type Claim = typeof RunClaim.Type
@@ -22,7 +30,10 @@ type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
 /** The routes of agents over the plane under test, on a port of their own. */
 export class AgentServer extends Context.Service<AgentServer, { readonly origin: string }>()("test/AgentServer") {
-  static readonly layer = Layer.effect(AgentServer, Effect.suspend(() => serving))
+  static readonly layer = Layer.effect(
+    AgentServer,
+    Effect.suspend(() => serving)
+  )
 }
 
 const serving = Effect.gen(function* () {
@@ -32,7 +43,7 @@ const serving = Effect.gen(function* () {
     Layer.provideMerge(Layer.succeedContext(services))
   )
   const answer = yield* HttpRouter.toHttpEffect(application)
-  const handler = HttpEffect.toWebHandler(answer.pipe(Effect.catchTag("ApiError", failed)))
+  const handler = HttpEffect.toWebHandler(Effect.catch(answer, failed))
   const server = yield* Effect.acquireRelease(
     Effect.sync(() => Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => handler(request) })),
     (running) => Effect.promise(() => running.stop(true))
@@ -40,16 +51,17 @@ const serving = Effect.gen(function* () {
   return { origin: `http://127.0.0.1:${server.port}` }
 })
 
-const failed = ({ message, status }: ApiError) => Effect.succeed(HttpServerResponse.jsonUnsafe({ message }, { status }))
+const failed = (error: unknown) =>
+  Effect.succeed(HttpServerResponse.empty({ status: error instanceof ApiError ? error.status : 500 }))
 
 export const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`
 
 const raw = (key: KeyObject): string => key.export({ format: "jwk" }).x ?? ""
 
-const decodePlan = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(PlanJob)))
-const decodeApply = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(ApplyJob)))
-const encodeResult = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(JobResult)))
-const encodeLeftOver = Schema.encodeEffect(Schema.fromJsonString(Schema.toCodecJson(LeftOver)))
+const decodePlan = Schema.decodeUnknownEffect(Schema.fromJsonString(PlanJob))
+const decodeApply = Schema.decodeUnknownEffect(Schema.fromJsonString(ApplyJob))
+const encodeResult = Schema.encodeEffect(Schema.fromJsonString(JobResult))
+const encodeLeftOver = Schema.encodeEffect(Schema.fromJsonString(LeftOver))
 const decodeStored = Schema.decodeUnknownEffect(StoredBytes)
 
 export const machineFacts: AgentFacts = {
@@ -86,10 +98,7 @@ export const testAgent = Effect.fnUntraced(function* (
     RpcClient.layerProtocolHttp({
       url: origin,
       transformClient: HttpClient.mapRequest((request) => HttpClientRequest.setUrl(request, `${origin}${agentRpcPath}`))
-    }).pipe(
-      Layer.provide(RpcSerialization.layerNdjson),
-      Layer.provide(FetchHttpClient.layer)
-    )
+    }).pipe(Layer.provide(RpcSerialization.layerNdjson), Layer.provide(FetchHttpClient.layer))
   )
   const client = yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
   const enrolled = yield* client.Enrol({ token, name: "one", keys, facts })
