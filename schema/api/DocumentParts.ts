@@ -1,6 +1,6 @@
 import { errorStatuses } from "../errors/ApiError.ts"
 import { securitySchemes } from "./AccessDescription.ts"
-import { isObject, type JsonObject, withItems } from "./DocumentSchemas.ts"
+import { isObject, type JsonObject, withoutNull, withPlainSchemas } from "./DocumentSchemas.ts"
 import { isRequiredKey } from "./IdempotencyHeaders.ts"
 import { numberOf } from "./WholeNumber.ts"
 
@@ -115,6 +115,14 @@ const documentedParameter = (parameter: unknown): unknown => {
   }
 }
 
+const documentedBody = (body: unknown): unknown => {
+  if (!isObject(body) || !isObject(body["content"])) return body
+  const json = body["content"]["application/json"]
+  if (!isObject(json) || !isObject(json["schema"])) return body
+  const { optional, schema } = withoutNull(json["schema"])
+  return { ...body, content: { ...body["content"], "application/json": { ...json, schema } }, required: !optional }
+}
+
 /** An operation as the document has it, for everything that its declaration cannot say by its schemas alone. */
 export const documentedOperation = (
   operation: JsonObject,
@@ -122,6 +130,7 @@ export const documentedOperation = (
 ): JsonObject => ({
   ...operation,
   parameters: Array.isArray(operation["parameters"]) ? operation["parameters"].map(documentedParameter) : [],
+  ...(operation["requestBody"] === undefined ? {} : { requestBody: documentedBody(operation["requestBody"]) }),
   security,
   responses: documentedResponses(operation["responses"])
 })
@@ -152,7 +161,7 @@ export const withPages = (operation: JsonObject): JsonObject => {
 export const withDocumentParts = (document: JsonObject): JsonObject => {
   const components = isObject(document["components"]) ? document["components"] : {}
   const schemas = isObject(components["schemas"]) ? components["schemas"] : {}
-  return withItems({
+  return withPlainSchemas({
     ...document,
     components: { ...components, schemas, responses: sharedResponses, headers, securitySchemes }
   })

@@ -22,7 +22,14 @@ interface Endpoint {
   readonly path: string
 }
 
-const family = (name: string, summary: string, endpoints: Readonly<Record<string, Endpoint>>): Extension => ({
+/** A family, whether it is on or off. */
+export type Family = Omit<Extension, "enabled">
+
+/** The families that an operator may turn off: each moves state or whole Capsules across the edge of the installation. */
+export const optionalFamilies = ["state-uploads", "backup-imports", "exports"] as const
+export type OptionalFamily = (typeof optionalFamilies)[number]
+
+const family = (name: string, summary: string, endpoints: Readonly<Record<string, Endpoint>>): Family => ({
   name,
   summary,
   endpoints: Object.values(endpoints).map(({ method, path }) => `${method} ${path}`)
@@ -34,7 +41,7 @@ const { cancelGroup, changeCauses, sourceChanges } = RunsApi.endpoints
 const { handOver, runFacets, setAutomation } = WorkspacesApi.endpoints
 
 /** The families of endpoints beyond sections 1 to 9 of the specification, which a client may find on one server and not on another. */
-export const extensions: ReadonlyArray<Extension> = [
+export const extensions: ReadonlyArray<Family> = [
   family("invitations", "Invitations to a Workspace, by link or by mail.", InvitationsApi.endpoints),
   family("teams", "Teams of a Workspace and their roles.", TeamsApi.endpoints),
   family("approval-rules", "How many people have to approve what.", ApprovalsApi.endpoints),

@@ -32,7 +32,8 @@ const httpSettings = (settings: Settings) =>
       features: { ...implementedFeatures, oauth_helpers: helpers.length > 0 },
       auth: { oidc: upstreamProvider(settings) !== undefined, password: settings.passwordSignIn === "on" },
       oidcClientId: settings.oidcClientId,
-      corsOrigins: settings.corsOrigins
+      corsOrigins: settings.corsOrigins,
+      familiesOff: settings.familiesOff
     }))
   )
 

@@ -1,4 +1,5 @@
 import { Config, Effect, Option, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { optionalFamilies } from "../../schema/api/Extensions.ts"
 import { ByteSize } from "../../schema/records/ByteSize.ts"
 import { EmailAddress } from "../../actors/account/EmailAddress.ts"
 import { MailLanguage } from "../../actors/mail/MailTexts.ts"
@@ -69,7 +70,7 @@ const partsOf = (text: string): ReadonlyArray<string> =>
     .map((part) => part.trim())
     .filter((part) => part !== "")
 
-const commaSeparated = (item: Schema.Codec<string, string>) =>
+const commaSeparated = <Item extends string>(item: Schema.Codec<Item, string>) =>
   Schema.String.pipe(
     Schema.decodeTo(
       Schema.Array(item),
@@ -107,6 +108,7 @@ const settingFields = {
   plainHttp: Schema.Literals(["loopback", "anywhere"]),
   trustedProxies: commaSeparated(AddressRange),
   corsOrigins: commaSeparated(ExactOrigin),
+  familiesOff: commaSeparated(Schema.Literals(optionalFamilies)),
   name: Text,
   passwordSignIn: Schema.Literals(["on", "off"]),
   upstreamOidcIssuer: Schema.optionalKey(IssuerUrl),

@@ -17,6 +17,7 @@ const Parameter = Schema.Struct({ name: Schema.String, required: Schema.Boolean,
 const Operation = Schema.Struct({
   operationId: Schema.String,
   parameters: Schema.Array(Parameter),
+  requestBody: Schema.optionalKey(Schema.Json),
   responses: Schema.Record(Schema.String, Schema.Json)
 })
 const Document = Schema.Struct({
@@ -124,6 +125,16 @@ describe("the description", () => {
     }
     for (const response of Object.values(components.responses)) expect(response).toMatchObject({ headers: id })
     expect(components.responses).toMatchObject({ RateLimited: { headers: wait }, Unavailable: { headers: wait } })
+  })
+
+  test("leaves out no type: an object without fields is one, and such a body may be left out", () => {
+    expect(JSON.stringify(json)).not.toContain('"not":{"type":"null"}')
+    const empty = { schema: { type: "object", additionalProperties: false } }
+    expect(paths["/api/v1/runs/{runId}/apply"]?.["post"]?.requestBody).toEqual({
+      content: { "application/json": empty },
+      required: false
+    })
+    expect(paths["/api/v1/runs/{runId}/approve"]?.["post"]?.requestBody).toMatchObject({ required: true })
   })
 
   test("has examples that real servers answered, each as its schema says", () => {

@@ -12,32 +12,36 @@ export interface SeenAnswer {
   readonly body?: string | undefined
 }
 
-const root = "https://svc.example.test/openapi"
+const components = "#/components/schemas/"
+const idOf = (name: string) => `https://svc.example.test/schemas/${name}`
 
+const withIds = (schema: Schema.Json): Schema.Json => {
+  if (Array.isArray(schema)) return schema.map(withIds)
+  if (typeof schema !== "object" || schema === null) return schema
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) => [
+      key,
+      key === "$ref" && typeof value === "string" ? idOf(value.slice(components.length)) : withIds(value)
+    ])
+  )
+}
+
+// Each component is a schema of its own, so that it is compiled once and not for every answer that refers to it.
 const makeAjv = () => {
   const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false })
-  ajv.addSchema({ $id: root, components: { schemas: serverDescription().schemas } })
+  for (const [name, schema] of Object.entries(serverDescription().schemas)) {
+    ajv.addSchema(Object(withIds(schema)), idOf(name))
+  }
   return ajv
 }
 let made: ReturnType<typeof makeAjv> | undefined
 const compiled = new WeakMap<object, ValidateFunction>()
 
-const withRoot = (schema: Schema.Json): Schema.Json => {
-  if (Array.isArray(schema)) return schema.map(withRoot)
-  if (typeof schema !== "object" || schema === null) return schema
-  return Object.fromEntries(
-    Object.entries(schema).map(([key, value]) => [
-      key,
-      key === "$ref" && typeof value === "string" ? `${root}${value}` : withRoot(value)
-    ])
-  )
-}
-
 const validatorOf = (schema: Schema.Json): ValidateFunction => {
   const key = typeof schema === "object" && schema !== null ? schema : {}
   const known = compiled.get(key)
   if (known !== undefined) return known
-  const validate = (made ??= makeAjv()).compile(Object(withRoot(schema)))
+  const validate = (made ??= makeAjv()).compile(Object(withIds(schema)))
   compiled.set(key, validate)
   return validate
 }
