@@ -37,7 +37,7 @@ const family = (name: string, summary: string, endpoints: Readonly<Record<string
 
 const { autoUpdateDecisions, reconcilePlan, release } = CapsulesApi.endpoints
 const { latestRuns, needs } = DashboardApi.endpoints
-const { cancelGroup, sourceChanges } = RunsApi.endpoints
+const { cancelGroup, changeCauses, sourceChanges } = RunsApi.endpoints
 const { handOver, runFacets, setAutomation } = WorkspacesApi.endpoints
 
 /** The families of endpoints beyond sections 1 to 9 of the specification, which a client may find on one server and not on another. */
@@ -63,6 +63,7 @@ export const extensions: ReadonlyArray<Family> = [
   }),
   family("run-search", "Counts for the filters of Runs, and what a Run changes in the source.", {
     runFacets,
+    changeCauses,
     sourceChanges
   }),
   family("run-groups", "Cancelling a group of Runs.", { cancelGroup }),
