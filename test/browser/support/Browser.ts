@@ -24,7 +24,10 @@ export interface TestBrowser {
 }
 
 /** Debian's Chromium, headless, with its own profile that is removed afterwards. */
-export const startBrowser = async (flags: ReadonlyArray<string> = []): Promise<TestBrowser> => {
+export const startBrowser = (): Promise<TestBrowser> => startBrowserWith([])
+
+/** With further switches of Chromium. */
+export const startBrowserWith = async (flags: ReadonlyArray<string>): Promise<TestBrowser> => {
   const profile = await mkdtemp(join(tmpdir(), "dashboard-browser-"))
   const browser = await chromium.launch({
     executablePath: "/usr/bin/chromium",
