@@ -51,7 +51,7 @@ const inPerson = (access: WorkspaceAccess): string => {
   return access.session === true ? ", signed in; tokens are refused" : ""
 }
 
-const whoeverIsSignedIn = (access: Extract<AccessRule, { kind: "account" }>) =>
+const anySignedInPerson = (access: Extract<AccessRule, { kind: "account" }>) =>
   [
     access.credential === "session" ? "a signed-in person; tokens are refused" : "any valid credential",
     ...(access.wholeAccount === true ? ["not one that is bound to a Workspace"] : [])
@@ -65,7 +65,7 @@ export const accessSentence = (access: AccessRule): string => {
     case "token":
       return "**Access:** the presented bearer token itself."
     case "account":
-      return `**Access:** ${whoeverIsSignedIn(access)}.`
+      return `**Access:** ${anySignedInPerson(access)}.`
     case "workspace":
       return `**Access:** active members with the role ${access.role} or more${inPerson(access)}.`
   }

@@ -46,7 +46,7 @@ export const readiness = Effect.gen(function* () {
   const storage = yield* StorageSpace
   const installation = Effect.provideService(readInstallation, SqlClient.SqlClient, sql)
   const opened = yield* Effect.option(installation)
-  let told: Readiness = "ready"
+  let lastReported: Readiness = "ready"
 
   const look = Effect.gen(function* () {
     const file = yield* presence.look
@@ -61,8 +61,8 @@ export const readiness = Effect.gen(function* () {
   return Effect.suspend((): Effect.Effect<Readiness> => {
     if (draining.begun()) return Effect.succeed("draining")
     return Effect.tap(look, (state) => {
-      if (state === told) return Effect.void
-      told = state
+      if (state === lastReported) return Effect.void
+      lastReported = state
       if (state === "storage_full") {
         return Effect.logError(
           "The disk of the data folder is full: writes are refused until there is room. Nothing has to be restarted."

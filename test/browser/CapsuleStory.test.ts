@@ -87,7 +87,7 @@ describe("a capsule tells its story", () => {
       await go(`/w/acme/runs/${reviewRun}`, "[data-testid=why]")
       const panel = page.getByTestId("why-changed")
       await panel.getByText(words.since).waitFor()
-      await panel.getByText(words.input({ kind: "input", input: "office_range", change: "changed" })).waitFor()
+      await panel.getByText(words.input("office_range", "changed")).waitFor()
       const whyOf = (address: string) => page.locator(".change", { hasText: address }).getByTestId("why")
       await whyOf("aws_iam_policy.deploy").getByText(words.because(words.driftHere)).waitFor()
       const possible = await whyOf("ingress").innerText()

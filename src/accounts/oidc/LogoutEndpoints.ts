@@ -78,7 +78,7 @@ const language = (parameters: Parameters) =>
     pageLanguage(parameters.get("ui_locales"), headers["accept-language"])
   )
 
-const said = Effect.fnUntraced(function* (
+const statusPage = Effect.fnUntraced(function* (
   parameters: Parameters,
   text: "logoutDone" | "logoutNothing" | "stayedSignedIn"
 ) {
@@ -97,10 +97,10 @@ const end = Effect.fnUntraced(function* (
   onward: HttpServerResponse.HttpServerResponse | undefined,
   parameters: Parameters
 ) {
-  if (visiting === undefined) return onward ?? (yield* said(parameters, "logoutNothing"))
+  if (visiting === undefined) return onward ?? (yield* statusPage(parameters, "logoutNothing"))
   const sessions = yield* Sessions
   yield* Effect.ignore(sessions.revoke(visiting.subject, visiting.sessionId, yield* currentRequestId))
-  return yield* withoutSession(onward ?? (yield* said(parameters, "logoutDone")))
+  return yield* withoutSession(onward ?? (yield* statusPage(parameters, "logoutDone")))
 })
 
 const ask = Effect.fnUntraced(function* (visiting: Visitor, parameters: Parameters) {
@@ -142,7 +142,7 @@ const decide = Effect.gen(function* () {
   if (visiting !== undefined && !(yield* formTokenHolds(visiting, form, encoded, sent.get("token")))) {
     return yield* refuse("invalid_request", "The page was shown to another session. Start again.")
   }
-  if (visiting !== undefined && sent.get("decision") !== "leave") return yield* said(parameters, "stayedSignedIn")
+  if (visiting !== undefined && sent.get("decision") !== "leave") return yield* statusPage(parameters, "stayedSignedIn")
   const onward = returnTo === undefined ? undefined : leavingPage(yield* language(parameters), returnTo)
   return yield* end(visiting, onward, parameters)
 })

@@ -6,7 +6,7 @@ import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import { runsQuery, sourceQuery } from "../../api/Queries.ts"
 import type { Capsule } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
-import { Sum } from "../../app/RunList.tsx"
+import { Sum } from "../../ui/Sum.tsx"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { LinkButton } from "../../ui/Button.tsx"
 import { CommitLine } from "../../ui/Commit.tsx"
@@ -39,16 +39,24 @@ const RunLink = ({ id, children }: { readonly id: string; readonly children: Rea
   )
 }
 
+interface CommitFacts {
+  /** The Git address of the Source. */
+  readonly url: string | undefined
+  /** `false` where there is no room for it. */
+  readonly withAuthor: boolean
+}
+
 const CommitStep = ({
   run: { commitDescription, resolvedCommit },
-  url
-}: Pick<HistoryLine, "run"> & { readonly url: string | undefined }) => {
+  url,
+  withAuthor
+}: Pick<HistoryLine, "run"> & CommitFacts) => {
   const words = useWords(commitWords)
   if (resolvedCommit === undefined) return <Step name="commit">{null}</Step>
   const link = url === undefined ? undefined : commitLink(url, resolvedCommit)
   return (
     <Step name="commit">
-      <CommitLine id={resolvedCommit} description={commitDescription} />
+      <CommitLine id={resolvedCommit} description={commitDescription} withAuthor={withAuthor} />
       {link === undefined ? null : (
         <a href={link} target="_blank" rel="noreferrer noopener" aria-label={words.open(shortCommit(resolvedCommit))}>
           <Icon name="external" />
@@ -138,11 +146,11 @@ const DriftStep = ({ line: { apply, checks } }: { readonly line: HistoryLine }) 
   )
 }
 
-const Lines = ({ lines, url }: { readonly lines: ReadonlyArray<HistoryLine>; readonly url: string | undefined }) => (
+const Lines = ({ lines, ...facts }: CommitFacts & { readonly lines: ReadonlyArray<HistoryLine> }) => (
   <ol className="history">
     {lines.map((line) => (
       <li key={line.run.id}>
-        <CommitStep run={line.run} url={url} />
+        <CommitStep run={line.run} {...facts} />
         <PlanStep run={line.run} />
         <ApprovalStep line={line} />
         <ApplyStep line={line} />
@@ -189,7 +197,7 @@ export const RecentHistory = ({ capsule }: { readonly capsule: Capsule }) => {
           return lines.length === 0 ? (
             <Empty icon="run" title={words.none} />
           ) : (
-            <Lines lines={lines.slice(0, newest)} url={url} />
+            <Lines lines={lines.slice(0, newest)} url={url} withAuthor={false} />
           )
         }}
       </Loadable>
@@ -210,7 +218,11 @@ export const CapsuleHistory = ({ capsule }: { readonly capsule: Capsule }) => {
               pages.flatMap(({ runs }) => runs),
               pages.flatMap(({ folded }) => folded ?? [])
             )
-            return lines.length === 0 ? <Empty icon="run" title={words.none} /> : <Lines lines={lines} url={url} />
+            return lines.length === 0 ? (
+              <Empty icon="run" title={words.none} />
+            ) : (
+              <Lines lines={lines} url={url} withAuthor />
+            )
           }}
         </Loadable>
       </Panel>

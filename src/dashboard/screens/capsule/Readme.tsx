@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { useQuery } from "@tanstack/react-query"
 import { readmeQuery } from "../../api/ReadmeQueries.ts"
 import { sourceQuery } from "../../api/Queries.ts"

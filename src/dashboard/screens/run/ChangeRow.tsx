@@ -6,7 +6,7 @@ import { visibleText } from "../../value-difference/VisibleText.ts"
 import { useWords } from "../../words/Words.ts"
 import { AttributeList } from "./AttributeList.tsx"
 import { type ChangeKind, changeKind, splitAddress } from "./PlanDiff.ts"
-import { RowWhy } from "./RowWhy.tsx"
+import { RowWhy } from "./Why.tsx"
 import { planWords } from "./PlanWords.ts"
 
 export const ChangeSign = ({ kind }: { readonly kind: ChangeKind }) => (

@@ -1,4 +1,4 @@
-import type { Run, RunEvent, RunStatus } from "../../api/Types.ts"
+import type { Run, RunStatus } from "../../api/Types.ts"
 
 /** The state in which an event leaves a Run that is not under way; an approval may be one of several. */
 const restsAt: Readonly<Record<string, RunStatus>> = {
@@ -14,7 +14,7 @@ const restsAt: Readonly<Record<string, RunStatus>> = {
 /** Whether a Run that was read stands where these events left it, so that they are a replay of what it says. */
 export const saysAlready = (
   run: Pick<Run, "status"> | undefined,
-  events: ReadonlyArray<Pick<RunEvent, "kind">>
+  events: ReadonlyArray<{ readonly kind: string }>
 ): boolean => {
   const last = events.findLast(({ kind }) => kind.startsWith("run."))
   return run !== undefined && last !== undefined && restsAt[last.kind] === run.status

@@ -32,6 +32,10 @@ export const changeKind = (change: Pick<ResourceChange, "actions" | "importing" 
   return previousAddress === undefined ? "none" : "move"
 }
 
+/** How many resources get another address and nothing else: the tool's summary does not count them. */
+export const movesOf = (changes: ReadonlyArray<ResourceChange>): number =>
+  changes.filter((change) => changeKind(change) === "move").length
+
 /** Whether the existing object goes away, for good or for a successor. */
 export const isLoss = (kind: ChangeKind): boolean => kind === "destroy" || kind === "replace"
 

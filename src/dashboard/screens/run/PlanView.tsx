@@ -9,7 +9,7 @@ import { VerbIcon } from "../../ui/VerbIcon.tsx"
 import { useWords } from "../../words/Words.ts"
 import { ValueChange } from "./AttributeList.tsx"
 import { ChangeRow, ChangeSign } from "./ChangeRow.tsx"
-import { type ChangeKind, changeKind, diffOf, isLoss, isShownOutput } from "./PlanDiff.ts"
+import { type ChangeKind, diffOf, isLoss, isShownOutput, movesOf } from "./PlanDiff.ts"
 import { planWords } from "./PlanWords.ts"
 
 /** The counts that a reader remembers, dangerous ones first. Zeroes are left out. */
@@ -128,11 +128,7 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
     <Panel
       flush
       title={drift ? words.changesDrift : words.changes}
-      beside={
-        summary === undefined ? null : (
-          <Counts summary={summary} moves={changes.filter((change) => changeKind(change) === "move").length} />
-        )
-      }
+      beside={summary === undefined ? null : <Counts summary={summary} moves={movesOf(changes)} />}
       actions={
         changes.length < 2 ? null : (
           <>

@@ -2,6 +2,7 @@ import { verbWords } from "../../words/VerbWords.ts"
 
 const en = {
   changes: "Planned changes",
+  why: "Why did this change?",
   changesDrift: "What differs from the state",
   noChanges: "No changes",
   noChangesText: "The infrastructure matches the configuration.",
@@ -55,6 +56,7 @@ const en = {
 
 const ja: typeof en = {
   changes: "変更の予定",
+  why: "なぜ変わるのか",
   changesDrift: "ステートとの差異",
   noChanges: "変更なし",
   noChangesText: "インフラは構成どおりです。",

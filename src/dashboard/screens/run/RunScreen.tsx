@@ -15,7 +15,6 @@ import { RunStatus } from "../../ui/Status.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { LeftOvers } from "../left-over/LeftOvers.tsx"
-import { ApplyResult } from "./ApplyResult.tsx"
 import { CancelDialog } from "./CancelDialog.tsx"
 import { Decision } from "./Decision.tsx"
 import { decisionWords } from "./DecisionWords.ts"
@@ -26,17 +25,16 @@ import { NotifyButton } from "./NotifyButton.tsx"
 import { expectedOf } from "./Phases.ts"
 import { PlanView } from "./PlanView.tsx"
 import { Progress } from "./Progress.tsx"
-import { RestoreView } from "./RestoreView.tsx"
 import { RunFacts } from "./RunFacts.tsx"
 import { useRunEvents } from "./Streams.ts"
 import { Timeline } from "./Timeline.tsx"
 import { useRunNotice } from "./UseRunNotice.ts"
-import { ExplainedPlan } from "./RowWhy.tsx"
-import { whyWords } from "./WhyWords.ts"
+import { ExplainedPlan, Why } from "./Why.tsx"
 import { runWords } from "./Words.ts"
 
 // Decisions first; the log follows.
-const WhyChanged = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).WhyChanged })))
+const ApplyResult = lazy(whenReachable(async () => ({ default: (await import("./ApplyResult.tsx")).ApplyResult })))
+const RestoreView = lazy(whenReachable(async () => ({ default: (await import("./RestoreView.tsx")).RestoreView })))
 const LogView = lazy(whenReachable(async () => ({ default: (await import("./LogView.tsx")).LogView })))
 
 // A drift check shows differences, and no actions.
@@ -60,16 +58,6 @@ const LogPlace = () => {
       <div className="log-frame">
         <div className="log" />
       </div>
-    </Panel>
-  )
-}
-
-/** As large as the shortest explanation. */
-const WhyPlace = () => {
-  const words = useWords(whyWords)
-  return (
-    <Panel title={words.title}>
-      <Skeleton rows={2} />
     </Panel>
   )
 }
@@ -150,18 +138,20 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
         <div className="split-main">
           <Diagnosis run={run} capsule={capsule} events={events} plan={plan} />
           {isApply && run.status === "succeeded" && capsule !== undefined ? (
-            <ApplyResult run={run} plan={plan} capsule={capsule} />
+            <Suspense fallback={<Skeleton rows={4} />}>
+              <ApplyResult run={run} plan={plan} capsule={capsule} />
+            </Suspense>
           ) : null}
           <Decision run={run} capsule={capsule} cancelling={cancelAsked} endReason={endReasonOf(events)} />
           {capsule !== undefined && !busy && isApply ? <LeftOvers capsule={capsule} runId={run.id} /> : null}
           <HandOffReturn run={run} />
           {isApply ? <Progress events={events} plan={plan} running={run.status === "running"} /> : null}
-          {run.restore === undefined ? null : <RestoreView restore={run.restore} />}
-          {explains ? (
-            <Suspense fallback={<WhyPlace />}>
-              <WhyChanged runId={run.id} />
+          {run.restore === undefined ? null : (
+            <Suspense fallback={<Skeleton rows={3} />}>
+              <RestoreView restore={run.restore} />
             </Suspense>
-          ) : null}
+          )}
+          {explains ? <Why runId={run.id} /> : null}
           {showsPlan(run) ? (
             <ExplainedPlan value={explains ? run.id : undefined}>
               <PlanView

@@ -1,13 +1,15 @@
-import { useQueries, useQuery } from "@tanstack/react-query"
+import "../../app/Kit.ts"
+import { useQueries } from "@tanstack/react-query"
 import type { ChangeCause, ChangeCauses } from "../../api/Types.ts"
-import { changeCausesQuery } from "../../api/PlanQueries.ts"
 import { capsuleQuery } from "../../api/Queries.ts"
-import { FaultNotice, Skeleton } from "../../ui/Feedback.tsx"
-import { Panel } from "../../ui/Layout.tsx"
 import { visibleText } from "../../value-difference/VisibleText.ts"
 import { shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { whyWords } from "./WhyWords.ts"
+
+/** The first of many addresses. */
+const listed = ({ addresses, count }: { readonly addresses: ReadonlyArray<string>; readonly count: number }) =>
+  visibleText(`${addresses.slice(0, 3).join(", ")}${count > 3 ? ", …" : ""}`)
 
 type Resource = ChangeCauses["resources"][number]
 
@@ -31,20 +33,21 @@ const useCauseText = (causes: ReadonlyArray<ChangeCause>, here: boolean) => {
   return (cause: ChangeCause): string => {
     switch (cause.kind) {
       case "commit":
-        return words.commit(shortCommit(cause.from), shortCommit(cause.to), cause)
+        return words.commit(shortCommit(cause.from), shortCommit(cause.to), cause.fileCount)
       case "input":
-        return words.input(cause)
+        return words.input(cause.input, cause.change)
       case "dependency":
         return words.dependency(
-          cause,
+          cause.input,
+          cause.change,
           cause.producerCapsuleId === undefined ? undefined : names.get(cause.producerCapsuleId)
         )
       case "drift":
-        return here ? words.driftHere : visibleText(words.drift(cause))
+        return here ? words.driftHere : words.drift(listed(cause), cause.count)
       case "resource":
-        return visibleText(words.resource(cause))
+        return words.resource(listed(cause), cause.count)
       case "data":
-        return visibleText(words.data(cause))
+        return words.data(listed(cause))
       default:
         return words[cause.kind]
     }
@@ -64,7 +67,8 @@ export const ResourceWhy = ({ resource }: { readonly resource: Resource }) => {
   )
 }
 
-const Causes = ({ causes, status, unknown }: ChangeCauses) => {
+/** What differs since the last apply and may be why the plan changes anything. */
+export const PlanWhy = ({ causes, status, unknown }: ChangeCauses) => {
   const words = useWords(whyWords)
   const textOf = useCauseText(causes, false)
   if (status === "first") return <p>{words.first}</p>
@@ -84,24 +88,5 @@ const Causes = ({ causes, status, unknown }: ChangeCauses) => {
         ))}
       </ul>
     </>
-  )
-}
-
-/** What differs since the last apply and may be why the plan changes anything. */
-export const WhyChanged = ({ runId }: { readonly runId: string }) => {
-  const words = useWords(whyWords)
-  const { data, error } = useQuery(changeCausesQuery(runId))
-  return (
-    <Panel title={words.title}>
-      <div className="stack" data-testid="why-changed">
-        {data !== undefined ? (
-          <Causes {...data} />
-        ) : error === null ? (
-          <Skeleton rows={2} />
-        ) : (
-          <FaultNotice error={error} />
-        )}
-      </div>
-    </Panel>
   )
 }

@@ -1,12 +1,8 @@
 import type { ChangeCause } from "../../api/Types.ts"
 
-type Kind<K extends ChangeCause["kind"]> = Extract<ChangeCause, { readonly kind: K }>
-
-const listed = ({ addresses, count }: { readonly addresses: ReadonlyArray<string>; readonly count: number }) =>
-  `${addresses.slice(0, 3).join(", ")}${count > 3 ? ", …" : ""}`
+type Change = Extract<ChangeCause, { readonly kind: "input" }>["change"]
 
 const en = {
-  title: "Why did this change?",
   first: "svc applied nothing here before, so there is nothing to compare with: everything is new to it.",
   destroy: "This plan was requested to destroy everything.",
   notRecorded: "This run recorded too little to say why.",
@@ -23,26 +19,24 @@ const en = {
       ? `Possibly because ${causes[0]}. The evidence does not prove it.`
       : `Possibly because ${causes.slice(0, -1).join(", ")} or ${causes.at(-1)}. The evidence does not single out one.`,
   unexplained: "Nothing that is recorded explains this.",
-  commit: (from: string, to: string, { fileCount }: Kind<"commit">) =>
+  commit: (from: string, to: string, fileCount: number | undefined) =>
     fileCount === undefined
       ? `the commit is ${to} instead of ${from}`
       : `the commit ${to} changes ${fileCount === 1 ? "1 file" : `${fileCount} files`} of the module since ${from}`,
-  input: ({ change, input }: Kind<"input">) =>
+  input: (input: string, change: Change) =>
     `the input ${input} ${{ added: "was set", changed: "has another value", removed: "is no longer set" }[change]}`,
-  dependency: ({ change, input }: Kind<"dependency">, capsule: string | undefined) =>
+  dependency: (input: string, change: Change, capsule: string | undefined) =>
     `${capsule === undefined ? "another capsule" : `the capsule ${capsule}`} ${
       { added: "now gives", changed: "gives another", removed: "no longer gives a" }[change]
     } value for the input ${input}`,
   driftHere: "it was changed outside of svc",
-  drift: (cause: Kind<"drift">) =>
-    cause.count === 1
-      ? `${listed(cause)} was changed outside of svc`
-      : `${cause.count} resources were changed outside of svc: ${listed(cause)}`,
-  resource: (cause: Kind<"resource">) =>
-    cause.count === 0
+  drift: (names: string, count: number) =>
+    count === 1 ? `${names} was changed outside of svc` : `${count} resources were changed outside of svc: ${names}`,
+  resource: (names: string, count: number) =>
+    count === 0
       ? "a resource changes that it has to be replaced with"
-      : `it refers to ${listed(cause)}, which ${cause.count === 1 ? "changes" : "change"}`,
-  data: (cause: Kind<"data">) => `${listed(cause)} may read something else than at the last apply`,
+      : `it refers to ${names}, which ${count === 1 ? "changes" : "change"}`,
+  data: (names: string) => `${names} may read something else than at the last apply`,
   connection: "other connections serve its providers",
   operator: "the operator's profile or base configuration differs",
   tool: "the tool or a provider has another version",
@@ -51,7 +45,6 @@ const en = {
 }
 
 const ja: typeof en = {
-  title: "なぜ変わるのか",
   first: "svc はここにまだ何も適用していないため、比較の対象がありません。すべてが svc にとって新規です。",
   destroy: "すべてを削除するために作成されたプランです。",
   notRecorded: "この実行には、理由を示せるだけの記録がありません。",
@@ -68,26 +61,24 @@ const ja: typeof en = {
       ? `考えられる理由: ${causes[0]}。記録だけでは断定できません。`
       : `考えられる理由: ${causes.join("、または")}。記録だけでは一つに絞れません。`,
   unexplained: "記録されている範囲では、この変更の理由は分かりません。",
-  commit: (from: string, to: string, { fileCount }: Kind<"commit">) =>
+  commit: (from: string, to: string, fileCount: number | undefined) =>
     fileCount === undefined
       ? `コミットが ${from} から ${to} に変わった`
       : `コミット ${to} で、${from} からモジュールの ${fileCount} ファイルが変わった`,
-  input: ({ change, input }: Kind<"input">) =>
+  input: (input: string, change: Change) =>
     `入力 ${input} ${{ added: "が設定された", changed: "の値が変わった", removed: "の設定がなくなった" }[change]}`,
-  dependency: ({ change, input }: Kind<"dependency">, capsule: string | undefined) =>
+  dependency: (input: string, change: Change, capsule: string | undefined) =>
     `${capsule === undefined ? "ほかのカプセル" : `カプセル ${capsule} `}から入力 ${input} ${
       { added: "に値が渡されるようになった", changed: "に渡される値が変わった", removed: "に値が渡されなくなった" }[
         change
       ]
     }`,
   driftHere: "svc の外で変更された",
-  drift: (cause: Kind<"drift">) =>
-    cause.count === 1
-      ? `${listed(cause)} が svc の外で変更された`
-      : `${cause.count} 個のリソースが svc の外で変更された: ${listed(cause)}`,
-  resource: (cause: Kind<"resource">) =>
-    cause.count === 0 ? "一緒に置き換えるよう指定されたリソースが変わる" : `参照している ${listed(cause)} が変わる`,
-  data: (cause: Kind<"data">) => `${listed(cause)} が前回の適用時と異なる値を読み取る可能性がある`,
+  drift: (names: string, count: number) =>
+    count === 1 ? `${names} が svc の外で変更された` : `${count} 個のリソースが svc の外で変更された: ${names}`,
+  resource: (names: string, count: number) =>
+    count === 0 ? "一緒に置き換えるよう指定されたリソースが変わる" : `参照している ${names} が変わる`,
+  data: (names: string) => `${names} が前回の適用時と異なる値を読み取る可能性がある`,
   connection: "プロバイダーに使う接続が異なる",
   operator: "運用者のプロファイルまたは基本構成が異なる",
   tool: "ツールまたはプロバイダーのバージョンが異なる",
