@@ -5,7 +5,7 @@ import { Clock, Console, Effect, FileSystem, Path, Runtime, Schema } from "effec
 import { Command, Flag } from "effect/cli"
 import type { AssetSet } from "../src/dashboard/Assets.ts"
 import { buildDashboard } from "../src/dashboard/Build.ts"
-import { bundledPackages, madeBeforehand, packagesOf, programs } from "../src/licenses/BundledPackages.ts"
+import { bundledPackages, leftOut, packagesOf, programs } from "../src/licenses/BundledPackages.ts"
 import { collectLicenses } from "../src/licenses/CollectLicenses.ts"
 import { LicenseReportJson, reportText, thirdPartyFile } from "../src/licenses/LicenseReport.ts"
 import { type TargetName, targetNames, targetRuntime, targets } from "./TargetRuntime.ts"
@@ -101,7 +101,7 @@ const compile = Effect.fn("build.compile")(function* (
         sourcemap: "linked",
         define: { "process.env.NODE_ENV": '"production"' },
         plugins: [withoutImportMeta],
-        external: madeBeforehand,
+        external: leftOut,
         metafile: true,
         compile: {
           outfile,

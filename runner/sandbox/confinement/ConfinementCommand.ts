@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { Context } from "effect"
+import { moduleBeside } from "../../thread/ModuleLocation.ts"
 
 export interface ConfinementCommandShape {
   readonly program: string
@@ -12,6 +13,6 @@ export interface ConfinementCommandShape {
 export const ConfinementCommand = Context.Reference<ConfinementCommandShape>("svc/sandbox/ConfinementCommand", {
   defaultValue: () => ({
     program: process.execPath,
-    args: [fileURLToPath(new URL("./ConfineMain.ts", import.meta.url))]
+    args: [fileURLToPath(moduleBeside(import.meta.url, "./ConfineMain"))]
   })
 })
