@@ -12,7 +12,7 @@ const LogMessage = Schema.fromJsonString(
 )
 
 /** The server ended the stream before the Run ended; it is resumed where it stopped. */
-class StreamCut extends Schema.TaggedError<StreamCut>()("StreamCut", {}) {}
+export class StreamCut extends Schema.TaggedError<StreamCut>()("StreamCut", {}) {}
 
 /** Whether a retry may help: nothing was refused, but the connection or the server failed. */
 const isTransient = (error: unknown): boolean => {

@@ -24,8 +24,7 @@ const program = Effect.gen(function* () {
 
 void Effect.runPromise(
   program.pipe(
-    Effect.provide(TestServer.layer.pipe(Layer.provideMerge(TestApplication.layer))),
-    Effect.provide(platform),
+    Effect.provide(Layer.merge(TestServer.layer.pipe(Layer.provideMerge(TestApplication.layer)), platform)),
     Effect.provideService(References.MinimumLogLevel, "Error")
   )
 )
