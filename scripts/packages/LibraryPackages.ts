@@ -130,7 +130,7 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
             ...(cut.name === "server" ? {} : { "./*": entry("*") })
           },
           ...(cut.bin === undefined ? {} : { bin: cut.bin }),
-          files: ["dist", "NOTICE", ...(cut.name === "server" ? [licenseList] : [])],
+          files: ["dist", "NOTICE"],
           engines: { node: nodeRange, bun: bunRange },
           dependencies: Object.fromEntries([
             ...[...siblings].toSorted().map((name) => [nameOf(name), version]),
@@ -151,7 +151,7 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
     yield* write("README.md", `# ${nameOf(cut.name)}\n\n${cut.readme}\n`)
     yield* write("LICENSE", report.product.text)
     yield* write("NOTICE", report.product.notice)
-    if (cut.name === "server") yield* write(licenseList, yield* encodeReport(withoutRuntime(report)))
+    if (cut.name === "server") yield* write(`dist/${licenseList}`, yield* encodeReport(withoutRuntime(report)))
     for (const program of Object.values(cut.bin ?? {})) yield* files.chmod(path.join(folder, program), 0o755)
   }
   return cuts.map(({ name }) => name)

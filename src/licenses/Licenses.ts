@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 import { Context, Effect, Schema } from "effect"
 import { LicenseReportJson } from "./LicenseReport.ts"
 
-/** In the root folder of a package: the report of what the package consists of and depends on. */
+/** At the root of a built library: the report of what the package consists of and depends on. */
 export const licenseList = "Licenses.json"
 
 /**
