@@ -13,7 +13,7 @@ const program = Effect.gen(function* () {
   const library = path.join(root, "dist/library")
   yield* compileLibrary(root, library)
   for (const name of yield* libraryPackages(root, library, out)) yield* Console.log(`dist/packages/${name}`)
-  yield* dashboardPackage(root, path.join(out, "dashboard"))
+  yield* dashboardPackage(root, path.join(out, "dashboard"), "best")
   yield* Console.log("dist/packages/dashboard")
   const { bytes, name } = yield* cliPackage(root, path.join(out, "cli"))
   yield* Console.log(`dist/packages/cli  ${name}, ${Number(bytes / 1024n)} KiB`)

@@ -1,5 +1,5 @@
 import { Effect, FileSystem, Path } from "effect"
-import { buildDashboard } from "../../src/dashboard/Build.ts"
+import { buildDashboard, type Effort } from "../../src/dashboard/Build.ts"
 import { dashboardList } from "../../src/dashboard/PrebuiltDashboard.ts"
 import { collectLicenses } from "../../src/licenses/CollectLicenses.ts"
 import { reportText, thirdPartyFile } from "../../src/licenses/LicenseReport.ts"
@@ -26,10 +26,10 @@ beside it.
 `
 
 /** Assembles the package of the dashboard: assets alone. */
-export const dashboardPackage = Effect.fn("dashboardPackage")(function* (root: string, folder: string) {
+export const dashboardPackage = Effect.fn("dashboardPackage")(function* (root: string, folder: string, effort: Effort) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  yield* writeDashboard(folder, yield* buildDashboard("best"))
+  yield* writeDashboard(folder, yield* buildDashboard(effort))
   const report = yield* collectLicenses(root)
   const write = (name: string, text: string) => files.writeFileString(path.join(folder, name), text)
   yield* write("package.json", `${JSON.stringify(manifest, undefined, 2)}\n`)

@@ -14,12 +14,10 @@ const program = Effect.gen(function* () {
       Effect.map(exchange(port, request), (text) => ({ name, expected: answers, found: answersIn(text) })),
     { concurrency: 8 }
   )
-  yield* Console.log(
-    JSON.stringify({
-      requests: requests.length,
-      different: different.filter(({ expected, found }) => expected.join() !== found.join())
-    })
-  )
+  // What differs is printed as it was found.
+  for (const { expected, found, name } of different) {
+    if (expected.join() !== found.join()) yield* Console.log(`${name}: ${found.join()}`)
+  }
 })
 
 void Effect.runPromise(
