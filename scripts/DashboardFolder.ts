@@ -20,8 +20,13 @@ export const writeDashboard = Effect.fn("writeDashboard")(function* (folder: str
       const { contentType, immutable, path: at, sha256 } = asset
       const place = (encoding: (typeof encodings)[number]) => `${encoding}${at}`
       return {
-        ...{ path: at, contentType, sha256, immutable },
-        ...{ identity: place("identity"), br: place("br"), gzip: place("gzip") }
+        path: at,
+        contentType,
+        sha256,
+        immutable,
+        identity: place("identity"),
+        br: place("br"),
+        gzip: place("gzip")
       }
     })
   )

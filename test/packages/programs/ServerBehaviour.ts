@@ -14,7 +14,7 @@ const start: StartServer =
     ? (await import("../../../src/http/NodeServer.ts")).startNodeServer
     : (await import("../../../src/http/BunServer.ts")).startBunServer
 
-const say = (what: string, found: unknown) => process.stdout.write(`${what}: ${JSON.stringify(found)}\n`)
+const say = (what: string, found: unknown) => void process.stdout.write(`${what}: ${JSON.stringify(found)}\n`)
 
 type Answer = (request: Request) => Response | Promise<Response>
 

@@ -1,6 +1,6 @@
 // Compiled in an empty project against the packages alone, with every strictness there is.
 import { Effect, Layer, Redacted, Schema } from "effect"
-import { ApiError, makeClient, SvcClient, type SvcClientShape } from "@svc-dev/client"
+import { type ApiError, makeClient, SvcClient, type SvcClientShape } from "@svc-dev/client"
 import { type Capsule, Run, RunEvent, SvcApi } from "@svc-dev/schema"
 import * as server from "@svc-dev/server"
 import { TestPlane } from "@svc-dev/server/testing"

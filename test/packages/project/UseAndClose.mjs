@@ -7,6 +7,8 @@ import { FetchHttpClient } from "effect/http"
 import { makeClient } from "@svc-dev/client"
 import { TestPlane } from "@svc-dev/server/testing"
 
+const say = (line) => process.stdout.write(`${line}\n`)
+
 const exchange = (port, bytes) =>
   new Promise((resolve) => {
     let answer = ""
@@ -27,15 +29,13 @@ const program = Effect.gen(function* () {
   const { token } = yield* plane.createAccount("ada@example.test")
   const client = yield* makeClient({ baseUrl: plane.url, token })
   const { workspaces } = yield* client.workspaces.list({ query: {} })
-  console.log(`workspaces: ${workspaces.length}`)
+  say(`workspaces: ${workspaces.length}`)
   const page = yield* Effect.promise(() => fetch(`${plane.url}/sign-in`))
-  console.log(
-    `page: ${page.status} ${page.headers.get("content-type")} ${(yield* Effect.promise(() => page.text())).length}`
-  )
+  say(`page: ${page.status} ${page.headers.get("content-type")} ${(yield* Effect.promise(() => page.text())).length}`)
   const port = Number(new URL(plane.url).port)
   for (const { name, request } of JSON.parse(readFileSync("Corpus.json", "utf8"))) {
     const bytes = request.replaceAll("ada-token", Redacted.value(token))
-    console.log(`${name}: ${answersIn(yield* Effect.promise(() => exchange(port, bytes))).join()}`)
+    say(`${name}: ${answersIn(yield* Effect.promise(() => exchange(port, bytes))).join()}`)
   }
 }).pipe(Effect.scoped, Effect.provide(FetchHttpClient.layer))
 
@@ -45,4 +45,4 @@ const ofItself = new Set(["PipeWrap", "TTYWrap", "TTYWRAP", "PIPEWRAP", "FSReqPr
 const left = () => (process.getActiveResourcesInfo?.() ?? []).filter((name) => !ofItself.has(name))
 // Sockets that were just closed need some turns of the loop.
 for (let turn = 0; turn < 100 && left().length > 0; turn++) await new Promise((resolve) => setTimeout(resolve, 10))
-console.log(`left: ${left().join()}`)
+say(`left: ${left().join()}`)
