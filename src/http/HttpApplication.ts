@@ -19,6 +19,9 @@ import { routerConfig } from "./UnknownRoutes.ts"
 /** The whole HTTP face as a function from request to response, independent of the server. */
 export type WebHandler = (request: Request, context?: Context.Context<never>) => Promise<Response>
 
+/** The handler that is mounted, for callers in the process itself. */
+export class HttpFace extends Context.Service<HttpFace, { readonly handler: WebHandler }>()("svc/http/HttpFace") {}
+
 const routes = Layer.mergeAll(
   apiRoutes,
   authRoutes,

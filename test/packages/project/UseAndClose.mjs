@@ -5,7 +5,8 @@ import { connect } from "node:net"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { makeClient } from "@svc-dev/client"
-import { TestPlane } from "@svc-dev/server/testing"
+import { ControlPlane } from "@svc-dev/server"
+import { layer, TestControlPlane } from "@svc-dev/server/testing"
 
 const say = (line) => process.stdout.write(`${line}\n`)
 
@@ -25,14 +26,15 @@ const answersIn = (text) =>
     .map((part) => `${/^HTTP\/1\.1 (\d{3})/.exec(part)?.[1] ?? "?"} ${/"code":"(\w+)"/.exec(part)?.[1] ?? ""}`.trim())
 
 const program = Effect.gen(function* () {
-  const plane = Context.get(yield* Layer.build(TestPlane.layer()), TestPlane)
-  const { token } = yield* plane.createAccount("ada@example.test")
-  const client = yield* makeClient({ baseUrl: plane.url, token })
+  const services = yield* Layer.build(layer({ settings: { log: "error" } }))
+  const { baseUrl: url } = Context.get(services, ControlPlane)
+  const { token } = Context.get(services, TestControlPlane)
+  const client = yield* makeClient({ baseUrl: url, token })
   const { workspaces } = yield* client.workspaces.list({ query: {} })
   say(`workspaces: ${workspaces.length}`)
-  const page = yield* Effect.promise(() => fetch(`${plane.url}/sign-in`))
+  const page = yield* Effect.promise(() => fetch(`${url}/sign-in`))
   say(`page: ${page.status} ${page.headers.get("content-type")} ${(yield* Effect.promise(() => page.text())).length}`)
-  const port = Number(new URL(plane.url).port)
+  const port = Number(new URL(url).port)
   for (const { name, request } of JSON.parse(readFileSync("Corpus.json", "utf8"))) {
     const bytes = request.replaceAll("ada-token", Redacted.value(token))
     say(`${name}: ${answersIn(yield* Effect.promise(() => exchange(port, bytes))).join()}`)

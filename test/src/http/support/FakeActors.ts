@@ -217,7 +217,8 @@ const authenticator = Layer.succeed(Authenticator, {
     return found === undefined || found.credential !== "session"
       ? Effect.fail(new ApiError({ code: "unauthenticated", message: "The session is unknown." }))
       : Effect.succeed(found)
-  }
+  },
+  host: () => Effect.fail(new ApiError({ code: "unauthenticated", message: "The account is unknown." }))
 })
 
 export const fakeActors = Layer.mergeAll(actors, people, authenticator)
