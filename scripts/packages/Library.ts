@@ -1,4 +1,4 @@
-import { Effect, FileSystem, Path, Schema, Runtime } from "effect"
+import { Effect, FileSystem, Path, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { version } from "../../src/Version.ts"
 import { moduleFiles, relativeSpecifiers } from "./ModuleFiles.ts"
@@ -65,14 +65,20 @@ export const compileLibrary = Effect.fn("compileLibrary")(function* (root: strin
   yield* files.makeDirectory(folder, { recursive: true })
   const project = path.join(root, "dist", "library.tsconfig.json")
   yield* files.writeFileString(project, JSON.stringify(compilerOptions(folder)))
-  const compiler = ChildProcess.make(path.join(root, "node_modules/.bin/tsc"), ["-p", project, "--checkers", "1"], {
-    cwd: root,
-    extendEnv: true,
-    stdout: "inherit",
-    stderr: "inherit"
-  })
-  const code = Number(yield* spawner.exitCode(compiler))
-  if (code !== 0) return yield* new LibraryFailed({ message: `The compiler ended with ${code}.` })
+  const [output, code] = yield* Effect.scoped(
+    Effect.gen(function* () {
+      const compiler = yield* spawner.spawn(
+        ChildProcess.make(path.join(root, "node_modules/.bin/tsc"), ["-p", project, "--checkers", "1"], {
+          cwd: root,
+          extendEnv: true
+        })
+      )
+      return yield* Effect.all([Stream.mkString(Stream.decodeText(compiler.all)), compiler.exitCode], {
+        concurrency: 2
+      })
+    })
+  )
+  if (Number(code) !== 0) return yield* new LibraryFailed({ message: output })
 
   // The version comes from the manifest of the checkout, which the compiler copied as well.
   yield* files.remove(path.join(folder, "package.json"))

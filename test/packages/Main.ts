@@ -9,7 +9,7 @@ import { dashboardPackage } from "../../scripts/packages/DashboardPackage.ts"
 import { compileLibrary } from "../../scripts/packages/Library.ts"
 import { libraryPackages } from "../../scripts/packages/LibraryPackages.ts"
 import { packed, project, type Runtime as JavaScriptRuntime, runtimes, succeeded } from "./Project.ts"
-import { demoWorks, sameLines, typesAreClean } from "./Steps.ts"
+import { demoWorks, sameLines, typesAreClean, wholeWorks } from "./Steps.ts"
 
 class PackagesFailed extends Schema.TaggedError<PackagesFailed>()("PackagesFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
@@ -17,6 +17,7 @@ class PackagesFailed extends Schema.TaggedError<PackagesFailed>()("PackagesFaile
 
 const typesOfNode = "@types/node@24.9.2"
 const compiler = "typescript@7.0.2"
+const splitProgram = "node_modules/@svc-dev/server/dist/src/Main.js"
 const cuts = ["schema", "client", "server", "dashboard"]
 
 const lane = Effect.fn("lane")(function* (short: boolean) {
@@ -62,7 +63,7 @@ const lane = Effect.fn("lane")(function* (short: boolean) {
     project([install, "effect@4.1.0", compiler, typesOfNode, ...tarballs.slice(0, 4)], copied)
   const onBun = yield* projectOn(runtimes[2])
   const expected = yield* step("Bun: raw requests and a clean close", succeeded(onBun, bun, ["UseAndClose.mjs"]))
-  if (!short) yield* step("Bun: the demonstration", demoWorks(onBun, bun))
+  if (!short) yield* step("Bun: the demonstration", demoWorks(onBun, bun, splitProgram))
   const behaved = yield* step("Bun: behaviour of the listener", succeeded(root, bun, [behaviour]))
   yield* step("a strict consumer", typesAreClean(onBun, ["TypedConsumer.ts"]))
 
@@ -86,8 +87,9 @@ const lane = Effect.fn("lane")(function* (short: boolean) {
         sameLines("H6 bare line feeds: 505", found)
       )
     )
-    yield* step(`${runtime.name}: the demonstration`, demoWorks(folder, node))
+    yield* step(`${runtime.name}: the demonstration`, demoWorks(folder, node, splitProgram))
   }
+  if (!short) yield* step("the package of the whole", wholeWorks(root))
   if (failed.length > 0) return yield* new PackagesFailed({ message: `Failed: ${failed.join(", ")}` })
 })
 
