@@ -18,6 +18,7 @@ export const libraryEntries = {
     "src/Main.ts",
     "runner/git/SyncMain.ts",
     "runner/sandbox/confinement/ConfineMain.ts",
+    "runner/sandbox/confinement/MissingConfinement.ts",
     "runner/scan/HclWorker.ts",
     "runner/redaction/RedactionWorker.ts"
   ]

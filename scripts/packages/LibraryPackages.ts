@@ -16,9 +16,14 @@ interface Cut {
   readonly exports: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
   readonly sideEffects: false | ReadonlyArray<string>
-  /** Of the packages of ours, those that may be missing. */
-  readonly optional?: ReadonlyArray<string>
+  /** Packages that may be missing, with the versions that fit. */
+  readonly optional?: Readonly<Record<string, string>>
 }
+
+const nodeRange = ">=22.19"
+const bunRange = ">=1.4.5"
+
+const nameOf = (cut: string) => `${packageScope}/${cut}`
 
 const cuts: ReadonlyArray<Cut> = [
   {
@@ -42,7 +47,8 @@ const cuts: ReadonlyArray<Cut> = [
     description: "svc as a library: a Git-driven control plane for OpenTofu and Terraform, on Node and Bun",
     readme: `svc as a library of Effect layers, on Node and Bun. \`${packageScope}/server/testing\` has a whole control plane for tests.
 
-\`${packageScope}/dashboard\` beside it gives the pages; without it there is the API alone. The command \`svc-server\` is the service itself:
+\`${packageScope}/dashboard\` beside it gives the pages; without it there is the API alone. \`bun\` beside it lets
+the levels of isolation below bubblewrap work on Node. The command \`svc-server\` is the service itself:
 \`npx svc-server serve\`.`,
     prefix: "",
     exports: { ".": "src/index", "./testing": "src/testing/index" },
@@ -50,15 +56,12 @@ const cuts: ReadonlyArray<Cut> = [
     sideEffects: [
       "./dist/src/*Main.js",
       "./dist/runner/git/SyncMain.js",
-      "./dist/runner/sandbox/confinement/ConfineMain.js",
+      "./dist/runner/sandbox/confinement/*.js",
       "./dist/runner/*/*Worker.js"
     ],
-    optional: ["dashboard"]
+    optional: { [nameOf("dashboard")]: version, bun: bunRange }
   }
 ]
-
-const nodeRange = ">=22.19"
-const bunRange = ">=1.4.5"
 
 const RootManifest = Schema.fromJsonString(
   Schema.Struct({
@@ -68,8 +71,6 @@ const RootManifest = Schema.fromJsonString(
 )
 const decodeRoot = Schema.decodeUnknownEffect(RootManifest)
 const encodeReport = Schema.encodeEffect(LicenseReportJson)
-
-const nameOf = (cut: string) => `${packageScope}/${cut}`
 
 const entry = (module: string) => ({ types: `./dist/${module}.d.ts`, default: `./dist/${module}.js` })
 
@@ -110,7 +111,7 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
       yield* write(`dist/${file.slice(cut.prefix.length)}`, changed)
     }
     const needed = [...libraries].filter((name) => name !== "effect" && name in dependencies).toSorted()
-    const optional = (cut.optional ?? []).map(nameOf)
+    const optional = Object.entries(cut.optional ?? {})
     yield* write(
       "package.json",
       `${JSON.stringify(
@@ -138,11 +139,11 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
           ]),
           peerDependencies: {
             effect: `^${devDependencies["effect"] ?? dependencies["effect"]}`,
-            ...Object.fromEntries(optional.map((name) => [name, version]))
+            ...Object.fromEntries(optional)
           },
           ...(optional.length === 0
             ? {}
-            : { peerDependenciesMeta: Object.fromEntries(optional.map((name) => [name, { optional: true }])) })
+            : { peerDependenciesMeta: Object.fromEntries(optional.map(([name]) => [name, { optional: true }])) })
         },
         undefined,
         2
