@@ -28,6 +28,7 @@ export {
   type Page,
   type PageQuery,
   type ReviewedRun,
+  type Run,
   type RunEvent,
   RunFailed,
   type RunFilter,

@@ -6,7 +6,7 @@ import { type Deployment, Deployments } from "./Deployments.ts"
 const NewDeployment = Schema.Struct({ name: Schema.String, url: Schema.String, environment: Schema.String })
 const Review = Schema.Struct({ planDigest: Schema.String })
 
-const bodyOf = <S extends Schema.Codec<unknown, unknown>>(schema: S) => HttpServerRequest.schemaBodyJson(schema)
+const bodyOf = <A>(schema: Schema.Codec<A, unknown>) => HttpServerRequest.schemaBodyJson(schema)
 
 /** The application's own envelope. */
 const refused = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ problem: message }, { status })

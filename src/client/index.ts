@@ -3,6 +3,7 @@
  * route. See docs/embedding.md.
  */
 export { ApiError } from "../../schema/errors/ApiError.ts"
+export type { Run } from "../../schema/records/Run.ts"
 export { Actor, type ActorShape } from "./Actor.ts"
 export { ApiTransport, type ApiTransportShape } from "./ApiTransport.ts"
 export type { Once } from "./Once.ts"

@@ -8,6 +8,7 @@ import { cliPackage } from "../../scripts/packages/CliPackage.ts"
 import { dashboardPackage } from "../../scripts/packages/DashboardPackage.ts"
 import { compileLibrary } from "../../scripts/packages/Library.ts"
 import { libraryPackages } from "../../scripts/packages/LibraryPackages.ts"
+import { applicationWorks, pageWorks, withExample } from "./Outside.ts"
 import { packed, project, type Runtime as JavaScriptRuntime, runtimes, succeeded } from "./Project.ts"
 import { demoWorks, sameLines, typesAreClean, wholeWorks } from "./Steps.ts"
 
@@ -54,18 +55,27 @@ const lane = Effect.fn("lane")(function* (short: boolean) {
   const copied = [
     own("project/TypedConsumer.ts"),
     own("project/UseAndClose.mjs"),
+    own("project/OutsidePage.ts"),
     path.join(root, "test/src/http/raw/Corpus.json")
   ]
   const bun = process.execPath
   const behaviour = own("programs/ServerBehaviour.ts")
   const rawCorpus = own("programs/RawCorpus.ts")
   const projectOn = ({ install }: JavaScriptRuntime) =>
-    project([install, "effect@4.1.0", compiler, typesOfNode, ...tarballs.slice(0, 4)], copied)
+    Effect.tap(
+      project(
+        [install, "effect@4.1.0", "@effect/platform-node@4.1.0", compiler, typesOfNode, ...tarballs.slice(0, 4)],
+        copied
+      ),
+      (folder) => withExample(root, folder)
+    )
   const onBun = yield* projectOn(runtimes[2])
   const expected = yield* step("Bun: raw requests and a clean close", succeeded(onBun, bun, ["UseAndClose.mjs"]))
   if (!short) yield* step("Bun: the demonstration", demoWorks(onBun, bun, splitProgram))
   const behaved = yield* step("Bun: behaviour of the listener", succeeded(root, bun, [behaviour]))
-  yield* step("a strict consumer", typesAreClean(onBun, ["TypedConsumer.ts"]))
+  yield* step("Bun: an application of an outsider", applicationWorks(onBun, [bun]))
+  yield* step("Chromium: a page of an outsider", pageWorks(onBun))
+  yield* step("a strict consumer", typesAreClean(onBun, ["TypedConsumer.ts", "OutsideMain.ts"], short))
 
   for (const runtime of short ? [runtimes[0]] : [runtimes[0], runtimes[1]]) {
     const folder = yield* projectOn(runtime)
@@ -87,6 +97,7 @@ const lane = Effect.fn("lane")(function* (short: boolean) {
         sameLines("H6 bare line feeds: 505", found)
       )
     )
+    yield* step(`${runtime.name}: an application of an outsider`, applicationWorks(folder, [node, ...plain]))
     yield* step(`${runtime.name}: the demonstration`, demoWorks(folder, node, splitProgram))
   }
   if (!short) yield* step("the package of the whole", wholeWorks(root))
