@@ -13,9 +13,12 @@ export const writeDashboard = Effect.fn("writeDashboard")(function* (folder: str
   const listed = yield* Effect.forEach(assets.values(), (asset) =>
     Effect.gen(function* () {
       for (const encoding of encodings) {
+        const bytes = asset[encoding]
+        // A typeface is compressed by itself.
+        if (bytes === undefined) continue
         const file = path.join(folder, encoding, asset.path)
         yield* files.makeDirectory(path.dirname(file), { recursive: true })
-        yield* files.writeFile(file, asset[encoding] ?? asset.identity)
+        yield* files.writeFile(file, bytes)
       }
       const { contentType, immutable, path: at, sha256 } = asset
       const place = (encoding: (typeof encodings)[number]) => `${encoding}${at}`
@@ -25,8 +28,8 @@ export const writeDashboard = Effect.fn("writeDashboard")(function* (folder: str
         sha256,
         immutable,
         identity: place("identity"),
-        br: place("br"),
-        gzip: place("gzip")
+        ...(asset.br === undefined ? {} : { br: place("br") }),
+        ...(asset.gzip === undefined ? {} : { gzip: place("gzip") })
       }
     })
   )

@@ -44,6 +44,15 @@ export {
   Workspaces,
   type WorkspacesShape
 } from "./client/index.ts"
+export type { Capsule } from "../schema/records/Capsule.ts"
+export type { Connection } from "../schema/records/Connection.ts"
+export type { InstallPlan } from "../schema/records/InstallPlan.ts"
+export { RelativePath } from "../schema/records/Primitives.ts"
+export type { Run } from "../schema/records/Run.ts"
+export type { RunLogEntry } from "../schema/events/RunEvent.ts"
+export type { Source, SourceSnapshot } from "../schema/records/Source.ts"
+export type { Output, StateVersion } from "../schema/records/StateVersion.ts"
+export type { Member, Project, Workspace } from "../schema/records/Workspace.ts"
 export type { RunnerServices } from "./composition/Machine.ts"
 export type { DatabaseServices } from "./composition/Storage.ts"
 export { layerFromSqlClient, SqlClientUnsuitable } from "./database/OwnSqlClient.ts"

@@ -7,7 +7,7 @@ import { AuditChainRow, type AuditScope } from "./AuditChainRow.ts"
 import { type AuditFilter, matching } from "./AuditFilter.ts"
 import { AuditDataJson, AuditRow, recordFields } from "./AuditRow.ts"
 
-/** Places that one statement looks at, however few of them the filter keeps. */
+/** Positions covered by one statement, however few of them the filter keeps. */
 const placesAtOnce = 500
 
 const Line = jsonText(ExportedAuditEvent)
@@ -29,8 +29,8 @@ interface BegunExport {
 }
 
 /**
- * A chain as JSON lines, oldest first, from behind the place `after` to where the chain ends now. Places never change, so an export
- * that goes on behind its last line continues it. Holds a page at a time; one that is short is whole after its first page.
+ * A chain as JSON lines, oldest first, after the position `after` and up to where the chain ends now. Positions never change, so an
+ * export that resumes after its last line continues it. Holds one page at a time; a short export is complete after the first.
  */
 export const beginExport = Effect.fn("Audit.beginExport")(function* (
   scope: AuditScope,

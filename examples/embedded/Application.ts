@@ -6,7 +6,8 @@ import { type Deployment, Deployments } from "./Deployments.ts"
 const NewDeployment = Schema.Struct({ name: Schema.String, url: Schema.String, environment: Schema.String })
 const Review = Schema.Struct({ planDigest: Schema.String })
 
-const bodyOf = <A>(schema: Schema.Codec<A, unknown>) => HttpServerRequest.schemaBodyJson(schema)
+const newDeployment = HttpServerRequest.schemaBodyJson(NewDeployment)
+const reviewOf = HttpServerRequest.schemaBodyJson(Review)
 
 /** The application's own envelope. */
 const refused = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ problem: message }, { status })
@@ -21,7 +22,7 @@ const malformed = () => Effect.succeed(refused(400, "The body is not what this r
 
 const deploy = Effect.gen(function* () {
   const deployments = yield* Deployments
-  return answerOf(yield* deployments.deploy(yield* bodyOf(NewDeployment)))
+  return answerOf(yield* deployments.deploy(yield* newDeployment))
 }).pipe(
   Effect.catchTags({
     InstallFailed: ({ message }) => Effect.succeed(refused(422, message)),
@@ -36,7 +37,7 @@ const deploy = Effect.gen(function* () {
 const review = Effect.gen(function* () {
   const deployments = yield* Deployments
   const { runId = "" } = yield* HttpRouter.params
-  const { planDigest } = yield* bodyOf(Review)
+  const { planDigest } = yield* reviewOf
   return answerOf(yield* deployments.approve(runId, planDigest))
 }).pipe(
   Effect.catchTags({

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { ApprovalRule, ApproverRole, mostApprovers, RunApprovals } from "../records/Approval.ts"
 import { ProjectId, TeamId } from "../records/Ids.ts"
 import { EnvironmentName } from "../records/Primitives.ts"
-import { created, described } from "./Endpoint.ts"
+import { created, described, describedGroup } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
@@ -29,7 +29,7 @@ export class RuleChange extends Schema.Opaque<RuleChange>()(
 
 export class NewRule extends Schema.Opaque<NewRule>()(Schema.Struct({ ...RuleChange.fields, approvers: Approvers })) {}
 
-export class ApprovalsApi extends HttpApiGroup.make("approvals")
+export class ApprovalsApi extends describedGroup("approvals", "How many people have to approve what.")
   .add(
     HttpApiEndpoint.get("rules", "/api/v1/workspaces/:workspaceId/approval-rules", {
       params: inWorkspace,

@@ -1,10 +1,10 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { Capsule } from "../records/Capsule.ts"
 import { CapsuleId } from "../records/Ids.ts"
 import { mostBackupFileBytes } from "../records/StateUploadLimits.ts"
-import { described, repeatable } from "./Endpoint.ts"
-import { idempotencyHeaders } from "./Paging.ts"
+import { described, describedGroup, repeatable } from "./Endpoint.ts"
+import { idempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { RawBody } from "./RawBody.ts"
 import { accessOf } from "./Roles.ts"
 import { stateUploadAnswer } from "./StateUploadsApi.ts"
@@ -16,7 +16,10 @@ export class ImportConfirmationRequest extends Schema.Opaque<ImportConfirmationR
   }).annotate({ identifier: "ImportConfirmationRequest" })
 ) {}
 
-export class BackupImportsApi extends HttpApiGroup.make("backupImports")
+export class BackupImportsApi extends describedGroup(
+  "backupImports",
+  "A Capsule from the backup of another installation."
+)
   .add(
     HttpApiEndpoint.post("upload", "/api/v1/workspaces/:workspaceId/backup-uploads", {
       params: { workspaceId: Schema.String },

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { Subject } from "../records/Ids.ts"
 import { mostGrants, Team, TeamGrant, TeamName } from "../records/Team.ts"
-import { created, described } from "./Endpoint.ts"
+import { created, described, describedGroup } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
@@ -23,7 +23,7 @@ export class TeamChange extends Schema.Opaque<TeamChange>()(
 
 export class NewTeam extends Schema.Opaque<NewTeam>()(Schema.Struct({ ...TeamChange.fields, name: TeamName })) {}
 
-export class TeamsApi extends HttpApiGroup.make("teams")
+export class TeamsApi extends describedGroup("teams", "Teams of a Workspace and what they may do where.")
   .add(
     HttpApiEndpoint.get("list", "/api/v1/workspaces/:workspaceId/teams", {
       params: inWorkspace,

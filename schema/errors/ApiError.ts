@@ -86,7 +86,7 @@ export const ErrorCode = Schema.Literals([
 export class ErrorEnvelope extends Schema.Opaque<ErrorEnvelope>()(
   Schema.Struct({
     error: Schema.Struct({ code: Schema.String, message: Schema.String, requestId: Schema.String })
-  })
+  }).annotate({ identifier: "ErrorEnvelope" })
 ) {}
 
 /**

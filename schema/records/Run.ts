@@ -13,6 +13,7 @@ import {
   Subject,
   WorkspaceId
 } from "./Ids.ts"
+import { ChangeReferences, InputChange } from "./ChangeEvidence.ts"
 import { CommitDescription } from "./Commit.ts"
 import { SourceBuild as SourceBuildDeclaration } from "../manifest/SourceBuildDeclaration.ts"
 import { RunNetwork } from "./RunConfinement.ts"
@@ -102,7 +103,8 @@ export class ResourceChange extends Schema.Opaque<ResourceChange>()(
     importing: Schema.optionalKey(Schema.Struct({ id: Schema.optionalKey(Schema.String) })),
     /** The address that the resource had before, where the plan moves it. */
     previousAddress: Schema.optionalKey(Schema.String),
-    changedAttributes: Schema.Array(ChangedAttribute)
+    changedAttributes: Schema.Array(ChangedAttribute),
+    references: Schema.optionalKey(Schema.Array(ChangeReferences))
   }).annotate({ identifier: "ResourceChange" })
 ) {}
 
@@ -234,6 +236,8 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     postApply: Schema.optionalKey(Schema.Array(PostApplyResult)),
     /** Only for plans: inputs whose value comes from another Capsule and is not the one of the last apply. Values are not recorded. */
     injectedInputs: Schema.optionalKey(Schema.Array(InjectedInput)),
+    /** Only for plans after an apply: inputs whose value in the configuration is not the one of that apply. Values are not recorded. */
+    changedInputs: Schema.optionalKey(Schema.Array(InputChange)),
     /** Only for the first plan on a state that no apply of the Capsule committed. */
     adopts: Schema.optionalKey(Schema.Literals(["upload", "left_over"])),
     /** Only for restores: what the backup changes. */

@@ -3,7 +3,8 @@ import { Sse } from "effect/encoding"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { RefusalEnvelope } from "../../schema/api/Middleware.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
-import { RunLogEntry } from "../../schema/events/RunEvent.ts"
+import type { RunLogEntry } from "../../schema/events/RunEvent.ts"
+import { DoneFrame, RunLogFrame } from "../../schema/events/RunFrame.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import type { ApiTransportShape } from "./ApiTransport.ts"
 import { UnreadableAnswer } from "./SvcError.ts"
@@ -18,9 +19,10 @@ export const WireEvent = Schema.Struct({
 })
 export type WireEvent = typeof WireEvent.Type
 
-const Done = Schema.Struct({ done: Schema.Literal(true) })
-const EventMessage = Schema.fromJsonString(Schema.Union([Schema.Struct({ events: Schema.Array(WireEvent) }), Done]))
-const LogMessage = Schema.fromJsonString(Schema.Union([Schema.Struct({ entries: Schema.Array(RunLogEntry) }), Done]))
+const EventMessage = Schema.fromJsonString(
+  Schema.Union([Schema.Struct({ events: Schema.Array(WireEvent) }), DoneFrame])
+)
+const LogMessage = Schema.fromJsonString(RunLogFrame)
 
 /** The server ended the stream before the Run ended; it is resumed where it stopped. */
 export class StreamCut extends Schema.TaggedError<StreamCut>()("StreamCut", {}) {}

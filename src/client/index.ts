@@ -3,7 +3,15 @@
  * route. See docs/embedding.md.
  */
 export { ApiError } from "../../schema/errors/ApiError.ts"
+export type { Capsule } from "../../schema/records/Capsule.ts"
+export type { Connection } from "../../schema/records/Connection.ts"
+export type { InstallPlan } from "../../schema/records/InstallPlan.ts"
+export { RelativePath } from "../../schema/records/Primitives.ts"
 export type { Run } from "../../schema/records/Run.ts"
+export type { RunLogEntry } from "../../schema/events/RunEvent.ts"
+export type { Source, SourceSnapshot } from "../../schema/records/Source.ts"
+export type { Output, StateVersion } from "../../schema/records/StateVersion.ts"
+export type { Member, Project, Workspace } from "../../schema/records/Workspace.ts"
 export { Actor, type ActorShape } from "./Actor.ts"
 export { ApiTransport, type ApiTransportShape } from "./ApiTransport.ts"
 export type { Once } from "./Once.ts"

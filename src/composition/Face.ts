@@ -31,7 +31,9 @@ const httpSettings = (settings: Settings) =>
       displayName: settings.name,
       features: { ...implementedFeatures, oauth_helpers: helpers.length > 0 },
       auth: { oidc: upstreamProvider(settings) !== undefined, password: settings.passwordSignIn === "on" },
-      oidcClientId: settings.oidcClientId
+      oidcClientId: settings.oidcClientId,
+      corsOrigins: settings.corsOrigins,
+      familiesOff: settings.familiesOff
     }))
   )
 

@@ -17,8 +17,8 @@ export const DashboardList = Schema.fromJsonString(
       sha256: Schema.String,
       immutable: Schema.Boolean,
       identity: Schema.String,
-      br: Schema.String,
-      gzip: Schema.String
+      br: Schema.optionalKey(Schema.String),
+      gzip: Schema.optionalKey(Schema.String)
     })
   )
 )
@@ -54,8 +54,8 @@ export const prebuiltDashboard = Effect.firstSuccessOf(places.map(read)).pipe(
             (file): EmbeddedFile => ({
               ...file,
               identity: join(folder, file.identity),
-              br: join(folder, file.br),
-              gzip: join(folder, file.gzip)
+              ...(file.br === undefined ? {} : { br: join(folder, file.br) }),
+              ...(file.gzip === undefined ? {} : { gzip: join(folder, file.gzip) })
             })
           )
         )

@@ -7,13 +7,16 @@ import { authorityMutants } from "./AuthorityMutants.ts"
 import { backupMutants } from "./BackupMutants.ts"
 import { credentialMutants } from "./CredentialMutants.ts"
 import { decisionMutants } from "./DecisionMutants.ts"
+import { embeddingMutants } from "./EmbeddingMutants.ts"
 import { exportMutants } from "./ExportMutants.ts"
 import { flowMutants } from "./FlowMutants.ts"
 import { identityMutants } from "./IdentityMutants.ts"
 import { importMutants } from "./ImportMutants.ts"
 import { invitationMutants } from "./InvitationMutants.ts"
 import type { Mutant } from "./Mutant.ts"
+import { lookMutants } from "./LookMutants.ts"
 import { redactionMutants } from "./RedactionMutants.ts"
+import { reviewMutants } from "./ReviewMutants.ts"
 import { retentionMutants } from "./RetentionMutants.ts"
 import { stateIndexMutants } from "./StateIndexMutants.ts"
 import { storageMutants } from "./StorageMutants.ts"
@@ -33,6 +36,7 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   redactionMutants,
   decisionMutants,
   invitationMutants,
+  lookMutants,
   identityMutants,
   accountMutants,
   approvalMutants,
@@ -44,7 +48,9 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   adoptionMutants,
   exportMutants,
   importMutants,
-  stateIndexMutants
+  stateIndexMutants,
+  embeddingMutants,
+  reviewMutants
 ]
 
 /** `npm run test:mutants` breaks them one by one; `Mutants.test.ts` keeps the lists in step with the code. */

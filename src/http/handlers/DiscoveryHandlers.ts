@@ -38,13 +38,16 @@ export const discoveryHandlers = HttpApiBuilder.group(
   "discovery",
   Effect.fn(function* (handlers) {
     const document = yield* discoveryDocument
+    const { familiesOff = [] } = yield* HttpSettings
+    const off: ReadonlySet<string> = new Set(familiesOff)
+    const listed = extensions.map((family) => ({ ...family, enabled: !off.has(family.name) }))
     const seenFromEntrance = Effect.map(ApiEntrance, (entrance) =>
       entrance === undefined ? document : { ...document, ...addressesAt(entrance, document.endpoints.oidc_issuer) }
     )
     return storedAnswers("discovery", handlers).handleAll({
       wellKnown: () => seenFromEntrance,
       capabilities: () => seenFromEntrance,
-      extensions: () => Effect.succeed({ extensions })
+      extensions: () => Effect.succeed({ extensions: listed })
     })
   })
 )

@@ -1,4 +1,6 @@
 import { afterAll, describe, expect } from "bun:test"
+import { createServer, request } from "node:http"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { FetchHttpClient, HttpEffect, HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import * as Client from "../../../src/client/index.ts"
@@ -94,6 +96,30 @@ describe("the API below a prefix of the host's", () => {
         expect([path, yield* status(`/control/plane${path}`)]).toEqual([path, 404])
       }
       expect(yield* status("/control/plane/api/v1/%2e%2e/%2e%2e/auth/session")).toBe(404)
+    })
+  )
+
+  host.live("lets no path climb out of the prefix on a server that passes paths on as they are", () =>
+    Effect.gen(function* () {
+      const plane = yield* Effect.context<ControlPlane>()
+      const served = yield* Layer.build(
+        HttpRouter.serve(layerRoutes({ prefix: "/svc" }), { disableLogger: true, disableListenLog: true }).pipe(
+          Layer.provide(Layer.succeedContext(plane)),
+          Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" }))
+        )
+      )
+      const port = new URL(HttpServer.formatAddress(Context.get(served, HttpServer.HttpServer).address)).port
+      const statusOf = (path: string) =>
+        Effect.callback<number | undefined>((resume) => {
+          request({ host: "127.0.0.1", port, path }, (response) => {
+            response.resume()
+            resume(Effect.succeed(response.statusCode))
+          }).end()
+        })
+      expect(yield* statusOf("/svc/api/v1/workspaces")).toBe(401)
+      for (const path of ["/svc/api/v1/../../auth/session", "/svc/api/v1/%2e%2e/%2E%2e/auth/session"]) {
+        expect([path, yield* statusOf(path)]).toEqual([path, 404])
+      }
     })
   )
 

@@ -133,6 +133,7 @@ const actors = Layer.mergeAll(
     apply: refuse,
     cancel: refuse,
     read: refuse,
+    changeCauses: refuse,
     sourceChanges: refuse,
     list: refuse,
     changes: refuse,
