@@ -28,7 +28,6 @@ export {
   type Page,
   type PageQuery,
   type ReviewedRun,
-  type Run,
   type RunEvent,
   RunFailed,
   type RunFilter,
