@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { call } from "../../api/Call.ts"
 import { workspacesRuns } from "../../api/Endpoints.ts"
 import type { AuditEvent, Run } from "../../api/Types.ts"
@@ -24,7 +24,7 @@ export const useActivityRuns = (events: ReadonlyArray<AuditEvent>): ReadonlyArra
         signal
       }).then(({ runs }) => runs),
     enabled: since !== undefined && events.some(({ runId }) => runId !== undefined),
-    placeholderData: keepPreviousData
+    placeholderData: (previous: ReadonlyArray<Run> | undefined) => previous
   })
   return query.data ?? none
 }
