@@ -48,10 +48,11 @@ const writeEntry = Effect.fn("build.writeEntry")(function* (root: string, assets
   const folder = path.join(root, "dist/dashboard")
   const imports: Array<string> = []
   const records = (yield* writeDashboard(folder, assets)).map(({ br, gzip, identity, ...described }) => {
-    const names = Object.entries({ identity, br, gzip }).map(([encoding, place]) => {
+    const names = Object.entries({ identity, br, gzip }).flatMap(([encoding, place]) => {
+      if (place === undefined) return []
       const name = `file${imports.length}`
       imports.push(`import ${name} from "../dashboard/${place}" with { type: "file" }`)
-      return `${encoding}: ${name}`
+      return [`${encoding}: ${name}`]
     })
     return `{ ...${JSON.stringify(described)}, ${names.join(", ")} }`
   })
