@@ -31,6 +31,7 @@ const ofBunAlone = [
   "src/BinaryMain.ts",
   "src/BinaryService.ts",
   "src/dashboard/Build.ts",
+  "src/dashboard/Typefaces.ts",
   "src/licenses/BundledPackages.ts",
   "src/licenses/CollectLicenses.ts"
 ]
