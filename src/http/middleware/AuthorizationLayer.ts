@@ -39,9 +39,9 @@ export const authorizationLayer = Layer.effect(
       const admission = whenTraced("admit", admit(rule, name))
       const retired = isRetired(name)
       const off = refusals.get(`${endpoint.method} ${endpoint.path}`)
+      const inForce = off === undefined ? admission : Effect.andThen(admission, off)
       return Effect.contextWith((request: Context.Context<Effect.Services<typeof admission>>) =>
-        Effect.flatMap(admission, ({ ambient, caller }) => {
-          if (off !== undefined) return Effect.fail(off)
+        Effect.flatMap(inForce, ({ ambient, caller }) => {
           if (retired) return Effect.succeed(retiredResponse(caller.requestId))
           const recheck = Effect.asVoid(Effect.provideContext(admission, request))
           const admitted = Option.some({ ambient, recheck })
