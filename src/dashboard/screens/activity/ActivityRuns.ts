@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query"
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { call } from "../../api/Call.ts"
 import { workspacesRuns } from "../../api/Endpoints.ts"
 import type { AuditEvent, Run } from "../../api/Types.ts"
@@ -15,7 +15,7 @@ export const useActivityRuns = (events: ReadonlyArray<AuditEvent>): ReadonlyArra
   const workspace = useWorkspace()
   const oldest = events.at(-1)
   const since = oldest === undefined ? undefined : beginOfDay(dayOf(oldest.createdAt))
-  const query = useQuery({
+  const query = useQuery<ReadonlyArray<Run>>({
     queryKey: ["workspace", workspace.id, "activity-runs", since],
     queryFn: ({ signal }) =>
       call(workspacesRuns, {
@@ -24,7 +24,7 @@ export const useActivityRuns = (events: ReadonlyArray<AuditEvent>): ReadonlyArra
         signal
       }).then(({ runs }) => runs),
     enabled: since !== undefined && events.some(({ runId }) => runId !== undefined),
-    placeholderData: (previous: ReadonlyArray<Run> | undefined) => previous
+    placeholderData: keepPreviousData
   })
   return query.data ?? none
 }
