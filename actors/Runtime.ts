@@ -6,23 +6,8 @@ import { OAuthClient } from "../runner/oauth/OAuthClient.ts"
 import { coordinatorUnderWay } from "../schema/tables/PlanTables.ts"
 import { InstallPlanActor, RevisionPlanActor } from "../schema/protocol/PlanActors.ts"
 import { handedOver } from "./ActorClient.ts"
-import { AgentBlobs } from "./agent/AgentBlobs.ts"
-import { AgentClaims } from "./agent/AgentClaims.ts"
-import { AgentControls } from "./agent/AgentControls.ts"
-import { AgentEvidence } from "./agent/AgentEvidence.ts"
-import { AgentFiles } from "./agent/AgentFiles.ts"
-import { AgentLeases } from "./agent/AgentLeases.ts"
-import { AgentMonitor } from "./agent/AgentMonitor.ts"
-import { AgentOffers } from "./agent/AgentOffers.ts"
-import { AgentReports } from "./agent/AgentReports.ts"
-import { AgentSettlement } from "./agent/AgentSettlement.ts"
-import { AgentNeeds } from "./pool/AgentNeeds.ts"
-import { AgentPresence } from "./pool/AgentPresence.ts"
-import { AgentSessions } from "./pool/AgentSessions.ts"
-import { Agents } from "./pool/Agents.ts"
-import { PoolReach } from "./pool/PoolReach.ts"
-import { Pools } from "./pool/Pools.ts"
-import { ServerKeys } from "./pool/ServerKeys.ts"
+import { agents, workForAgents } from "./agent/AgentLayers.ts"
+import { pools } from "./pool/PoolLayers.ts"
 import * as ProfilePools from "./configuration/ProfilePools.ts"
 import { AuditRemoval } from "./audit/AuditRemoval.ts"
 import { ApprovalRules } from "./approval/ApprovalRules.ts"
@@ -145,12 +130,6 @@ import { Teams } from "./team/Teams.ts"
 import { rowShape } from "./database/Table.ts"
 import { Timestamp } from "../schema/records/Primitives.ts"
 
-/** Pools and their agents, as far as the queue has to know them. */
-const pools = PoolReach.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(Pools.layer, Agents.layer, AgentNeeds.layer, AgentSessions.layer)),
-  Layer.provideMerge(Layer.mergeAll(AgentPresence.layer, ServerKeys.layer))
-)
-
 /** Services that hold records and need no other actor. */
 const records = Layer.mergeAll(
   Approvals.layer,
@@ -244,14 +223,6 @@ const executions = Layer.effect(
   })
 ).pipe(Layer.provide(StoredCommits.layer), Layer.provide(TokenRenewals.layer))
 
-/** What agents are given, and what becomes of what they report. */
-const agents = AgentMonitor.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(AgentOffers.layer, AgentSettlement.layer, AgentEvidence.layer, AgentFiles.layer)),
-  Layer.provideMerge(AgentReports.layer),
-  Layer.provideMerge(Layer.mergeAll(AgentClaims.layer, AgentBlobs.layer, AgentControls.layer)),
-  Layer.provideMerge(AgentLeases.layer)
-)
-
 const behaviors = Layer.mergeAll(
   CapsuleBehavior.layer,
   ConnectionBehavior.layer,
@@ -299,10 +270,7 @@ const work = Layer.effectDiscard(
     const interfaces = yield* InterfaceSettlement
     yield* interfaces.resume
     // Those of agents have gone on meanwhile.
-    const monitor = yield* AgentMonitor
-    yield* monitor.resume
-    yield* (yield* AgentSettlement).resume
-    yield* Effect.forkScoped(monitor.work)
+    yield* workForAgents
     yield* Effect.forkScoped(executor.work)
     yield* Effect.forkScoped(groups.follow)
     yield* Effect.forkScoped(readWholeBacklog)

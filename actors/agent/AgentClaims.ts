@@ -2,7 +2,6 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { HeldRunOrder, RunClaim } from "../../schema/agent/AgentJob.ts"
 import { Gone } from "../../schema/agent/AgentRefusal.ts"
-import { now } from "../Identity.ts"
 import type { AgentSession } from "../pool/AgentSessions.ts"
 import { type HoldLost, isHeld, type RunHold } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
@@ -132,6 +131,3 @@ export class AgentClaims extends Context.Service<
     })
   )
 }
-
-/** The time at which a claim lost its effect. */
-export const endOfClaim = Effect.map(now, (at) => ({ ended_at: at }))

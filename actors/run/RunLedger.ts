@@ -1,6 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { SqlClient, type SqlError } from "effect/sql"
-import { localPool } from "../../schema/agent/PoolName.ts"
+import { SqlClient } from "effect/sql"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import { capsuleExclusiveTypes, type PlanPurpose, type RunType } from "../../schema/records/Run.ts"
 import type { ChangesOf } from "../database/Table.ts"
@@ -10,8 +9,7 @@ import { KillPoint } from "../KillPoint.ts"
 import { type HoldLost, changedUnder, holdLost, isHeld, type RunHold } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { RunLifecycle, type SeenRun } from "./RunLifecycle.ts"
-import { isApply } from "./RunAttempt.ts"
-import { placesOfPool, RunPools } from "./RunPools.ts"
+import { makeRunPlaces } from "./RunPlaces.ts"
 import { mergedEvidence, pendingPlan, RunRow, SpecJson } from "./RunRow.ts"
 import type {
   CapsuleId,
@@ -133,38 +131,16 @@ export class RunLedger extends Context.Service<
       const journal = yield* RunJournal
       const lifecycle = yield* RunLifecycle
       const killPoint = yield* KillPoint
-      const pools = yield* RunPools
+      const placeOf = yield* makeRunPlaces
 
       const find = Effect.fnUntraced(function* (id: RunId | null) {
         const rows = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${id}`
         return rows[0]
       }, Effect.orDie)
 
-      /**
-       * Fetching and building take as long as a remote server or a build command, and change nothing: they must not take the
-       * places of applies.
-       */
-      const ownPlaces = Effect.fnUntraced(function* (run: NewRun): Effect.fn.Return<string, SqlError.SqlError> {
-        if (run.type === "source_sync" || run.type === "compatibility_check") return "builds"
-        if (run.type !== "plan" && run.type !== "destroy_plan") return "runs"
-        const built = yield* sql`SELECT 1 AS one FROM install_configs
-          WHERE id = ${run.installConfigId ?? ""} AND json_type(config, '$.sourceBuild') = 'object'`
-        return built.length > 0 ? "builds" : "runs"
-      })
-
-      /** A saved plan binds the tool and its platform, so it is applied where it was made. */
-      const poolOf = Effect.fnUntraced(function* (run: NewRun): Effect.fn.Return<string, SqlError.SqlError> {
-        if (isApply(run.type)) {
-          const [plan] = yield* RunRow.some(sql, "pool")`SELECT pool FROM runs WHERE id = ${run.planRunId ?? null}`
-          return plan?.pool ?? localPool
-        }
-        const isOfModule = run.type === "plan" || run.type === "destroy_plan" || run.type === "drift_check"
-        return isOfModule ? yield* pools(run.installConfigId) : localPool
-      })
-
       const insert = Effect.fn("RunLedger.insert")(function* (run: NewRun) {
         const at = yield* now
-        const pool = yield* poolOf(run)
+        const { places, pool } = yield* placeOf(run)
         yield* sql`INSERT INTO runs ${RunRow.values(sql, {
           id: run.id,
           workspace_id: run.workspaceId,
@@ -194,7 +170,7 @@ export class RunLedger extends Context.Service<
           spec: SpecJson.write(run.spec),
           evidence: mergedEvidence("{}", run.evidence ?? {}),
           pool,
-          slot_pool: pool === localPool ? yield* ownPlaces(run) : placesOfPool(pool),
+          slot_pool: places,
           capsule_line: capsuleExclusiveTypes.includes(run.type) ? (run.capsuleId ?? null) : null,
           created_at: at,
           queued_at: at

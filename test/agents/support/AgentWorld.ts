@@ -116,17 +116,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* () {
     const start = spawner.spawn(
       ChildProcess.make(
         program,
-        [
-          "agent",
-          "--server",
-          first.url,
-          "--pool",
-          "far",
-          "--dir",
-          `${folder}/${name}`,
-          "--name",
-          name
-        ],
+        ["agent", "--server", first.url, "--pool", "far", "--dir", `${folder}/${name}`, "--name", name],
         {
           cwd: folder,
           extendEnv: false,

@@ -9,7 +9,8 @@ const en = {
       ? `The only place for ${pool} is taken. Workspaces take turns when it becomes free.`
       : `All ${limit} places for ${pool} are taken. Workspaces take turns when one becomes free.`,
   queuePlaceKept: "The last free place is kept for what a person may ask for. This drift check waits for another one.",
-  queueNoAgent: "No agent of its pool can execute it now: none is connected, or none has the tool, platform or isolation that it needs.",
+  queueNoAgent:
+    "No agent of its pool can execute it now: none is connected, or none has the tool, platform or isolation that it needs.",
   queueTurn: "Nothing is in its way. It starts when it is its turn.",
   queueRuns: "runs",
   queueBuilds: "syncs, checks and builds",
@@ -80,7 +81,8 @@ const ja: typeof en = {
   queuePlacesTaken: (limit: number, pool: string) =>
     `${pool}の実行枠 ${limit} 件がすべて使用中です。空きしだい、ワークスペースごとに順番に始まります。`,
   queuePlaceKept: "最後の空き枠は、人が開始する実行のために残されています。このドリフト確認は次の空きを待ちます。",
-  queueNoAgent: "そのプールには今実行できるエージェントがありません。接続されていないか、必要なツール、プラットフォーム、分離レベルを備えていません。",
+  queueNoAgent:
+    "そのプールには今実行できるエージェントがありません。接続されていないか、必要なツール、プラットフォーム、分離レベルを備えていません。",
   queueTurn: "妨げるものはありません。順番が来しだい始まります。",
   queueRuns: "実行",
   queueBuilds: "同期・確認・ビルド",

@@ -258,7 +258,8 @@ export const scriptedServer = Effect.gen(function* () {
   }
 
   const put = (request: Request, body: Uint8Array, digest: string): Response => {
-    const [, from = "0", total = "0"] = /^bytes (\d+)-\d+\/(\d+)$/.exec(request.headers.get("content-range") ?? "") ?? []
+    const [, from = "0", total = "0"] =
+      /^bytes (\d+)-\d+\/(\d+)$/.exec(request.headers.get("content-range") ?? "") ?? []
     const stored = parts.get(digest) ?? Buffer.alloc(0)
     if (Number(from) <= stored.length && Number(from) + body.length > stored.length) {
       parts.set(digest, Buffer.concat([stored.subarray(0, Number(from)), body]))
@@ -269,7 +270,8 @@ export const scriptedServer = Effect.gen(function* () {
   }
 
   const blob = async (request: Request, path: string, body: Uint8Array): Promise<Response> => {
-    const [, runId = "", fence = "", kind = "", digest = ""] = /^\/agent\/v1\/runs\/([^/]+)\/(\d+)\/([^/]+)\/(.+)$/.exec(path) ?? []
+    const [, runId = "", fence = "", kind = "", digest = ""] =
+      /^\/agent\/v1\/runs\/([^/]+)\/(\d+)\/([^/]+)\/(.+)$/.exec(path) ?? []
     if (request.headers.get("authorization") !== `Bearer ${session}`) return new Response(null, { status: 401 })
     const run = runOf({ runId, fence: Number(fence) })
     if (run === undefined) return new Response(null, { status: 404 })
@@ -330,7 +332,9 @@ export const scriptedServer = Effect.gen(function* () {
     forgetSessions: () => {
       session = ""
     },
-    add: (run: Pick<ScriptedRun, "runId" | "fence" | "kind" | "job" | "snapshot" | "secrets"> & { leaseSeconds?: number }) => {
+    add: (
+      run: Pick<ScriptedRun, "runId" | "fence" | "kind" | "job" | "snapshot" | "secrets"> & { leaseSeconds?: number }
+    ) => {
       const scripted: ScriptedRun = {
         leaseSeconds: 60,
         ...run,

@@ -1,0 +1,27 @@
+import { Effect, Layer } from "effect"
+import { AgentBlobs } from "./AgentBlobs.ts"
+import { AgentClaims } from "./AgentClaims.ts"
+import { AgentControls } from "./AgentControls.ts"
+import { AgentEvidence } from "./AgentEvidence.ts"
+import { AgentFiles } from "./AgentFiles.ts"
+import { AgentLeases } from "./AgentLeases.ts"
+import { AgentMonitor } from "./AgentMonitor.ts"
+import { AgentOffers } from "./AgentOffers.ts"
+import { AgentReports } from "./AgentReports.ts"
+import { AgentSettlement } from "./AgentSettlement.ts"
+
+/** What agents are given, and what becomes of what they report. */
+export const agents = AgentMonitor.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(AgentOffers.layer, AgentSettlement.layer, AgentEvidence.layer, AgentFiles.layer)),
+  Layer.provideMerge(AgentReports.layer),
+  Layer.provideMerge(Layer.mergeAll(AgentClaims.layer, AgentBlobs.layer, AgentControls.layer)),
+  Layer.provideMerge(AgentLeases.layer)
+)
+
+/** Gives the Runs that agents hold new leases, settles what they had sent, and watches them from now on. */
+export const workForAgents = Effect.gen(function* () {
+  const monitor = yield* AgentMonitor
+  yield* monitor.resume
+  yield* (yield* AgentSettlement).resume
+  yield* Effect.forkScoped(monitor.work)
+})

@@ -1,0 +1,14 @@
+import { Layer } from "effect"
+import { AgentNeeds } from "./AgentNeeds.ts"
+import { AgentPresence } from "./AgentPresence.ts"
+import { AgentSessions } from "./AgentSessions.ts"
+import { Agents } from "./Agents.ts"
+import { PoolReach } from "./PoolReach.ts"
+import { Pools } from "./Pools.ts"
+import { ServerKeys } from "./ServerKeys.ts"
+
+/** Pools and their agents, as far as the queue has to know them. */
+export const pools = PoolReach.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Pools.layer, Agents.layer, AgentNeeds.layer, AgentSessions.layer)),
+  Layer.provideMerge(Layer.mergeAll(AgentPresence.layer, ServerKeys.layer))
+)
