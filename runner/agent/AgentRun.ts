@@ -54,7 +54,11 @@ const execution = Effect.fnUntraced(function* (
   lease: Lease,
   offer: JobOffer,
   opened: OpenedJob
-): Effect.fn.Return<SealedResult, unknown, Guard | ServerLine | Scope.Scope | Effect.Services<ReturnType<typeof executeJob>>> {
+): Effect.fn.Return<
+  SealedResult,
+  unknown,
+  Guard | ServerLine | Scope.Scope | Effect.Services<ReturnType<typeof executeJob>>
+> {
   const guard = yield* Guard
   const { room } = handle
   const context = yield* Effect.context<Effect.Services<ReturnType<typeof sendState>> | ServerLine>()
@@ -77,9 +81,7 @@ const execution = Effect.fnUntraced(function* (
     runFolder: room.runFolder,
     cancelRequested: Deferred.await(handle.cancelled),
     sink,
-    ...(offer.kind === "apply"
-      ? { recordStart: Effect.provideContext(recordStart(lease, handle), context) }
-      : {})
+    ...(offer.kind === "apply" ? { recordStart: Effect.provideContext(recordStart(lease, handle), context) } : {})
   })
 })
 

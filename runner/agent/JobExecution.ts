@@ -5,7 +5,7 @@ import { replaceDurably } from "../execution/RunFiles.ts"
 import { runFolderPaths } from "../execution/RunFolder.ts"
 import { ApplyJob, DriftJob, PlanJob } from "../execution/RunJob.ts"
 import { type RunnerFailure, runnerFailure } from "../execution/RunnerFailure.ts"
-import { ApplyOutcome, PlanOutcome } from "../execution/RunOutcome.ts"
+import type { ApplyOutcome, PlanOutcome } from "../execution/RunOutcome.ts"
 import { BuildStore } from "../execution/BuildStore.ts"
 import type { RunControl } from "../execution/RunPlace.ts"
 import { AgentParty } from "./AgentParty.ts"
@@ -42,7 +42,8 @@ export const openedJob = Effect.fnUntraced(function* (
     Effect.map((bytes) => new TextDecoder().decode(bytes)),
     Effect.mapError(({ message }) => new OfferUnusable({ message }))
   )
-  const unreadable = () => new OfferUnusable({ message: "The job is in a form that this version of the agent cannot read." })
+  const unreadable = () =>
+    new OfferUnusable({ message: "The job is in a form that this version of the agent cannot read." })
   switch (offer.kind) {
     case "plan":
       return { kind: "plan", job: yield* decoders.plan(text).pipe(Effect.mapError(unreadable)) }
@@ -120,7 +121,9 @@ const sealedOutcome = Effect.fnUntraced(function* (room: RunRoom, done: Executed
 const sealedBuild = Effect.fnUntraced(function* (room: RunRoom, build: { digest: string; sizeBytes: number }) {
   const party = yield* AgentParty
   const files = yield* FileSystem.FileSystem
-  const found = yield* Effect.flatMap(BuildStore, (builds) => builds.find(build)).pipe(Effect.flatMap(Effect.fromOption))
+  const found = yield* Effect.flatMap(BuildStore, (builds) => builds.find(build)).pipe(
+    Effect.flatMap(Effect.fromOption)
+  )
   return yield* sealedStream(
     room.sealed("build"),
     party.serverKey,
@@ -134,12 +137,7 @@ export const sealedResult = Effect.fnUntraced(function* (room: RunRoom, result: 
   const party = yield* AgentParty
   const text = yield* Effect.orDie(encodeResult(result))
   const packed = yield* packContents(new TextEncoder().encode(text))
-  const outcome = yield* sealedBytes(
-    room.sealed("outcome"),
-    party.serverKey,
-    party.sent(room.claim, "outcome"),
-    packed
-  )
+  const outcome = yield* sealedBytes(room.sealed("outcome"), party.serverKey, party.sent(room.claim, "outcome"), packed)
   const sealed: SealedResult = { outcome }
   return sealed
 })

@@ -23,7 +23,9 @@ export class JobFileUnusable extends Schema.TaggedError<JobFileUnusable>()("JobF
 const mostKept = 32
 
 const refuseOther = (found: string, wanted: string, what: string) =>
-  found === wanted ? Effect.void : new JobFileUnusable({ message: `The ${what} that was sent is not the one that the job names.` })
+  found === wanted
+    ? Effect.void
+    : new JobFileUnusable({ message: `The ${what} that was sent is not the one that the job names.` })
 
 /**
  * The files that jobs name, on the agent's disk. Snapshots and builds are kept under their digests for later Runs, a bounded number; what is
@@ -38,11 +40,7 @@ export class JobFiles extends Context.Service<
       offer: JobOffer,
       build: BuildReference | undefined
     ) => Effect.Effect<void, unknown>
-    readonly secret: (
-      room: RunRoom,
-      kind: "state" | "plan_file",
-      digest: string
-    ) => Effect.Effect<Uint8Array, unknown>
+    readonly secret: (room: RunRoom, kind: "state" | "plan_file", digest: string) => Effect.Effect<Uint8Array, unknown>
   }
 >()("svc/agent/JobFiles") {
   static readonly layer = Layer.effect(

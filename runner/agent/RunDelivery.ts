@@ -14,11 +14,10 @@ import { ServerLine } from "./ServerLine.ts"
 const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(LeftOver))
 
 /** Sends what is in the spool, as it comes, until interrupted. */
-export const sendReports = Effect.fnUntraced(function* ({ room, spool }: RunHandle): Effect.fn.Return<
-  never,
-  Gone,
-  ServerLine
-> {
+export const sendReports = Effect.fnUntraced(function* ({
+  room,
+  spool
+}: RunHandle): Effect.fn.Return<never, Gone, ServerLine> {
   const line = yield* ServerLine
   for (;;) {
     const batch = yield* spool.next

@@ -18,9 +18,7 @@ const snapshotGrace = Duration.hours(1)
 export const agentTools = (folder: string) =>
   Layer.unwrap(
     toolchainConfig.pipe(
-      Effect.mapError(
-        ({ message }) => new SettingsRefused({ message: `The tool settings are not valid. ${message}` })
-      ),
+      Effect.mapError(({ message }) => new SettingsRefused({ message: `The tool settings are not valid. ${message}` })),
       Effect.map((settings) => Toolchain.layer(settings, `${folder}/tools`))
     )
   )

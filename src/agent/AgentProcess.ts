@@ -43,7 +43,9 @@ const working = (start: AgentStart) =>
 /** Runs an agent until it has drained. */
 export const agentProcess = Effect.fn("agentProcess")(function* (start: AgentStart) {
   if (process.platform !== "linux") {
-    return yield* new PlatformUnsupported({ message: "An agent runs on Linux. Elsewhere, Runs are executed by svc serve." })
+    return yield* new PlatformUnsupported({
+      message: "An agent runs on Linux. Elsewhere, Runs are executed by svc serve."
+    })
   }
   const base = MachineFacts.layer(start).pipe(
     Layer.provideMerge(Layer.merge(AgentFolder.layerAt(start.folder), agentMachine(start.folder)))

@@ -1,4 +1,5 @@
-import { Context, Deferred, Effect, Layer, Option, Scope } from "effect"
+import type { Scope } from "effect";
+import { Context, Deferred, Effect, Layer, Option } from "effect"
 import type { HeldRunOrder, RunClaim } from "../../schema/agent/AgentJob.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
 import { Guard } from "../../runner/agent/guard/Guard.ts"

@@ -12,7 +12,10 @@ import { machineClocks, type Moment, momentOf } from "../../runner/agent/LeaseCl
 export type AgentCalls = RpcClient.RpcClient<RpcGroup.Rpcs<typeof AgentProtocol>, RpcClientError.RpcClientError>
 
 /** Calls of a server, with what each HTTP request has to carry. */
-export const agentCalls = (server: string, authorised: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest) =>
+export const agentCalls = (
+  server: string,
+  authorised: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest
+) =>
   RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(
     Effect.provide(
       RpcClient.layerProtocolHttp({
@@ -94,9 +97,7 @@ export class AgentSession extends Context.Service<
         renewSeconds: () => renewSeconds,
         isOld: () => {
           const usable = 0.7
-          return (
-            begun === undefined || machineClocks.bootSeconds() - begun.at.boot > begun.seconds * usable
-          )
+          return begun === undefined || machineClocks.bootSeconds() - begun.at.boot > begun.seconds * usable
         }
       })
     })

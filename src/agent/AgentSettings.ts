@@ -72,5 +72,7 @@ export const agentMachineSettings = (folder: string): Effect.Effect<AgentMachine
         }
       }
     }),
-    Effect.mapError(({ message }) => new SettingsRefused({ message: `The settings for Runs are not valid. ${message}` }))
+    Effect.mapError(
+      ({ message }) => new SettingsRefused({ message: `The settings for Runs are not valid. ${message}` })
+    )
   )

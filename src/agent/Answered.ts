@@ -38,82 +38,82 @@ export class Answered extends Context.Service<
   }
 >()("svc/agent/Answered") {
   static readonly layer = Layer.effect(
-      Answered,
-      Effect.gen(function* () {
-        const session = yield* AgentSession
-        const runs = yield* AgentRuns
-        const { facts } = yield* MachineFacts
-        const source: SessionSource = {
-          facts,
-          held: Effect.sync(() => heldRuns(runs)),
-          obey: (orders, sent) =>
-            Effect.forEach(
-              orders,
-              (order) => (order.order === "continue" ? runs.confirm(order, sent) : runs.end(order)),
-              { discard: true }
-            )
-        }
-        let told = ""
-        const tell = (message: string) =>
-          Effect.suspend(() => {
-            if (message === told) return Effect.void
-            told = message
-            return Effect.logWarning(message)
-          })
+    Answered,
+    Effect.gen(function* () {
+      const session = yield* AgentSession
+      const runs = yield* AgentRuns
+      const { facts } = yield* MachineFacts
+      const source: SessionSource = {
+        facts,
+        held: Effect.sync(() => heldRuns(runs)),
+        obey: (orders, sent) =>
+          Effect.forEach(
+            orders,
+            (order) => (order.order === "continue" ? runs.confirm(order, sent) : runs.end(order)),
+            { discard: true }
+          )
+      }
+      let told = ""
+      const tell = (message: string) =>
+        Effect.suspend(() => {
+          if (message === told) return Effect.void
+          told = message
+          return Effect.logWarning(message)
+        })
 
-        /** Waits as the refusal asks; `Gone` is the only one that ends a message. */
-        const wait = Effect.fnUntraced(function* (problem: Problem, attempt: number) {
-          switch (problem._tag) {
-            case "Busy":
-              return yield* Effect.sleep(Duration.seconds(Math.max(0.5, problem.retryAfterSeconds)))
-            case "Unauthorised":
-            case "UpgradeRequired":
-              yield* tell(problem.message)
-              return yield* problem._tag === "Unauthorised" && problem.retry
-                ? backoff(attempt)
-                : Effect.sleep(untilOperatorActs)
-            case "Rejected":
-              yield* tell(`The server refuses a message of this agent. ${problem.message}`)
-              return yield* Effect.sleep(untilOperatorActs)
-            case "Gone":
+      /** Waits as the refusal asks; `Gone` is the only one that ends a message. */
+      const wait = Effect.fnUntraced(function* (problem: Problem, attempt: number) {
+        switch (problem._tag) {
+          case "Busy":
+            return yield* Effect.sleep(Duration.seconds(Math.max(0.5, problem.retryAfterSeconds)))
+          case "Unauthorised":
+          case "UpgradeRequired":
+            yield* tell(problem.message)
+            return yield* problem._tag === "Unauthorised" && problem.retry
+              ? backoff(attempt)
+              : Effect.sleep(untilOperatorActs)
+          case "Rejected":
+            yield* tell(`The server refuses a message of this agent. ${problem.message}`)
+            return yield* Effect.sleep(untilOperatorActs)
+          case "Gone":
+            return
+          default:
+            if (attempt > 2) yield* tell(`The server does not answer. ${problem.message}`)
+            return yield* backoff(attempt)
+        }
+      })
+
+      const begin = (seen: number) =>
+        Effect.gen(function* () {
+          for (let attempt = 0; session.generation() === seen; attempt += 1) {
+            const problem = yield* Effect.flip(understood(session.begin(seen, source))).pipe(Effect.option)
+            if (problem._tag === "None") {
+              told = ""
               return
-            default:
-              if (attempt > 2) yield* tell(`The server does not answer. ${problem.message}`)
-              return yield* backoff(attempt)
+            }
+            yield* wait(problem.value, attempt)
           }
         })
 
-        const begin = (seen: number) =>
-          Effect.gen(function* () {
-            for (let attempt = 0; session.generation() === seen; attempt += 1) {
-              const problem = yield* Effect.flip(understood(session.begin(seen, source))).pipe(Effect.option)
-              if (problem._tag === "None") {
-                told = ""
-                return
-              }
-              yield* wait(problem.value, attempt)
-            }
-          })
-
-        const until = <A, R>(call: Effect.Effect<A, Problem, R>): Effect.Effect<A, Gone, R> =>
-          Effect.gen(function* () {
-            for (let attempt = 0; ; attempt += 1) {
-              const seen = session.generation()
-              if (seen === 0) yield* begin(seen)
-              const current = session.generation()
-              const result = yield* Effect.result(understood(call))
-              if (result._tag === "Success") return result.success
-              const problem = result.failure
-              if (problem._tag === "Gone") return yield* problem
-              if (problem._tag === "Unauthorised" && problem.retry) yield* begin(current)
-              else yield* wait(problem, attempt)
-            }
-          })
-
-        return Answered.of({
-          until,
-          session: Effect.suspend(() => (session.isOld() ? begin(session.generation()) : Effect.void))
+      const until = <A, R>(call: Effect.Effect<A, Problem, R>): Effect.Effect<A, Gone, R> =>
+        Effect.gen(function* () {
+          for (let attempt = 0; ; attempt += 1) {
+            const seen = session.generation()
+            if (seen === 0) yield* begin(seen)
+            const current = session.generation()
+            const result = yield* Effect.result(understood(call))
+            if (result._tag === "Success") return result.success
+            const problem = result.failure
+            if (problem._tag === "Gone") return yield* problem
+            if (problem._tag === "Unauthorised" && problem.retry) yield* begin(current)
+            else yield* wait(problem, attempt)
+          }
         })
+
+      return Answered.of({
+        until,
+        session: Effect.suspend(() => (session.isOld() ? begin(session.generation()) : Effect.void))
       })
-    )
+    })
+  )
 }

@@ -99,7 +99,9 @@ export const getBlob = Effect.fnUntraced(function* (
   // All of it is there already: the answer that said so was lost.
   if (response.status === statuses.range && present > 0) return
   if (response.status === statuses.missing || response.status === statuses.forbidden) {
-    return yield* new FetchRefused({ message: `A file of this Run (${kind.replaceAll("_", " ")}) is not at the server.` })
+    return yield* new FetchRefused({
+      message: `A file of this Run (${kind.replaceAll("_", " ")}) is not at the server.`
+    })
   }
   if (response.status >= firstRefusal) return yield* refusedBy(response.status)
   const flag = response.status === statuses.partial ? "a" : "w"

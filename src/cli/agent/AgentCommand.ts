@@ -20,7 +20,11 @@ const labelsOf = (given: ReadonlyArray<string>) =>
   }).pipe(Effect.map(Object.fromEntries<string>))
 
 /** A name that a server takes: this machine's, as far as it fits. */
-const ownName = () => hostname().replaceAll(/[^A-Za-z0-9._-]/g, "-").replace(/^[^A-Za-z0-9]+/, "").slice(0, 63) || "agent"
+const ownName = () =>
+  hostname()
+    .replaceAll(/[^A-Za-z0-9._-]/g, "-")
+    .replace(/^[^A-Za-z0-9]+/, "")
+    .slice(0, 63) || "agent"
 
 export const agentCommand = Command.make(
   "agent",
@@ -79,17 +83,13 @@ export const agentCommand = Command.make(
       token: yield* tokenOf(given.tokenFile),
       drain: Deferred.await(drain),
       stop: yield* secondSignal
-    }).pipe(
-      Effect.provide(logging({ level: given.log, format: given.json ? "json" : "pretty" })),
-      Effect.forkDetach
-    )
+    }).pipe(Effect.provide(logging({ level: given.log, format: given.json ? "json" : "pretty" })), Effect.forkDetach)
     // A request to stop interrupts this fiber; the agent ends what it has first.
     yield* Fiber.join(agent).pipe(
       Effect.onInterrupt(() =>
-        Console.error(given.json ? JSON.stringify({ draining: true }) : "svc: draining; once more stops running tools").pipe(
-          Effect.andThen(Deferred.succeed(drain, undefined)),
-          Effect.andThen(Fiber.await(agent))
-        )
+        Console.error(
+          given.json ? JSON.stringify({ draining: true }) : "svc: draining; once more stops running tools"
+        ).pipe(Effect.andThen(Deferred.succeed(drain, undefined)), Effect.andThen(Fiber.await(agent)))
       )
     )
   }, Effect.scoped)

@@ -40,6 +40,9 @@ export const agentDoctorCommand = Command.make(
     "Check address, proxy, certificate authority, key, clock, disk, tool and sandbox of an agent, without changing anything; 1 when something is wrong"
   ),
   Command.withExamples([
-    { command: "svc agent doctor --server https://svc.example.com", description: "Before the first start, or when Runs wait" }
+    {
+      command: "svc agent doctor --server https://svc.example.com",
+      description: "Before the first start, or when Runs wait"
+    }
   ])
 )

@@ -5,7 +5,11 @@ import { CommandFailed } from "../Output.ts"
 const text = (name: string, metavar: string, description: string) =>
   Flag.optional(Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar)))
 
-export const serverFlag = text("server", "url", "Origin of the server, e.g. https://svc.example.com; else SVC_AGENT_SERVER")
+export const serverFlag = text(
+  "server",
+  "url",
+  "Origin of the server, e.g. https://svc.example.com; else SVC_AGENT_SERVER"
+)
 
 export const dirFlag = text(
   "dir",
@@ -32,17 +36,22 @@ export const folderOf = (flag: Option.Option<string>) =>
 export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>) {
   const given = yield* givenOr(flag, "SVC_AGENT_SERVER")
   if (Option.isNone(given)) {
-    return yield* new CommandFailed({ message: "Say which server: --server https://svc.example.com, or SVC_AGENT_SERVER." })
+    return yield* new CommandFailed({
+      message: "Say which server: --server https://svc.example.com, or SVC_AGENT_SERVER."
+    })
   }
   const url = URL.canParse(given.value) ? new URL(given.value) : undefined
   const isOrigin = url !== undefined && /^https?:$/.test(url.protocol) && url.origin === given.value.replace(/\/$/, "")
   if (!isOrigin) {
-    return yield* new CommandFailed({ message: "The server is an origin such as https://svc.example.com, without a path." })
+    return yield* new CommandFailed({
+      message: "The server is an origin such as https://svc.example.com, without a path."
+    })
   }
   const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)
   if (url.protocol === "http:" && !isLoopback) {
     return yield* new CommandFailed({
-      message: "The server has to be reached by https: an agent trusts what it is sent. Plain http is for this machine only."
+      message:
+        "The server has to be reached by https: an agent trusts what it is sent. Plain http is for this machine only."
     })
   }
   return url.origin

@@ -20,7 +20,12 @@ const diskFinding = (folder: string) =>
       const free = bavail * bsize
       const message = `${formatBytes(free)} free.`
       if (free < hardlyAnyDisk) {
-        return { check: "disk", status: "error", message: `${message} The agent takes no Run.`, remedy: "Free some space." }
+        return {
+          check: "disk",
+          status: "error",
+          message: `${message} The agent takes no Run.`,
+          remedy: "Free some space."
+        }
       }
       return free < enoughDisk
         ? { check: "disk", status: "warning", message, remedy: "Providers and states take a few hundred MiB a Run." }

@@ -5,7 +5,15 @@ import { Effect, Redacted } from "effect"
 import { it } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
-import { addApply, addPlan, secretCanary, slowModule, snapshotOf, startAgent, tokenCanary } from "./support/AgentStage.ts"
+import {
+  addApply,
+  addPlan,
+  secretCanary,
+  slowModule,
+  snapshotOf,
+  startAgent,
+  tokenCanary
+} from "./support/AgentStage.ts"
 import { type ScriptedRun, type ScriptedServer, scriptedServer } from "./support/ScriptedServer.ts"
 
 const over = (run: ScriptedRun) =>
@@ -63,7 +71,9 @@ describe("an agent", () => {
         expect(apply.results).toMatchObject([{ kind: "apply", status: "ended", outcome: { exit: "succeeded" } }])
         expect(JSON.parse(new TextDecoder().decode(apply.files.get("state")))).toMatchObject({ version: 4 })
         // Started before the tool said anything of a resource.
-        const started = apply.entries.findIndex((entry) => entry.kind === "event" && entry.fact.kind === "resource.started")
+        const started = apply.entries.findIndex(
+          (entry) => entry.kind === "event" && entry.fact.kind === "resource.started"
+        )
         expect(started).toBeGreaterThan(-1)
         expect(apply.heard.indexOf("Start")).toBeLessThan(apply.heard.indexOf("Checkpoint"))
         yield* empty(folder)
@@ -123,7 +133,9 @@ describe("an agent", () => {
         server.faults.push({ message: "Start", lost: "request", times: 1000 })
         const apply = yield* addApply(server, snapshot, plan, 8)
         yield* over(apply)
-        expect(apply.results).toMatchObject([{ kind: "apply", status: "failed", failure: { reason: "prepare_failed" } }])
+        expect(apply.results).toMatchObject([
+          { kind: "apply", status: "failed", failure: { reason: "prepare_failed" } }
+        ])
         expect(apply.heard).not.toContain("Start")
         expect(JSON.stringify(apply.entries)).not.toContain("resource.started")
         yield* agent.drained

@@ -19,7 +19,10 @@ const encodePlan = Schema.encodeEffect(Schema.fromJsonString(PlanJob))
 const encodeApply = Schema.encodeEffect(Schema.fromJsonString(ApplyJob))
 
 /** A snapshot of these files, as the server stores it. */
-export const snapshotOf = Effect.fnUntraced(function* (server: ScriptedServer, files: Readonly<Record<string, string>>) {
+export const snapshotOf = Effect.fnUntraced(function* (
+  server: ScriptedServer,
+  files: Readonly<Record<string, string>>
+) {
   const path = join(yield* temporaryFolder, "snapshot.tar.zst")
   const { archiveDigest } = yield* Effect.gen(function* () {
     const writer = yield* makeArchiveWriter(path, [])
