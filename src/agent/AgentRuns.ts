@@ -1,4 +1,4 @@
-import type { Scope } from "effect";
+import type { Scope } from "effect"
 import { Context, Deferred, Effect, Layer, Option } from "effect"
 import type { HeldRunOrder, RunClaim } from "../../schema/agent/AgentJob.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"

@@ -1,10 +1,10 @@
 import { mkdir } from "node:fs/promises"
 import { dirname } from "node:path"
-import type { FileSystem} from "effect";
+import type { FileSystem } from "effect"
 import { Effect, Layer } from "effect"
 import type { HttpClient } from "effect/http"
 import { AgentParty } from "../../runner/agent/AgentParty.ts"
-import type { FetchRefused} from "../../runner/agent/ServerLine.ts";
+import type { FetchRefused } from "../../runner/agent/ServerLine.ts"
 import { ServerLine } from "../../runner/agent/ServerLine.ts"
 import { AgentSession } from "./AgentSession.ts"
 import { Answered } from "./Answered.ts"
