@@ -40,7 +40,11 @@ const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: stri
       Bun.spawn(
         [
           ...(asAnyone(level) ? ["setpriv", `--reuid=${anyone}`, `--regid=${anyone}`, "--clear-groups", "--"] : []),
-          ...[process.execPath, agent, level, folder, String(seconds)]
+          process.execPath,
+          agent,
+          level,
+          folder,
+          String(seconds)
         ],
         { stdio: ["ignore", "pipe", "inherit"] }
       )

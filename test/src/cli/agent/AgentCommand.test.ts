@@ -61,7 +61,14 @@ describe("svc agent", () => {
       const { findings, healthy } = yield* Schema.decodeEffect(Report)(out)
       const of = (check: string) => findings.find((finding) => finding.check === check)
       expect(findings.map(({ check }) => check)).toEqual([
-        ...["address", "proxy", "ca", "clock", "key", "disk", "tool", "sandbox"]
+        "address",
+        "proxy",
+        "ca",
+        "clock",
+        "key",
+        "disk",
+        "tool",
+        "sandbox"
       ])
       expect({ code, healthy }).toEqual({ code: 1, healthy: false })
       expect(of("address")).toMatchObject({ status: "error" })
