@@ -36,6 +36,7 @@ import { DriftSettlement } from "./execution/DriftSettlement.ts"
 import { RunInputs } from "./execution/RunInputs.ts"
 import { RunPreparation } from "./execution/RunPreparation.ts"
 import { PathFilters } from "./staleness/PathFilters.ts"
+import { ChangeCauseReads } from "./staleness/ChangeCauseReads.ts"
 import { SourceChangeReads } from "./staleness/SourceChangeReads.ts"
 import { StaleReasons } from "./staleness/StaleReasons.ts"
 import { readWholeBacklog } from "./state/StateBacklog.ts"
@@ -173,7 +174,7 @@ const hosting = Deliveries.layer.pipe(
 const inspection = Layer.mergeAll(
   RunInputs.layer,
   SnapshotReads.layer,
-  SourceChangeReads.layer,
+  ChangeCauseReads.layer.pipe(Layer.provideMerge(SourceChangeReads.layer)),
   OperatorSuccession.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(ConfigSuccession.layer, InstallConfigCompilation.layer))
   )

@@ -52,16 +52,19 @@ const writeEntry = Effect.fn("build.writeEntry")(function* (root: string, assets
   for (const asset of assets.values()) {
     const names = yield* Effect.forEach(encodings, (encoding) =>
       Effect.gen(function* () {
+        const bytes = asset[encoding]
+        // A typeface is compressed by itself.
+        if (bytes === undefined) return []
         const file = path.join(folder, encoding, asset.path)
         yield* files.makeDirectory(path.dirname(file), { recursive: true })
-        yield* files.writeFile(file, asset[encoding] ?? asset.identity)
+        yield* files.writeFile(file, bytes)
         const name = `file${imports.length}`
         imports.push(`import ${name} from "../dashboard/${encoding}${asset.path}" with { type: "file" }`)
-        return `${encoding}: ${name}`
+        return [`${encoding}: ${name}`]
       })
     )
     const { contentType, immutable, path: at, sha256 } = asset
-    records.push(`{ ...${JSON.stringify({ path: at, contentType, sha256, immutable })}, ${names.join(", ")} }`)
+    records.push(`{ ...${JSON.stringify({ path: at, contentType, sha256, immutable })}, ${names.flat().join(", ")} }`)
   }
   const code = `${imports.join("\n")}
 import { main } from "../../src/BinaryService.ts"

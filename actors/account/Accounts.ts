@@ -1,10 +1,18 @@
 import { Context, Effect, Layer, Redacted } from "effect"
-import type { ApiError } from "../../schema/errors/ApiError.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
 import { bearerPrefixes } from "../credential/BearerSecret.ts"
 import { invalidToken } from "../credential/CredentialRefusal.ts"
 import type { Principal } from "../credential/Principal.ts"
+import { ReadMemory } from "../database/ReadMemory.ts"
+import { ReadSql } from "../database/ReadSql.ts"
 import { Sessions } from "./Sessions.ts"
 import { TokenAuthority } from "./TokenAuthority.ts"
+import { StoredUser } from "./UserRow.ts"
+
+const accountNotOpen = new ApiError({
+  code: "unauthenticated",
+  message: "There is no such account, or it is disabled or deleted."
+})
 
 /** Resolves the credential of a request to the person behind it. */
 export class Accounts extends Context.Service<
@@ -14,6 +22,8 @@ export class Accounts extends Context.Service<
     readonly authenticateBearer: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /** Fails with `unauthenticated` unless it is an open session. */
     readonly authenticateSession: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
+    /** Fails with `unauthenticated` unless the account, of a person or an automation, exists and is open. */
+    readonly requireOpen: (subject: string) => Effect.Effect<void, ApiError>
   }
 >()("svc/account/Accounts") {
   static readonly layer = Layer.effect(
@@ -21,12 +31,22 @@ export class Accounts extends Context.Service<
     Effect.gen(function* () {
       const tokens = yield* TokenAuthority
       const sessions = yield* Sessions
+      const read = yield* ReadSql
+      const memory = yield* ReadMemory
+      const isOpen = memory.untilCommit((subject) =>
+        Effect.map(
+          StoredUser.some(read, "status")`SELECT status FROM users WHERE subject = ${subject}`,
+          ([user]) => user?.status === "active"
+        ).pipe(Effect.orDie)
+      )
       return Accounts.of({
         authenticateBearer: (token) =>
           Redacted.value(token).startsWith(bearerPrefixes.personalToken)
             ? tokens.authenticate(token)
             : Effect.fail(invalidToken()),
-        authenticateSession: sessions.authenticate
+        authenticateSession: sessions.authenticate,
+        requireOpen: (subject) =>
+          Effect.flatMap(isOpen(subject), (open) => (open ? Effect.void : Effect.fail(accountNotOpen)))
       })
     })
   )

@@ -120,7 +120,7 @@ export class UpstreamIdentities extends Context.Service<
           FROM upstream_identities WHERE subject = ${subject} ORDER BY created_at, issuer`
       })
 
-      /** As accounts spell it. The issuer says that an account's address is verified while it is this one. */
+      /** Spelt as accounts spell it. The issuer reports an account's address as verified while it is this one. */
       const addressOf = ({ verifiedEmail }: UpstreamIdentity) =>
         verifiedEmail === undefined
           ? Effect.succeed(null)

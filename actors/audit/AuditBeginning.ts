@@ -14,7 +14,7 @@ const eventsAtOnce = 500
 
 const Count = rowShape({ count: Schema.Int })
 
-/** Gives a batch of events of earlier releases their places; the number of them. */
+/** Assigns positions to a batch of events from earlier releases; returns how many. */
 const adoptSome = Effect.fn("AuditBeginning.adoptSome")(function* (key: AuditKey) {
   const sql = yield* SqlClient.SqlClient
   const events = yield* AuditRow.rows(sql)`SELECT * FROM audit_events WHERE position IS NULL

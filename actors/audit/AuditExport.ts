@@ -7,7 +7,7 @@ import { AuditChainRow, type AuditScope } from "./AuditChainRow.ts"
 import { type AuditFilter, matching } from "./AuditFilter.ts"
 import { AuditDataJson, AuditRow, recordFields } from "./AuditRow.ts"
 
-/** Places that one statement looks at, however few of them the filter keeps. */
+/** Positions covered by one statement, however few of them the filter keeps. */
 const placesAtOnce = 500
 
 const Line = jsonText(ExportedAuditEvent)
@@ -22,29 +22,49 @@ const lineOf = (row: AuditRow): string =>
     mac: row.mac ?? ""
   })}\n`
 
+/** The first lines of an export, and what follows them: nothing where they are all. */
+interface BegunExport {
+  readonly lines: ReadonlyArray<string>
+  readonly rest: Option.Option<Stream.Stream<string, never, SqlClient.SqlClient>>
+}
+
 /**
- * A chain as JSON lines, oldest first, from behind the place `after` to where the chain ends now. Places never change, so an export
- * that goes on behind its last line continues it. Holds a page at a time.
+ * A chain as JSON lines, oldest first, after the position `after` and up to where the chain ends now. Positions never change, so an
+ * export that resumes after its last line continues it. Holds one page at a time; a short export is complete after the first.
  */
+export const beginExport = Effect.fn("Audit.beginExport")(function* (
+  scope: AuditScope,
+  filter: AuditFilter,
+  after: number
+): Effect.fn.Return<BegunExport, never, SqlClient.SqlClient> {
+  const sql = yield* SqlClient.SqlClient
+  const chain = yield* Effect.orDie(readChain(scope))
+  const end = chain?.position ?? 0
+  const pageBehind = (from: number) => {
+    const to = Math.min(from + placesAtOnce, end)
+    const rows = AuditRow.rows(sql)`SELECT * FROM audit_events WHERE ${sql.and([
+      eventsOf(sql, scope),
+      sql`position > ${from}`,
+      sql`position <= ${to}`,
+      ...matching(sql, filter)
+    ])} ORDER BY position`
+    const next = to < end ? Option.some(to) : Option.none<number>()
+    return Effect.map(Effect.orDie(rows), (found) => [found.map(lineOf), next] as const)
+  }
+  const [lines, next] = yield* pageBehind(Math.max(after, chain?.pruned_position ?? 0))
+  return { lines, rest: Option.map(next, (from) => Stream.paginate(from, pageBehind)) }
+})
+
+/** The whole of it as one stream. */
 export const exportChain = (scope: AuditScope, filter: AuditFilter, after: number) =>
   Stream.unwrap(
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const chain = yield* readChain(scope)
-      const end = chain?.position ?? 0
-      return Stream.paginate(Math.max(after, chain?.pruned_position ?? 0), (from: number) => {
-        const to = Math.min(from + placesAtOnce, end)
-        return AuditRow.rows(sql)`SELECT * FROM audit_events WHERE ${sql.and([
-          eventsOf(sql, scope),
-          sql`position > ${from}`,
-          sql`position <= ${to}`,
-          ...matching(sql, filter)
-        ])} ORDER BY position`.pipe(
-          Effect.map((rows) => [rows.map(lineOf), to < end ? Option.some(to) : Option.none()] as const)
-        )
-      })
-    })
-  ).pipe(Stream.orDie)
+    Effect.map(beginExport(scope, filter, after), ({ lines, rest }) =>
+      Stream.concat(
+        Stream.fromIterable(lines),
+        Option.getOrElse(rest, () => Stream.empty)
+      )
+    )
+  )
 
 /** Every chain, one after the other: that of the installation, then those of the Workspaces in the order of their ids. */
 export const exportAll = (filter: AuditFilter) =>

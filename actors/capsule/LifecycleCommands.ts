@@ -89,7 +89,7 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
     if (status !== undefined) {
       if (status === "disabled") yield* (yield* ConfigSuccession).idle(capsule)
       if (!(yield* capsules.fence(capsule, { status }))) return yield* guardMoved()
-      // Changes during the disabled time count from now on.
+      // Changes made while it was disabled count from now on.
       if (status === "active") yield* staleReasons.compare(capsule.id)
       if (status === "disabled") yield* ledger.supersedePlans(capsule.id, "The Capsule was disabled.")
     }

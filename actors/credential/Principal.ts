@@ -1,9 +1,15 @@
 import type { TokenLimits } from "../../schema/records/TokenLimits.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
 
+/**
+ * What a caller presented. In process there is nothing to present: the host vouches for the person (`host`), or the service acts
+ * for itself (`service`). No request from outside can be one of these.
+ */
+export type CredentialKind = "session" | "token" | "oauth" | "host" | "service"
+
 /** The owner of a credential, and what it may be used for. It implies nothing about any Workspace yet. */
 export interface Principal {
-  readonly credential: "session" | "token" | "oauth"
+  readonly credential: CredentialKind
   /** Session or token id; never the secret. */
   readonly credentialId: string
   readonly subject: string

@@ -52,17 +52,17 @@ export class IdentityCapability extends Context.Service<
       Option.match({
         onNone: () => IdentityCapability.unavailable,
         onSome: (clients) => {
-          const told = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
+          const refusing = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
             Effect.mapError(effect, ({ message }) => refused("identity_refused", message))
           return Layer.succeed(IdentityCapability, {
             pin: (planRunId, capsuleId, { postLogoutPaths, url }) =>
-              Effect.flatMap(told(clients.pin(planRunId, capsuleId, url, postLogoutPaths)), (values) =>
+              Effect.flatMap(refusing(clients.pin(planRunId, capsuleId, url, postLogoutPaths)), (values) =>
                 values === undefined
                   ? Effect.fail(refused("identity_refused", "The Capsule's configuration has changed. Plan again."))
                   : Effect.succeed(values)
               ),
-            check: (planRunId, capsuleId) => told(clients.check(planRunId, capsuleId)),
-            register: (planRunId, capsuleId, secret) => told(clients.register(planRunId, capsuleId, secret)),
+            check: (planRunId, capsuleId) => refusing(clients.check(planRunId, capsuleId)),
+            register: (planRunId, capsuleId, secret) => refusing(clients.register(planRunId, capsuleId, secret)),
             retire: clients.retire
           })
         }

@@ -7,6 +7,7 @@ import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { authorityMoved } from "../authority/AuthorityColumns.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { type GuardedCapsuleRow, CapsuleRow } from "../authority/CapsuleRow.ts"
+import { changedInputs } from "../configuration/ChangedInputs.ts"
 import { InstallConfigStore, type LoadedInstallConfig } from "../configuration/InstallConfigStore.ts"
 import { operatorMoved } from "../configuration/OperatorAuthority.ts"
 import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
@@ -164,6 +165,13 @@ export class PlanSettlement extends Context.Service<
           ...takenOverWarning(base, capsule),
           ...dependantsWarning(run.workspace_id, yield* dependantsOf(run))
         ]
+        // An uploaded state was never applied with a configuration.
+        const inputs =
+          base === undefined || base.state_upload_id !== null
+            ? undefined
+            : yield* changedInputs(base.install_config_id, config).pipe(
+                Effect.provideService(InstallConfigStore, configs)
+              )
         const differing = yield* Effect.provideContext(differingInputs(capsule), values)
         const evidence = { ...planEvidence(prepared, outcome), ...adoptedBase(base) }
         const diagnostics = [...warnings, ...outcome.diagnostics]
@@ -172,6 +180,7 @@ export class PlanSettlement extends Context.Service<
           { planDigest, hasChanges },
           {
             ...evidence,
+            ...(inputs === undefined ? {} : { changedInputs: inputs }),
             ...(differing.length === 0 ? {} : { injectedInputs: differing }),
             diagnostics
           }

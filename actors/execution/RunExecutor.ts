@@ -127,7 +127,7 @@ export class RunExecutor extends Context.Service<
         const log = yield* logs.open(hold)
         const lost = yield* Deferred.make<never, HoldLost>()
         /** The tool does not learn this; its executor does, and ends it. */
-        const told = (write: Effect.Effect<void, HoldLost>): Effect.Effect<void> =>
+        const whileHeld = (write: Effect.Effect<void, HoldLost>): Effect.Effect<void> =>
           Effect.catchTag(write, "HoldLost", (error) => Effect.asVoid(Deferred.fail(lost, error)))
         const states = yield* keepStates(run)
         const execution = executions[run.type](run, {
@@ -138,11 +138,11 @@ export class RunExecutor extends Context.Service<
             event: (reportedKind, reportedData) =>
               Effect.orDie(receivedFact({ kind: reportedKind, data: reportedData })).pipe(
                 Effect.flatMap(({ data, kind }) =>
-                  told(isOfResource(kind) ? journal.note(hold, kind, data) : journal.report(hold, kind, data))
+                  whileHeld(isOfResource(kind) ? journal.note(hold, kind, data) : journal.report(hold, kind, data))
                 ),
                 Effect.andThen(killPoint(`${run.type}.${reportedKind}`))
               ),
-            log: (phase, stream, text) => told(log.write(phase, stream, text)),
+            log: (phase, stream, text) => whileHeld(log.write(phase, stream, text)),
             checkpoint: states.offer
           })
         })

@@ -76,7 +76,7 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
         const own = running.filter((run) => run.owner !== null && owner.isEarlier(run.owner))
         const kept: Array<RunHold> = []
         for (const run of own) {
-          // Nothing else settles them: a lost hold is a defect here.
+          // Nothing else settles them, so a lost hold is a defect here.
           if (!(yield* Effect.orDie(settle(run)))) kept.push(holdOf(run))
           yield* killPoint("recovery.settled")
         }

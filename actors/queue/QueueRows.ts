@@ -37,7 +37,7 @@ const toQueued = (row: QueuedRow): QueuedRun => ({
 })
 
 /**
- * For each pool, and apart for drift checks: the first claimable Run of each person in the Workspaces whose turn is nearest.
+ * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn is nearest.
  * Each step of a recursion is one look into an index: the next Workspace with something claimable, the next person in it.
  */
 export const nearestInTurn = (sql: SqlClient.SqlClient, limits: QueueLimits) => {
@@ -93,7 +93,7 @@ export class QueueRows extends Context.Service<
   {
     readonly running: Effect.Effect<ReadonlyArray<RunningRun>>
     /**
-     * For each pool, and apart for drift checks: the first claimable Run of each person in the Workspaces whose turn is
+     * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn is
      * nearest. One Workspace more than there are places: as only a Workspace that executes a Run can be at its limit, the
      * next Run is among them.
      */

@@ -18,6 +18,7 @@ import { filterKey, matching } from "../run/RunFilter.ts"
 import { LatestRunRow, ListedRun, RunRow, toLatestRun, toRun } from "../run/RunRow.ts"
 import { Runs } from "../run/Runs.ts"
 import { withCommitDescriptions } from "../source/CommitDescriptions.ts"
+import { ChangeCauseReads } from "../staleness/ChangeCauseReads.ts"
 import { SourceChangeReads } from "../staleness/SourceChangeReads.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 import { type RunId, type RunGroupId } from "../../schema/records/Ids.ts"
@@ -35,6 +36,7 @@ export const layer = Layer.effect(
     const groups = yield* RunGroups
     const cursors = yield* Cursors
     const sourceChanges = yield* SourceChangeReads
+    const changeCauses = yield* ChangeCauseReads
 
     const projectedAll = Effect.fnUntraced(function* (rows: ReadonlyArray<ListedRun>) {
       const places = yield* queue.places(rows)
@@ -80,6 +82,7 @@ export const layer = Layer.effect(
       read: Effect.fn("Runs.read")(function* (id) {
         return yield* projected(yield* row(id))
       }),
+      changeCauses: (id) => changeCauses.read(id),
       sourceChanges: (id) => sourceChanges.read(id),
       list: (workspaceId, filter, page) =>
         listed(page, {

@@ -1,4 +1,5 @@
-import { type Run, RunGroup, type RunStatus } from "../../schema/records/Run.ts"
+import { type Run, type RunStatus } from "../../schema/records/Run.ts"
+import { RunGroup } from "../../schema/records/RunGroup.ts"
 import type { RunWave, WaveMember, WaveMemberState } from "../../schema/records/RunWaves.ts"
 import { present } from "../run/RunRow.ts"
 import type { GroupMember } from "./GroupMembers.ts"

@@ -7,7 +7,7 @@ import { Flag, rowShape } from "../database/Table.ts"
 import { logKeptReason } from "./LogRetention.ts"
 import { pendingPlan, RunRow } from "./RunRow.ts"
 
-/** Runs that are looked at in one statement. */
+/** Runs examined by one statement. */
 export const candidatesAtOnce = 100
 
 /** The last Run that was looked at, in the order of the ends of their logs. */
@@ -92,7 +92,7 @@ export const logCandidates = Effect.fnUntraced(function* (
   } satisfies LogCandidates
 })
 
-/** How much the logs of these Runs are, by Workspace. */
+/** The size of these Runs' logs, by Workspace. */
 export const sizesOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: ReadonlyArray<RunId>) {
   if (ids.length === 0) return []
   const rows = yield* Removable.rows(sql)`SELECT r.workspace_id, COUNT(DISTINCT r.id) AS runs, SUM(c.bytes) AS bytes

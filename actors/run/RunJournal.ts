@@ -120,7 +120,7 @@ export class RunJournal extends Context.Service<
       const scope = yield* Effect.scope
 
       const insert = (runId: RunId, seq: number, { at, data, kind }: NewEvent) =>
-        sql`INSERT INTO run_events ${RunEventRow.values(sql, { run_id: runId, seq, at, kind, data: EventDataJson.write(data) })}`
+        sql`INSERT INTO run_events ${RunEventRow.values(sql, { run_id: runId, seq, at, kind, data: EventDataJson.write({ ...data }) })}`
 
       const insertAfter = (runId: RunId, last: number, events: ReadonlyArray<NewEvent>) =>
         Effect.forEach(events, (event, index) => insert(runId, last + 1 + index, event), { discard: true })

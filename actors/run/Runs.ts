@@ -4,7 +4,9 @@ import type { RollbackPlanRequest } from "../../schema/api/RunsApi.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { RunEvent, RunLogEntry } from "../../schema/events/RunEvent.ts"
 import type { CapsuleId, RunGroupId, RunId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
-import type { FoldedRun, LatestRun, Run, RunGroup } from "../../schema/records/Run.ts"
+import type { FoldedRun, LatestRun, Run } from "../../schema/records/Run.ts"
+import type { RunGroup } from "../../schema/records/RunGroup.ts"
+import type { ChangeCauses } from "../../schema/records/ChangeCauses.ts"
 import type { SourceChanges } from "../../schema/records/SourceChanges.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
@@ -27,6 +29,7 @@ export class Runs extends Context.Service<
     readonly cancel: (context: CommandContext, id: RunId, reason: string | undefined) => Effect.Effect<Run, ApiError>
     readonly read: (id: RunId) => Effect.Effect<Run, ApiError>
     /** Which files of its module the Run's commit changes. */
+    readonly changeCauses: (id: RunId) => Effect.Effect<ChangeCauses, ApiError>
     readonly sourceChanges: (id: RunId) => Effect.Effect<SourceChanges, ApiError>
     readonly list: (
       workspaceId: WorkspaceId,

@@ -8,7 +8,7 @@ export interface Compared {
   readonly to: number
 }
 
-/** Rows that hold at one of two generations alone. */
+/** Rows that hold at only one of two generations. */
 interface Between<Row> {
   /** They hold at the earlier one. */
   readonly ended: ReadonlyArray<Row>

@@ -28,7 +28,7 @@ export interface ResourceEntry {
 }
 
 const keyedDigest = (key: KeyObject, text: string): string =>
-  // 96 bits are plenty: who has no key can neither guess a value nor make two that collide.
+  // 96 bits are plenty: without the key nobody can guess a value or make two that collide.
   createHmac("sha256", key).update(text).digest("base64url").slice(0, 16)
 
 /** The keyed digest of what tells a real thing from others; `null` for what nothing does. */

@@ -14,13 +14,13 @@ import { StateVersionRow } from "./StateVersionRow.ts"
 
 /** Which resources to list; all of them without either. */
 export interface ResourceFilter {
-  /** Text of the address; letter cases count. */
+  /** Text of the address; case-sensitive. */
   readonly address?: string | undefined
   /** Text of the address, the type or the id, in any letter case. */
   readonly search?: string | undefined
 }
 
-/** A page of resources, and of which state. */
+/** A page of resources, and the state they belong to. */
 export interface ListedResources extends Page<StateResource> {
   /** Absent for a Capsule without a state. */
   readonly stateVersionId: StateVersionId | undefined
@@ -101,7 +101,7 @@ export class StateResources extends Context.Service<
         if (stateVersionId === undefined || !indexed) return { items: [], stateVersionId, indexed }
         const conditions = [
           sql`v.capsule_id = ${capsuleId} AND v.valid_to IS NULL`,
-          // Without patterns, and with the letter cases told apart.
+          // No patterns, and case-sensitive.
           ...(address === undefined ? [] : [sql`REPLACE(v.address, ${address}, '') <> v.address`]),
           ...(search === undefined ? [] : [sql.or(found(lowerCase(search)))]),
           ...(anchor.length === 0 ? [] : [sql`(v.address, v.deposed) > (${anchor[0]}, ${anchor[1]})`])

@@ -1,21 +1,44 @@
-// bun examples/embedded/Main.ts https://git.example.com/team/module.git
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Console, Effect, FileSystem, Layer } from "effect"
-import { FetchHttpClient } from "effect/http"
-import { installEmbedded } from "./Install.ts"
+// A deployment service on an embedded control plane. On Bun or Node:
+//   PLANE_DATA=./plane PLANE_URL=http://127.0.0.1:3000 bun examples/embedded/Main.ts
+//   curl -d '{"name":"shop","url":"https://git.example.com/shop.git","environment":"production"}' \
+//     -H 'content-type: application/json' http://127.0.0.1:3000/deployments
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { Config, Effect, Layer, Option } from "effect"
+import { HttpRouter } from "effect/http"
+import { createServer } from "node:http"
+import { Administration, ControlPlane, layerConfig, logging } from "svc"
+import { application } from "./Application.ts"
+import { Deployments } from "./Deployments.ts"
 
-const program = Effect.gen(function* () {
-  const files = yield* FileSystem.FileSystem
-  const url = process.argv[2]
-  if (url === undefined) return yield* Console.error("Usage: bun examples/embedded/Main.ts <Git address>")
-  const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-embedded-" })
-  const installed = yield* installEmbedded({
-    url,
-    dataDir,
-    allowOrigins: process.argv[3],
-    onEvent: (run, event) => Console.log(`${run} ${event}`)
+const robot = "deployments@example.com"
+
+/** The account in whose name the application acts. It has no password, so nobody signs in with it. */
+const actor = Layer.unwrap(
+  Effect.gen(function* () {
+    const administration = yield* Administration
+    const known = yield* administration.findAccount(robot)
+    const { subject } = Option.isSome(known)
+      ? known.value
+      : (yield* administration.createAccount({ email: robot, displayName: "Deployments" })).user
+    return ControlPlane.user(subject)
   })
-  yield* Console.log(`The Capsule is ${installed.status}.`, installed.outputs)
-}).pipe(Effect.scoped)
+)
 
-NodeRuntime.runMain(program.pipe(Effect.provide(Layer.mergeAll(NodeServices.layer, FetchHttpClient.layer))))
+const plane = layerConfig({
+  dataDir: Config.String("PLANE_DATA"),
+  baseUrl: Config.String("PLANE_URL"),
+  settings: { gitAllowOrigins: Config.String("PLANE_GIT_ORIGINS").pipe(Config.withDefault("")) },
+  drain: { grace: Config.succeed("20 seconds") }
+})
+
+const server = NodeHttpServer.layer(createServer, { port: 3000, host: "127.0.0.1" })
+
+const main = HttpRouter.serve(application).pipe(
+  Layer.provide(Deployments.layer.pipe(Layer.provide(actor))),
+  Layer.provide(plane),
+  Layer.provide(server),
+  Layer.provide(logging({ level: "info", format: "pretty" }))
+)
+
+NodeRuntime.runMain(Layer.launch(main))

@@ -35,8 +35,8 @@ export interface JournalSummary {
 const keyOf = ({ address, action }: JournalResource) => JSON.stringify([address, action])
 
 /** Ids that cannot be compared count as equal. */
-const isSame = (held: string | undefined, told: string | undefined) =>
-  held === undefined || told === undefined || isRedactionSentinel(told) || held === told
+const isSame = (held: string | undefined, reported: string | undefined) =>
+  held === undefined || reported === undefined || isRedactionSentinel(reported) || held === reported
 
 const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
   const of = (moment: Entry["moment"]) =>
@@ -50,10 +50,11 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
   const refused = addressesOf("refused")
   const unanswered = addressesOf("unanswered")
   // The tool does not always say which resource a diagnostic is about: then it may be any that failed.
-  const tells = (addresses: ReadonlySet<string>, address: string) => addresses.has(address) || addresses.has(anyAddress)
+  const mentions = (addresses: ReadonlySet<string>, address: string) =>
+    addresses.has(address) || addresses.has(anyAddress)
   const isOver = (resource: JournalResource) =>
     completed.has(keyOf(resource)) ||
-    (failed.has(keyOf(resource)) && tells(refused, resource.address) && !tells(unanswered, resource.address))
+    (failed.has(keyOf(resource)) && mentions(refused, resource.address) && !mentions(unanswered, resource.address))
   const open = of("started").filter((resource) => !isOver(resource))
   return {
     started: of("started"),

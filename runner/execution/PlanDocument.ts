@@ -30,6 +30,36 @@ const list = <S extends Schema.Constraint>(item: S) => Schema.optionalKey(Schema
 const record = <S extends Schema.Constraint>(item: S) =>
   Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, item)))
 
+/** A module of the configuration: what its resources, calls and outputs refer to. */
+export interface PlannedModule {
+  readonly variables?: Readonly<Record<string, { readonly sensitive?: boolean }>> | null
+  readonly resources?: ReadonlyArray<PlannedBlock> | null
+  readonly module_calls?: Readonly<
+    Record<string, Omit<PlannedBlock, "address"> & { readonly module?: PlannedModule | null }>
+  > | null
+  readonly outputs?: Readonly<Record<string, { readonly expression?: Schema.Json | null }>> | null
+}
+
+const expressions = {
+  expressions: Mask,
+  count_expression: Mask,
+  for_each_expression: Mask
+}
+const Block = Schema.Struct({ address: Schema.String, ...expressions })
+export type PlannedBlock = typeof Block.Type
+
+const Module: Schema.Codec<PlannedModule> = Schema.Struct({
+  variables: record(Schema.Struct({ sensitive: Schema.optionalKey(Schema.Boolean) })),
+  resources: list(Block),
+  module_calls: record(
+    Schema.Struct({
+      ...expressions,
+      module: Schema.optionalKey(Schema.NullOr(Schema.suspend((): Schema.Codec<PlannedModule> => Module)))
+    })
+  ),
+  outputs: record(Schema.Struct({ expression: Mask }))
+})
+
 /** The parts of the tool's JSON plan that are used. They contain sensitive values in clear text. */
 export const PlanDocument = Schema.Struct({
   format_version: Schema.String.check(Schema.isPattern(/^1\./, { description: "a plan format of major version 1" })),
@@ -39,15 +69,7 @@ export const PlanDocument = Schema.Struct({
   resource_drift: list(ResourceChange),
   output_changes: record(Change),
   variables: record(Schema.Struct({ value: Schema.optionalKey(Schema.Json) })),
-  configuration: Schema.optionalKey(
-    Schema.Struct({
-      root_module: Schema.optionalKey(
-        Schema.Struct({
-          variables: record(Schema.Struct({ sensitive: Schema.optionalKey(Schema.Boolean) }))
-        })
-      )
-    })
-  )
+  configuration: Schema.optionalKey(Schema.Struct({ root_module: Schema.optionalKey(Module) }))
 })
 export type PlanDocument = typeof PlanDocument.Type
 

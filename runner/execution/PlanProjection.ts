@@ -1,8 +1,10 @@
 import type { Effect, Schema } from "effect"
+import type { ChangeReferences } from "../../schema/records/ChangeEvidence.ts"
 import type { ChangedAttribute, OutputChange, PlanSummary, ResourceChange } from "../../schema/records/Run.ts"
 import { type Hide, redacted, type RunRedactor } from "../redaction/RunRedactor.ts"
 import { heldSecrets } from "./OutputPrivacy.ts"
 import type { PlanDocument, PlannedChange, PlannedResourceChange } from "./PlanDocument.ts"
+import { planReferences } from "./PlanReferences.ts"
 import type { PlannedOutput } from "./RunOutcome.ts"
 import { type Marks, marksOf, maskValue, sensitiveTexts } from "./SensitiveMask.ts"
 import { normalProviderAddress } from "../../schema/records/NormalProviderAddress.ts"
@@ -195,10 +197,27 @@ export const projectPlan = (
       ...(shown.before === undefined ? {} : { before: shownValue(hide.json(shown.before)) }),
       ...(shown.after === undefined ? {} : { after: shownValue(hide.json(shown.after)) })
     })
-    const resources = (planned: PlanDocument["resource_changes"]) =>
+    const referencesOf = planReferences(plan.configuration?.root_module)
+    const references = ({ attribute: name, inputs, resources: addresses, ...rest }: ChangeReferences) => ({
+      ...rest,
+      ...(name === undefined ? {} : { attribute: hide.name(name) }),
+      ...(inputs === undefined ? {} : { inputs: inputs.map((input) => hide.name(input)) }),
+      ...(addresses === undefined ? {} : { resources: addresses.map((address) => hide.address(address)) })
+    })
+    const withReferences = (change: ResourceChange): ResourceChange => {
+      const found = referencesOf(
+        change.address,
+        change.changedAttributes.map(({ name }) => name)
+      )
+      return found === undefined || found.length === 0 ? change : { ...change, references: found.map(references) }
+    }
+    const resources = (
+      planned: PlanDocument["resource_changes"],
+      described: (change: ResourceChange) => ResourceChange = (change) => change
+    ) =>
       (planned ?? [])
         .filter(isShown)
-        .map((change) => resourceChange(change, room))
+        .map((change) => described(resourceChange(change, room)))
         .map((change) => ({
           ...change,
           address: hide.address(change.address),
@@ -213,7 +232,7 @@ export const projectPlan = (
     }))
     return {
       summary: planSummary(plan.resource_changes ?? []),
-      resourceChanges: resources(plan.resource_changes),
+      resourceChanges: resources(plan.resource_changes, withReferences),
       resourceDrift: resources(plan.resource_drift),
       outputChanges: outputs
         .filter(({ change, shown }) => !isNoOperation(change) || shown.reason !== undefined)

@@ -24,12 +24,12 @@ export interface RunSink {
 
 /** A failing sink must not fail the run: a tool without a reader would block, and its state would be lost. */
 export const unbreakableSink = (sink: RunSink): RunSink => {
-  let told = false
+  let isReported = false
   const guarded = (report: Effect.Effect<void>) =>
     Effect.catchDefect(report, (defect) => {
       // After one failure every following line would fail too.
-      if (told) return Effect.void
-      told = true
+      if (isReported) return Effect.void
+      isReported = true
       return Effect.logError("A run cannot report what it does.", defect)
     })
   return {

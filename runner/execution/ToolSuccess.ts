@@ -26,8 +26,8 @@ export const requireSuccess = (
     case "exited": {
       if (end.code !== undefined && codes.includes(end.code)) return Effect.void
       const error = diagnostics.find(({ severity }) => severity === "error")
-      const told = error?.summary ?? end.lastLines.join(" | ")
-      const message = told === "" ? `The tool ended with exit code ${end.code} and did not say why.` : told
+      const reason = error?.summary ?? end.lastLines.join(" | ")
+      const message = reason === "" ? `The tool ended with exit code ${end.code} and did not say why.` : reason
       return Effect.fail(runnerFailure(reason, phase, message, more))
     }
   }

@@ -8,12 +8,12 @@ export type SecretMethod = "client_secret_basic" | "client_secret_post"
  * Authentication with a client secret: by the declared method, or else by one that the server supports; basic where it says
  * nothing (OpenID Connect Discovery 3, RFC 8414 2).
  */
-export const secretAuthentication = (secret: Redacted.Redacted, told?: SecretMethod): ClientAuth => {
+export const secretAuthentication = (secret: Redacted.Redacted, chosen?: SecretMethod): ClientAuth => {
   const basic = ClientSecretBasic(Redacted.value(secret))
   const post = ClientSecretPost(Redacted.value(secret))
   return (server, client, body, headers) => {
     const known = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"]
-    const method = told ?? (known.includes("client_secret_basic") ? "client_secret_basic" : "client_secret_post")
+    const method = chosen ?? (known.includes("client_secret_basic") ? "client_secret_basic" : "client_secret_post")
     const authenticate = method === "client_secret_basic" ? basic : post
     authenticate(server, client, body, headers)
   }

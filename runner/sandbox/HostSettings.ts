@@ -62,11 +62,11 @@ const versionOf = (path: string) => {
 export const keepHostSettings = Effect.fnUntraced(function* (folder: string, host = "/etc") {
   const copying = yield* Semaphore.make(1)
   const copied = new Map<string, string>()
-  let isTold = false
+  let isWarned = false
 
-  const tell = (cause: unknown) => {
-    if (isTold) return Effect.void
-    isTold = true
+  const warnOnce = (cause: unknown) => {
+    if (isWarned) return Effect.void
+    isWarned = true
     const reason = cause instanceof Error ? cause.message : String(cause)
     return Effect.logWarning(
       `The host's settings could not be copied into ${folder}, so every sandbox mounts each by itself, which takes longer: ${reason}`
@@ -112,7 +112,7 @@ export const keepHostSettings = Effect.fnUntraced(function* (folder: string, hos
 
   const settings: HostSettings = {
     current: refresh.pipe(
-      Effect.catch(({ cause }) => Effect.as(tell(cause), undefined)),
+      Effect.catch(({ cause }) => Effect.as(warnOnce(cause), undefined)),
       copying.withPermit
     )
   }

@@ -110,6 +110,15 @@ const startThread = Effect.fnUntraced(function* (
   return { ask }
 })
 
+/** Threads for as long as the Scope lasts: they start when they are needed and end when they are not. */
+export const parserThreads = Effect.gen(function* () {
+  const live = yield* Semaphore.make(maxLiveThreads)
+  return yield* Pool.makeWithTTL({ acquire: startThread(live), min: 0, max: maxThreads, timeToLive: idleTime })
+})
+
+/** The threads of a parser: its own, unless several parsers of one process are to share them. */
+export const ParserThreads = Context.Reference("svc/scan/ParserThreads", { defaultValue: () => parserThreads })
+
 const maxDiagnostics = 10
 const maxMessageLength = 500
 const diagnosticStart = new RegExp(`(?:^|[ \\[])${hclFileName.replace(".", "\\.")}:(\\d+),\\d+-(?:\\d+,)?\\d+: `, "g")
@@ -154,9 +163,7 @@ export class HclParser extends Context.Service<
   static readonly layer = Layer.effect(
     HclParser,
     Effect.gen(function* () {
-      const live = yield* Semaphore.make(maxLiveThreads)
-      const acquire = startThread(live)
-      const threads = yield* Pool.makeWithTTL({ acquire, min: 0, max: maxThreads, timeToLive: idleTime })
+      const threads = yield* Effect.flatten(ParserThreads)
       const parse = Effect.fn("HclParser.parse")(function* (text: string) {
         const { fileDeadline } = yield* ScanLimits
         const thread = yield* Pool.get(threads)

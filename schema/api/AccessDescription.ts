@@ -14,6 +14,12 @@ export const securitySchemes = {
     scheme: "bearer",
     description:
       "Personal access token (`svcp_...`) or an access token of the built-in issuer. GET needs the scope `read`, everything else `write`. Two credentials in one request are 401."
+  },
+  client: {
+    type: "http",
+    scheme: "basic",
+    description:
+      "Id and secret of a registered OAuth client. A client may send `client_id` and `client_secret` in the form instead; a public client sends its `client_id` alone."
   }
 } as const
 
@@ -45,7 +51,7 @@ const inPerson = (access: WorkspaceAccess): string => {
   return access.session === true ? ", signed in; tokens are refused" : ""
 }
 
-const whoeverIsSignedIn = (access: Extract<AccessRule, { kind: "account" }>) =>
+const anySignedInPerson = (access: Extract<AccessRule, { kind: "account" }>) =>
   [
     access.credential === "session" ? "a signed-in person; tokens are refused" : "any valid credential",
     ...(access.wholeAccount === true ? ["not one that is bound to a Workspace"] : [])
@@ -59,7 +65,7 @@ export const accessSentence = (access: AccessRule): string => {
     case "token":
       return "**Access:** the presented bearer token itself."
     case "account":
-      return `**Access:** ${whoeverIsSignedIn(access)}.`
+      return `**Access:** ${anySignedInPerson(access)}.`
     case "workspace":
       return `**Access:** active members with the role ${access.role} or more${inPerson(access)}.`
   }

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import {
   AccountToken,
   AccountTokenAuthority,
@@ -8,13 +8,13 @@ import {
 } from "../records/AccountToken.ts"
 import { WorkspaceId } from "../records/Ids.ts"
 import { displayText, GivenTime } from "../records/Primitives.ts"
-import { created, described } from "./Endpoint.ts"
+import { created, described, describedGroup } from "./Endpoint.ts"
 import { pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
 const noStore = "Every response carries `Cache-Control: no-store` and `Pragma: no-cache`."
 
-export class AccountTokensApi extends HttpApiGroup.make("accountTokens")
+export class AccountTokensApi extends describedGroup("accountTokens", "Personal access tokens of an account.")
   .add(
     HttpApiEndpoint.get("list", "/api/v1/account/tokens", {
       query: pageQuery,

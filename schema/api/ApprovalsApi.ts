@@ -1,9 +1,9 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { ApprovalRule, ApproverRole, mostApprovers, RunApprovals } from "../records/Approval.ts"
 import { ProjectId, TeamId } from "../records/Ids.ts"
 import { EnvironmentName } from "../records/Primitives.ts"
-import { created, described } from "./Endpoint.ts"
+import { created, described, describedGroup } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
@@ -14,22 +14,22 @@ const record = Schema.Struct({ approvalRule: ApprovalRule })
 const Approvers = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostApprovers }))
 
 /** `null` for Project, environment or team: every one. */
-export const RuleChange = Schema.Struct({
-  projectId: Schema.optionalKey(Schema.NullOr(ProjectId)),
-  environment: Schema.optionalKey(Schema.NullOr(EnvironmentName)),
-  approvers: Schema.optionalKey(Approvers),
-  role: Schema.optionalKey(ApproverRole),
-  teamId: Schema.optionalKey(Schema.NullOr(TeamId)),
-  planAuthorCounts: Schema.optionalKey(Schema.Boolean),
-  commitAuthorCounts: Schema.optionalKey(Schema.Boolean),
-  automationCounts: Schema.optionalKey(Schema.Boolean)
-})
-export type RuleChange = typeof RuleChange.Type
+export class RuleChange extends Schema.Opaque<RuleChange>()(
+  Schema.Struct({
+    projectId: Schema.optionalKey(Schema.NullOr(ProjectId)),
+    environment: Schema.optionalKey(Schema.NullOr(EnvironmentName)),
+    approvers: Schema.optionalKey(Approvers),
+    role: Schema.optionalKey(ApproverRole),
+    teamId: Schema.optionalKey(Schema.NullOr(TeamId)),
+    planAuthorCounts: Schema.optionalKey(Schema.Boolean),
+    commitAuthorCounts: Schema.optionalKey(Schema.Boolean),
+    automationCounts: Schema.optionalKey(Schema.Boolean)
+  })
+) {}
 
-export const NewRule = Schema.Struct({ ...RuleChange.fields, approvers: Approvers })
-export type NewRule = typeof NewRule.Type
+export class NewRule extends Schema.Opaque<NewRule>()(Schema.Struct({ ...RuleChange.fields, approvers: Approvers })) {}
 
-export class ApprovalsApi extends HttpApiGroup.make("approvals")
+export class ApprovalsApi extends describedGroup("approvals", "How many people have to approve what.")
   .add(
     HttpApiEndpoint.get("rules", "/api/v1/workspaces/:workspaceId/approval-rules", {
       params: inWorkspace,

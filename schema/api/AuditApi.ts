@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { AuditHead } from "../records/AuditHead.ts"
 import { AskedTime } from "../records/Primitives.ts"
-import { described } from "./Endpoint.ts"
+import { described, describedGroup } from "./Endpoint.ts"
 import { AfterSequence } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
@@ -10,7 +10,7 @@ const inWorkspace = { workspaceId: Schema.String }
 const asked = Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80)))
 
 /** The operation history of a Workspace as evidence: exported as a whole, and where its chain stands. */
-export class AuditApi extends HttpApiGroup.make("audit")
+export class AuditApi extends describedGroup("audit", "The operation history of a Workspace as evidence.")
   .add(
     HttpApiEndpoint.get("export", "/api/v1/workspaces/:workspaceId/audit-events", {
       params: inWorkspace,

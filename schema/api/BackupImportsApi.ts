@@ -1,21 +1,25 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { Capsule } from "../records/Capsule.ts"
 import { CapsuleId } from "../records/Ids.ts"
 import { mostBackupFileBytes } from "../records/StateUploadLimits.ts"
-import { described, repeatable } from "./Endpoint.ts"
-import { idempotencyHeaders } from "./Paging.ts"
+import { described, describedGroup, repeatable } from "./Endpoint.ts"
+import { idempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { RawBody } from "./RawBody.ts"
 import { accessOf } from "./Roles.ts"
 import { stateUploadAnswer } from "./StateUploadsApi.ts"
 
 /** `confirm`: the name of the Capsule, as it is written. */
-export const ImportConfirmationRequest = Schema.Struct({
-  confirm: Schema.String.check(Schema.isMaxLength(200))
-}).annotate({ identifier: "ImportConfirmationRequest" })
-export type ImportConfirmationRequest = typeof ImportConfirmationRequest.Type
+export class ImportConfirmationRequest extends Schema.Opaque<ImportConfirmationRequest>()(
+  Schema.Struct({
+    confirm: Schema.String.check(Schema.isMaxLength(200))
+  }).annotate({ identifier: "ImportConfirmationRequest" })
+) {}
 
-export class BackupImportsApi extends HttpApiGroup.make("backupImports")
+export class BackupImportsApi extends describedGroup(
+  "backupImports",
+  "A Capsule from the backup of another installation."
+)
   .add(
     HttpApiEndpoint.post("upload", "/api/v1/workspaces/:workspaceId/backup-uploads", {
       params: { workspaceId: Schema.String },

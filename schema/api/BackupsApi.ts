@@ -1,19 +1,20 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { CapsuleId } from "../records/Ids.ts"
 import { Run } from "../records/Run.ts"
-import { described, describedRun, repeatable } from "./Endpoint.ts"
-import { idempotencyHeaders } from "./Paging.ts"
+import { described, describedGroup, describedRun, repeatable } from "./Endpoint.ts"
+import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { accessOf } from "./Roles.ts"
 import { SealedBackup } from "./SealedBackup.ts"
 
 const ofBackup = { backupId: Schema.String }
 
 /** Of a backup of the whole Workspace, one Capsule at a time is restored. */
-export const RestorePlanRequest = Schema.Struct({ capsuleId: Schema.optionalKey(CapsuleId) })
-export type RestorePlanRequest = typeof RestorePlanRequest.Type
+export class RestorePlanRequest extends Schema.Opaque<RestorePlanRequest>()(
+  Schema.Struct({ capsuleId: Schema.optionalKey(CapsuleId) })
+) {}
 
-export class BackupsApi extends HttpApiGroup.make("backups")
+export class BackupsApi extends describedGroup("backups", "Backups and restoring from them.")
   .add(
     HttpApiEndpoint.get("archive", "/api/v1/backups/:backupId/archive", {
       params: ofBackup,
@@ -29,7 +30,7 @@ export class BackupsApi extends HttpApiGroup.make("backups")
   .add(
     HttpApiEndpoint.post("restorePlan", "/api/v1/backups/:backupId/restore-plan", {
       params: ofBackup,
-      headers: idempotencyHeaders,
+      headers: optionalIdempotencyHeaders,
       payload: RestorePlanRequest,
       success: repeatable(Schema.Struct({ run: Run }))
     }).annotateMerge(

@@ -3,20 +3,22 @@ import { Capsule, ReleaseReason } from "../records/Capsule.ts"
 import { CapsuleId, InterfaceId, OutputShareId } from "../records/Ids.ts"
 import { freeText } from "../records/Primitives.ts"
 
-export const ReleaseRequest = Schema.Struct({
-  confirm: Schema.String.check(Schema.isMaxLength(200)),
-  reason: ReleaseReason,
-  comment: Schema.optionalKey(freeText(1000))
-}).annotate({ identifier: "ReleaseRequest" })
-export type ReleaseRequest = typeof ReleaseRequest.Type
+export class ReleaseRequest extends Schema.Opaque<ReleaseRequest>()(
+  Schema.Struct({
+    confirm: Schema.String.check(Schema.isMaxLength(200)),
+    reason: ReleaseReason,
+    comment: Schema.optionalKey(freeText(1000))
+  }).annotate({ identifier: "ReleaseRequest" })
+) {}
 
 /** What ended with a Capsule that was released. */
-export const CapsuleReleased = Schema.Struct({
-  capsule: Capsule,
-  retiredInterfaceIds: Schema.Array(InterfaceId),
-  revokedShareIds: Schema.Array(OutputShareId),
-  /** Capsules of the same Workspace that took Outputs of this one; of those in other Workspaces only the number. */
-  consumerCapsuleIds: Schema.Array(CapsuleId),
-  consumersElsewhere: Schema.Int
-}).annotate({ identifier: "CapsuleReleased" })
-export type CapsuleReleased = typeof CapsuleReleased.Type
+export class CapsuleReleased extends Schema.Opaque<CapsuleReleased>()(
+  Schema.Struct({
+    capsule: Capsule,
+    retiredInterfaceIds: Schema.Array(InterfaceId),
+    revokedShareIds: Schema.Array(OutputShareId),
+    /** Capsules of the same Workspace that took Outputs of this one; of those in other Workspaces only the number. */
+    consumerCapsuleIds: Schema.Array(CapsuleId),
+    consumersElsewhere: Schema.Int
+  }).annotate({ identifier: "CapsuleReleased" })
+) {}

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { Backup } from "../records/Backup.ts"
 import { AutoUpdateChange, AutoUpdateDecision } from "../records/AutoUpdate.ts"
 import { Capsule, Dependency, NewDependency } from "../records/Capsule.ts"
@@ -12,8 +12,9 @@ import { Run } from "../records/Run.ts"
 import { Output, StateVersion } from "../records/StateVersion.ts"
 import { CapsuleReleased, ReleaseRequest } from "./CapsuleReleased.ts"
 import { ConfigurationPlanRequest, ReAdoptionRequest } from "./ConfigurationRequests.ts"
-import { created, described, repeatable, describedRun } from "./Endpoint.ts"
-import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
+import { created, described, describedGroup, describedRun, repeatable } from "./Endpoint.ts"
+import { idempotencyHeaders, optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
+import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
 const ofCapsule = { capsuleId: Schema.String }
@@ -26,7 +27,10 @@ const configurationPlanAnswer = Schema.Struct({
   run: Run
 })
 
-export class CapsulesApi extends HttpApiGroup.make("capsules")
+export class CapsulesApi extends describedGroup(
+  "capsules",
+  "Installed modules: their settings, Outputs, plans and dependencies."
+)
   .add(
     HttpApiEndpoint.get("read", "/api/v1/capsules/:capsuleId", {
       params: ofCapsule,
@@ -237,7 +241,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
   .add(
     HttpApiEndpoint.post("plan", "/api/v1/capsules/:capsuleId/plan", {
       params: ofCapsule,
-      headers: idempotencyHeaders,
+      headers: optionalIdempotencyHeaders,
       payload: Schema.optional(Schema.Struct({})),
       success: repeatable(runAnswer)
     }).annotateMerge(
@@ -265,7 +269,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
   .add(
     HttpApiEndpoint.post("reconcilePlan", "/api/v1/capsules/:capsuleId/reconcile-plan", {
       params: ofCapsule,
-      headers: idempotencyHeaders,
+      headers: optionalIdempotencyHeaders,
       payload: Schema.optional(Schema.Struct({})),
       success: repeatable(runAnswer)
     }).annotateMerge(
@@ -279,7 +283,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
   .add(
     HttpApiEndpoint.post("destroyPlan", "/api/v1/capsules/:capsuleId/destroy-plan", {
       params: ofCapsule,
-      headers: idempotencyHeaders,
+      headers: optionalIdempotencyHeaders,
       payload: Schema.optional(Schema.Struct({})),
       success: repeatable(runAnswer)
     }).annotateMerge(

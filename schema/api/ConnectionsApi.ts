@@ -1,5 +1,5 @@
-import { Context, Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { GivenConnectionUse } from "../records/ConnectionUse.ts"
 import { Connection, ConnectionKind, CredentialRecipe, CredentialTestKind } from "../records/Connection.ts"
 import { GivenCredentialOrigin, maxCredentialOrigins } from "../records/CredentialOrigin.ts"
@@ -7,8 +7,7 @@ import { CapsuleId, ConnectionId, RunId, WorkspaceId } from "../records/Ids.ts"
 import { OAuthHelper } from "../records/OAuthHelper.ts"
 import { OutputShare, SharedOutput } from "../records/OutputShare.ts"
 import { displayText, GivenTime, Timestamp } from "../records/Primitives.ts"
-import { BrowserLanding } from "./BrowserLanding.ts"
-import { created, described } from "./Endpoint.ts"
+import { created, described, describedGroup, describedLanding } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 import { GivenProviderAddress } from "../records/ProviderAddress.ts"
@@ -26,45 +25,48 @@ const GivenOrigins = Schema.Array(GivenCredentialOrigin).check(
   Schema.isMaxLength(maxCredentialOrigins)
 )
 
-export const CreateConnection = Schema.Struct({
-  workspaceId: WorkspaceId,
-  provider: GivenProviderAddress,
-  kind: Schema.optionalKey(ConnectionKind),
-  recipeId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
-  authMode: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
-  displayName: displayText(120),
-  values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(65_536)))),
-  files: Schema.optionalKey(Schema.Array(CredentialFile).check(Schema.isMaxLength(16))),
-  origins: Schema.optionalKey(GivenOrigins),
-  providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
-  moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
-  use: Schema.optionalKey(GivenConnectionUse),
-  expiresAt: Schema.optionalKey(GivenTime)
-}).annotate({ identifier: "CreateConnection" })
-export type CreateConnection = typeof CreateConnection.Type
+export class CreateConnection extends Schema.Opaque<CreateConnection>()(
+  Schema.Struct({
+    workspaceId: WorkspaceId,
+    provider: GivenProviderAddress,
+    kind: Schema.optionalKey(ConnectionKind),
+    recipeId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
+    authMode: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
+    displayName: displayText(120),
+    values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(65_536)))),
+    files: Schema.optionalKey(Schema.Array(CredentialFile).check(Schema.isMaxLength(16))),
+    origins: Schema.optionalKey(GivenOrigins),
+    providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+    moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+    use: Schema.optionalKey(GivenConnectionUse),
+    expiresAt: Schema.optionalKey(GivenTime)
+  }).annotate({ identifier: "CreateConnection" })
+) {}
 
 const { displayName, files, use, values } = CreateConnection.fields
 
-export const UpdateConnection = Schema.Struct({
-  displayName: Schema.optionalKey(displayName),
-  /** `null` removes the expiry. */
-  expiresAt: Schema.optionalKey(Schema.NullOr(GivenTime)),
-  use,
-  values,
-  files
-}).annotate({ identifier: "UpdateConnection" })
-export type UpdateConnection = typeof UpdateConnection.Type
+export class UpdateConnection extends Schema.Opaque<UpdateConnection>()(
+  Schema.Struct({
+    displayName: Schema.optionalKey(displayName),
+    /** `null` removes the expiry. */
+    expiresAt: Schema.optionalKey(Schema.NullOr(GivenTime)),
+    use,
+    values,
+    files
+  }).annotate({ identifier: "UpdateConnection" })
+) {}
 
-export const StartOAuthConnection = Schema.Struct({
-  workspaceId: WorkspaceId,
-  /** Gives new tokens to this Connection instead of creating one. */
-  connectionId: Schema.optionalKey(ConnectionId),
-  /** Defaults to the helper's own. */
-  displayName: Schema.optionalKey(displayName),
-  use,
-  expiresAt: Schema.optionalKey(GivenTime)
-}).annotate({ identifier: "StartOAuthConnection" })
-export type StartOAuthConnection = typeof StartOAuthConnection.Type
+export class StartOAuthConnection extends Schema.Opaque<StartOAuthConnection>()(
+  Schema.Struct({
+    workspaceId: WorkspaceId,
+    /** Gives new tokens to this Connection instead of creating one. */
+    connectionId: Schema.optionalKey(ConnectionId),
+    /** Defaults to the helper's own. */
+    displayName: Schema.optionalKey(displayName),
+    use,
+    expiresAt: Schema.optionalKey(GivenTime)
+  }).annotate({ identifier: "StartOAuthConnection" })
+) {}
 
 export const StartedOAuthConnection = Schema.Struct({
   /** Where the person's browser goes next. */
@@ -100,7 +102,10 @@ export const RevokedConnection = Schema.Struct({
 const ofConnection = { connectionId: Schema.String }
 const ofShare = { shareId: Schema.String }
 
-export class ConnectionsApi extends HttpApiGroup.make("connections")
+export class ConnectionsApi extends describedGroup(
+  "connections",
+  "Credentials of providers and repositories, and shared Outputs."
+)
   .add(
     HttpApiEndpoint.get("list", "/api/v1/connections", {
       query: { ...pageQuery, workspaceId: Schema.String },
@@ -226,14 +231,10 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       },
       success: Schema.Struct({ connection: Connection })
     }).annotateMerge(
-      Context.add(
-        described(
-          accessOf("GET /api/v1/connections/oauth/:helperId/callback"),
-          "Finish an OAuth helper",
-          "The redirect URI that the operator registers at the authorization server, one a helper: a browser comes here with the answer. Whatever else the server puts into the query is ignored, and the query is never a 400. The session, the person and the helper have to be those of the start, and the person still an owner or admin of the Workspace: otherwise 403 and no Connection. 409 `failed_precondition` for an answer that nothing waits for, or that does not hold; 503 while the server cannot be asked. A browser (`Accept: text/html`) is sent on to the Connections of the Workspace, or shown why there is none."
-        ),
-        BrowserLanding,
-        true
+      describedLanding(
+        accessOf("GET /api/v1/connections/oauth/:helperId/callback"),
+        "Finish an OAuth helper",
+        "The redirect URI that the operator registers at the authorization server, one a helper: a browser comes here with the answer. Whatever else the server puts into the query is ignored, and the query is never a 400. The session, the person and the helper have to be those of the start, and the person still an owner or admin of the Workspace: otherwise 403 and no Connection. 409 `failed_precondition` for an answer that nothing waits for, or that does not hold; 503 while the server cannot be asked. A browser (`Accept: text/html`) is sent on to the Connections of the Workspace, or shown why there is none."
       )
     )
   )

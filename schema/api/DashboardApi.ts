@@ -1,12 +1,12 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { AuditEvent } from "../records/AuditEvent.ts"
 import { Capsule, CredentialWait, StaleReason } from "../records/Capsule.ts"
 import { Discovery } from "../records/Discovery.ts"
 import { CapsuleHealth, Need, NeedCounts } from "../records/Need.ts"
 import { LatestRun, Run } from "../records/Run.ts"
 import { Workspace } from "../records/Workspace.ts"
-import { described } from "./Endpoint.ts"
+import { described, describedGroup } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
@@ -70,10 +70,11 @@ export const DashboardNotice = Schema.Literals([
 export type DashboardNotice = typeof DashboardNotice.Type
 
 /** Backups that the server makes by itself, for its operators; of the newest verified one, when it was written. */
-export const ServerBackups = Schema.Struct({ newestAt: Schema.optionalKey(Schema.String) })
-export type ServerBackups = typeof ServerBackups.Type
+export class ServerBackups extends Schema.Opaque<ServerBackups>()(
+  Schema.Struct({ newestAt: Schema.optionalKey(Schema.String) })
+) {}
 
-export class DashboardApi extends HttpApiGroup.make("dashboard")
+export class DashboardApi extends describedGroup("dashboard", "What the dashboard shows together.")
   .add(
     HttpApiEndpoint.get("bootstrap", "/api/v1/dashboard/bootstrap", {
       query: { workspaceId: Schema.optionalKey(Schema.String) },

@@ -1,10 +1,10 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { Discovery, Extension } from "../records/Discovery.ts"
-import { described } from "./Endpoint.ts"
+import { described, describedGroup } from "./Endpoint.ts"
 import { accessOf } from "./Roles.ts"
 
-export class DiscoveryApi extends HttpApiGroup.make("discovery")
+export class DiscoveryApi extends describedGroup("discovery", "What this server is and what it can do.")
   .add(
     HttpApiEndpoint.get("wellKnown", "/.well-known/svc", { success: Discovery }).annotateMerge(
       described(

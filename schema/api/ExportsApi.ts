@@ -1,16 +1,17 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { CapsuleExport } from "../records/CapsuleExport.ts"
-import { created, described } from "./Endpoint.ts"
+import { created, described, describedGroup } from "./Endpoint.ts"
 import { accessOf } from "./Roles.ts"
 
 /** `confirm`: the name of the Capsule, as it is written. */
-export const ExportRequest = Schema.Struct({ confirm: Schema.String.check(Schema.isMaxLength(200)) }).annotate({
-  identifier: "ExportRequest"
-})
-export type ExportRequest = typeof ExportRequest.Type
+export class ExportRequest extends Schema.Opaque<ExportRequest>()(
+  Schema.Struct({ confirm: Schema.String.check(Schema.isMaxLength(200)) }).annotate({
+    identifier: "ExportRequest"
+  })
+) {}
 
-export class ExportsApi extends HttpApiGroup.make("exports")
+export class ExportsApi extends describedGroup("exports", "A Capsule as files with which the bare tool goes on.")
   .add(
     HttpApiEndpoint.post("create", "/api/v1/capsules/:capsuleId/exports", {
       params: { capsuleId: Schema.String },

@@ -3,26 +3,45 @@ import { ApprovalsApi } from "./ApprovalsApi.ts"
 import { AuditApi } from "./AuditApi.ts"
 import { BackupImportsApi } from "./BackupImportsApi.ts"
 import { BackupsApi } from "./BackupsApi.ts"
+import { CapsulesApi } from "./CapsulesApi.ts"
+import { ConnectionsApi } from "./ConnectionsApi.ts"
+import { DashboardApi } from "./DashboardApi.ts"
 import { ExportsApi } from "./ExportsApi.ts"
 import { InvitationsApi } from "./InvitationsApi.ts"
 import { LeftOverStatesApi } from "./LeftOverStatesApi.ts"
+import { MembersApi } from "./MembersApi.ts"
+import { RunsApi } from "./RunsApi.ts"
+import { SourcesApi } from "./SourcesApi.ts"
 import { StateResourcesApi } from "./StateResourcesApi.ts"
 import { StateUploadsApi } from "./StateUploadsApi.ts"
 import { TeamsApi } from "./TeamsApi.ts"
+import { WorkspacesApi } from "./WorkspacesApi.ts"
 
 interface Endpoint {
   readonly method: string
   readonly path: string
 }
 
-const family = (name: string, summary: string, endpoints: Readonly<Record<string, Endpoint>>): Extension => ({
+/** A family, whether it is on or off. */
+export type Family = Omit<Extension, "enabled">
+
+/** The families that an operator may turn off: each moves state or whole Capsules across the edge of the installation. */
+export const optionalFamilies = ["state-uploads", "backup-imports", "exports"] as const
+export type OptionalFamily = (typeof optionalFamilies)[number]
+
+const family = (name: string, summary: string, endpoints: Readonly<Record<string, Endpoint>>): Family => ({
   name,
   summary,
   endpoints: Object.values(endpoints).map(({ method, path }) => `${method} ${path}`)
 })
 
+const { autoUpdateDecisions, reconcilePlan, release } = CapsulesApi.endpoints
+const { latestRuns, needs } = DashboardApi.endpoints
+const { cancelGroup, sourceChanges } = RunsApi.endpoints
+const { handOver, runFacets, setAutomation } = WorkspacesApi.endpoints
+
 /** The families of endpoints beyond sections 1 to 9 of the specification, which a client may find on one server and not on another. */
-export const extensions: ReadonlyArray<Extension> = [
+export const extensions: ReadonlyArray<Family> = [
   family("invitations", "Invitations to a Workspace, by link or by mail.", InvitationsApi.endpoints),
   family("teams", "Teams of a Workspace and their roles.", TeamsApi.endpoints),
   family("approval-rules", "How many people have to approve what.", ApprovalsApi.endpoints),
@@ -32,5 +51,35 @@ export const extensions: ReadonlyArray<Extension> = [
   family("left-over-states", "States that a Run left behind.", LeftOverStatesApi.endpoints),
   family("restores", "Backups of a Capsule or Workspace, and restoring from them.", BackupsApi.endpoints),
   family("backup-imports", "A Capsule from the backup of another installation.", BackupImportsApi.endpoints),
-  family("exports", "A Capsule as files with which the bare tool goes on.", ExportsApi.endpoints)
+  family("exports", "A Capsule as files with which the bare tool goes on.", ExportsApi.endpoints),
+  family(
+    "member-tokens",
+    "Tokens of automation members, and what the departure of a member stops.",
+    MembersApi.endpoints
+  ),
+  family("ownership", "Handing a Workspace over, and pausing what starts without a person.", {
+    handOver,
+    setAutomation
+  }),
+  family("run-search", "Counts for the filters of Runs, and what a Run changes in the source.", {
+    runFacets,
+    sourceChanges
+  }),
+  family("run-groups", "Cancelling a group of Runs.", { cancelGroup }),
+  family("capsule-release", "A Capsule that the service no longer manages.", { release }),
+  family("drift-repair", "A plan that takes drift back, and what auto-update decided.", {
+    reconcilePlan,
+    autoUpdateDecisions
+  }),
+  family("source-administration", "Removing a Source, and renewing its webhook secret.", {
+    remove: SourcesApi.endpoints.remove,
+    renewHookSecret: SourcesApi.endpoints.renewHookSecret
+  }),
+  family("connection-administration", "Reading, rotating and removing a Connection, and confirming its origins.", {
+    read: ConnectionsApi.endpoints.read,
+    update: ConnectionsApi.endpoints.update,
+    remove: ConnectionsApi.endpoints.remove,
+    confirmOrigins: ConnectionsApi.endpoints.confirmOrigins
+  }),
+  family("dashboard-lists", "What needs a person, and the latest Runs.", { needs, latestRuns })
 ]

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { GivenGitAddress } from "../git/GitAddress.ts"
 import { GivenGitRef } from "../git/GitRef.ts"
 import { NewDependency } from "../records/Capsule.ts"
@@ -17,8 +17,8 @@ import { displayText, EnvironmentName, RelativePath } from "../records/Primitive
 import { ProviderBinding } from "../records/Provider.ts"
 import { SourceBuild } from "../records/Run.ts"
 import { AdoptedUpload } from "../records/StateUpload.ts"
-import { accepted, described, repeatable, describedRun } from "./Endpoint.ts"
-import { idempotencyHeaders } from "./Paging.ts"
+import { accepted, described, describedGroup, describedRun, repeatable } from "./Endpoint.ts"
+import { idempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { accessOf } from "./Roles.ts"
 
 /** Private values of module inputs, by variable name. They are never projected. */
@@ -27,47 +27,48 @@ export const VariableValues = Schema.Record(
   Schema.Json
 )
 
-export const CreateInstallPlan = Schema.Struct({
-  source: Schema.Struct({
-    name: displayText(80),
-    url: GivenGitAddress,
-    ref: Schema.optionalKey(GivenGitRef),
-    path: Schema.optionalKey(RelativePath),
-    authConnectionId: Schema.optionalKey(ConnectionId)
-  }),
-  capsule: Schema.Struct({
-    name: displayText(80),
-    environment: EnvironmentName,
-    projectId: Schema.optionalKey(ProjectId)
-  }),
-  options: Schema.optionalKey(
-    Schema.Struct({
-      modulePath: Schema.optionalKey(RelativePath),
-      providerBindings: Schema.optionalKey(Schema.Array(ProviderBinding).check(Schema.isMaxLength(64)))
-    })
-  ),
-  preflight: Schema.optionalKey(
-    Schema.Struct({
-      sourceId: SourceId,
-      sourceSnapshotId: SourceSnapshotId,
-      compatibilityCheckRunId: RunId,
-      compatibilityReportId: CompatibilityReportId,
-      installConfigId: Schema.optionalKey(InstallConfigId)
-    })
-  ),
-  initialConfiguration: Schema.optionalKey(Schema.Struct({ sourceBuild: Schema.optionalKey(SourceBuild) })),
-  variables: Schema.optionalKey(VariableValues),
-  dependencies: Schema.optionalKey(Schema.Array(NewDependency).check(Schema.isMaxLength(32))),
-  adopt: Schema.optionalKey(AdoptedUpload)
-}).annotate({ identifier: "CreateInstallPlan" })
-export type CreateInstallPlan = typeof CreateInstallPlan.Type
+export class CreateInstallPlan extends Schema.Opaque<CreateInstallPlan>()(
+  Schema.Struct({
+    source: Schema.Struct({
+      name: displayText(80),
+      url: GivenGitAddress,
+      ref: Schema.optionalKey(GivenGitRef),
+      path: Schema.optionalKey(RelativePath),
+      authConnectionId: Schema.optionalKey(ConnectionId)
+    }),
+    capsule: Schema.Struct({
+      name: displayText(80),
+      environment: EnvironmentName,
+      projectId: Schema.optionalKey(ProjectId)
+    }),
+    options: Schema.optionalKey(
+      Schema.Struct({
+        modulePath: Schema.optionalKey(RelativePath),
+        providerBindings: Schema.optionalKey(Schema.Array(ProviderBinding).check(Schema.isMaxLength(64)))
+      })
+    ),
+    preflight: Schema.optionalKey(
+      Schema.Struct({
+        sourceId: SourceId,
+        sourceSnapshotId: SourceSnapshotId,
+        compatibilityCheckRunId: RunId,
+        compatibilityReportId: CompatibilityReportId,
+        installConfigId: Schema.optionalKey(InstallConfigId)
+      })
+    ),
+    initialConfiguration: Schema.optionalKey(Schema.Struct({ sourceBuild: Schema.optionalKey(SourceBuild) })),
+    variables: Schema.optionalKey(VariableValues),
+    dependencies: Schema.optionalKey(Schema.Array(NewDependency).check(Schema.isMaxLength(32))),
+    adopt: Schema.optionalKey(AdoptedUpload)
+  }).annotate({ identifier: "CreateInstallPlan" })
+) {}
 
 export const CreateRevisionPlan = Schema.Struct({ ref: GivenGitRef })
 
 const installPlanAnswer = Schema.Struct({ installPlan: InstallPlan, replayed: Schema.Boolean })
 const revisionPlanAnswer = Schema.Struct({ revisionPlan: RevisionPlan, replayed: Schema.Boolean })
 
-export class InstallPlansApi extends HttpApiGroup.make("installPlans")
+export class InstallPlansApi extends describedGroup("installPlans", "Installing a module as a Capsule.")
   .add(
     HttpApiEndpoint.post("create", "/api/v1/workspaces/:workspaceId/install-plans", {
       params: { workspaceId: Schema.String },
@@ -107,7 +108,7 @@ export class InstallPlansApi extends HttpApiGroup.make("installPlans")
     )
   ) {}
 
-export class RevisionPlansApi extends HttpApiGroup.make("revisionPlans")
+export class RevisionPlansApi extends describedGroup("revisionPlans", "Moving a Capsule to another revision.")
   .add(
     HttpApiEndpoint.post("create", "/api/v1/capsules/:capsuleId/revision-plans", {
       params: { capsuleId: Schema.String },

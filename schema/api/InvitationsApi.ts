@@ -1,9 +1,9 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { Invitation, InvitationPreview } from "../records/Invitation.ts"
 import { GivenTime } from "../records/Primitives.ts"
 import { Role } from "../records/Workspace.ts"
-import { created, described } from "./Endpoint.ts"
+import { created, described, describedGroup } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
@@ -11,7 +11,7 @@ const inWorkspace = { workspaceId: Schema.String }
 const secretBody = Schema.Struct({ secret: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(1024)) })
 const record = Schema.Struct({ invitation: Invitation })
 
-export class InvitationsApi extends HttpApiGroup.make("invitations")
+export class InvitationsApi extends describedGroup("invitations", "Invitations to a Workspace.")
   .add(
     HttpApiEndpoint.get("list", "/api/v1/workspaces/:workspaceId/invitations", {
       params: inWorkspace,

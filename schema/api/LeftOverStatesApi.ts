@@ -1,16 +1,17 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { LeftOverState } from "../records/LeftOverState.ts"
-import { described } from "./Endpoint.ts"
+import { described, describedGroup } from "./Endpoint.ts"
 import { AdoptionRequest, LeftOverAdopted } from "./LeftOverAdoption.ts"
-import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
+import { idempotencyHeaders } from "./IdempotencyHeaders.ts"
+import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
 const ofCapsule = { capsuleId: Schema.String }
 const ofLeftOver = { ...ofCapsule, leftOverStateId: Schema.String }
 const record = Schema.Struct({ leftOverState: LeftOverState })
 
-export class LeftOverStatesApi extends HttpApiGroup.make("leftOverStates")
+export class LeftOverStatesApi extends describedGroup("leftOverStates", "States that a Run left behind.")
   .add(
     HttpApiEndpoint.get("list", "/api/v1/capsules/:capsuleId/left-over-states", {
       params: ofCapsule,

@@ -1,16 +1,16 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { AccountToken } from "../records/AccountToken.ts"
 import { Departure } from "../records/Departure.ts"
 import { displayText, GivenTime } from "../records/Primitives.ts"
-import { created, described } from "./Endpoint.ts"
+import { created, described, describedGroup } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
 const ofMember = { workspaceId: Schema.String, subject: Schema.String }
 
 /** What follows from a membership: the tokens of an automation, and what stops when somebody goes. */
-export class MembersApi extends HttpApiGroup.make("members")
+export class MembersApi extends describedGroup("members", "Members of a Workspace.")
   .add(
     HttpApiEndpoint.get("departure", "/api/v1/workspaces/:workspaceId/members/:subject/departure", {
       params: ofMember,

@@ -8,7 +8,8 @@ import type { Role } from "../records/Workspace.ts"
 
 const isErrorCode = Schema.is(ErrorCode)
 
-const envelope = ErrorEnvelope.pipe(
+/** The envelope of a refusal as the error that it says. */
+export const RefusalEnvelope = ErrorEnvelope.pipe(
   Schema.decodeTo(
     Schema.toType(ApiError),
     SchemaTransformation.transform({
@@ -25,7 +26,7 @@ const envelope = ErrorEnvelope.pipe(
 
 const errorResponses = [...new Set(Object.values(errorStatuses))]
   .sort((a, b) => a - b)
-  .map((status) => envelope.pipe(HttpApiSchema.status(status)))
+  .map((status) => RefusalEnvelope.pipe(HttpApiSchema.status(status)))
 
 /** Outermost: gives every response its request id and turns each failure, expected or not, into the error envelope. */
 export class Envelope extends HttpApiMiddleware.Service<Envelope>()("svc/schema/api/Envelope", {
@@ -35,7 +36,7 @@ export class Envelope extends HttpApiMiddleware.Service<Envelope>()("svc/schema/
 /** The authenticated caller of a request, with the Workspace and role it was authorised for, when the route names one. */
 export interface CallerShape {
   readonly subject: string
-  readonly credential: "session" | "token" | "oauth"
+  readonly credential: "session" | "token" | "oauth" | "host" | "service"
   readonly credentialId: string
   /** A credential bound to one Workspace may not touch another. */
   readonly boundWorkspaceId?: WorkspaceId | undefined

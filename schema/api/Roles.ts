@@ -175,6 +175,7 @@ export const accessTable = {
   "GET /api/v1/runs/:runId/events": viewer("path.runId"),
   "GET /api/v1/runs/:runId/cost": viewer("path.runId"),
   "GET /api/v1/runs/:runId/source-changes": viewer("path.runId"),
+  "GET /api/v1/runs/:runId/change-causes": viewer("path.runId"),
   "GET /api/v1/run-groups/:runGroupId": viewer("path.runGroupId"),
   "POST /api/v1/run-groups/:runGroupId/approve": admin("path.runGroupId"),
   "POST /api/v1/run-groups/:runGroupId/cancel": member("path.runGroupId"),

@@ -45,17 +45,18 @@ export const mostCounted = 10_000
 const counted = <S extends Schema.Top>(value: S) => Schema.Array(Schema.Struct({ value, count: Schema.Int }))
 
 /** How many Runs a list would have with each value of a facet, most first; values without a Run are absent. */
-export const RunFacets = Schema.Struct({
-  type: counted(RunType),
-  status: counted(RunStatus),
-  trigger: counted(RunTrigger),
-  /** The hundred who started the most. */
-  actor: counted(Schema.String),
-  /** The hundred Capsules with the most. */
-  capsule: counted(Schema.String),
-  /** How many the list itself has. */
-  total: Schema.Int,
-  /** Whether all Runs were counted; if not, every count is of the newest ones and the real one may be higher. */
-  complete: Schema.Boolean
-}).annotate({ identifier: "RunFacets" })
-export type RunFacets = typeof RunFacets.Type
+export class RunFacets extends Schema.Opaque<RunFacets>()(
+  Schema.Struct({
+    type: counted(RunType),
+    status: counted(RunStatus),
+    trigger: counted(RunTrigger),
+    /** The hundred who started the most. */
+    actor: counted(Schema.String),
+    /** The hundred Capsules with the most. */
+    capsule: counted(Schema.String),
+    /** How many the list itself has. */
+    total: Schema.Int,
+    /** Whether all Runs were counted; if not, every count is of the newest ones and the real one may be higher. */
+    complete: Schema.Boolean
+  }).annotate({ identifier: "RunFacets" })
+) {}

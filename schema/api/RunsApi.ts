@@ -1,13 +1,16 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { RunEvent, RunLogEntry } from "../events/RunEvent.ts"
+import { ChangeCauses } from "../records/ChangeCauses.ts"
 import { CostEstimate } from "../records/CostEstimate.ts"
 import { displayText, freeText } from "../records/Primitives.ts"
-import { Run, RunGroup } from "../records/Run.ts"
+import { Run } from "../records/Run.ts"
+import { RunGroup } from "../records/RunGroup.ts"
 import { SourceChanges } from "../records/SourceChanges.ts"
 import { StateVersion } from "../records/StateVersion.ts"
-import { created, described, repeatable, describedRun } from "./Endpoint.ts"
-import { idempotencyHeaders, sequenceQuery } from "./Paging.ts"
+import { created, described, describedGroup, describedRun, describedStream, repeatable } from "./Endpoint.ts"
+import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
+import { sequenceQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
 const ofRun = { runId: Schema.String }
@@ -15,11 +18,12 @@ const live =
   "With a WebSocket upgrade, or `Accept: text/event-stream` (resume with `Last-Event-ID`), the route replays from `after` and then follows live: one JSON frame a batch, `{done:true}` at the end."
 
 /** Why somebody rolls back, and whether a newer commit may be followed again. */
-export const RollbackPlanRequest = Schema.Struct({
-  reason: Schema.optionalKey(displayText(500)),
-  resumeOnNewCommit: Schema.optionalKey(Schema.Boolean)
-})
-export type RollbackPlanRequest = typeof RollbackPlanRequest.Type
+export class RollbackPlanRequest extends Schema.Opaque<RollbackPlanRequest>()(
+  Schema.Struct({
+    reason: Schema.optionalKey(displayText(500)),
+    resumeOnNewCommit: Schema.optionalKey(Schema.Boolean)
+  })
+) {}
 
 export const RunEventPage = Schema.Struct({
   events: Schema.Array(RunEvent),
@@ -32,7 +36,7 @@ export const RunLogPage = Schema.Struct({
   done: Schema.Boolean
 })
 
-export class RunsApi extends HttpApiGroup.make("runs")
+export class RunsApi extends describedGroup("runs", "Plans, applies and checks: review, events and logs.")
   .add(
     HttpApiEndpoint.get("read", "/api/v1/runs/:runId", {
       params: ofRun,
@@ -64,7 +68,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
   .add(
     HttpApiEndpoint.post("apply", "/api/v1/runs/:runId/apply", {
       params: ofRun,
-      headers: idempotencyHeaders,
+      headers: optionalIdempotencyHeaders,
       payload: Schema.Struct({}),
       success: repeatable(Schema.Struct({ run: Run }))
     }).annotateMerge(
@@ -94,10 +98,11 @@ export class RunsApi extends HttpApiGroup.make("runs")
       query: sequenceQuery,
       success: RunLogPage
     }).annotateMerge(
-      described(
+      describedStream(
         accessOf("GET /api/v1/runs/:runId/logs"),
         "Log lines of a Run, redacted",
-        `${live} A log beyond 512 MiB (several million lines) is kept without its middle: a line of the stream \`system\` says how many lines were left out, and the last ones follow it when the Run ends.`
+        `${live} A log beyond 512 MiB (several million lines) is kept without its middle: a line of the stream \`system\` says how many lines were left out, and the last ones follow it when the Run ends.`,
+        "RunLog"
       )
     )
   )
@@ -106,7 +111,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       params: ofRun,
       query: sequenceQuery,
       success: RunEventPage
-    }).annotateMerge(described(accessOf("GET /api/v1/runs/:runId/events"), "Events of a Run", live))
+    }).annotateMerge(describedStream(accessOf("GET /api/v1/runs/:runId/events"), "Events of a Run", live, "RunEvent"))
   )
   .add(
     HttpApiEndpoint.get("cost", "/api/v1/runs/:runId/cost", {
@@ -131,6 +136,18 @@ export class RunsApi extends HttpApiGroup.make("runs")
         accessOf("GET /api/v1/runs/:runId/source-changes"),
         "Files of the module that a Run's commit changes",
         "Compared with the commit of the state that the Run started from (`since`), by the digests of stored files: added, changed, removed, the first 300 and their count. `scope` is `module` for the module, its local modules and what they read, `source` where that is not known for sure. `not_stored`: one of the commits was removed from this server."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("changeCauses", "/api/v1/runs/:runId/change-causes", {
+      params: ofRun,
+      success: Schema.Struct({ changeCauses: ChangeCauses })
+    }).annotateMerge(
+      described(
+        accessOf("GET /api/v1/runs/:runId/change-causes"),
+        "Why a plan changes what it changes",
+        "From evidence: what differs since the last apply (`causes`), and for each resource which of it may have led to its change. `certain` means that the evidence leaves one cause; otherwise `causes` has the possible ones, and none where nothing recorded explains the change. Names of inputs, Outputs, files and resources, never values."
       )
     )
   )

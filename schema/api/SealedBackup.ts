@@ -4,32 +4,34 @@ import { CapsuleId, StateVersionId, WorkspaceId } from "../records/Ids.ts"
 import { Timestamp } from "../records/Primitives.ts"
 
 /** A data key as it is stored: wrapped with a master key, which is not part of it. */
-export const WrappedDataKey = Schema.Struct({
-  id: Schema.String,
-  recordKind: Schema.String,
-  workspaceId: WorkspaceId,
-  masterKeyId: Schema.String,
-  wrappedKey: Schema.String,
-  createdAt: Timestamp
-}).annotate({ identifier: "WrappedDataKey" })
-export type WrappedDataKey = typeof WrappedDataKey.Type
+export class WrappedDataKey extends Schema.Opaque<WrappedDataKey>()(
+  Schema.Struct({
+    id: Schema.String,
+    recordKind: Schema.String,
+    workspaceId: WorkspaceId,
+    masterKeyId: Schema.String,
+    wrappedKey: Schema.String,
+    createdAt: Timestamp
+  }).annotate({ identifier: "WrappedDataKey" })
+) {}
 
 /** A backup as a file: readable is only what says which backup it is and which master key opens it. */
-export const SealedBackup = Schema.Struct({
-  format: Schema.Literal("svc.sealed-backup/v1"),
-  /** The master keys without which nothing of it opens. */
-  masterKeyIds: Schema.Array(Schema.String),
-  backup: Backup,
-  capsules: Schema.Array(
-    Schema.Struct({
-      capsuleId: CapsuleId,
-      name: Schema.String,
-      generation: Schema.Int,
-      stateVersionId: Schema.optionalKey(StateVersionId)
-    })
-  ),
-  dataKeys: Schema.Array(WrappedDataKey),
-  /** The archive, sealed as it is stored. */
-  archive: Schema.String
-}).annotate({ identifier: "SealedBackup" })
-export type SealedBackup = typeof SealedBackup.Type
+export class SealedBackup extends Schema.Opaque<SealedBackup>()(
+  Schema.Struct({
+    format: Schema.Literal("svc.sealed-backup/v1"),
+    /** The master keys without which nothing of it opens. */
+    masterKeyIds: Schema.Array(Schema.String),
+    backup: Backup,
+    capsules: Schema.Array(
+      Schema.Struct({
+        capsuleId: CapsuleId,
+        name: Schema.String,
+        generation: Schema.Int,
+        stateVersionId: Schema.optionalKey(StateVersionId)
+      })
+    ),
+    dataKeys: Schema.Array(WrappedDataKey),
+    /** The archive, sealed as it is stored. */
+    archive: Schema.String
+  }).annotate({ identifier: "SealedBackup" })
+) {}

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { GivenGitAddress } from "../git/GitAddress.ts"
 import { GivenGitRef } from "../git/GitRef.ts"
 import { CompatibilityReport, InstallModules } from "../records/CompatibilityReport.ts"
@@ -7,8 +7,9 @@ import { ConnectionId, InstallConfigId, SourceSnapshotId, WorkspaceId } from "..
 import { CommitId, displayText, RelativePath } from "../records/Primitives.ts"
 import { Run } from "../records/Run.ts"
 import { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../records/Source.ts"
-import { created, described, describedRun } from "./Endpoint.ts"
-import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
+import { created, described, describedGroup, describedRun } from "./Endpoint.ts"
+import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
+import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
 const ofSource = { sourceId: Schema.String }
@@ -21,25 +22,28 @@ const sourceFields = {
   autoSync: Schema.optionalKey(Schema.Boolean)
 }
 
-export const CreateSource = Schema.Struct({
-  ...sourceFields,
-  workspaceId: WorkspaceId,
-  name: displayText(80),
-  url: GivenGitAddress,
-  authConnectionId: Schema.optionalKey(ConnectionId)
-})
-export type CreateSource = typeof CreateSource.Type
+export class CreateSource extends Schema.Opaque<CreateSource>()(
+  Schema.Struct({
+    ...sourceFields,
+    workspaceId: WorkspaceId,
+    name: displayText(80),
+    url: GivenGitAddress,
+    authConnectionId: Schema.optionalKey(ConnectionId)
+  })
+) {}
 
-export const UpdateSource = Schema.Struct({
-  ...sourceFields,
-  authConnectionId: Schema.optionalKey(Schema.NullOr(ConnectionId)),
-  status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
-})
-export type UpdateSource = typeof UpdateSource.Type
+export class UpdateSource extends Schema.Opaque<UpdateSource>()(
+  Schema.Struct({
+    ...sourceFields,
+    authConnectionId: Schema.optionalKey(Schema.NullOr(ConnectionId)),
+    status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
+  })
+) {}
 
 export const ResolveStableSemver = Schema.Struct({ url: GivenGitAddress })
+export const StableSemver = Schema.Struct({ tag: Schema.String, commit: Schema.String, version: Schema.String })
 
-export class SourcesApi extends HttpApiGroup.make("sources")
+export class SourcesApi extends describedGroup("sources", "Git repositories, their snapshots and compatibility.")
   .add(
     HttpApiEndpoint.get("list", "/api/v1/sources", {
       query: { ...pageQuery, workspaceId: Schema.String },
@@ -100,7 +104,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
   .add(
     HttpApiEndpoint.post("renewHookSecret", "/api/v1/sources/:sourceId/hook-secret", {
       params: ofSource,
-      headers: idempotencyHeaders,
+      headers: optionalIdempotencyHeaders,
       payload: Schema.Struct({ hookSecretVersion: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)) }),
       success: [
         Schema.Struct({ source: Source, hookSecret: Schema.String }).pipe(created),
@@ -198,7 +202,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
     HttpApiEndpoint.post("stableSemver", "/api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver", {
       params: { workspaceId: Schema.String },
       payload: ResolveStableSemver,
-      success: Schema.Struct({ tag: Schema.String, commit: Schema.String, version: Schema.String })
+      success: StableSemver
     }).annotateMerge(
       described(
         accessOf("POST /api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver"),

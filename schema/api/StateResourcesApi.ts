@@ -1,14 +1,14 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint } from "effect/http-api"
 import { StateVersionId } from "../records/Ids.ts"
 import { ResourceDrift, ResourceEvent, StateDifference, StateResource } from "../records/StateResource.ts"
-import { described } from "./Endpoint.ts"
+import { described, describedGroup } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
 const searchText = Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500)))
 
-export class StateResourcesApi extends HttpApiGroup.make("stateResources")
+export class StateResourcesApi extends describedGroup("stateResources", "The resources of a Capsule, without values.")
   .add(
     HttpApiEndpoint.get("list", "/api/v1/capsules/:capsuleId/resources", {
       params: { capsuleId: Schema.String },

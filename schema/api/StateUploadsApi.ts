@@ -1,15 +1,15 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { StateUpload } from "../records/StateUpload.ts"
 import { mostStateBytes } from "../records/StateUploadLimits.ts"
-import { described, repeatable } from "./Endpoint.ts"
-import { idempotencyHeaders } from "./Paging.ts"
+import { described, describedGroup, repeatable } from "./Endpoint.ts"
+import { idempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { RawBody } from "./RawBody.ts"
 import { accessOf } from "./Roles.ts"
 
 export const stateUploadAnswer = Schema.Struct({ stateUpload: StateUpload, replayed: Schema.Boolean })
 
-export class StateUploadsApi extends HttpApiGroup.make("stateUploads").add(
+export class StateUploadsApi extends describedGroup("stateUploads", "Existing state that an install takes over.").add(
   HttpApiEndpoint.post("create", "/api/v1/workspaces/:workspaceId/state-uploads", {
     params: { workspaceId: Schema.String },
     headers: idempotencyHeaders,

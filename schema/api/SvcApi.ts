@@ -1,6 +1,4 @@
-import { HttpApi, OpenApi } from "effect/http-api"
-import { apiVersion } from "../records/Discovery.ts"
-import { securitySchemes } from "./AccessDescription.ts"
+import { HttpApi } from "effect/http-api"
 import { AccountTokensApi } from "./AccountTokensApi.ts"
 import { ApprovalsApi } from "./ApprovalsApi.ts"
 import { AuditApi } from "./AuditApi.ts"
@@ -23,7 +21,7 @@ import { StateUploadsApi } from "./StateUploadsApi.ts"
 import { TeamsApi } from "./TeamsApi.ts"
 import { WorkspacesApi } from "./WorkspacesApi.ts"
 
-/** The one definition of the JSON API: source of the routes, the OpenAPI document and the typed client. */
+/** The one definition of the JSON API: source of its routes, their part of the OpenAPI document, and the typed client. */
 export class SvcApi extends HttpApi.make("svc")
   .add(DiscoveryApi)
   .add(AccountTokensApi)
@@ -49,16 +47,4 @@ export class SvcApi extends HttpApi.make("svc")
   .middleware(BodyLimits)
   .middleware(Authorization)
   .middleware(Envelope)
-  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
-  .annotateMerge(
-    OpenApi.annotations({
-      title: "svc",
-      version: apiVersion,
-      description:
-        "Git-driven control plane for plain OpenTofu/Terraform modules. Errors are `{error: {code, message, requestId}}`; every response carries `x-request-id`. Bodies are closed: unknown fields are refused. Order of checks: authenticate (401), authorise the Workspace (403), validate (400).",
-      transform: (document) => ({
-        ...document,
-        components: { ...document["components"], securitySchemes }
-      })
-    })
-  ) {}
+  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" }) {}

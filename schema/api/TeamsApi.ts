@@ -1,8 +1,8 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { Subject } from "../records/Ids.ts"
 import { mostGrants, Team, TeamGrant, TeamName } from "../records/Team.ts"
-import { created, described } from "./Endpoint.ts"
+import { created, described, describedGroup } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
 
@@ -13,17 +13,17 @@ const record = Schema.Struct({ team: Team })
 const mostMembers = 200
 
 /** `members` and `grants` replace what was there. */
-export const TeamChange = Schema.Struct({
-  name: Schema.optionalKey(TeamName),
-  members: Schema.optionalKey(Schema.Array(Subject).check(Schema.isMaxLength(mostMembers))),
-  grants: Schema.optionalKey(Schema.Array(TeamGrant).check(Schema.isMaxLength(mostGrants)))
-})
-export type TeamChange = typeof TeamChange.Type
+export class TeamChange extends Schema.Opaque<TeamChange>()(
+  Schema.Struct({
+    name: Schema.optionalKey(TeamName),
+    members: Schema.optionalKey(Schema.Array(Subject).check(Schema.isMaxLength(mostMembers))),
+    grants: Schema.optionalKey(Schema.Array(TeamGrant).check(Schema.isMaxLength(mostGrants)))
+  })
+) {}
 
-export const NewTeam = Schema.Struct({ ...TeamChange.fields, name: TeamName })
-export type NewTeam = typeof NewTeam.Type
+export class NewTeam extends Schema.Opaque<NewTeam>()(Schema.Struct({ ...TeamChange.fields, name: TeamName })) {}
 
-export class TeamsApi extends HttpApiGroup.make("teams")
+export class TeamsApi extends describedGroup("teams", "Teams of a Workspace and what they may do where.")
   .add(
     HttpApiEndpoint.get("list", "/api/v1/workspaces/:workspaceId/teams", {
       params: inWorkspace,

@@ -4,7 +4,8 @@ import { Backup } from "../records/Backup.ts"
 import { Capsule } from "../records/Capsule.ts"
 import { CapsuleId } from "../records/Ids.ts"
 import { GivenTime } from "../records/Primitives.ts"
-import { FoldedRun, Run, RunGroup, SkippedCapsule } from "../records/Run.ts"
+import { FoldedRun, Run } from "../records/Run.ts"
+import { RunGroup, SkippedCapsule } from "../records/RunGroup.ts"
 import { StateVersion } from "../records/StateVersion.ts"
 import { created, described, describedRun } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
@@ -25,10 +26,11 @@ const startedGroup = Schema.Struct({
 }).pipe(created)
 
 /** Without `capsuleIds`, all that are stale. */
-export const PlanUpdateRequest = Schema.Struct({
-  capsuleIds: Schema.optionalKey(Schema.Array(CapsuleId).check(Schema.isMinLength(1), Schema.isMaxLength(mostChosen)))
-})
-export type PlanUpdateRequest = typeof PlanUpdateRequest.Type
+export class PlanUpdateRequest extends Schema.Opaque<PlanUpdateRequest>()(
+  Schema.Struct({
+    capsuleIds: Schema.optionalKey(Schema.Array(CapsuleId).check(Schema.isMinLength(1), Schema.isMaxLength(mostChosen)))
+  })
+) {}
 
 /** What the Workspace as a whole counts, keeps and starts. */
 export const workspaceOperations = [

@@ -1,14 +1,15 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { AuditEvent } from "../records/AuditEvent.ts"
 import { WorkspaceId } from "../records/Ids.ts"
 import { WorkspaceDriftChecks } from "../records/DriftChecks.ts"
 import { Interface, InterfaceMaterializationFailure } from "../records/Interface.ts"
 import { AskedTime, displayText } from "../records/Primitives.ts"
 import { Member, MemberStatus, Project, Role, Workspace, WorkspaceHandle } from "../records/Workspace.ts"
-import { created, described } from "./Endpoint.ts"
+import { created, described, describedGroup } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { accessOf } from "./Roles.ts"
+import { wholeNumber } from "./WholeNumber.ts"
 import { workspaceOperations } from "./WorkspaceOperations.ts"
 
 const inWorkspace = { workspaceId: Schema.String }
@@ -33,7 +34,10 @@ const WorkspacePage = Schema.Struct({
   ...nextCursor
 }).annotate({ identifier: "WorkspacePage" })
 
-export class WorkspacesApi extends HttpApiGroup.make("workspaces")
+export class WorkspacesApi extends describedGroup(
+  "workspaces",
+  "Workspaces, their Projects and what is listed by Workspace."
+)
   .add(
     HttpApiEndpoint.get("inventory", "/api/v1/views/workspaces.v1", {
       query: pageQuery,
@@ -269,7 +273,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       params: inWorkspace,
       query: {
         capsuleId: Schema.optionalKey(Schema.String),
-        limit: Schema.optionalKey(Schema.String),
+        limit: Schema.optionalKey(wholeNumber(1, 999_999_999)),
         cursor: Schema.optionalKey(Schema.String)
       },
       success: Schema.Struct({ interfaces: Schema.Array(Interface), ...nextCursor })

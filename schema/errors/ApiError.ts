@@ -83,10 +83,11 @@ export const ErrorCode = Schema.Literals([
 ])
 
 /** The body of every error response (specification, Errors). */
-export const ErrorEnvelope = Schema.Struct({
-  error: Schema.Struct({ code: Schema.String, message: Schema.String, requestId: Schema.String })
-})
-export type ErrorEnvelope = typeof ErrorEnvelope.Type
+export class ErrorEnvelope extends Schema.Opaque<ErrorEnvelope>()(
+  Schema.Struct({
+    error: Schema.Struct({ code: Schema.String, message: Schema.String, requestId: Schema.String })
+  }).annotate({ identifier: "ErrorEnvelope" })
+) {}
 
 /**
  * The one expected failure of everything behind the API. Services and actors fail with it directly; the HTTP face turns

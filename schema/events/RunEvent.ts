@@ -160,11 +160,12 @@ export const LogStream = Schema.Literals(["stdout", "stderr", "system"])
 export type LogStream = typeof LogStream.Type
 
 /** One log line of a Run, redacted. `seq` starts at 1 and has no gaps within a Run. */
-export const RunLogEntry = Schema.Struct({
-  seq: Schema.Int,
-  at: Timestamp,
-  phase: RunPhase,
-  stream: LogStream,
-  text: Schema.String
-}).annotate({ identifier: "RunLogEntry" })
-export type RunLogEntry = typeof RunLogEntry.Type
+export class RunLogEntry extends Schema.Opaque<RunLogEntry>()(
+  Schema.Struct({
+    seq: Schema.Int,
+    at: Timestamp,
+    phase: RunPhase,
+    stream: LogStream,
+    text: Schema.String
+  }).annotate({ identifier: "RunLogEntry" })
+) {}

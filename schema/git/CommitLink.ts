@@ -1,26 +1,51 @@
-/** The public page of a commit below the page of its repository, by host. */
-const forges: Readonly<Record<string, (repository: string, commit: string) => string>> = {
-  "github.com": (repository, commit) => `${repository}/commit/${commit}`,
-  "gitlab.com": (repository, commit) => `${repository}/-/commit/${commit}`,
-  "bitbucket.org": (repository, commit) => `${repository}/commits/${commit}`,
-  "codeberg.org": (repository, commit) => `${repository}/commit/${commit}`,
-  "gitea.com": (repository, commit) => `${repository}/commit/${commit}`,
-  "git.sr.ht": (repository, commit) => `${repository}/commit/${commit}`
+/** The public pages below the page of a repository. */
+interface Forge {
+  readonly commit: (commit: string) => string
+  /** `path` begins with a slash and is encoded. */
+  readonly file: (commit: string, path: string) => string
+}
+
+const gitea: Forge = {
+  commit: (commit) => `/commit/${commit}`,
+  file: (commit, path) => `/src/commit/${commit}${path}`
+}
+
+const forges: Readonly<Record<string, Forge>> = {
+  "github.com": { commit: (commit) => `/commit/${commit}`, file: (commit, path) => `/blob/${commit}${path}` },
+  "gitlab.com": { commit: (commit) => `/-/commit/${commit}`, file: (commit, path) => `/-/blob/${commit}${path}` },
+  "bitbucket.org": { commit: (commit) => `/commits/${commit}`, file: (commit, path) => `/src/${commit}${path}` },
+  "codeberg.org": gitea,
+  "gitea.com": gitea,
+  "git.sr.ht": { commit: (commit) => `/commit/${commit}`, file: (commit, path) => `/tree/${commit}/item${path}` }
 }
 
 const commitId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 const repositoryPath = /^\/~?[\w.-]+(?:\/[\w.-]+)+$/
+
+/** The forge that a Git address names, and the page of its repository there. */
+const forgeOf = (gitAddress: string, commit: string) => {
+  if (!URL.canParse(gitAddress) || !commitId.test(commit)) return undefined
+  const { hash, host, password, pathname, protocol, search, username } = new URL(gitAddress)
+  if (protocol !== "https:" || `${username}${password}${search}${hash}` !== "") return undefined
+  const path = pathname.replace(/\/$/, "").replace(/\.git$/, "")
+  // `Object.hasOwn`: a host is text from outside.
+  const forge = Object.hasOwn(forges, host) ? forges[host] : undefined
+  return forge === undefined || !repositoryPath.test(path) ? undefined : { forge, repository: `https://${host}${path}` }
+}
 
 /**
  * The page of a commit at the forge that its Git address names. Only for `https:` addresses without credentials, query or port
  * of known forges: for any other host a link would be a guess.
  */
 export const commitLink = (gitAddress: string, commit: string): string | undefined => {
-  if (!URL.canParse(gitAddress) || !commitId.test(commit)) return undefined
-  const { hash, host, password, pathname, protocol, search, username } = new URL(gitAddress)
-  if (protocol !== "https:" || `${username}${password}${search}${hash}` !== "") return undefined
-  const path = pathname.replace(/\/$/, "").replace(/\.git$/, "")
-  // `Object.hasOwn`: a host is text from outside.
-  const page = Object.hasOwn(forges, host) ? forges[host] : undefined
-  return page === undefined || !repositoryPath.test(path) ? undefined : page(`https://${host}${path}`, commit)
+  const found = forgeOf(gitAddress, commit)
+  return found === undefined ? undefined : `${found.repository}${found.forge.commit(commit)}`
+}
+
+/** The page of a file of a commit, under the same conditions. `path` is relative to the repository. */
+export const fileLink = (gitAddress: string, commit: string, path: string): string | undefined => {
+  const found = forgeOf(gitAddress, commit)
+  // A URL of its own takes out what leads upwards, and encodes the rest.
+  const { pathname } = new URL(`/${path.replaceAll("\\", "/")}`.replace(/^\/+/, "/"), "https://repository.invalid")
+  return found === undefined ? undefined : `${found.repository}${found.forge.file(commit, pathname)}`
 }

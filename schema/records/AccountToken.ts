@@ -6,52 +6,56 @@ import { Role } from "./Workspace.ts"
 const AnyMetadata = Schema.Null
 
 /** Metadata of a personal access token; the secret is never returned (specification, Accounts token records). */
-export const AccountToken = Schema.Struct({
-  token_id: AccessTokenId,
-  subject: Subject,
-  name: Schema.String,
-  prefix: Schema.String,
-  scopes: Schema.Array(Schema.String),
-  workspace_id: Schema.NullOr(WorkspaceId),
-  created_at: Timestamp,
-  expires_at: Schema.NullOr(Timestamp),
-  revoked_at: Schema.NullOr(Timestamp),
-  last_used_at: Schema.NullOr(Timestamp)
-}).annotate({ identifier: "AccountToken" })
-export type AccountToken = typeof AccountToken.Type
+export class AccountToken extends Schema.Opaque<AccountToken>()(
+  Schema.Struct({
+    token_id: AccessTokenId,
+    subject: Subject,
+    name: Schema.String,
+    prefix: Schema.String,
+    scopes: Schema.Array(Schema.String),
+    workspace_id: Schema.NullOr(WorkspaceId),
+    created_at: Timestamp,
+    expires_at: Schema.NullOr(Timestamp),
+    revoked_at: Schema.NullOr(Timestamp),
+    last_used_at: Schema.NullOr(Timestamp)
+  }).annotate({ identifier: "AccountToken" })
+) {}
 
-export const AccountTokenInventory = Schema.Struct({
-  kind: Schema.Literal("svc.account-pat-inventory@v1"),
-  tokens: Schema.Array(AccountToken),
-  total: Schema.Int,
-  returned: Schema.Int,
-  limit: Schema.Int,
-  truncated: Schema.Boolean,
-  next_cursor: Schema.NullOr(Schema.String)
-}).annotate({ identifier: "AccountTokenInventory" })
-export type AccountTokenInventory = typeof AccountTokenInventory.Type
+export class AccountTokenInventory extends Schema.Opaque<AccountTokenInventory>()(
+  Schema.Struct({
+    kind: Schema.Literal("svc.account-pat-inventory@v1"),
+    tokens: Schema.Array(AccountToken),
+    total: Schema.Int,
+    returned: Schema.Int,
+    limit: Schema.Int,
+    truncated: Schema.Boolean,
+    next_cursor: Schema.NullOr(Schema.String)
+  }).annotate({ identifier: "AccountTokenInventory" })
+) {}
 
-export const AccountTokenAuthority = Schema.Struct({
-  kind: Schema.Literal("svc.account-pat-authority@v1"),
-  token_id: AccessTokenId,
-  subject: Subject,
-  scopes: Schema.Array(Schema.String),
-  workspace_id: Schema.NullOr(WorkspaceId),
-  expires_at: Schema.NullOr(Timestamp),
-  workspace_role: Schema.Union([Role, AnyMetadata])
-}).annotate({ identifier: "AccountTokenAuthority" })
-export type AccountTokenAuthority = typeof AccountTokenAuthority.Type
+export class AccountTokenAuthority extends Schema.Opaque<AccountTokenAuthority>()(
+  Schema.Struct({
+    kind: Schema.Literal("svc.account-pat-authority@v1"),
+    token_id: AccessTokenId,
+    subject: Subject,
+    scopes: Schema.Array(Schema.String),
+    workspace_id: Schema.NullOr(WorkspaceId),
+    expires_at: Schema.NullOr(Timestamp),
+    workspace_role: Schema.Union([Role, AnyMetadata])
+  }).annotate({ identifier: "AccountTokenAuthority" })
+) {}
 
-export const AccountTokenScopeCatalog = Schema.Struct({
-  kind: Schema.Literal("svc.account-pat-scope-catalog@v1"),
-  scopes: Schema.Array(
-    Schema.Struct({
-      scope: Schema.String,
-      label: Schema.Struct({ ja: Schema.String, en: Schema.String }),
-      description: Schema.Struct({ ja: Schema.String, en: Schema.String }),
-      selfService: Schema.Boolean,
-      workspaceBinding: Schema.Literals(["optional", "required"])
-    })
-  )
-}).annotate({ identifier: "AccountTokenScopeCatalog" })
-export type AccountTokenScopeCatalog = typeof AccountTokenScopeCatalog.Type
+export class AccountTokenScopeCatalog extends Schema.Opaque<AccountTokenScopeCatalog>()(
+  Schema.Struct({
+    kind: Schema.Literal("svc.account-pat-scope-catalog@v1"),
+    scopes: Schema.Array(
+      Schema.Struct({
+        scope: Schema.String,
+        label: Schema.Struct({ ja: Schema.String, en: Schema.String }),
+        description: Schema.Struct({ ja: Schema.String, en: Schema.String }),
+        selfService: Schema.Boolean,
+        workspaceBinding: Schema.Literals(["optional", "required"])
+      })
+    )
+  }).annotate({ identifier: "AccountTokenScopeCatalog" })
+) {}

@@ -19,25 +19,26 @@ export const mostApprovers = 10
  * What an apply needs in a Project and environment; each of them applies everywhere when it is absent. Every rule that fits a
  * Capsule has to be met.
  */
-export const ApprovalRule = Schema.Struct({
-  id: ApprovalRuleId,
-  workspaceId: WorkspaceId,
-  projectId: Schema.optionalKey(ProjectId),
-  environment: Schema.optionalKey(Schema.String),
-  approvers: Schema.Int,
-  role: ApproverRole,
-  /** Only members of this team count. */
-  teamId: Schema.optionalKey(TeamId),
-  /** Whether the approval of whoever started the plan counts. */
-  planAuthorCounts: Schema.Boolean,
-  /** Whether the approval of somebody who wrote the commit counts. */
-  commitAuthorCounts: Schema.Boolean,
-  /** Whether automation counts: auto-update, and subjects that cannot sign in. */
-  automationCounts: Schema.Boolean,
-  createdAt: Timestamp,
-  updatedAt: Timestamp
-}).annotate({ identifier: "ApprovalRule" })
-export type ApprovalRule = typeof ApprovalRule.Type
+export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
+  Schema.Struct({
+    id: ApprovalRuleId,
+    workspaceId: WorkspaceId,
+    projectId: Schema.optionalKey(ProjectId),
+    environment: Schema.optionalKey(Schema.String),
+    approvers: Schema.Int,
+    role: ApproverRole,
+    /** Only members of this team count. */
+    teamId: Schema.optionalKey(TeamId),
+    /** Whether the approval of whoever started the plan counts. */
+    planAuthorCounts: Schema.Boolean,
+    /** Whether the approval of somebody who wrote the commit counts. */
+    commitAuthorCounts: Schema.Boolean,
+    /** Whether automation counts: auto-update, and subjects that cannot sign in. */
+    automationCounts: Schema.Boolean,
+    createdAt: Timestamp,
+    updatedAt: Timestamp
+  }).annotate({ identifier: "ApprovalRule" })
+) {}
 
 /** Why an approval does not count towards a rule. */
 export const ApprovalProblem = Schema.Literals([
@@ -56,35 +57,37 @@ export const ApprovalState = Schema.Literals(["approved", "waiting", "lapsed"])
 export type ApprovalState = typeof ApprovalState.Type
 
 /** How one rule stands for a plan. */
-export const RuleStanding = Schema.Struct({
-  rule: ApprovalRule,
-  teamName: Schema.optionalKey(Schema.String),
-  approvedBy: Schema.Array(Approver),
-  missing: Schema.Int
-}).annotate({ identifier: "ApprovalRuleStanding" })
-export type RuleStanding = typeof RuleStanding.Type
+export class RuleStanding extends Schema.Opaque<RuleStanding>()(
+  Schema.Struct({
+    rule: ApprovalRule,
+    teamName: Schema.optionalKey(Schema.String),
+    approvedBy: Schema.Array(Approver),
+    missing: Schema.Int
+  }).annotate({ identifier: "ApprovalRuleStanding" })
+) {}
 
 /** Who approved a plan, who is missing, and why it waits. */
-export const RunApprovals = Schema.Struct({
-  runId: RunId,
-  state: ApprovalState,
-  /** In words, for people. */
-  message: Schema.String,
-  approvals: Schema.Array(
-    Schema.Struct({
-      approver: Approver,
-      kind: SubjectKind,
-      comment: Schema.optionalKey(Schema.String),
-      createdAt: Timestamp,
-      /** Why it counts for no rule; absent while it counts. */
+export class RunApprovals extends Schema.Opaque<RunApprovals>()(
+  Schema.Struct({
+    runId: RunId,
+    state: ApprovalState,
+    /** In words, for people. */
+    message: Schema.String,
+    approvals: Schema.Array(
+      Schema.Struct({
+        approver: Approver,
+        kind: SubjectKind,
+        comment: Schema.optionalKey(Schema.String),
+        createdAt: Timestamp,
+        /** Why it counts for no rule; absent while it counts. */
+        problem: Schema.optionalKey(ApprovalProblem)
+      })
+    ),
+    rules: Schema.Array(RuleStanding),
+    /** What the caller's own approval would be worth. */
+    own: Schema.Struct({
+      status: Schema.Literals(["given", "counts", "not_needed", "does_not_count"]),
       problem: Schema.optionalKey(ApprovalProblem)
     })
-  ),
-  rules: Schema.Array(RuleStanding),
-  /** What the caller's own approval would be worth. */
-  own: Schema.Struct({
-    status: Schema.Literals(["given", "counts", "not_needed", "does_not_count"]),
-    problem: Schema.optionalKey(ApprovalProblem)
-  })
-}).annotate({ identifier: "RunApprovals" })
-export type RunApprovals = typeof RunApprovals.Type
+  }).annotate({ identifier: "RunApprovals" })
+) {}

@@ -2,27 +2,29 @@ import { Schema } from "effect"
 import { AuditEventId, CapsuleId, RunId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-export const AuditActor = Schema.Struct({
-  kind: Schema.Literals(["user", "token", "service", "webhook"]),
-  subject: Schema.optionalKey(Schema.String),
-  tokenId: Schema.optionalKey(Schema.String)
-})
-export type AuditActor = typeof AuditActor.Type
+export class AuditActor extends Schema.Opaque<AuditActor>()(
+  Schema.Struct({
+    kind: Schema.Literals(["user", "token", "service", "webhook"]),
+    subject: Schema.optionalKey(Schema.String),
+    tokenId: Schema.optionalKey(Schema.String)
+  })
+) {}
 
 /** One entry of the append-only operation history; `data` never holds a value of a variable, output or credential. */
-export const AuditEvent = Schema.Struct({
-  id: AuditEventId,
-  workspaceId: WorkspaceId,
-  actor: AuditActor,
-  /** Dotted, e.g. `run.approve`. */
-  action: Schema.String,
-  target: Schema.Struct({ kind: Schema.String, id: Schema.String }),
-  runId: Schema.optionalKey(RunId),
-  data: Schema.Record(Schema.String, Schema.Json),
-  requestId: Schema.optionalKey(Schema.String),
-  createdAt: Timestamp
-}).annotate({ identifier: "AuditEvent" })
-export type AuditEvent = typeof AuditEvent.Type
+export class AuditEvent extends Schema.Opaque<AuditEvent>()(
+  Schema.Struct({
+    id: AuditEventId,
+    workspaceId: WorkspaceId,
+    actor: AuditActor,
+    /** Dotted, e.g. `run.approve`. */
+    action: Schema.String,
+    target: Schema.Struct({ kind: Schema.String, id: Schema.String }),
+    runId: Schema.optionalKey(RunId),
+    data: Schema.Record(Schema.String, Schema.Json),
+    requestId: Schema.optionalKey(Schema.String),
+    createdAt: Timestamp
+  }).annotate({ identifier: "AuditEvent" })
+) {}
 
 /** One line of an export: the event, its place in the chain and the digest there. `workspaceId` is `null` for the installation and its accounts. */
 export const ExportedAuditEvent = Schema.Struct({

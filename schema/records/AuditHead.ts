@@ -3,24 +3,26 @@ import { WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /** Where one chain of audit events stood. `workspaceId` is `null` for the chain of the installation and its accounts. */
-export const AuditChainHead = Schema.Struct({
-  workspaceId: Schema.NullOr(WorkspaceId),
-  /** Of the newest event; 0 where there is none. */
-  position: Schema.Int,
-  /** Events that are held: retention may have removed the oldest. */
-  count: Schema.Int,
-  /** Keyed digest of the newest event and of everything before it. */
-  mac: Schema.String
-}).annotate({ identifier: "AuditChainHead" })
-export type AuditChainHead = typeof AuditChainHead.Type
+export class AuditChainHead extends Schema.Opaque<AuditChainHead>()(
+  Schema.Struct({
+    workspaceId: Schema.NullOr(WorkspaceId),
+    /** Of the newest event; 0 where there is none. */
+    position: Schema.Int,
+    /** Events that are held: retention may have removed the oldest. */
+    count: Schema.Int,
+    /** Keyed digest of the newest event and of everything before it. */
+    mac: Schema.String
+  }).annotate({ identifier: "AuditChainHead" })
+) {}
 
 /** Where chains of audit events stood at a time. Kept elsewhere, it proves later that nothing before it was changed. */
-export const AuditHead = Schema.Struct({
-  kind: Schema.Literal("svc.audit-head@v1"),
-  installationId: Schema.optionalKey(Schema.String),
-  /** Names the key of the digests; it never changes within an installation. */
-  keyId: Schema.String,
-  createdAt: Timestamp,
-  chains: Schema.Array(AuditChainHead)
-}).annotate({ identifier: "AuditHead" })
-export type AuditHead = typeof AuditHead.Type
+export class AuditHead extends Schema.Opaque<AuditHead>()(
+  Schema.Struct({
+    kind: Schema.Literal("svc.audit-head@v1"),
+    installationId: Schema.optionalKey(Schema.String),
+    /** Names the key of the digests; it never changes within an installation. */
+    keyId: Schema.String,
+    createdAt: Timestamp,
+    chains: Schema.Array(AuditChainHead)
+  }).annotate({ identifier: "AuditHead" })
+) {}

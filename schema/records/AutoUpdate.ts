@@ -4,34 +4,37 @@ import { AutoUpdateDecisionId, CapsuleId, RunId, SourceSnapshotId } from "./Ids.
 import { Timestamp } from "./Primitives.ts"
 
 /** A reviewed rollback holds a Capsule where it is: auto-update skips newer commits until somebody resumes it. */
-export const AutoUpdatePin = Schema.Struct({
-  /** The plan of the rollback. */
-  runId: RunId,
-  /** Who applied it. */
-  subject: Schema.optionalKey(Schema.String),
-  at: Timestamp,
-  reason: Schema.String,
-  /** A commit other than the one at which the lane stood when it was rolled back ends the pin. */
-  resumeOnNewCommit: Schema.Boolean
-}).annotate({ identifier: "AutoUpdatePin" })
-export type AutoUpdatePin = typeof AutoUpdatePin.Type
+export class AutoUpdatePin extends Schema.Opaque<AutoUpdatePin>()(
+  Schema.Struct({
+    /** The plan of the rollback. */
+    runId: RunId,
+    /** Who applied it. */
+    subject: Schema.optionalKey(Schema.String),
+    at: Timestamp,
+    reason: Schema.String,
+    /** A commit other than the one at which the lane stood when it was rolled back ends the pin. */
+    resumeOnNewCommit: Schema.Boolean
+  }).annotate({ identifier: "AutoUpdatePin" })
+) {}
 
-export const AutoUpdate = Schema.Struct({
-  enabled: Schema.Boolean,
-  apply: Schema.Boolean,
-  /** Absent unless a rollback holds auto-update. */
-  pinnedBy: Schema.optionalKey(AutoUpdatePin)
-}).annotate({ identifier: "AutoUpdate" })
-export type AutoUpdate = typeof AutoUpdate.Type
+export class AutoUpdate extends Schema.Opaque<AutoUpdate>()(
+  Schema.Struct({
+    enabled: Schema.Boolean,
+    apply: Schema.Boolean,
+    /** Absent unless a rollback holds auto-update. */
+    pinnedBy: Schema.optionalKey(AutoUpdatePin)
+  }).annotate({ identifier: "AutoUpdate" })
+) {}
 
 /** Absent fields stay as they are. `resume` ends the pin; `resumeOnNewCommit` says whether a newer commit ends it. */
-export const AutoUpdateChange = Schema.Struct({
-  enabled: Schema.optionalKey(Schema.Boolean),
-  apply: Schema.optionalKey(Schema.Boolean),
-  resume: Schema.optionalKey(Schema.Literal(true)),
-  resumeOnNewCommit: Schema.optionalKey(Schema.Boolean)
-}).annotate({ identifier: "AutoUpdateChange" })
-export type AutoUpdateChange = typeof AutoUpdateChange.Type
+export class AutoUpdateChange extends Schema.Opaque<AutoUpdateChange>()(
+  Schema.Struct({
+    enabled: Schema.optionalKey(Schema.Boolean),
+    apply: Schema.optionalKey(Schema.Boolean),
+    resume: Schema.optionalKey(Schema.Literal(true)),
+    resumeOnNewCommit: Schema.optionalKey(Schema.Boolean)
+  }).annotate({ identifier: "AutoUpdateChange" })
+) {}
 
 /**
  * - `taken`: it was planned (`planned`), or applied without a person (`applied`).
@@ -43,20 +46,21 @@ export const AutoUpdateVerdict = Schema.Literals(["taken", "waiting", "skipped",
 export type AutoUpdateVerdict = typeof AutoUpdateVerdict.Type
 
 /** What auto-update did about one snapshot of the lane that a Capsule follows. */
-export const AutoUpdateDecision = Schema.Struct({
-  id: AutoUpdateDecisionId,
-  capsuleId: CapsuleId,
-  sourceSnapshotId: SourceSnapshotId,
-  resolvedCommit: Schema.String,
-  commitDescription: Schema.optionalKey(CommitDescription),
-  decision: AutoUpdateVerdict,
-  /** A code for programs. */
-  reason: Schema.String,
-  /** The same, for people. */
-  message: Schema.String,
-  /** The plan that was made, or its apply. */
-  runId: Schema.optionalKey(RunId),
-  createdAt: Timestamp,
-  updatedAt: Timestamp
-}).annotate({ identifier: "AutoUpdateDecision" })
-export type AutoUpdateDecision = typeof AutoUpdateDecision.Type
+export class AutoUpdateDecision extends Schema.Opaque<AutoUpdateDecision>()(
+  Schema.Struct({
+    id: AutoUpdateDecisionId,
+    capsuleId: CapsuleId,
+    sourceSnapshotId: SourceSnapshotId,
+    resolvedCommit: Schema.String,
+    commitDescription: Schema.optionalKey(CommitDescription),
+    decision: AutoUpdateVerdict,
+    /** A code for programs. */
+    reason: Schema.String,
+    /** The same, for people. */
+    message: Schema.String,
+    /** The plan that was made, or its apply. */
+    runId: Schema.optionalKey(RunId),
+    createdAt: Timestamp,
+    updatedAt: Timestamp
+  }).annotate({ identifier: "AutoUpdateDecision" })
+) {}

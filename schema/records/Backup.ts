@@ -3,13 +3,14 @@ import { BackupId, CapsuleId, RunId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /** A sealed export of control information. */
-export const Backup = Schema.Struct({
-  id: BackupId,
-  workspaceId: WorkspaceId,
-  capsuleId: Schema.optionalKey(CapsuleId),
-  digest: Schema.String,
-  sizeBytes: Schema.Int,
-  createdByRunId: RunId,
-  createdAt: Timestamp
-}).annotate({ identifier: "Backup" })
-export type Backup = typeof Backup.Type
+export class Backup extends Schema.Opaque<Backup>()(
+  Schema.Struct({
+    id: BackupId,
+    workspaceId: WorkspaceId,
+    capsuleId: Schema.optionalKey(CapsuleId),
+    digest: Schema.String,
+    sizeBytes: Schema.Int,
+    createdByRunId: RunId,
+    createdAt: Timestamp
+  }).annotate({ identifier: "Backup" })
+) {}

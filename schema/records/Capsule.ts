@@ -26,13 +26,14 @@ export type CapsuleStatus = typeof CapsuleStatus.Type
 export const ReleaseReason = Schema.Literals(["infrastructure_gone", "moved_elsewhere"])
 export type ReleaseReason = typeof ReleaseReason.Type
 
-export const CapsuleRelease = Schema.Struct({
-  at: Timestamp,
-  by: Schema.optionalKey(Subject),
-  reason: ReleaseReason,
-  comment: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "CapsuleRelease" })
-export type CapsuleRelease = typeof CapsuleRelease.Type
+export class CapsuleRelease extends Schema.Opaque<CapsuleRelease>()(
+  Schema.Struct({
+    at: Timestamp,
+    by: Schema.optionalKey(Subject),
+    reason: ReleaseReason,
+    comment: Schema.optionalKey(Schema.String)
+  }).annotate({ identifier: "CapsuleRelease" })
+) {}
 
 /** `unknown` after an apply that ended without evidence: real resources may differ from the state. */
 export const RuntimeSafety = Schema.Literals(["safe", "unknown"])
@@ -45,103 +46,109 @@ export type DriftStatus = typeof DriftStatus.Type
  * Why a Capsule is stale: its lane has another commit (`sourceSnapshotId`), or what it was applied with differs from what its
  * producer offers now (`producerCapsuleId`; `output` by the name under which the Capsule takes it, absent for `remote_state`).
  */
-export const StaleReason = Schema.Struct({
-  /** `restore`: a backup was restored, and no plan of it has been applied since. */
-  kind: Schema.Literals(["commit", "input", "restore"]),
-  /** The Run that restored the backup. */
-  runId: Schema.optionalKey(RunId),
-  sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
-  producerCapsuleId: Schema.optionalKey(CapsuleId),
-  output: Schema.optionalKey(Schema.String),
-  /** With a path filter, what of the commit counts as a change of the module. */
-  because: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "StaleReason" })
-export type StaleReason = typeof StaleReason.Type
+export class StaleReason extends Schema.Opaque<StaleReason>()(
+  Schema.Struct({
+    /** `restore`: a backup was restored, and no plan of it has been applied since. */
+    kind: Schema.Literals(["commit", "input", "restore"]),
+    /** The Run that restored the backup. */
+    runId: Schema.optionalKey(RunId),
+    sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
+    producerCapsuleId: Schema.optionalKey(CapsuleId),
+    output: Schema.optionalKey(Schema.String),
+    /** With a path filter, what of the commit counts as a change of the module. */
+    because: Schema.optionalKey(Schema.String)
+  }).annotate({ identifier: "StaleReason" })
+) {}
 
-export const AdoptedSourceRevision = Schema.Struct({
-  sourceSnapshotId: SourceSnapshotId,
-  ref: Schema.String,
-  path: Schema.String,
-  resolvedCommit: Schema.String
-}).annotate({ identifier: "AdoptedSourceRevision" })
-export type AdoptedSourceRevision = typeof AdoptedSourceRevision.Type
+export class AdoptedSourceRevision extends Schema.Opaque<AdoptedSourceRevision>()(
+  Schema.Struct({
+    sourceSnapshotId: SourceSnapshotId,
+    ref: Schema.String,
+    path: Schema.String,
+    resolvedCommit: Schema.String
+  }).annotate({ identifier: "AdoptedSourceRevision" })
+) {}
 
 /** Why a Run of the Capsule could not get a credential, and whose turn it is to change that. */
-export const CredentialWait = Schema.Struct({
-  runId: RunId,
-  since: Timestamp,
-  provider: Schema.String,
-  moduleLocalName: Schema.String,
-  childAlias: Schema.optionalKey(Schema.String),
-  /** The Connection that is bound and cannot be used. */
-  connectionId: Schema.optionalKey(ConnectionId),
-  reason: Schema.String,
-  /** The lowest role of the Workspace that can resolve it, or the operator of the service. */
-  turn: Schema.Literals(["member", "admin", "operator"]),
-  /** What they have to do. */
-  next: Schema.String
-}).annotate({ identifier: "CredentialWait" })
-export type CredentialWait = typeof CredentialWait.Type
+export class CredentialWait extends Schema.Opaque<CredentialWait>()(
+  Schema.Struct({
+    runId: RunId,
+    since: Timestamp,
+    provider: Schema.String,
+    moduleLocalName: Schema.String,
+    childAlias: Schema.optionalKey(Schema.String),
+    /** The Connection that is bound and cannot be used. */
+    connectionId: Schema.optionalKey(ConnectionId),
+    reason: Schema.String,
+    /** The lowest role of the Workspace that can resolve it, or the operator of the service. */
+    turn: Schema.Literals(["member", "admin", "operator"]),
+    /** What they have to do. */
+    next: Schema.String
+  }).annotate({ identifier: "CredentialWait" })
+) {}
 
-export const Capsule = Schema.Struct({
-  id: CapsuleId,
-  workspaceId: WorkspaceId,
-  projectId: ProjectId,
-  name: Schema.String,
-  slug: Schema.String,
-  environment: Schema.String,
-  sourceId: SourceId,
-  modulePath: Schema.String,
-  installConfigId: InstallConfigId,
-  status: CapsuleStatus,
-  /** Without reasons a stale Capsule becomes `active`. */
-  staleReasons: Schema.Array(StaleReason),
-  runtimeSafety: RuntimeSafety,
-  currentStateVersionId: Schema.optionalKey(StateVersionId),
-  currentStateGeneration: Schema.Int,
-  executionAuthorityEpoch: Schema.Int,
-  adoptedSourceRevision: Schema.optionalKey(AdoptedSourceRevision),
-  /** Of the commit of `adoptedSourceRevision`. Where one Capsule or a list is read. */
-  adoptedCommitDescription: Schema.optionalKey(CommitDescription),
-  installConfigReAdoption: Schema.Struct({ authorityGuard: Schema.String }),
-  autoUpdate: AutoUpdate,
-  /** Whether to skip a commit that touches nothing in the module's graph. */
-  pathFilter: Schema.Boolean,
-  driftStatus: DriftStatus,
-  driftCheckedAt: Schema.optionalKey(Timestamp),
-  driftChecks: DriftCheckPlan,
-  publicEndpoint: Schema.optionalKey(Schema.String),
-  /** Why the ref and path that the Capsule follows cannot be fetched; absent while they can. */
-  laneError: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
-  /** Present while its newest Run was refused for want of a credential. */
-  waitsForCredential: Schema.optionalKey(CredentialWait),
-  /** With status `released`: who gave the Capsule up, when and why. */
-  release: Schema.optionalKey(CapsuleRelease),
-  /** For a Capsule that was imported from the backup of another installation. */
-  import: Schema.optionalKey(CapsuleImport),
-  createdAt: Timestamp,
-  updatedAt: Timestamp
-}).annotate({ identifier: "Capsule" })
-export type Capsule = typeof Capsule.Type
+export class Capsule extends Schema.Opaque<Capsule>()(
+  Schema.Struct({
+    id: CapsuleId,
+    workspaceId: WorkspaceId,
+    projectId: ProjectId,
+    name: Schema.String,
+    slug: Schema.String,
+    environment: Schema.String,
+    sourceId: SourceId,
+    modulePath: Schema.String,
+    installConfigId: InstallConfigId,
+    status: CapsuleStatus,
+    /** Without reasons a stale Capsule becomes `active`. */
+    staleReasons: Schema.Array(StaleReason),
+    runtimeSafety: RuntimeSafety,
+    currentStateVersionId: Schema.optionalKey(StateVersionId),
+    currentStateGeneration: Schema.Int,
+    executionAuthorityEpoch: Schema.Int,
+    adoptedSourceRevision: Schema.optionalKey(AdoptedSourceRevision),
+    /** Of the commit of `adoptedSourceRevision`. Where one Capsule or a list is read. */
+    adoptedCommitDescription: Schema.optionalKey(CommitDescription),
+    installConfigReAdoption: Schema.Struct({ authorityGuard: Schema.String }),
+    autoUpdate: AutoUpdate,
+    /** Whether to skip a commit that touches nothing in the module's graph. */
+    pathFilter: Schema.Boolean,
+    driftStatus: DriftStatus,
+    driftCheckedAt: Schema.optionalKey(Timestamp),
+    driftChecks: DriftCheckPlan,
+    publicEndpoint: Schema.optionalKey(Schema.String),
+    /** Why the ref and path that the Capsule follows cannot be fetched; absent while they can. */
+    laneError: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
+    /** Present while its newest Run was refused for want of a credential. */
+    waitsForCredential: Schema.optionalKey(CredentialWait),
+    /** With status `released`: who gave the Capsule up, when and why. */
+    release: Schema.optionalKey(CapsuleRelease),
+    /** For a Capsule that was imported from the backup of another installation. */
+    import: Schema.optionalKey(CapsuleImport),
+    createdAt: Timestamp,
+    updatedAt: Timestamp
+  }).annotate({ identifier: "Capsule" })
+) {}
 
 export const DependencyMode = Schema.Literals(["variable_injection", "published_output", "remote_state"])
 export const DependencyOutput = Schema.Struct({ from: Schema.String, to: Schema.String, required: Schema.Boolean })
 
 /** What a Capsule is to receive from another one. */
-export const NewDependency = Schema.Struct({
-  producerCapsuleId: CapsuleId,
-  mode: DependencyMode,
-  outputs: Schema.Array(DependencyOutput).check(Schema.isMaxLength(64))
-}).annotate({ identifier: "NewDependency" })
-export type NewDependency = typeof NewDependency.Type
+export class NewDependency extends Schema.Opaque<NewDependency>()(
+  Schema.Struct({
+    producerCapsuleId: CapsuleId,
+    mode: DependencyMode,
+    outputs: Schema.Array(DependencyOutput).check(Schema.isMaxLength(64))
+  }).annotate({ identifier: "NewDependency" })
+) {}
 
-export const Dependency = Schema.Struct({
-  id: DependencyId,
-  workspaceId: WorkspaceId,
-  producerCapsuleId: CapsuleId,
-  consumerCapsuleId: CapsuleId,
-  mode: DependencyMode,
-  outputs: Schema.Array(DependencyOutput),
-  createdAt: Timestamp
-}).annotate({ identifier: "Dependency" })
-export type Dependency = typeof Dependency.Type
+export class Dependency extends Schema.Opaque<Dependency>()(
+  Schema.Struct({
+    id: DependencyId,
+    workspaceId: WorkspaceId,
+    producerCapsuleId: CapsuleId,
+    consumerCapsuleId: CapsuleId,
+    mode: DependencyMode,
+    outputs: Schema.Array(DependencyOutput),
+    createdAt: Timestamp
+  }).annotate({ identifier: "Dependency" })
+) {}

@@ -5,13 +5,14 @@ import { Timestamp } from "./Primitives.ts"
  * What the author of a commit wrote about it, bounded, as plain text: control characters are visible, and addresses are left out.
  * Nobody has checked any of it. A commit that an earlier release fetched has none.
  */
-export const CommitDescription = Schema.Struct({
-  /** The first line of the message. */
-  title: Schema.String,
-  /** The rest of the message. */
-  body: Schema.optionalKey(Schema.String),
-  /** A name without its address. */
-  authorName: Schema.optionalKey(Schema.String),
-  authoredAt: Schema.optionalKey(Timestamp)
-}).annotate({ identifier: "CommitDescription" })
-export type CommitDescription = typeof CommitDescription.Type
+export class CommitDescription extends Schema.Opaque<CommitDescription>()(
+  Schema.Struct({
+    /** The first line of the message. */
+    title: Schema.String,
+    /** The rest of the message. */
+    body: Schema.optionalKey(Schema.String),
+    /** A name without its address. */
+    authorName: Schema.optionalKey(Schema.String),
+    authoredAt: Schema.optionalKey(Timestamp)
+  }).annotate({ identifier: "CommitDescription" })
+) {}

@@ -4,112 +4,120 @@ import { CompatibilityReportId, InstallConfigId, RunId, SourceId, SourceSnapshot
 import { Timestamp } from "./Primitives.ts"
 import { ProviderPackage, ProviderRequirement } from "./Provider.ts"
 
-export const Finding = Schema.Struct({
-  severity: Schema.Literals(["info", "warning", "error"]),
-  code: Schema.String,
-  message: Schema.String,
-  path: Schema.optionalKey(Schema.String),
-  line: Schema.optionalKey(Schema.Int)
-}).annotate({ identifier: "Finding" })
-export type Finding = typeof Finding.Type
+export class Finding extends Schema.Opaque<Finding>()(
+  Schema.Struct({
+    severity: Schema.Literals(["info", "warning", "error"]),
+    code: Schema.String,
+    message: Schema.String,
+    path: Schema.optionalKey(Schema.String),
+    line: Schema.optionalKey(Schema.Int)
+  }).annotate({ identifier: "Finding" })
+) {}
 
 /** Whether a person has to look at what was found before a module is installed. */
 export const needAttention = (findings: ReadonlyArray<Finding>): boolean =>
   findings.some(({ severity }) => severity === "warning")
 
 /** What the module says of an input besides its name; absent in records of earlier releases. */
-export const InputFacts = Schema.Struct({
-  description: Schema.optionalKey(Schema.String),
-  /** The type constraint as written. */
-  typeExpression: Schema.optionalKey(Schema.String),
-  /** The default as JSON text; absent when it is sensitive, not a literal, or long. */
-  defaultJson: Schema.optionalKey(Schema.String)
-})
-export type InputFacts = typeof InputFacts.Type
+export class InputFacts extends Schema.Opaque<InputFacts>()(
+  Schema.Struct({
+    description: Schema.optionalKey(Schema.String),
+    /** The type constraint as written. */
+    typeExpression: Schema.optionalKey(Schema.String),
+    /** The default as JSON text; absent when it is sensitive, not a literal, or long. */
+    defaultJson: Schema.optionalKey(Schema.String)
+  })
+) {}
 
-export const ReportVariable = Schema.Struct({
-  name: Schema.String,
-  type: InputType,
-  required: Schema.Boolean,
-  hasDefault: Schema.Boolean,
-  sensitive: Schema.Boolean,
-  ephemeral: Schema.Boolean,
-  nullable: Schema.optionalKey(Schema.Boolean),
-  ...InputFacts.fields
-}).annotate({ identifier: "ReportVariable" })
-export type ReportVariable = typeof ReportVariable.Type
+export class ReportVariable extends Schema.Opaque<ReportVariable>()(
+  Schema.Struct({
+    name: Schema.String,
+    type: InputType,
+    required: Schema.Boolean,
+    hasDefault: Schema.Boolean,
+    sensitive: Schema.Boolean,
+    ephemeral: Schema.Boolean,
+    nullable: Schema.optionalKey(Schema.Boolean),
+    ...InputFacts.fields
+  }).annotate({ identifier: "ReportVariable" })
+) {}
 
-export const ReportOutput = Schema.Struct({
-  name: Schema.String,
-  sensitive: Schema.Boolean,
-  ephemeral: Schema.Boolean,
-  description: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "ReportOutput" })
-export type ReportOutput = typeof ReportOutput.Type
+export class ReportOutput extends Schema.Opaque<ReportOutput>()(
+  Schema.Struct({
+    name: Schema.String,
+    sensitive: Schema.Boolean,
+    ephemeral: Schema.Boolean,
+    description: Schema.optionalKey(Schema.String)
+  }).annotate({ identifier: "ReportOutput" })
+) {}
 
-export const ManifestDiagnostic = Schema.Struct({
-  path: Schema.String,
-  code: Schema.String,
-  message: Schema.String
-}).annotate({ identifier: "ManifestDiagnostic" })
-export type ManifestDiagnostic = typeof ManifestDiagnostic.Type
+export class ManifestDiagnostic extends Schema.Opaque<ManifestDiagnostic>()(
+  Schema.Struct({
+    path: Schema.String,
+    code: Schema.String,
+    message: Schema.String
+  }).annotate({ identifier: "ManifestDiagnostic" })
+) {}
 
 /**
  * The verdict on a valid manifest for one module. `path` is the module in the snapshot, as `modulePath` names it; `key` is its
  * path in the repository, which is how the manifest names it. `absent` means that it does not mention the module.
  */
-export const ModuleVerdict = Schema.Struct({
-  path: Schema.String,
-  key: Schema.String,
-  verdict: Schema.Literals(["adopted", "rejected", "absent"]),
-  reasons: Schema.Array(ManifestDiagnostic)
-}).annotate({ identifier: "ModuleVerdict" })
-export type ModuleVerdict = typeof ModuleVerdict.Type
+export class ModuleVerdict extends Schema.Opaque<ModuleVerdict>()(
+  Schema.Struct({
+    path: Schema.String,
+    key: Schema.String,
+    verdict: Schema.Literals(["adopted", "rejected", "absent"]),
+    reasons: Schema.Array(ManifestDiagnostic)
+  }).annotate({ identifier: "ModuleVerdict" })
+) {}
 
-export const CompatibilityReport = Schema.Struct({
-  id: CompatibilityReportId,
-  sourceId: SourceId,
-  sourceSnapshotId: SourceSnapshotId,
-  modulePath: Schema.String,
-  status: Schema.Literals(["ready", "needs_attention", "unsupported"]),
-  findings: Schema.Array(Finding),
-  variables: Schema.Array(ReportVariable),
-  outputs: Schema.Array(ReportOutput),
-  providerPackages: Schema.Array(ProviderPackage),
-  rootProviderRequirements: Schema.Array(ProviderRequirement),
-  /** What became of the repository manifest. `digest` identifies the manifest that the report was made with. */
-  manifest: Schema.Struct({
-    status: Schema.String,
-    digest: Schema.optionalKey(Schema.String),
-    diagnostics: Schema.Array(ManifestDiagnostic),
-    /** What a rejected module goes without: its inputs' labels, features, requirements, Interfaces, source build. */
-    dropped: Schema.optionalKey(Schema.Array(Schema.String))
-  }),
-  /**
-   * The checked module first, then the others of the snapshot; at most 256. Absent in reports written before this field
-   * existed.
-   */
-  modules: Schema.optionalKey(Schema.Array(ModuleVerdict)),
-  /** The configuration that this check compiled, for `preflight` of an install plan. */
-  installConfigId: Schema.optionalKey(InstallConfigId),
-  createdByRunId: RunId,
-  createdAt: Timestamp
-}).annotate({ identifier: "CompatibilityReport" })
-export type CompatibilityReport = typeof CompatibilityReport.Type
+export class CompatibilityReport extends Schema.Opaque<CompatibilityReport>()(
+  Schema.Struct({
+    id: CompatibilityReportId,
+    sourceId: SourceId,
+    sourceSnapshotId: SourceSnapshotId,
+    modulePath: Schema.String,
+    status: Schema.Literals(["ready", "needs_attention", "unsupported"]),
+    findings: Schema.Array(Finding),
+    variables: Schema.Array(ReportVariable),
+    outputs: Schema.Array(ReportOutput),
+    providerPackages: Schema.Array(ProviderPackage),
+    rootProviderRequirements: Schema.Array(ProviderRequirement),
+    /** What became of the repository manifest. `digest` identifies the manifest that the report was made with. */
+    manifest: Schema.Struct({
+      status: Schema.String,
+      digest: Schema.optionalKey(Schema.String),
+      diagnostics: Schema.Array(ManifestDiagnostic),
+      /** What a rejected module goes without: its inputs' labels, features, requirements, Interfaces, source build. */
+      dropped: Schema.optionalKey(Schema.Array(Schema.String))
+    }),
+    /**
+     * The checked module first, then the others of the snapshot; at most 256. Absent in reports written before this field
+     * existed.
+     */
+    modules: Schema.optionalKey(Schema.Array(ModuleVerdict)),
+    /** The configuration that this check compiled, for `preflight` of an install plan. */
+    installConfigId: Schema.optionalKey(InstallConfigId),
+    createdByRunId: RunId,
+    createdAt: Timestamp
+  }).annotate({ identifier: "CompatibilityReport" })
+) {}
 
 /** Modules found by the snapshot scan (specification, Sources). */
-export const InstallModules = Schema.Struct({
-  status: Schema.Literals(["ready", "empty"]),
-  sourceSnapshotId: SourceSnapshotId,
-  scopePath: Schema.String,
-  modules: Schema.Array(
-    Schema.Struct({
-      path: Schema.String,
-      status: Schema.Literals(["supported", "unsupported"]),
-      providerPackages: Schema.Array(ProviderPackage),
-      rootProviderRequirements: Schema.Array(ProviderRequirement),
-      findings: Schema.Array(Finding)
-    })
-  )
-}).annotate({ identifier: "InstallModules" })
-export type InstallModules = typeof InstallModules.Type
+export class InstallModules extends Schema.Opaque<InstallModules>()(
+  Schema.Struct({
+    status: Schema.Literals(["ready", "empty"]),
+    sourceSnapshotId: SourceSnapshotId,
+    scopePath: Schema.String,
+    modules: Schema.Array(
+      Schema.Struct({
+        path: Schema.String,
+        status: Schema.Literals(["supported", "unsupported"]),
+        providerPackages: Schema.Array(ProviderPackage),
+        rootProviderRequirements: Schema.Array(ProviderRequirement),
+        findings: Schema.Array(Finding)
+      })
+    )
+  }).annotate({ identifier: "InstallModules" })
+) {}

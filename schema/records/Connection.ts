@@ -15,19 +15,20 @@ export type ConnectionStatus = typeof ConnectionStatus.Type
  * Where Sources sent a Connection before it had origins. Nothing is sent there until an owner or admin confirms it: a Source
  * may have been pointed at a hostile server.
  */
-export const ProposedOrigin = Schema.Struct({
-  origin: CredentialOrigin,
-  sources: Schema.Array(
-    Schema.Struct({
-      id: SourceId,
-      name: Schema.String,
-      url: Schema.String,
-      /** The subject who last chose the Connection for the Source, where the history says. */
-      chosenBy: Schema.optionalKey(Schema.String)
-    })
-  )
-}).annotate({ identifier: "ProposedOrigin" })
-export type ProposedOrigin = typeof ProposedOrigin.Type
+export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
+  Schema.Struct({
+    origin: CredentialOrigin,
+    sources: Schema.Array(
+      Schema.Struct({
+        id: SourceId,
+        name: Schema.String,
+        url: Schema.String,
+        /** The subject who last chose the Connection for the Source, where the history says. */
+        chosenBy: Schema.optionalKey(Schema.String)
+      })
+    )
+  }).annotate({ identifier: "ProposedOrigin" })
+) {}
 
 /** What was tested: that the recipe's fields are complete, or that a Git server accepts the credentials. */
 export const CredentialTestKind = Schema.Literals(["completeness", "git_server"])
@@ -37,59 +38,62 @@ export type CredentialTestKind = typeof CredentialTestKind.Type
  * What is wrong with the tokens of a Connection: the authorization server refused to renew them, could not be reached, or has
  * not revoked them yet after the Connection ended.
  */
-export const ConnectionOAuthFault = Schema.Struct({
-  code: Schema.Literals(["refresh_refused", "refresh_failed", "revocation_failed"]),
-  message: Schema.String,
-  at: Timestamp
-})
-export type ConnectionOAuthFault = typeof ConnectionOAuthFault.Type
+export class ConnectionOAuthFault extends Schema.Opaque<ConnectionOAuthFault>()(
+  Schema.Struct({
+    code: Schema.Literals(["refresh_refused", "refresh_failed", "revocation_failed"]),
+    message: Schema.String,
+    at: Timestamp
+  })
+) {}
 
 /** For a Connection made by an OAuth helper. Its tokens never come back. */
-export const ConnectionOAuth = Schema.Struct({
-  helperId: Schema.String,
-  scopes: Schema.Array(Schema.String),
-  /** Whether the access token is renewed before Runs. Otherwise the Connection expires with it. */
-  refreshable: Schema.Boolean,
-  accessTokenExpiresAt: Schema.optionalKey(Timestamp),
-  /** When the current access token was issued. */
-  grantedAt: Timestamp,
-  fault: Schema.optionalKey(ConnectionOAuthFault)
-})
-export type ConnectionOAuth = typeof ConnectionOAuth.Type
+export class ConnectionOAuth extends Schema.Opaque<ConnectionOAuth>()(
+  Schema.Struct({
+    helperId: Schema.String,
+    scopes: Schema.Array(Schema.String),
+    /** Whether the access token is renewed before Runs. Otherwise the Connection expires with it. */
+    refreshable: Schema.Boolean,
+    accessTokenExpiresAt: Schema.optionalKey(Timestamp),
+    /** When the current access token was issued. */
+    grantedAt: Timestamp,
+    fault: Schema.optionalKey(ConnectionOAuthFault)
+  })
+) {}
 
 /** How long before its expiry a Connection asks for attention. */
 export const connectionExpiryNotice = "14 days"
 
 /** A write-only credential holder. Values and file contents never come back. */
-export const Connection = Schema.Struct({
-  id: ConnectionId,
-  workspaceId: Schema.optionalKey(WorkspaceId),
-  scope: Schema.Literals(["workspace", "operator"]),
-  provider: Schema.String,
-  kind: ConnectionKind,
-  recipeId: Schema.String,
-  authMode: Schema.String,
-  displayName: Schema.String,
-  status: ConnectionStatus,
-  envNames: Schema.Array(Schema.String),
-  fileNames: Schema.Array(Schema.String),
-  /** For a Git Connection: the only places it is sent to, fixed at creation. */
-  origins: Schema.optionalKey(Schema.Array(CredentialOrigin)),
-  /** For a Git Connection older than origins, until somebody confirms them. */
-  proposedOrigins: Schema.optionalKey(Schema.Array(ProposedOrigin)),
-  providerConfig: Schema.Record(Schema.String, Schema.Json),
-  moduleInputDefaults: Schema.Record(Schema.String, Schema.Json),
-  use: ConnectionUse,
-  oauth: Schema.optionalKey(ConnectionOAuth),
-  /** The version of its values, from 1; each rotation increments it. */
-  version: Schema.Int,
-  lastUsedAt: Schema.optionalKey(Timestamp),
-  verifiedAt: Schema.optionalKey(Timestamp),
-  expiresAt: Schema.optionalKey(Timestamp),
-  createdAt: Timestamp,
-  updatedAt: Timestamp
-}).annotate({ identifier: "Connection" })
-export type Connection = typeof Connection.Type
+export class Connection extends Schema.Opaque<Connection>()(
+  Schema.Struct({
+    id: ConnectionId,
+    workspaceId: Schema.optionalKey(WorkspaceId),
+    scope: Schema.Literals(["workspace", "operator"]),
+    provider: Schema.String,
+    kind: ConnectionKind,
+    recipeId: Schema.String,
+    authMode: Schema.String,
+    displayName: Schema.String,
+    status: ConnectionStatus,
+    envNames: Schema.Array(Schema.String),
+    fileNames: Schema.Array(Schema.String),
+    /** For a Git Connection: the only places it is sent to, fixed at creation. */
+    origins: Schema.optionalKey(Schema.Array(CredentialOrigin)),
+    /** For a Git Connection older than origins, until somebody confirms them. */
+    proposedOrigins: Schema.optionalKey(Schema.Array(ProposedOrigin)),
+    providerConfig: Schema.Record(Schema.String, Schema.Json),
+    moduleInputDefaults: Schema.Record(Schema.String, Schema.Json),
+    use: ConnectionUse,
+    oauth: Schema.optionalKey(ConnectionOAuth),
+    /** The version of its values, from 1; each rotation increments it. */
+    version: Schema.Int,
+    lastUsedAt: Schema.optionalKey(Timestamp),
+    verifiedAt: Schema.optionalKey(Timestamp),
+    expiresAt: Schema.optionalKey(Timestamp),
+    createdAt: Timestamp,
+    updatedAt: Timestamp
+  }).annotate({ identifier: "Connection" })
+) {}
 
 const LocalizedText = Schema.Struct({ ja: Schema.String, en: Schema.String })
 
@@ -103,26 +107,27 @@ export const RecipeValue = Schema.Struct({
 })
 
 /** Setup help for a known provider. A provider without a recipe uses `generic-env`. */
-export const CredentialRecipe = Schema.Struct({
-  id: Schema.String,
-  provider: Schema.String,
-  displayName: LocalizedText,
-  description: LocalizedText,
-  authModes: Schema.Array(
-    Schema.Struct({
-      id: Schema.String,
-      label: LocalizedText,
-      values: Schema.Array(RecipeValue),
-      files: Schema.Array(
-        Schema.Struct({
-          name: Schema.String,
-          label: LocalizedText,
-          envName: Schema.optionalKey(Schema.String),
-          required: Schema.Boolean
-        })
-      )
-    })
-  ),
-  documentationUrl: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "CredentialRecipe" })
-export type CredentialRecipe = typeof CredentialRecipe.Type
+export class CredentialRecipe extends Schema.Opaque<CredentialRecipe>()(
+  Schema.Struct({
+    id: Schema.String,
+    provider: Schema.String,
+    displayName: LocalizedText,
+    description: LocalizedText,
+    authModes: Schema.Array(
+      Schema.Struct({
+        id: Schema.String,
+        label: LocalizedText,
+        values: Schema.Array(RecipeValue),
+        files: Schema.Array(
+          Schema.Struct({
+            name: Schema.String,
+            label: LocalizedText,
+            envName: Schema.optionalKey(Schema.String),
+            required: Schema.Boolean
+          })
+        )
+      })
+    ),
+    documentationUrl: Schema.optionalKey(Schema.String)
+  }).annotate({ identifier: "CredentialRecipe" })
+) {}

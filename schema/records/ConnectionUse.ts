@@ -10,8 +10,9 @@ export const UseRole = Schema.Literals(["owner", "admin", "member"])
 export type UseRole = typeof UseRole.Type
 
 /** A module by where its repository is and where it is within the repository. */
-export const UsedModule = Schema.Struct({ origin: CredentialOrigin, path: RelativePath })
-export type UsedModule = typeof UsedModule.Type
+export class UsedModule extends Schema.Opaque<UsedModule>()(
+  Schema.Struct({ origin: CredentialOrigin, path: RelativePath })
+) {}
 
 const listOf = <S extends Schema.Top>(item: S) =>
   Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(64))
@@ -26,8 +27,9 @@ const fields = {
   modules: Schema.optionalKey(listOf(UsedModule)),
   refs: Schema.optionalKey(listOf(Schema.String))
 }
-export const ConnectionUse = Schema.Struct(fields).annotate({ identifier: "ConnectionUse" })
-export type ConnectionUse = typeof ConnectionUse.Type
+export class ConnectionUse extends Schema.Opaque<ConnectionUse>()(
+  Schema.Struct(fields).annotate({ identifier: "ConnectionUse" })
+) {}
 
 /** The same as written by a person; origins and refs are normalised. */
 export const GivenConnectionUse = Schema.Struct({
@@ -40,16 +42,17 @@ export const GivenConnectionUse = Schema.Struct({
 export const defaultConnectionUse: ConnectionUse = { roles: ["owner", "admin"] }
 
 /** How a Run came to use a Connection, for whoever reviews it: the rule at the time, and whose authority satisfied it. */
-export const GrantedUse = Schema.Struct({
-  connectionName: Schema.String,
-  /** The version of the Connection's values, counted from 1. */
-  connectionVersion: Schema.Int,
-  rule: ConnectionUse,
-  role: Role,
-  ref: Schema.optionalKey(Schema.String),
-  /** `other_ref`: outside the rule's refs, and started by an owner or admin nevertheless. */
-  basis: Schema.Literals(["rule", "other_ref"]),
-  /** Nobody started it: it runs on the authority of the person who enabled the automation. */
-  automatic: Schema.Boolean
-}).annotate({ identifier: "GrantedUse" })
-export type GrantedUse = typeof GrantedUse.Type
+export class GrantedUse extends Schema.Opaque<GrantedUse>()(
+  Schema.Struct({
+    connectionName: Schema.String,
+    /** The version of the Connection's values, counted from 1. */
+    connectionVersion: Schema.Int,
+    rule: ConnectionUse,
+    role: Role,
+    ref: Schema.optionalKey(Schema.String),
+    /** `other_ref`: outside the rule's refs, and started by an owner or admin nevertheless. */
+    basis: Schema.Literals(["rule", "other_ref"]),
+    /** Nobody started it: it runs on the authority of the person who enabled the automation. */
+    automatic: Schema.Boolean
+  }).annotate({ identifier: "GrantedUse" })
+) {}

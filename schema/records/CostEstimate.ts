@@ -2,26 +2,28 @@ import { Schema } from "effect"
 import { RunId } from "./Ids.ts"
 
 /** One planned change and its cost: amounts are per month, in the currency of the estimate. */
-export const CostItem = Schema.Struct({
-  address: Schema.String,
-  type: Schema.String,
-  actions: Schema.Array(Schema.String),
-  monthlyBefore: Schema.optionalKey(Schema.Finite),
-  monthlyAfter: Schema.optionalKey(Schema.Finite),
-  monthlyDelta: Schema.Finite
-}).annotate({ identifier: "CostItem" })
-export type CostItem = typeof CostItem.Type
+export class CostItem extends Schema.Opaque<CostItem>()(
+  Schema.Struct({
+    address: Schema.String,
+    type: Schema.String,
+    actions: Schema.Array(Schema.String),
+    monthlyBefore: Schema.optionalKey(Schema.Finite),
+    monthlyAfter: Schema.optionalKey(Schema.Finite),
+    monthlyDelta: Schema.Finite
+  }).annotate({ identifier: "CostItem" })
+) {}
 
 /**
  * What a plan would change in the monthly bill, by the operator's price table. `reasons` says what the sum leaves out, and why;
  * an estimate without reasons covers every managed resource of the plan.
  */
-export const CostEstimate = Schema.Struct({
-  runId: RunId,
-  status: Schema.Literals(["estimated", "not_available"]),
-  currency: Schema.optionalKey(Schema.String),
-  monthlyDelta: Schema.optionalKey(Schema.Finite),
-  items: Schema.Array(CostItem),
-  reasons: Schema.Array(Schema.String)
-}).annotate({ identifier: "CostEstimate" })
-export type CostEstimate = typeof CostEstimate.Type
+export class CostEstimate extends Schema.Opaque<CostEstimate>()(
+  Schema.Struct({
+    runId: RunId,
+    status: Schema.Literals(["estimated", "not_available"]),
+    currency: Schema.optionalKey(Schema.String),
+    monthlyDelta: Schema.optionalKey(Schema.Finite),
+    items: Schema.Array(CostItem),
+    reasons: Schema.Array(Schema.String)
+  }).annotate({ identifier: "CostEstimate" })
+) {}

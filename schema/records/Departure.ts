@@ -30,13 +30,14 @@ const KeptToken = Schema.Struct({
 })
 
 /** What a member's removal, suspension or leaving stops in a Workspace. */
-export const Departure = Schema.Struct({
-  subject: Subject,
-  /** Their tokens that stop reaching the Workspace. */
-  tokens: Schema.Array(StoppedToken),
-  /** Connections that are no longer used on their authority, each with where. Another member can enable the use again. */
-  connections: Schema.Array(StoppedUse),
-  /** Tokens of automations that they made, and may have kept: these go on working until they are revoked. */
-  keptTokens: Schema.Array(KeptToken)
-}).annotate({ identifier: "Departure" })
-export type Departure = typeof Departure.Type
+export class Departure extends Schema.Opaque<Departure>()(
+  Schema.Struct({
+    subject: Subject,
+    /** Their tokens that stop reaching the Workspace. */
+    tokens: Schema.Array(StoppedToken),
+    /** Connections that are no longer used on their authority, each with where. Another member can enable the use again. */
+    connections: Schema.Array(StoppedUse),
+    /** Tokens of automations that they made, and may have kept: these go on working until they are revoked. */
+    keptTokens: Schema.Array(KeptToken)
+  }).annotate({ identifier: "Departure" })
+) {}

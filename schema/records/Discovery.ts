@@ -3,38 +3,42 @@ import { Schema } from "effect"
 export const apiVersion = "svc.dev/v1alpha1"
 
 /** `GET /.well-known/svc` and `GET /api/v1/capabilities` (specification, Discovery document). */
-export const Discovery = Schema.Struct({
-  product: Schema.Literal("svc"),
-  name: Schema.String,
-  auth: Schema.Struct({ oidc: Schema.Boolean, password: Schema.Boolean }),
-  apiBaseUrl: Schema.String,
-  api_versions: Schema.Array(Schema.String),
-  features: Schema.Struct({
-    stacks: Schema.Boolean,
-    opentofu_runner: Schema.Boolean,
-    oidc: Schema.Boolean,
-    workload_identity: Schema.Boolean,
-    interfaces: Schema.Boolean,
-    /** Whether the operator allows Connections to be made by asking a person at another service. */
-    oauth_helpers: Schema.Boolean
-  }),
-  endpoints: Schema.Struct({
-    api: Schema.String,
-    capabilities: Schema.String,
-    openapi: Schema.String,
-    oidc_issuer: Schema.String,
-    /** Where the families of endpoints beyond the specification are listed. */
-    extensions: Schema.optionalKey(Schema.String)
-  }),
-  oidcClientId: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "Discovery" })
-export type Discovery = typeof Discovery.Type
+export class Discovery extends Schema.Opaque<Discovery>()(
+  Schema.Struct({
+    product: Schema.Literal("svc"),
+    name: Schema.String,
+    auth: Schema.Struct({ oidc: Schema.Boolean, password: Schema.Boolean }),
+    apiBaseUrl: Schema.String,
+    api_versions: Schema.Array(Schema.String),
+    features: Schema.Struct({
+      stacks: Schema.Boolean,
+      opentofu_runner: Schema.Boolean,
+      oidc: Schema.Boolean,
+      workload_identity: Schema.Boolean,
+      interfaces: Schema.Boolean,
+      /** Whether the operator allows Connections to be made by asking a person at another service. */
+      oauth_helpers: Schema.Boolean
+    }),
+    endpoints: Schema.Struct({
+      api: Schema.String,
+      capabilities: Schema.String,
+      openapi: Schema.String,
+      oidc_issuer: Schema.String,
+      /** Where the families of endpoints beyond the specification are listed. */
+      extensions: Schema.optionalKey(Schema.String)
+    }),
+    oidcClientId: Schema.optionalKey(Schema.String)
+  }).annotate({ identifier: "Discovery" })
+) {}
 
 /** A family of endpoints beyond the specification that this server has. */
-export const Extension = Schema.Struct({
-  name: Schema.String,
-  summary: Schema.String,
-  /** Method and path of each. */
-  endpoints: Schema.Array(Schema.String)
-}).annotate({ identifier: "Extension" })
-export type Extension = typeof Extension.Type
+export class Extension extends Schema.Opaque<Extension>()(
+  Schema.Struct({
+    name: Schema.String,
+    summary: Schema.String,
+    /** Whether the operator lets it be used; one that is off answers 501 `capability_not_available`. */
+    enabled: Schema.Boolean,
+    /** Method and path of each. */
+    endpoints: Schema.Array(Schema.String)
+  }).annotate({ identifier: "Extension" })
+) {}

@@ -22,10 +22,11 @@ export const CapsuleDriftChecks = Schema.Union([
 export type CapsuleDriftChecks = typeof CapsuleDriftChecks.Type
 
 /** What applies to a Capsule: its own choice, and when the next check is due, if any. */
-export const DriftCheckPlan = Schema.Struct({
-  mode: Schema.Literals(["inherit", "off", "every"]),
-  /** For its own choice `every`. */
-  hours: Schema.optionalKey(Hours),
-  nextAt: Schema.optionalKey(Timestamp)
-}).annotate({ identifier: "DriftCheckPlan" })
-export type DriftCheckPlan = typeof DriftCheckPlan.Type
+export class DriftCheckPlan extends Schema.Opaque<DriftCheckPlan>()(
+  Schema.Struct({
+    mode: Schema.Literals(["inherit", "off", "every"]),
+    /** For its own choice `every`. */
+    hours: Schema.optionalKey(Hours),
+    nextAt: Schema.optionalKey(Timestamp)
+  }).annotate({ identifier: "DriftCheckPlan" })
+) {}

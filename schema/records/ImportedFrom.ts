@@ -3,26 +3,28 @@ import { BackupId, CapsuleId, StateVersionId, Subject, WorkspaceId } from "./Ids
 import { Timestamp } from "./Primitives.ts"
 
 /** The Capsule of another installation, as its backup describes it. The ids are those of that installation. */
-export const ImportedFrom = Schema.Struct({
-  backupId: BackupId,
-  workspaceId: WorkspaceId,
-  capsuleId: CapsuleId,
-  name: Schema.String,
-  stateVersionId: StateVersionId,
-  stateCreatedAt: Timestamp,
-  generation: Schema.Int,
-  /** The state's serial in the backup. The imported state has the next one. */
-  serial: Schema.Int
-}).annotate({ identifier: "ImportedFrom" })
-export type ImportedFrom = typeof ImportedFrom.Type
+export class ImportedFrom extends Schema.Opaque<ImportedFrom>()(
+  Schema.Struct({
+    backupId: BackupId,
+    workspaceId: WorkspaceId,
+    capsuleId: CapsuleId,
+    name: Schema.String,
+    stateVersionId: StateVersionId,
+    stateCreatedAt: Timestamp,
+    generation: Schema.Int,
+    /** The state's serial in the backup. The imported state has the next one. */
+    serial: Schema.Int
+  }).annotate({ identifier: "ImportedFrom" })
+) {}
 
 /**
  * How a Capsule was imported. Without `confirmedAt` it is disabled, and stays so until an owner confirms that the original no
  * longer manages it.
  */
-export const CapsuleImport = Schema.Struct({
-  from: ImportedFrom,
-  confirmedAt: Schema.optionalKey(Timestamp),
-  confirmedBy: Schema.optionalKey(Subject)
-}).annotate({ identifier: "CapsuleImport" })
-export type CapsuleImport = typeof CapsuleImport.Type
+export class CapsuleImport extends Schema.Opaque<CapsuleImport>()(
+  Schema.Struct({
+    from: ImportedFrom,
+    confirmedAt: Schema.optionalKey(Timestamp),
+    confirmedBy: Schema.optionalKey(Subject)
+  }).annotate({ identifier: "CapsuleImport" })
+) {}

@@ -6,66 +6,69 @@ import { Timestamp } from "./Primitives.ts"
 import { PlannedCheck, SourceBuild } from "./Run.ts"
 
 /** A declared variable of a configuration: where its value comes from, never the value itself. */
-export const DeclaredVariable = Schema.Struct({
-  name: Schema.String,
-  type: InputType,
-  required: Schema.Boolean,
-  hasDefault: Schema.Boolean,
-  sensitive: Schema.Boolean,
-  ephemeral: Schema.Boolean,
-  ...InputFacts.fields,
-  /**
-   * `user`: typed by a person; `module_default`: the module's own; `host`: delivered by the service; `operator`: set by the operator's
-   * base configuration; the rest as in the manifest.
-   */
-  origin: Schema.Literals([
-    "user",
-    "capsule_name",
-    "workspace_scoped_capsule_name",
-    "module_default",
-    "host",
-    "operator"
-  ]),
-  /** Whether a value is set in this configuration. */
-  set: Schema.Boolean
-}).annotate({ identifier: "DeclaredVariable" })
-export type DeclaredVariable = typeof DeclaredVariable.Type
+export class DeclaredVariable extends Schema.Opaque<DeclaredVariable>()(
+  Schema.Struct({
+    name: Schema.String,
+    type: InputType,
+    required: Schema.Boolean,
+    hasDefault: Schema.Boolean,
+    sensitive: Schema.Boolean,
+    ephemeral: Schema.Boolean,
+    ...InputFacts.fields,
+    /**
+     * `user`: typed by a person; `module_default`: the module's own; `host`: delivered by the service; `operator`: set by the operator's
+     * base configuration; the rest as in the manifest.
+     */
+    origin: Schema.Literals([
+      "user",
+      "capsule_name",
+      "workspace_scoped_capsule_name",
+      "module_default",
+      "host",
+      "operator"
+    ]),
+    /** Whether a value is set in this configuration. */
+    set: Schema.Boolean
+  }).annotate({ identifier: "DeclaredVariable" })
+) {}
 
 /**
  * The part of a configuration that comes from the operator's base configuration. `place` says which modules a ready-made one is
  * for. Values of variables are never shown.
  */
-export const OperatorConfig = Schema.Struct({
-  name: Schema.optionalKey(Schema.String),
-  description: Schema.optionalKey(Schema.String),
-  place: Schema.optionalKey(
-    Schema.Struct({
-      origin: Schema.String,
-      path: Schema.optionalKey(Schema.String),
-      module: Schema.optionalKey(Schema.String)
-    })
-  ),
-  profile: Schema.String,
-  variables: Schema.Array(Schema.String),
-  postApply: Schema.Array(PlannedCheck)
-}).annotate({ identifier: "OperatorConfig" })
-export type OperatorConfig = typeof OperatorConfig.Type
+export class OperatorConfig extends Schema.Opaque<OperatorConfig>()(
+  Schema.Struct({
+    name: Schema.optionalKey(Schema.String),
+    description: Schema.optionalKey(Schema.String),
+    place: Schema.optionalKey(
+      Schema.Struct({
+        origin: Schema.String,
+        path: Schema.optionalKey(Schema.String),
+        module: Schema.optionalKey(Schema.String)
+      })
+    ),
+    profile: Schema.String,
+    variables: Schema.Array(Schema.String),
+    postApply: Schema.Array(PlannedCheck)
+  }).annotate({ identifier: "OperatorConfig" })
+) {}
 
 /** Public projection of the private, immutable configuration of a Capsule (`capsule-configs`). */
-export const InstallConfig = Schema.Struct({
-  id: InstallConfigId,
-  workspaceId: WorkspaceId,
-  origin: Schema.Literals(["operator", "repository_manifest", "generic"]),
-  modulePath: Schema.String,
-  sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
-  digest: Schema.String,
-  variables: Schema.Array(DeclaredVariable),
-  outputAllowlist: Schema.Array(Schema.Json),
-  interfaceBlueprints: Schema.Array(Schema.Json),
-  /** Presentation of the manifest's inputs and features, when one was adopted. */
-  presentation: Schema.optionalKey(Schema.Json),
-  sourceBuild: Schema.optionalKey(SourceBuild),
-  operator: Schema.optionalKey(OperatorConfig),
-  createdAt: Timestamp
-}).annotate({ identifier: "InstallConfig" })
-export type InstallConfig = typeof InstallConfig.Type
+export class InstallConfig extends Schema.Opaque<InstallConfig>()(
+  Schema.Struct({
+    id: InstallConfigId,
+    workspaceId: WorkspaceId,
+    origin: Schema.Literals(["operator", "repository_manifest", "generic"]),
+    modulePath: Schema.String,
+    sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
+    digest: Schema.String,
+    variables: Schema.Array(DeclaredVariable),
+    outputAllowlist: Schema.Array(Schema.Json),
+    interfaceBlueprints: Schema.Array(Schema.Json),
+    /** Presentation of the manifest's inputs and features, when one was adopted. */
+    presentation: Schema.optionalKey(Schema.Json),
+    sourceBuild: Schema.optionalKey(SourceBuild),
+    operator: Schema.optionalKey(OperatorConfig),
+    createdAt: Timestamp
+  }).annotate({ identifier: "InstallConfig" })
+) {}

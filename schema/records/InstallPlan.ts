@@ -28,26 +28,27 @@ export const NextAction = Schema.Literals(["reconcile", "review_run", "plan_agai
 export type NextAction = typeof NextAction.Type
 
 /** Public projection of the install coordinator: bounded references and diagnostics, never values. */
-export const InstallPlan = Schema.Struct({
-  id: InstallPlanId,
-  workspaceId: WorkspaceId,
-  phase: InstallPlanPhase,
-  nextAction: NextAction,
-  sourceId: Schema.optionalKey(SourceId),
-  syncRunId: Schema.optionalKey(RunId),
-  compatibilityCheckRunId: Schema.optionalKey(RunId),
-  sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
-  compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
-  installConfigId: Schema.optionalKey(InstallConfigId),
-  capsuleId: Schema.optionalKey(CapsuleId),
-  planRunId: Schema.optionalKey(RunId),
-  /** The uploaded state that the Capsule takes over. */
-  adopt: Schema.optionalKey(AdoptedUpload.mapFields(({ sha256, uploadId }) => ({ sha256, uploadId }))),
-  diagnostics: Schema.Array(Finding),
-  createdAt: Timestamp,
-  updatedAt: Timestamp
-}).annotate({ identifier: "InstallPlan" })
-export type InstallPlan = typeof InstallPlan.Type
+export class InstallPlan extends Schema.Opaque<InstallPlan>()(
+  Schema.Struct({
+    id: InstallPlanId,
+    workspaceId: WorkspaceId,
+    phase: InstallPlanPhase,
+    nextAction: NextAction,
+    sourceId: Schema.optionalKey(SourceId),
+    syncRunId: Schema.optionalKey(RunId),
+    compatibilityCheckRunId: Schema.optionalKey(RunId),
+    sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
+    compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
+    installConfigId: Schema.optionalKey(InstallConfigId),
+    capsuleId: Schema.optionalKey(CapsuleId),
+    planRunId: Schema.optionalKey(RunId),
+    /** The uploaded state that the Capsule takes over. */
+    adopt: Schema.optionalKey(AdoptedUpload.mapFields(({ sha256, uploadId }) => ({ sha256, uploadId }))),
+    diagnostics: Schema.Array(Finding),
+    createdAt: Timestamp,
+    updatedAt: Timestamp
+  }).annotate({ identifier: "InstallPlan" })
+) {}
 
 export const RevisionPlanPhase = Schema.Literals([
   "syncing_source",
@@ -60,23 +61,24 @@ export const RevisionPlanPhase = Schema.Literals([
 ])
 export type RevisionPlanPhase = typeof RevisionPlanPhase.Type
 
-export const RevisionPlan = Schema.Struct({
-  id: RevisionPlanId,
-  workspaceId: WorkspaceId,
-  capsuleId: CapsuleId,
-  ref: Schema.String,
-  phase: RevisionPlanPhase,
-  nextAction: NextAction,
-  syncRunId: Schema.optionalKey(RunId),
-  compatibilityCheckRunId: Schema.optionalKey(RunId),
-  sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
-  compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
-  planRunId: Schema.optionalKey(RunId),
-  diagnostics: Schema.Array(Finding),
-  createdAt: Timestamp,
-  updatedAt: Timestamp
-}).annotate({ identifier: "RevisionPlan" })
-export type RevisionPlan = typeof RevisionPlan.Type
+export class RevisionPlan extends Schema.Opaque<RevisionPlan>()(
+  Schema.Struct({
+    id: RevisionPlanId,
+    workspaceId: WorkspaceId,
+    capsuleId: CapsuleId,
+    ref: Schema.String,
+    phase: RevisionPlanPhase,
+    nextAction: NextAction,
+    syncRunId: Schema.optionalKey(RunId),
+    compatibilityCheckRunId: Schema.optionalKey(RunId),
+    sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
+    compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
+    planRunId: Schema.optionalKey(RunId),
+    diagnostics: Schema.Array(Finding),
+    createdAt: Timestamp,
+    updatedAt: Timestamp
+  }).annotate({ identifier: "RevisionPlan" })
+) {}
 
 /** What moves a coordinator on from a phase, of either kind. */
 export const nextActionOf = (phase: InstallPlanPhase | RevisionPlanPhase): NextAction => {

@@ -8,33 +8,35 @@ export const InterfaceAccess = Schema.Struct({
 })
 
 /** An interface that a Capsule provides, materialised after an apply. */
-export const Interface = Schema.Struct({
-  id: InterfaceId,
-  workspaceId: WorkspaceId,
-  capsuleId: CapsuleId,
-  key: Schema.String,
-  name: Schema.String,
-  type: Schema.String,
-  version: Schema.String,
-  document: Schema.Json,
-  inputs: Schema.Record(Schema.String, Schema.Json),
-  access: InterfaceAccess,
-  status: Schema.Literals(["pending", "resolved", "not_ready", "retired"]),
-  revision: Schema.Int,
-  createdAt: Timestamp,
-  updatedAt: Timestamp
-}).annotate({ identifier: "Interface" })
-export type Interface = typeof Interface.Type
+export class Interface extends Schema.Opaque<Interface>()(
+  Schema.Struct({
+    id: InterfaceId,
+    workspaceId: WorkspaceId,
+    capsuleId: CapsuleId,
+    key: Schema.String,
+    name: Schema.String,
+    type: Schema.String,
+    version: Schema.String,
+    document: Schema.Json,
+    inputs: Schema.Record(Schema.String, Schema.Json),
+    access: InterfaceAccess,
+    status: Schema.Literals(["pending", "resolved", "not_ready", "retired"]),
+    revision: Schema.Int,
+    createdAt: Timestamp,
+    updatedAt: Timestamp
+  }).annotate({ identifier: "Interface" })
+) {}
 
-export const InterfaceBinding = Schema.Struct({
-  id: InterfaceBindingId,
-  interfaceId: InterfaceId,
-  subject: Subject,
-  permissions: Schema.Array(Schema.String),
-  delivery: Schema.Struct({ type: Schema.String }),
-  status: Schema.Literals(["pending", "ready", "not_ready", "revoked"])
-}).annotate({ identifier: "InterfaceBinding" })
-export type InterfaceBinding = typeof InterfaceBinding.Type
+export class InterfaceBinding extends Schema.Opaque<InterfaceBinding>()(
+  Schema.Struct({
+    id: InterfaceBindingId,
+    interfaceId: InterfaceId,
+    subject: Subject,
+    permissions: Schema.Array(Schema.String),
+    delivery: Schema.Struct({ type: Schema.String }),
+    status: Schema.Literals(["pending", "ready", "not_ready", "revoked"])
+  }).annotate({ identifier: "InterfaceBinding" })
+) {}
 
 /** A value-free record of an Interface that could not be materialised. */
 export const InterfaceMaterializationFailure = Schema.Struct({

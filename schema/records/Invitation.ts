@@ -14,35 +14,37 @@ export type AddressProof = typeof AddressProof.Type
 export const InvitationStatus = Schema.Literals(["pending", "accepted", "declined", "revoked", "expired"])
 export type InvitationStatus = typeof InvitationStatus.Type
 
-export const Invitation = Schema.Struct({
-  id: InvitationId,
-  /** Absent for an invitation to the server alone. */
-  workspaceId: Schema.optionalKey(WorkspaceId),
-  role: Schema.optionalKey(Role),
-  /** Only an account with this address, verified, may accept. */
-  email: Schema.optionalKey(Schema.String),
-  /** Only this account may accept. */
-  subject: Schema.optionalKey(Subject),
-  status: InvitationStatus,
-  /** Absent for the operator. */
-  invitedBy: Schema.optionalKey(Subject),
-  acceptedBy: Schema.optionalKey(Subject),
-  createdAt: Timestamp,
-  expiresAt: Timestamp,
-  endedAt: Schema.optionalKey(Timestamp)
-}).annotate({ identifier: "Invitation" })
-export type Invitation = typeof Invitation.Type
+export class Invitation extends Schema.Opaque<Invitation>()(
+  Schema.Struct({
+    id: InvitationId,
+    /** Absent for an invitation to the server alone. */
+    workspaceId: Schema.optionalKey(WorkspaceId),
+    role: Schema.optionalKey(Role),
+    /** Only an account with this address, verified, may accept. */
+    email: Schema.optionalKey(Schema.String),
+    /** Only this account may accept. */
+    subject: Schema.optionalKey(Subject),
+    status: InvitationStatus,
+    /** Absent for the operator. */
+    invitedBy: Schema.optionalKey(Subject),
+    acceptedBy: Schema.optionalKey(Subject),
+    createdAt: Timestamp,
+    expiresAt: Timestamp,
+    endedAt: Schema.optionalKey(Timestamp)
+  }).annotate({ identifier: "Invitation" })
+) {}
 
 /** What the holder of a link joins by it. */
-export const InvitationPreview = Schema.Struct({
-  workspace: Schema.optionalKey(Schema.Struct({ handle: Schema.String, displayName: Schema.String })),
-  role: Schema.optionalKey(Role),
-  /** Whom it is meant for. */
-  email: Schema.optionalKey(Schema.String),
-  /** Name of the person who invites; absent for the operator. */
-  invitedBy: Schema.optionalKey(Schema.String),
-  expiresAt: Timestamp,
-  /** Whether an account may be created with the link: otherwise its holder signs in to an existing one. */
-  signUp: Schema.Boolean
-}).annotate({ identifier: "InvitationPreview" })
-export type InvitationPreview = typeof InvitationPreview.Type
+export class InvitationPreview extends Schema.Opaque<InvitationPreview>()(
+  Schema.Struct({
+    workspace: Schema.optionalKey(Schema.Struct({ handle: Schema.String, displayName: Schema.String })),
+    role: Schema.optionalKey(Role),
+    /** Whom it is meant for. */
+    email: Schema.optionalKey(Schema.String),
+    /** Name of the person who invites; absent for the operator. */
+    invitedBy: Schema.optionalKey(Schema.String),
+    expiresAt: Timestamp,
+    /** Whether an account may be created with the link: otherwise its holder signs in to an existing one. */
+    signUp: Schema.Boolean
+  }).annotate({ identifier: "InvitationPreview" })
+) {}

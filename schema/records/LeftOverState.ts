@@ -21,37 +21,39 @@ export const AdoptionProblemCode = Schema.Literals([
 ])
 export type AdoptionProblemCode = typeof AdoptionProblemCode.Type
 
-export const AdoptionProblem = Schema.Struct({ code: AdoptionProblemCode, message: Schema.String })
-export type AdoptionProblem = typeof AdoptionProblem.Type
+export class AdoptionProblem extends Schema.Opaque<AdoptionProblem>()(
+  Schema.Struct({ code: AdoptionProblemCode, message: Schema.String })
+) {}
 
 const by = Schema.optionalKey(Subject)
 
 /** A state that an apply left and that its settlement did not take. The state itself never leaves through the API. */
-export const LeftOverState = Schema.Struct({
-  id: LeftOverStateId,
-  workspaceId: WorkspaceId,
-  capsuleId: CapsuleId,
-  /** The apply that left it. */
-  runId: RunId,
-  createdAt: Timestamp,
-  status: Schema.Literals(["kept", "adopted", "discarded"]),
-  reason: LeftOverReason,
-  digest: Schema.String,
-  sizeBytes: Schema.Int,
-  /** Absent, as `serial` is, when it is not a whole state file. */
-  lineage: Schema.optionalKey(Schema.String),
-  serial: Schema.optionalKey(Schema.Int),
-  /** Absent when it cannot be counted: the file is not whole, or the tool encrypted it. */
-  resourceCount: Schema.optionalKey(Schema.Int),
-  /** Where the settlement left the Capsule. */
-  base: Schema.Struct({
-    stateVersionId: Schema.optionalKey(StateVersionId),
-    stateGeneration: Schema.Int,
-    executionAuthorityEpoch: Schema.Int
-  }),
-  /** What keeps it from being adopted at this moment; empty when nothing does. */
-  adoptionProblems: Schema.Array(AdoptionProblem),
-  adoption: Schema.optionalKey(Schema.Struct({ at: Timestamp, by, stateVersionId: StateVersionId })),
-  discard: Schema.optionalKey(Schema.Struct({ at: Timestamp, by }))
-}).annotate({ identifier: "LeftOverState" })
-export type LeftOverState = typeof LeftOverState.Type
+export class LeftOverState extends Schema.Opaque<LeftOverState>()(
+  Schema.Struct({
+    id: LeftOverStateId,
+    workspaceId: WorkspaceId,
+    capsuleId: CapsuleId,
+    /** The apply that left it. */
+    runId: RunId,
+    createdAt: Timestamp,
+    status: Schema.Literals(["kept", "adopted", "discarded"]),
+    reason: LeftOverReason,
+    digest: Schema.String,
+    sizeBytes: Schema.Int,
+    /** Absent, as `serial` is, when it is not a whole state file. */
+    lineage: Schema.optionalKey(Schema.String),
+    serial: Schema.optionalKey(Schema.Int),
+    /** Absent when it cannot be counted: the file is not whole, or the tool encrypted it. */
+    resourceCount: Schema.optionalKey(Schema.Int),
+    /** Where the settlement left the Capsule. */
+    base: Schema.Struct({
+      stateVersionId: Schema.optionalKey(StateVersionId),
+      stateGeneration: Schema.Int,
+      executionAuthorityEpoch: Schema.Int
+    }),
+    /** What keeps it from being adopted at this moment; empty when nothing does. */
+    adoptionProblems: Schema.Array(AdoptionProblem),
+    adoption: Schema.optionalKey(Schema.Struct({ at: Timestamp, by, stateVersionId: StateVersionId })),
+    discard: Schema.optionalKey(Schema.Struct({ at: Timestamp, by }))
+  }).annotate({ identifier: "LeftOverState" })
+) {}

@@ -33,50 +33,52 @@ export const NeedCommit = Schema.Struct({
 })
 
 /** One entry of what needs a person: one Capsule with every reason, several Capsules behind one commit, or something else of the Workspace. */
-export const Need = Schema.Struct({
-  /** Stays the same while the entry does. */
-  key: Schema.String,
-  group: NeedGroup,
-  /** The worst reason. */
-  kind: NeedKind,
-  /** Further reasons of the same Capsule. */
-  also: Schema.Array(NeedKind),
-  since: Timestamp,
-  /** Several only where one newer commit of a Source waits for all of them. */
-  capsules: Schema.Array(NeedingCapsule),
-  /** For a failure: the Capsule was never applied. */
-  neverApplied: Schema.optionalKey(Schema.Boolean),
-  run: Schema.optionalKey(NeedRun),
-  commit: Schema.optionalKey(NeedCommit),
-  staleReasons: Schema.optionalKey(Schema.Array(StaleReason)),
-  reason: Schema.optionalKey(Schema.String),
-  turn: Schema.optionalKey(CredentialWait.fields.turn),
-  runGroupId: Schema.optionalKey(RunGroupId),
-  connectionId: Schema.optionalKey(ConnectionId),
-  connectionName: Schema.optionalKey(Schema.String),
-  sourceId: Schema.optionalKey(SourceId),
-  sourceName: Schema.optionalKey(Schema.String),
-  ref: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "Need" })
-export type Need = typeof Need.Type
+export class Need extends Schema.Opaque<Need>()(
+  Schema.Struct({
+    /** Stays the same while the entry does. */
+    key: Schema.String,
+    group: NeedGroup,
+    /** The worst reason. */
+    kind: NeedKind,
+    /** Further reasons of the same Capsule. */
+    also: Schema.Array(NeedKind),
+    since: Timestamp,
+    /** Several only where one newer commit of a Source waits for all of them. */
+    capsules: Schema.Array(NeedingCapsule),
+    /** For a failure: the Capsule was never applied. */
+    neverApplied: Schema.optionalKey(Schema.Boolean),
+    run: Schema.optionalKey(NeedRun),
+    commit: Schema.optionalKey(NeedCommit),
+    staleReasons: Schema.optionalKey(Schema.Array(StaleReason)),
+    reason: Schema.optionalKey(Schema.String),
+    turn: Schema.optionalKey(CredentialWait.fields.turn),
+    runGroupId: Schema.optionalKey(RunGroupId),
+    connectionId: Schema.optionalKey(ConnectionId),
+    connectionName: Schema.optionalKey(Schema.String),
+    sourceId: Schema.optionalKey(SourceId),
+    sourceName: Schema.optionalKey(Schema.String),
+    ref: Schema.optionalKey(Schema.String)
+  }).annotate({ identifier: "Need" })
+) {}
 
 /** How many entries each group has, over all pages. */
 export const NeedCounts = Schema.Record(NeedGroup, Schema.Int)
 
 /** How the Capsules of a Workspace stand: each is counted once, by its worst reason. */
-export const CapsuleHealth = Schema.Struct({
-  /** Neither destroyed nor released. */
-  capsules: Schema.Int,
-  /** Nothing is open, and what exists was compared with the state and did not differ, or was applied since. */
-  healthy: Schema.Int,
-  /** Nothing is open, but no drift check has compared what exists with the state. */
-  unchecked: Schema.Int,
-  /** They wait for a decision or a credential, drifted, or have an update. */
-  waiting: Schema.Int,
-  failed: Schema.Int,
-  notApplied: Schema.Int,
-  disabled: Schema.Int,
-  /** `false` in a Workspace with more Capsules than were read: then every count is a lower bound. */
-  complete: Schema.Boolean
-}).annotate({ identifier: "CapsuleHealth" })
-export type CapsuleHealth = typeof CapsuleHealth.Type
+export class CapsuleHealth extends Schema.Opaque<CapsuleHealth>()(
+  Schema.Struct({
+    /** Neither destroyed nor released. */
+    capsules: Schema.Int,
+    /** Nothing is open, and what exists was compared with the state and did not differ, or was applied since. */
+    healthy: Schema.Int,
+    /** Nothing is open, but no drift check has compared what exists with the state. */
+    unchecked: Schema.Int,
+    /** They wait for a decision or a credential, drifted, or have an update. */
+    waiting: Schema.Int,
+    failed: Schema.Int,
+    notApplied: Schema.Int,
+    disabled: Schema.Int,
+    /** `false` in a Workspace with more Capsules than were read: then every count is a lower bound. */
+    complete: Schema.Boolean
+  }).annotate({ identifier: "CapsuleHealth" })
+) {}

@@ -10,19 +10,20 @@ export const OAuthHelperId = Schema.String.check(
 export type OAuthHelperId = typeof OAuthHelperId.Type
 
 /** A way to get a Connection's credentials by asking a person at another service, declared by the operator. */
-export const OAuthHelper = Schema.Struct({
-  id: OAuthHelperId,
-  displayName: Schema.String,
-  /** The service that is asked. */
-  issuer: Schema.String,
-  scopes: Schema.Array(Schema.String),
-  provider: Schema.String,
-  kind: ConnectionKind,
-  recipeId: Schema.String,
-  authMode: Schema.String,
-  /** What the Connection sets. */
-  valueNames: Schema.Array(Schema.String),
-  /** For a Git Connection: the only places it is sent to. */
-  origins: Schema.optionalKey(Schema.Array(CredentialOrigin))
-}).annotate({ identifier: "OAuthHelper" })
-export type OAuthHelper = typeof OAuthHelper.Type
+export class OAuthHelper extends Schema.Opaque<OAuthHelper>()(
+  Schema.Struct({
+    id: OAuthHelperId,
+    displayName: Schema.String,
+    /** The service that is asked. */
+    issuer: Schema.String,
+    scopes: Schema.Array(Schema.String),
+    provider: Schema.String,
+    kind: ConnectionKind,
+    recipeId: Schema.String,
+    authMode: Schema.String,
+    /** What the Connection sets. */
+    valueNames: Schema.Array(Schema.String),
+    /** For a Git Connection: the only places it is sent to. */
+    origins: Schema.optionalKey(Schema.Array(CredentialOrigin))
+  }).annotate({ identifier: "OAuthHelper" })
+) {}

@@ -4,16 +4,17 @@ import { Timestamp } from "./Primitives.ts"
 
 export const SharedOutput = Schema.Struct({ name: Schema.String, alias: Schema.optionalKey(Schema.String) })
 
-export const OutputShare = Schema.Struct({
-  id: OutputShareId,
-  fromWorkspaceId: WorkspaceId,
-  toWorkspaceId: WorkspaceId,
-  producerCapsuleId: CapsuleId,
-  outputs: Schema.Array(SharedOutput),
-  /** `unconfirmed`: brought back by a restore, and without effect until the operator confirms it. */
-  status: Schema.Literals(["pending", "active", "revoked", "unconfirmed"]),
-  createdAt: Timestamp,
-  approvedAt: Schema.optionalKey(Timestamp),
-  revokedAt: Schema.optionalKey(Timestamp)
-}).annotate({ identifier: "OutputShare" })
-export type OutputShare = typeof OutputShare.Type
+export class OutputShare extends Schema.Opaque<OutputShare>()(
+  Schema.Struct({
+    id: OutputShareId,
+    fromWorkspaceId: WorkspaceId,
+    toWorkspaceId: WorkspaceId,
+    producerCapsuleId: CapsuleId,
+    outputs: Schema.Array(SharedOutput),
+    /** `unconfirmed`: brought back by a restore, and without effect until the operator confirms it. */
+    status: Schema.Literals(["pending", "active", "revoked", "unconfirmed"]),
+    createdAt: Timestamp,
+    approvedAt: Schema.optionalKey(Timestamp),
+    revokedAt: Schema.optionalKey(Timestamp)
+  }).annotate({ identifier: "OutputShare" })
+) {}

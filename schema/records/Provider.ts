@@ -4,26 +4,29 @@ import { ConnectionId } from "./Ids.ts"
 import { GivenProviderAddress } from "./ProviderAddress.ts"
 
 /** One exact local-name/alias tuple of the selected root module. Bindings must equal it in all three parts. */
-export const ProviderRequirement = Schema.Struct({
-  provider: Schema.String,
-  moduleLocalName: Schema.String,
-  childAlias: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "ProviderRequirement" })
-export type ProviderRequirement = typeof ProviderRequirement.Type
+export class ProviderRequirement extends Schema.Opaque<ProviderRequirement>()(
+  Schema.Struct({
+    provider: Schema.String,
+    moduleLocalName: Schema.String,
+    childAlias: Schema.optionalKey(Schema.String)
+  }).annotate({ identifier: "ProviderRequirement" })
+) {}
 
-export const ProviderPackage = Schema.Struct({
-  source: Schema.String,
-  versionConstraints: Schema.Array(Schema.String)
-}).annotate({ identifier: "ProviderPackage" })
-export type ProviderPackage = typeof ProviderPackage.Type
+export class ProviderPackage extends Schema.Opaque<ProviderPackage>()(
+  Schema.Struct({
+    source: Schema.String,
+    versionConstraints: Schema.Array(Schema.String)
+  }).annotate({ identifier: "ProviderPackage" })
+) {}
 
-export const ProviderBinding = Schema.Struct({
-  provider: GivenProviderAddress,
-  moduleLocalName: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128)),
-  childAlias: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128))),
-  connectionId: ConnectionId
-}).annotate({ identifier: "ProviderBinding" })
-export type ProviderBinding = typeof ProviderBinding.Type
+export class ProviderBinding extends Schema.Opaque<ProviderBinding>()(
+  Schema.Struct({
+    provider: GivenProviderAddress,
+    moduleLocalName: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128)),
+    childAlias: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128))),
+    connectionId: ConnectionId
+  }).annotate({ identifier: "ProviderBinding" })
+) {}
 
 /** The key under which a requirement and its binding meet. */
 export const requirementKey = (tuple: {
@@ -33,15 +36,16 @@ export const requirementKey = (tuple: {
 }): string => JSON.stringify([tuple.provider, tuple.moduleLocalName, tuple.childAlias ?? null])
 
 /** Evidence of a Run: how a requirement was met, without values (specification, Named states). */
-export const ProviderResolution = Schema.Struct({
-  provider: Schema.String,
-  moduleLocalName: Schema.String,
-  childAlias: Schema.optionalKey(Schema.String),
-  status: Schema.Literals(["resolved_provider_connection", "blocked_missing_connection", "blocked_policy"]),
-  connectionId: Schema.optionalKey(ConnectionId),
-  blockedReason: Schema.optionalKey(Schema.String),
-  /** The rule by which the Connection is used, and on whose authority. */
-  use: Schema.optionalKey(GrantedUse),
-  envNames: Schema.Array(Schema.String)
-}).annotate({ identifier: "ProviderResolution" })
-export type ProviderResolution = typeof ProviderResolution.Type
+export class ProviderResolution extends Schema.Opaque<ProviderResolution>()(
+  Schema.Struct({
+    provider: Schema.String,
+    moduleLocalName: Schema.String,
+    childAlias: Schema.optionalKey(Schema.String),
+    status: Schema.Literals(["resolved_provider_connection", "blocked_missing_connection", "blocked_policy"]),
+    connectionId: Schema.optionalKey(ConnectionId),
+    blockedReason: Schema.optionalKey(Schema.String),
+    /** The rule by which the Connection is used, and on whose authority. */
+    use: Schema.optionalKey(GrantedUse),
+    envNames: Schema.Array(Schema.String)
+  }).annotate({ identifier: "ProviderResolution" })
+) {}

@@ -11,12 +11,13 @@ const StateStanding = Schema.Struct({
 })
 
 /** A difference between the present configuration and that of the backup, by name. Values are never shown. */
-export const ConfigurationDifference = Schema.Struct({
-  kind: Schema.Literals(["input", "provider", "output"]),
-  name: Schema.String,
-  change: Schema.Literals(["added", "removed", "changed"])
-}).annotate({ identifier: "ConfigurationDifference" })
-export type ConfigurationDifference = typeof ConfigurationDifference.Type
+export class ConfigurationDifference extends Schema.Opaque<ConfigurationDifference>()(
+  Schema.Struct({
+    kind: Schema.Literals(["input", "provider", "output"]),
+    name: Schema.String,
+    change: Schema.Literals(["added", "removed", "changed"])
+  }).annotate({ identifier: "ConfigurationDifference" })
+) {}
 
 /** A pointer of the Capsule that the restore would move. */
 const MovedPointer = Schema.Struct({
@@ -27,20 +28,21 @@ const MovedPointer = Schema.Struct({
 export type MovedPointer = typeof MovedPointer.Type
 
 /** What the restore of a backup changes, for its reviewers: positions and names, no values. */
-export const RestoreEvidence = Schema.Struct({
-  backupId: BackupId,
-  backupCreatedAt: Timestamp,
-  /** The present state; absent when the Capsule has none. */
-  current: Schema.optionalKey(StateStanding),
-  /** The state in the backup. */
-  restored: StateStanding,
-  /** Where the Capsule stands after the restore. */
-  next: Schema.Struct({
-    generation: Schema.Int,
-    serial: Schema.Int,
-    executionAuthorityEpoch: Schema.Int
-  }),
-  configuration: Schema.Array(ConfigurationDifference),
-  pointers: Schema.Array(MovedPointer)
-}).annotate({ identifier: "RestoreEvidence" })
-export type RestoreEvidence = typeof RestoreEvidence.Type
+export class RestoreEvidence extends Schema.Opaque<RestoreEvidence>()(
+  Schema.Struct({
+    backupId: BackupId,
+    backupCreatedAt: Timestamp,
+    /** The present state; absent when the Capsule has none. */
+    current: Schema.optionalKey(StateStanding),
+    /** The state in the backup. */
+    restored: StateStanding,
+    /** Where the Capsule stands after the restore. */
+    next: Schema.Struct({
+      generation: Schema.Int,
+      serial: Schema.Int,
+      executionAuthorityEpoch: Schema.Int
+    }),
+    configuration: Schema.Array(ConfigurationDifference),
+    pointers: Schema.Array(MovedPointer)
+  }).annotate({ identifier: "RestoreEvidence" })
+) {}

@@ -13,10 +13,10 @@ import {
   Subject,
   WorkspaceId
 } from "./Ids.ts"
+import { ChangeReferences, InputChange } from "./ChangeEvidence.ts"
 import { CommitDescription } from "./Commit.ts"
 import { SourceBuild as SourceBuildDeclaration } from "../manifest/SourceBuildDeclaration.ts"
 import { RunNetwork } from "./RunConfinement.ts"
-import { RunWave } from "./RunWaves.ts"
 import { Timestamp } from "./Primitives.ts"
 import { ProviderResolution } from "./Provider.ts"
 import { QueuePlace } from "./QueuePlace.ts"
@@ -68,15 +68,16 @@ export const capsuleExclusiveTypes: ReadonlyArray<RunType> = [
   "restore"
 ]
 
-export const PlanSummary = Schema.Struct({
-  add: Schema.Int,
-  change: Schema.Int,
-  destroy: Schema.Int,
-  replace: Schema.Int,
-  import: Schema.Int,
-  forget: Schema.Int
-}).annotate({ identifier: "PlanSummary" })
-export type PlanSummary = typeof PlanSummary.Type
+export class PlanSummary extends Schema.Opaque<PlanSummary>()(
+  Schema.Struct({
+    add: Schema.Int,
+    change: Schema.Int,
+    destroy: Schema.Int,
+    replace: Schema.Int,
+    import: Schema.Int,
+    forget: Schema.Int
+  }).annotate({ identifier: "PlanSummary" })
+) {}
 
 export const ChangedAttribute = Schema.Struct({
   name: Schema.String,
@@ -89,45 +90,49 @@ export const ChangedAttribute = Schema.Struct({
   forcesReplacement: Schema.optionalKey(Schema.Boolean)
 })
 
-export const ResourceChange = Schema.Struct({
-  address: Schema.String,
-  mode: Schema.String,
-  type: Schema.String,
-  name: Schema.String,
-  provider: Schema.String,
-  actions: Schema.Array(Schema.String),
-  reason: Schema.optionalKey(Schema.String),
-  /** The resource exists already and is managed from the apply on; the id is its provider's, where the plan knows it. */
-  importing: Schema.optionalKey(Schema.Struct({ id: Schema.optionalKey(Schema.String) })),
-  /** The address that the resource had before, where the plan moves it. */
-  previousAddress: Schema.optionalKey(Schema.String),
-  changedAttributes: Schema.Array(ChangedAttribute)
-}).annotate({ identifier: "ResourceChange" })
-export type ResourceChange = typeof ResourceChange.Type
+export class ResourceChange extends Schema.Opaque<ResourceChange>()(
+  Schema.Struct({
+    address: Schema.String,
+    mode: Schema.String,
+    type: Schema.String,
+    name: Schema.String,
+    provider: Schema.String,
+    actions: Schema.Array(Schema.String),
+    reason: Schema.optionalKey(Schema.String),
+    /** The resource exists already and is managed from the apply on; the id is its provider's, where the plan knows it. */
+    importing: Schema.optionalKey(Schema.Struct({ id: Schema.optionalKey(Schema.String) })),
+    /** The address that the resource had before, where the plan moves it. */
+    previousAddress: Schema.optionalKey(Schema.String),
+    changedAttributes: Schema.Array(ChangedAttribute),
+    references: Schema.optionalKey(Schema.Array(ChangeReferences))
+  }).annotate({ identifier: "ResourceChange" })
+) {}
 
-export const OutputChange = Schema.Struct({
-  name: Schema.String,
-  actions: Schema.Array(Schema.String),
-  before: Schema.optionalKey(Schema.Json),
-  after: Schema.optionalKey(Schema.Json),
-  sensitive: Schema.Boolean,
-  unknown: Schema.optionalKey(Schema.Boolean),
-  /** Why it stays private although the module does not mark it sensitive. */
-  reason: Schema.optionalKey(Schema.Literal("holds_secret")),
-  /** With `reason`: what it repeats, such as `var.db.password`. */
-  origins: Schema.optionalKey(Schema.Array(Schema.String))
-}).annotate({ identifier: "OutputChange" })
-export type OutputChange = typeof OutputChange.Type
+export class OutputChange extends Schema.Opaque<OutputChange>()(
+  Schema.Struct({
+    name: Schema.String,
+    actions: Schema.Array(Schema.String),
+    before: Schema.optionalKey(Schema.Json),
+    after: Schema.optionalKey(Schema.Json),
+    sensitive: Schema.Boolean,
+    unknown: Schema.optionalKey(Schema.Boolean),
+    /** Why it stays private although the module does not mark it sensitive. */
+    reason: Schema.optionalKey(Schema.Literal("holds_secret")),
+    /** With `reason`: what it repeats, such as `var.db.password`. */
+    origins: Schema.optionalKey(Schema.Array(Schema.String))
+  }).annotate({ identifier: "OutputChange" })
+) {}
 
-export const RunDiagnostic = Schema.Struct({
-  severity: Schema.Literals(["error", "warning"]),
-  summary: Schema.String,
-  detail: Schema.optionalKey(Schema.String),
-  address: Schema.optionalKey(Schema.String),
-  path: Schema.optionalKey(Schema.String),
-  line: Schema.optionalKey(Schema.Int)
-}).annotate({ identifier: "RunDiagnostic" })
-export type RunDiagnostic = typeof RunDiagnostic.Type
+export class RunDiagnostic extends Schema.Opaque<RunDiagnostic>()(
+  Schema.Struct({
+    severity: Schema.Literals(["error", "warning"]),
+    summary: Schema.String,
+    detail: Schema.optionalKey(Schema.String),
+    address: Schema.optionalKey(Schema.String),
+    path: Schema.optionalKey(Schema.String),
+    line: Schema.optionalKey(Schema.Int)
+  }).annotate({ identifier: "RunDiagnostic" })
+) {}
 
 /** How a Run is isolated from the machine, best first. `process` is no isolation. */
 export const SandboxLevel = Schema.Literals([
@@ -150,191 +155,176 @@ export interface RunConfinement {
   readonly network: RunNetwork
 }
 
-export const ToolIdentity = Schema.Struct({ name: Schema.Literals(["opentofu", "terraform"]), version: Schema.String })
-export type ToolIdentity = typeof ToolIdentity.Type
+export class ToolIdentity extends Schema.Opaque<ToolIdentity>()(
+  Schema.Struct({ name: Schema.Literals(["opentofu", "terraform"]), version: Schema.String })
+) {}
 
 /** What a manifest may propose and nothing else: one shape and one set of rules, whoever writes it. */
 export const SourceBuild = SourceBuildDeclaration.annotate({ identifier: "SourceBuild" })
 export type SourceBuild = typeof SourceBuild.Type
 
 /** How one check after an apply ended; `reason` says what came instead of the expected answer, and never repeats the answer. */
-export const PostApplyResult = Schema.Struct({
-  name: Schema.String,
-  status: Schema.Literals(["passed", "failed", "not_run"]),
-  attempts: Schema.Int,
-  reason: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "PostApplyResult" })
-export type PostApplyResult = typeof PostApplyResult.Type
+export class PostApplyResult extends Schema.Opaque<PostApplyResult>()(
+  Schema.Struct({
+    name: Schema.String,
+    status: Schema.Literals(["passed", "failed", "not_run"]),
+    attempts: Schema.Int,
+    reason: Schema.optionalKey(Schema.String)
+  }).annotate({ identifier: "PostApplyResult" })
+) {}
 
 /** A check that the operator requires after the apply of a plan, for the plan's reviewers. */
-export const PlannedCheck = Schema.Struct({
-  name: Schema.String,
-  /** `the endpoint`, or `the Output NAME`. */
-  target: Schema.String,
-  path: Schema.optionalKey(Schema.String),
-  status: Schema.Array(Schema.Int),
-  timeoutSeconds: Schema.Int
-}).annotate({ identifier: "PlannedCheck" })
-export type PlannedCheck = typeof PlannedCheck.Type
+export class PlannedCheck extends Schema.Opaque<PlannedCheck>()(
+  Schema.Struct({
+    name: Schema.String,
+    /** `the endpoint`, or `the Output NAME`. */
+    target: Schema.String,
+    path: Schema.optionalKey(Schema.String),
+    status: Schema.Array(Schema.Int),
+    timeoutSeconds: Schema.Int
+  }).annotate({ identifier: "PlannedCheck" })
+) {}
 
 /** The operator's base configuration that applies to a Run. */
-export const OperatorEvidence = Schema.Struct({
-  digest: Schema.String,
-  name: Schema.optionalKey(Schema.String),
-  /** Inputs that the operator sets. */
-  variables: Schema.Array(Schema.String),
-  postApply: Schema.Array(PlannedCheck)
-}).annotate({ identifier: "OperatorEvidence" })
-export type OperatorEvidence = typeof OperatorEvidence.Type
+export class OperatorEvidence extends Schema.Opaque<OperatorEvidence>()(
+  Schema.Struct({
+    digest: Schema.String,
+    name: Schema.optionalKey(Schema.String),
+    /** Inputs that the operator sets. */
+    variables: Schema.Array(Schema.String),
+    postApply: Schema.Array(PlannedCheck)
+  }).annotate({ identifier: "OperatorEvidence" })
+) {}
 
 /** Where people come back to with the identity that an apply registers for the Capsule's application, for the plan's reviewers. */
-export const PlannedSignIn = Schema.Struct({
-  redirectUri: Schema.String,
-  /** After a sign-out: the origin, and the operator's `postLogoutPaths` there. */
-  postLogoutRedirectUris: Schema.Array(Schema.String)
-}).annotate({ identifier: "PlannedSignIn" })
-export type PlannedSignIn = typeof PlannedSignIn.Type
+export class PlannedSignIn extends Schema.Opaque<PlannedSignIn>()(
+  Schema.Struct({
+    redirectUri: Schema.String,
+    /** After a sign-out: the origin, and the operator's `postLogoutPaths` there. */
+    postLogoutRedirectUris: Schema.Array(Schema.String)
+  }).annotate({ identifier: "PlannedSignIn" })
+) {}
 
 /** An input that a dependency fills, and how its value differs from the one of the last apply. */
-export const InjectedInput = Schema.Struct({
-  input: Schema.String,
-  producerCapsuleId: Schema.optionalKey(CapsuleId),
-  change: Schema.Literals(["added", "changed", "removed"])
-}).annotate({ identifier: "InjectedInput" })
-export type InjectedInput = typeof InjectedInput.Type
+export class InjectedInput extends Schema.Opaque<InjectedInput>()(
+  Schema.Struct({
+    input: Schema.String,
+    producerCapsuleId: Schema.optionalKey(CapsuleId),
+    change: Schema.Literals(["added", "changed", "removed"])
+  }).annotate({ identifier: "InjectedInput" })
+) {}
 
 /** What a finished phase recorded for reviewers; every field is redacted before it is stored. */
-export const RunEvidence = Schema.Struct({
-  planSummary: Schema.optionalKey(PlanSummary),
-  resourceChanges: Schema.optionalKey(Schema.Array(ResourceChange)),
-  outputChanges: Schema.optionalKey(Schema.Array(OutputChange)),
-  resourceDrift: Schema.optionalKey(Schema.Array(ResourceChange)),
-  providerResolutions: Schema.optionalKey(Schema.Array(ProviderResolution)),
-  diagnostics: Schema.optionalKey(Schema.Array(RunDiagnostic)),
-  /** Addresses that an interrupted apply started and never reported as finished. */
-  possiblyCreated: Schema.optionalKey(Schema.Array(Schema.String)),
-  tool: Schema.optionalKey(ToolIdentity),
-  providerLockDigest: Schema.optionalKey(Schema.String),
-  sourceBuild: Schema.optionalKey(SourceBuild),
-  /** What the operator's base configuration means for this Run. */
-  operatorConfig: Schema.optionalKey(OperatorEvidence),
-  /** Only for plans of a Capsule whose application signs people in. */
-  signIn: Schema.optionalKey(PlannedSignIn),
-  /** Only for applies: the operator's checks afterwards. */
-  postApply: Schema.optionalKey(Schema.Array(PostApplyResult)),
-  /** Only for plans: inputs whose value comes from another Capsule and is not the one of the last apply. Values are not recorded. */
-  injectedInputs: Schema.optionalKey(Schema.Array(InjectedInput)),
-  /** Only for the first plan on a state that no apply of the Capsule committed. */
-  adopts: Schema.optionalKey(Schema.Literals(["upload", "left_over"])),
-  /** Only for restores: what the backup changes. */
-  restore: Schema.optionalKey(RestoreEvidence),
-  /** Only for drift checks: whether the real infrastructure differs from the state. */
-  drifted: Schema.optionalKey(Schema.Boolean)
-})
-export type RunEvidence = typeof RunEvidence.Type
+export class RunEvidence extends Schema.Opaque<RunEvidence>()(
+  Schema.Struct({
+    planSummary: Schema.optionalKey(PlanSummary),
+    resourceChanges: Schema.optionalKey(Schema.Array(ResourceChange)),
+    outputChanges: Schema.optionalKey(Schema.Array(OutputChange)),
+    resourceDrift: Schema.optionalKey(Schema.Array(ResourceChange)),
+    providerResolutions: Schema.optionalKey(Schema.Array(ProviderResolution)),
+    diagnostics: Schema.optionalKey(Schema.Array(RunDiagnostic)),
+    /** Addresses that an interrupted apply started and never reported as finished. */
+    possiblyCreated: Schema.optionalKey(Schema.Array(Schema.String)),
+    tool: Schema.optionalKey(ToolIdentity),
+    providerLockDigest: Schema.optionalKey(Schema.String),
+    sourceBuild: Schema.optionalKey(SourceBuild),
+    /** What the operator's base configuration means for this Run. */
+    operatorConfig: Schema.optionalKey(OperatorEvidence),
+    /** Only for plans of a Capsule whose application signs people in. */
+    signIn: Schema.optionalKey(PlannedSignIn),
+    /** Only for applies: the operator's checks afterwards. */
+    postApply: Schema.optionalKey(Schema.Array(PostApplyResult)),
+    /** Only for plans: inputs whose value comes from another Capsule and is not the one of the last apply. Values are not recorded. */
+    injectedInputs: Schema.optionalKey(Schema.Array(InjectedInput)),
+    /** Only for plans after an apply: inputs whose value in the configuration is not the one of that apply. Values are not recorded. */
+    changedInputs: Schema.optionalKey(Schema.Array(InputChange)),
+    /** Only for the first plan on a state that no apply of the Capsule committed. */
+    adopts: Schema.optionalKey(Schema.Literals(["upload", "left_over"])),
+    /** Only for restores: what the backup changes. */
+    restore: Schema.optionalKey(RestoreEvidence),
+    /** Only for drift checks: whether the real infrastructure differs from the state. */
+    drifted: Schema.optionalKey(Schema.Boolean)
+  })
+) {}
 
-export const Run = Schema.Struct({
-  id: RunId,
-  workspaceId: WorkspaceId,
-  type: RunType,
-  status: RunStatus,
-  capsuleId: Schema.optionalKey(CapsuleId),
-  sourceId: Schema.optionalKey(SourceId),
-  planRunId: Schema.optionalKey(RunId),
-  runGroupId: Schema.optionalKey(RunGroupId),
-  /** The revision plan that requested this Run. */
-  revisionPlanId: Schema.optionalKey(RevisionPlanId),
-  sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
-  resolvedCommit: Schema.optionalKey(Schema.String),
-  /** Where one Run, a list or a group is read. */
-  commitDescription: Schema.optionalKey(CommitDescription),
-  compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
-  installConfigId: Schema.optionalKey(InstallConfigId),
-  executionAuthorityEpoch: Schema.optionalKey(Schema.Int),
-  baseStateGeneration: Schema.optionalKey(Schema.Int),
-  planDigest: Schema.optionalKey(Schema.String),
-  ...RunEvidence.fields,
-  /** How module code was isolated from the machine, and what it could reach; recorded when the Run starts to execute a module. */
-  isolation: Schema.optionalKey(RecordedSandboxLevel),
-  network: Schema.optionalKey(RunNetwork),
-  /** The execution profile and its digest when the Run started; an apply needs the same as its plan. */
-  profile: Schema.optionalKey(Schema.String),
-  profileDigest: Schema.optionalKey(Schema.String),
-  requiresApproval: Schema.Boolean,
-  approvedBy: Schema.optionalKey(Subject),
-  approvedAt: Schema.optionalKey(Timestamp),
-  /** The approver's comment. */
-  approvalComment: Schema.optionalKey(Schema.String),
-  createdBy: Schema.optionalKey(Schema.String),
-  trigger: RunTrigger,
-  /** For a plan and its apply. */
-  purpose: Schema.optionalKey(PlanPurpose),
-  attempt: Schema.Int,
-  /** While queued: its position, and what it waits for. */
-  queue: Schema.optionalKey(QueuePlace),
-  error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
-  stateVersionId: Schema.optionalKey(StateVersionId),
-  connectionId: Schema.optionalKey(ConnectionId),
-  createdAt: Timestamp,
-  queuedAt: Timestamp,
-  startedAt: Schema.optionalKey(Timestamp),
-  finishedAt: Schema.optionalKey(Timestamp),
-  expiresAt: Schema.optionalKey(Timestamp),
-  /** The log is older than the server keeps logs, and was removed. */
-  logRemovedAt: Schema.optionalKey(Timestamp)
-}).annotate({ identifier: "Run" })
-export type Run = typeof Run.Type
-
-export const RunGroup = Schema.Struct({
-  id: RunGroupId,
-  workspaceId: WorkspaceId,
-  type: Schema.Literals(["update", "drift_check"]),
-  status: Schema.Literals(["running", "waiting_approval", "succeeded", "failed", "cancelled"]),
-  runIds: Schema.Array(RunId),
-  /** For an update: its Capsules, consumers in a later wave than their producers. */
-  waves: Schema.optionalKey(Schema.Array(RunWave)),
-  /** Why the next wave is not planned although it could be: somebody has to act. */
-  heldReason: Schema.optionalKey(Schema.String),
-  cancelReason: Schema.optionalKey(Schema.String),
-  /** The newer update of the Workspace that replaced it. */
-  replacedBy: Schema.optionalKey(RunGroupId),
-  createdAt: Timestamp,
-  /** When nothing in it could continue. An update with a failed Capsule stays open: planned again, it continues. */
-  finishedAt: Schema.optionalKey(Timestamp)
-}).annotate({ identifier: "RunGroup" })
-export type RunGroup = typeof RunGroup.Type
-
-/** A Capsule of the group that refused its Run, with the error that it would have answered on its own. */
-export const SkippedCapsule = Schema.Struct({
-  capsuleId: CapsuleId,
-  code: Schema.String,
-  message: Schema.String
-}).annotate({ identifier: "SkippedCapsule" })
-export type SkippedCapsule = typeof SkippedCapsule.Type
+export class Run extends Schema.Opaque<Run>()(
+  Schema.Struct({
+    id: RunId,
+    workspaceId: WorkspaceId,
+    type: RunType,
+    status: RunStatus,
+    capsuleId: Schema.optionalKey(CapsuleId),
+    sourceId: Schema.optionalKey(SourceId),
+    planRunId: Schema.optionalKey(RunId),
+    runGroupId: Schema.optionalKey(RunGroupId),
+    /** The revision plan that requested this Run. */
+    revisionPlanId: Schema.optionalKey(RevisionPlanId),
+    sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
+    resolvedCommit: Schema.optionalKey(Schema.String),
+    /** Where one Run, a list or a group is read. */
+    commitDescription: Schema.optionalKey(CommitDescription),
+    compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
+    installConfigId: Schema.optionalKey(InstallConfigId),
+    executionAuthorityEpoch: Schema.optionalKey(Schema.Int),
+    baseStateGeneration: Schema.optionalKey(Schema.Int),
+    planDigest: Schema.optionalKey(Schema.String),
+    ...RunEvidence.fields,
+    /** How module code was isolated from the machine, and what it could reach; recorded when the Run starts to execute a module. */
+    isolation: Schema.optionalKey(RecordedSandboxLevel),
+    network: Schema.optionalKey(RunNetwork),
+    /** The execution profile and its digest when the Run started; an apply needs the same as its plan. */
+    profile: Schema.optionalKey(Schema.String),
+    profileDigest: Schema.optionalKey(Schema.String),
+    requiresApproval: Schema.Boolean,
+    approvedBy: Schema.optionalKey(Subject),
+    approvedAt: Schema.optionalKey(Timestamp),
+    /** The approver's comment. */
+    approvalComment: Schema.optionalKey(Schema.String),
+    createdBy: Schema.optionalKey(Schema.String),
+    trigger: RunTrigger,
+    /** For a plan and its apply. */
+    purpose: Schema.optionalKey(PlanPurpose),
+    attempt: Schema.Int,
+    /** While queued: its position, and what it waits for. */
+    queue: Schema.optionalKey(QueuePlace),
+    error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
+    stateVersionId: Schema.optionalKey(StateVersionId),
+    connectionId: Schema.optionalKey(ConnectionId),
+    createdAt: Timestamp,
+    queuedAt: Timestamp,
+    startedAt: Schema.optionalKey(Timestamp),
+    finishedAt: Schema.optionalKey(Timestamp),
+    expiresAt: Schema.optionalKey(Timestamp),
+    /** The log is older than the server keeps logs, and was removed. */
+    logRemovedAt: Schema.optionalKey(Timestamp)
+  }).annotate({ identifier: "Run" })
+) {}
 
 /** The newest Run of a Capsule, as lists of Capsules show it. */
-export const LatestRun = Schema.Struct({
-  capsuleId: CapsuleId,
-  runId: RunId,
-  type: RunType,
-  status: RunStatus,
-  approvedAt: Schema.optionalKey(Timestamp),
-  createdAt: Timestamp,
-  finishedAt: Schema.optionalKey(Timestamp)
-}).annotate({ identifier: "LatestRun" })
-export type LatestRun = typeof LatestRun.Type
+export class LatestRun extends Schema.Opaque<LatestRun>()(
+  Schema.Struct({
+    capsuleId: CapsuleId,
+    runId: RunId,
+    type: RunType,
+    status: RunStatus,
+    approvedAt: Schema.optionalKey(Timestamp),
+    createdAt: Timestamp,
+    finishedAt: Schema.optionalKey(Timestamp)
+  }).annotate({ identifier: "LatestRun" })
+) {}
 
 /** A Run that belongs to a change: what it was planned from, the plan that it replaced, or what applied it. */
-export const FoldedRun = Schema.Struct({
-  /** The plan of the change. */
-  planRunId: RunId,
-  id: RunId,
-  type: RunType,
-  status: RunStatus,
-  createdBy: Schema.optionalKey(Schema.String),
-  trigger: RunTrigger,
-  createdAt: Timestamp,
-  startedAt: Schema.optionalKey(Timestamp),
-  finishedAt: Schema.optionalKey(Timestamp)
-}).annotate({ identifier: "FoldedRun" })
-export type FoldedRun = typeof FoldedRun.Type
+export class FoldedRun extends Schema.Opaque<FoldedRun>()(
+  Schema.Struct({
+    /** The plan of the change. */
+    planRunId: RunId,
+    id: RunId,
+    type: RunType,
+    status: RunStatus,
+    createdBy: Schema.optionalKey(Schema.String),
+    trigger: RunTrigger,
+    createdAt: Timestamp,
+    startedAt: Schema.optionalKey(Timestamp),
+    finishedAt: Schema.optionalKey(Timestamp)
+  }).annotate({ identifier: "FoldedRun" })
+) {}

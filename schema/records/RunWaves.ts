@@ -23,24 +23,26 @@ export const WaveMemberState = Schema.Literals([
 ])
 export type WaveMemberState = typeof WaveMemberState.Type
 
-export const WaveMember = Schema.Struct({
-  capsuleId: CapsuleId,
-  name: Schema.String,
-  state: WaveMemberState,
-  planRunId: Schema.optionalKey(RunId),
-  applyRunId: Schema.optionalKey(RunId),
-  /** The producers in the group that are not updated yet. */
-  waitsFor: Schema.optionalKey(
-    Schema.Array(Schema.Struct({ capsuleId: CapsuleId, name: Schema.String, state: WaveMemberState }))
-  ),
-  reason: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
-}).annotate({ identifier: "WaveMember" })
-export type WaveMember = typeof WaveMember.Type
+export class WaveMember extends Schema.Opaque<WaveMember>()(
+  Schema.Struct({
+    capsuleId: CapsuleId,
+    name: Schema.String,
+    state: WaveMemberState,
+    planRunId: Schema.optionalKey(RunId),
+    applyRunId: Schema.optionalKey(RunId),
+    /** The producers in the group that are not updated yet. */
+    waitsFor: Schema.optionalKey(
+      Schema.Array(Schema.Struct({ capsuleId: CapsuleId, name: Schema.String, state: WaveMemberState }))
+    ),
+    reason: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
+  }).annotate({ identifier: "WaveMember" })
+) {}
 
 /** Capsules that may be updated at the same time: all their inputs come from earlier waves. */
-export const RunWave = Schema.Struct({
-  wave: Schema.Int,
-  state: Schema.Literals(["waiting", "running", "waiting_approval", "succeeded", "failed", "cancelled"]),
-  capsules: Schema.Array(WaveMember)
-}).annotate({ identifier: "RunWave" })
-export type RunWave = typeof RunWave.Type
+export class RunWave extends Schema.Opaque<RunWave>()(
+  Schema.Struct({
+    wave: Schema.Int,
+    state: Schema.Literals(["waiting", "running", "waiting_approval", "succeeded", "failed", "cancelled"]),
+    capsules: Schema.Array(WaveMember)
+  }).annotate({ identifier: "RunWave" })
+) {}

@@ -8,45 +8,47 @@ export const SyncIntent = Schema.Literals(["observe", "manual_plan"])
 export type SyncIntent = typeof SyncIntent.Type
 
 /** What the looks at one ref and path of a Source found: its default lane, and each lane that a Capsule has adopted. */
-export const SourceLane = Schema.Struct({
-  ref: Schema.String,
-  path: Schema.String,
-  /** Where the ref stood at the last look that succeeded. */
-  commit: Schema.optionalKey(Schema.String),
-  commitDescription: Schema.optionalKey(CommitDescription),
-  sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
-  lastLookAt: Schema.optionalKey(Timestamp),
-  lastChangeAt: Schema.optionalKey(Timestamp),
-  /** Why the last look failed; absent as soon as one succeeds. */
-  error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
-  /** When the schedule looks next; absent where `autoSync` is off. */
-  nextLookAt: Schema.optionalKey(Timestamp)
-}).annotate({ identifier: "SourceLane" })
-export type SourceLane = typeof SourceLane.Type
+export class SourceLane extends Schema.Opaque<SourceLane>()(
+  Schema.Struct({
+    ref: Schema.String,
+    path: Schema.String,
+    /** Where the ref stood at the last look that succeeded. */
+    commit: Schema.optionalKey(Schema.String),
+    commitDescription: Schema.optionalKey(CommitDescription),
+    sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
+    lastLookAt: Schema.optionalKey(Timestamp),
+    lastChangeAt: Schema.optionalKey(Timestamp),
+    /** Why the last look failed; absent as soon as one succeeds. */
+    error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
+    /** When the schedule looks next; absent where `autoSync` is off. */
+    nextLookAt: Schema.optionalKey(Timestamp)
+  }).annotate({ identifier: "SourceLane" })
+) {}
 
-export const Source = Schema.Struct({
-  id: SourceId,
-  workspaceId: WorkspaceId,
-  name: Schema.String,
-  url: Schema.String,
-  defaultRef: Schema.String,
-  defaultPath: Schema.String,
-  authConnectionId: Schema.optionalKey(ConnectionId),
-  autoSync: Schema.Boolean,
-  status: Schema.Literals(["active", "disabled", "error"]),
-  lastSyncedAt: Schema.optionalKey(Timestamp),
-  /** The version of the valid webhook secret: 1 at first, incremented by every renewal. */
-  hookSecretVersion: Schema.Int,
-  /** When that secret became valid. */
-  hookSecretCreatedAt: Timestamp,
-  /** The default lane first. Only where one Source is read; lists leave them out. */
-  lanes: Schema.optionalKey(Schema.Array(SourceLane)),
-  /** When it was removed: it stays readable for the records that came from it, and starts nothing. */
-  removedAt: Schema.optionalKey(Timestamp),
-  createdAt: Timestamp,
-  updatedAt: Timestamp
-}).annotate({ identifier: "Source" })
-export type Source = typeof Source.Type
+export class Source extends Schema.Opaque<Source>()(
+  Schema.Struct({
+    id: SourceId,
+    workspaceId: WorkspaceId,
+    name: Schema.String,
+    url: Schema.String,
+    defaultRef: Schema.String,
+    defaultPath: Schema.String,
+    authConnectionId: Schema.optionalKey(ConnectionId),
+    autoSync: Schema.Boolean,
+    status: Schema.Literals(["active", "disabled", "error"]),
+    lastSyncedAt: Schema.optionalKey(Timestamp),
+    /** The version of the valid webhook secret: 1 at first, incremented by every renewal. */
+    hookSecretVersion: Schema.Int,
+    /** When that secret became valid. */
+    hookSecretCreatedAt: Timestamp,
+    /** The default lane first. Only where one Source is read; lists leave them out. */
+    lanes: Schema.optionalKey(Schema.Array(SourceLane)),
+    /** When it was removed: it stays readable for the records that came from it, and starts nothing. */
+    removedAt: Schema.optionalKey(Timestamp),
+    createdAt: Timestamp,
+    updatedAt: Timestamp
+  }).annotate({ identifier: "Source" })
+) {}
 
 export const OmittedSnapshotEntry = Schema.Struct({
   path: Schema.String,
@@ -54,42 +56,45 @@ export const OmittedSnapshotEntry = Schema.Struct({
 })
 
 /** The sync's findings in `.well-known/svc.json` of the repository root. The document itself is never returned. */
-export const RepositoryManifestStatus = Schema.Struct({
-  status: Schema.Literals(["absent", "valid", "invalid"]),
-  digest: Schema.optionalKey(Schema.String),
-  apiVersion: Schema.optionalKey(Schema.String),
-  reason: Schema.optionalKey(Schema.String),
-  /** The edition of the rules that judged it; a newer edition judges it again. */
-  rulesVersion: Schema.optionalKey(Schema.Int)
-})
-export type RepositoryManifestStatus = typeof RepositoryManifestStatus.Type
+export class RepositoryManifestStatus extends Schema.Opaque<RepositoryManifestStatus>()(
+  Schema.Struct({
+    status: Schema.Literals(["absent", "valid", "invalid"]),
+    digest: Schema.optionalKey(Schema.String),
+    apiVersion: Schema.optionalKey(Schema.String),
+    reason: Schema.optionalKey(Schema.String),
+    /** The edition of the rules that judged it; a newer edition judges it again. */
+    rulesVersion: Schema.optionalKey(Schema.Int)
+  })
+) {}
 
-export const SourceSnapshot = Schema.Struct({
-  id: SourceSnapshotId,
-  workspaceId: WorkspaceId,
-  sourceId: SourceId,
-  url: Schema.String,
-  ref: Schema.String,
-  resolvedCommit: Schema.String,
-  commitDescription: Schema.optionalKey(CommitDescription),
-  path: Schema.String,
-  archiveDigest: Schema.String,
-  /** Bytes of the uncompressed archive. */
-  archiveSizeBytes: Schema.Int,
-  fileCount: Schema.Int,
-  omitted: Schema.Array(OmittedSnapshotEntry),
-  repositoryManifest: RepositoryManifestStatus,
-  createdByRunId: RunId,
-  createdAt: Timestamp
-}).annotate({ identifier: "SourceSnapshot" })
-export type SourceSnapshot = typeof SourceSnapshot.Type
+export class SourceSnapshot extends Schema.Opaque<SourceSnapshot>()(
+  Schema.Struct({
+    id: SourceSnapshotId,
+    workspaceId: WorkspaceId,
+    sourceId: SourceId,
+    url: Schema.String,
+    ref: Schema.String,
+    resolvedCommit: Schema.String,
+    commitDescription: Schema.optionalKey(CommitDescription),
+    path: Schema.String,
+    archiveDigest: Schema.String,
+    /** Bytes of the uncompressed archive. */
+    archiveSizeBytes: Schema.Int,
+    fileCount: Schema.Int,
+    omitted: Schema.Array(OmittedSnapshotEntry),
+    repositoryManifest: RepositoryManifestStatus,
+    createdByRunId: RunId,
+    createdAt: Timestamp
+  }).annotate({ identifier: "SourceSnapshot" })
+) {}
 
 /** The text of one snapshot file (specification, ruling 3). */
-export const SnapshotFile = Schema.Struct({
-  sourceSnapshotId: SourceSnapshotId,
-  path: Schema.String,
-  text: Schema.String,
-  digest: Schema.String,
-  sizeBytes: Schema.Int
-}).annotate({ identifier: "SnapshotFile" })
-export type SnapshotFile = typeof SnapshotFile.Type
+export class SnapshotFile extends Schema.Opaque<SnapshotFile>()(
+  Schema.Struct({
+    sourceSnapshotId: SourceSnapshotId,
+    path: Schema.String,
+    text: Schema.String,
+    digest: Schema.String,
+    sizeBytes: Schema.Int
+  }).annotate({ identifier: "SnapshotFile" })
+) {}

@@ -13,21 +13,24 @@ export const mostChangedFiles = 300
  * - `not_stored`: one of the two commits is not stored here any more
  * - `no_source`: the Run has no commit
  */
-export const SourceChanges = Schema.Struct({
-  runId: RunId,
-  status: Schema.Literals(["compared", "first", "not_stored", "no_source"]),
-  /** The commit that was applied when the Run started. */
-  since: Schema.optionalKey(
-    Schema.Struct({
-      sourceSnapshotId: SourceSnapshotId,
-      resolvedCommit: Schema.String,
-      commitDescription: Schema.optionalKey(CommitDescription)
-    })
-  ),
-  /** `source`: what the module reads is not known for sure, so every file of the Source's folder counts. */
-  scope: Schema.optionalKey(Schema.Literals(["module", "source"])),
-  /** Sorted by path, the first 300. */
-  files: Schema.Array(Schema.Struct({ path: Schema.String, change: Schema.Literals(["added", "changed", "removed"]) })),
-  fileCount: Schema.Int
-}).annotate({ identifier: "SourceChanges" })
-export type SourceChanges = typeof SourceChanges.Type
+export class SourceChanges extends Schema.Opaque<SourceChanges>()(
+  Schema.Struct({
+    runId: RunId,
+    status: Schema.Literals(["compared", "first", "not_stored", "no_source"]),
+    /** The commit that was applied when the Run started. */
+    since: Schema.optionalKey(
+      Schema.Struct({
+        sourceSnapshotId: SourceSnapshotId,
+        resolvedCommit: Schema.String,
+        commitDescription: Schema.optionalKey(CommitDescription)
+      })
+    ),
+    /** `source`: what the module reads is not known for sure, so every file of the Source's folder counts. */
+    scope: Schema.optionalKey(Schema.Literals(["module", "source"])),
+    /** Sorted by path, the first 300. */
+    files: Schema.Array(
+      Schema.Struct({ path: Schema.String, change: Schema.Literals(["added", "changed", "removed"]) })
+    ),
+    fileCount: Schema.Int
+  }).annotate({ identifier: "SourceChanges" })
+) {}

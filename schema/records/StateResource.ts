@@ -13,85 +13,92 @@ const instance = {
 }
 
 /** An instance of a managed resource, without its values. */
-export const StateResource = Schema.Struct({
-  ...instance,
-  /** Absent where it is, or may be, a secret. */
-  id: Schema.optionalKey(Schema.String),
-  /** The Run that made it as it is. Its record may be gone by now. */
-  changedByRunId: RunId,
-  changedAt: Timestamp,
-  /** The commit of that Run; absent once its record is gone. */
-  commit: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "StateResource" })
-export type StateResource = typeof StateResource.Type
+export class StateResource extends Schema.Opaque<StateResource>()(
+  Schema.Struct({
+    ...instance,
+    /** Absent where it is, or may be, a secret. */
+    id: Schema.optionalKey(Schema.String),
+    /** The Run that made it as it is. Its record may be gone by now. */
+    changedByRunId: RunId,
+    changedAt: Timestamp,
+    /** The commit of that Run; absent once its record is gone. */
+    commit: Schema.optionalKey(Schema.String)
+  }).annotate({ identifier: "StateResource" })
+) {}
 
 /** What became of something between two StateVersions. */
 const StateChange = Schema.Literals(["added", "removed", "changed"])
 
 /** A resource that is not the same in two StateVersions. */
-export const ResourceDifference = Schema.Struct({
-  ...instance,
-  change: StateChange,
-  /** Names of attributes, for `changed`. */
-  changedAttributes: Schema.optionalKey(Schema.Array(Schema.String))
-}).annotate({ identifier: "ResourceDifference" })
-export type ResourceDifference = typeof ResourceDifference.Type
+export class ResourceDifference extends Schema.Opaque<ResourceDifference>()(
+  Schema.Struct({
+    ...instance,
+    change: StateChange,
+    /** Names of attributes, for `changed`. */
+    changedAttributes: Schema.optionalKey(Schema.Array(Schema.String))
+  }).annotate({ identifier: "ResourceDifference" })
+) {}
 
 /** An Output that is not the same in two StateVersions. */
-export const OutputDifference = Schema.Struct({ name: Schema.String, change: StateChange }).annotate({
-  identifier: "OutputDifference"
-})
-export type OutputDifference = typeof OutputDifference.Type
+export class OutputDifference extends Schema.Opaque<OutputDifference>()(
+  Schema.Struct({ name: Schema.String, change: StateChange }).annotate({
+    identifier: "OutputDifference"
+  })
+) {}
 
 /** The difference of two StateVersions of a Capsule, as far as one page shows it. */
-export const StateDifference = Schema.Struct({
-  /** Absent where nothing came before. */
-  from: Schema.optionalKey(StateVersionId),
-  to: StateVersionId,
-  /** Whether both could be compared. */
-  indexed: Schema.Boolean,
-  resources: Schema.Array(ResourceDifference),
-  outputs: Schema.Array(OutputDifference)
-}).annotate({ identifier: "StateDifference" })
-export type StateDifference = typeof StateDifference.Type
+export class StateDifference extends Schema.Opaque<StateDifference>()(
+  Schema.Struct({
+    /** Absent where nothing came before. */
+    from: Schema.optionalKey(StateVersionId),
+    to: StateVersionId,
+    /** Whether both could be compared. */
+    indexed: Schema.Boolean,
+    resources: Schema.Array(ResourceDifference),
+    outputs: Schema.Array(OutputDifference)
+  }).annotate({ identifier: "StateDifference" })
+) {}
 
 /** The Run that changed a resource and its plan. Everything but the id is absent once their records are gone. */
-export const ResourceChangeRun = Schema.Struct({
-  id: RunId,
-  type: Schema.optionalKey(RunType),
-  purpose: Schema.optionalKey(PlanPurpose),
-  trigger: Schema.optionalKey(Run.fields.trigger),
-  commit: Schema.optionalKey(Schema.String),
-  finishedAt: Schema.optionalKey(Timestamp),
-  planRunId: Schema.optionalKey(RunId),
-  /** Who asked for the plan. */
-  plannedBy: Schema.optionalKey(Schema.String),
-  plannedAt: Schema.optionalKey(Timestamp),
-  /** Absent for a plan that the service approved itself. */
-  approvedBy: Run.fields.approvedBy,
-  approvedAt: Run.fields.approvedAt
-}).annotate({ identifier: "ResourceChangeRun" })
-export type ResourceChangeRun = typeof ResourceChangeRun.Type
+export class ResourceChangeRun extends Schema.Opaque<ResourceChangeRun>()(
+  Schema.Struct({
+    id: RunId,
+    type: Schema.optionalKey(RunType),
+    purpose: Schema.optionalKey(PlanPurpose),
+    trigger: Schema.optionalKey(Run.fields.trigger),
+    commit: Schema.optionalKey(Schema.String),
+    finishedAt: Schema.optionalKey(Timestamp),
+    planRunId: Schema.optionalKey(RunId),
+    /** Who asked for the plan. */
+    plannedBy: Schema.optionalKey(Schema.String),
+    plannedAt: Schema.optionalKey(Timestamp),
+    /** Absent for a plan that the service approved itself. */
+    approvedBy: Run.fields.approvedBy,
+    approvedAt: Run.fields.approvedAt
+  }).annotate({ identifier: "ResourceChangeRun" })
+) {}
 
 /** A change of one resource, from its first to its last. */
-export const ResourceEvent = Schema.Struct({
-  change: StateChange,
-  /** The generation of the state that has it so. */
-  generation: Schema.Int,
-  at: Schema.optionalKey(Timestamp),
-  /** Names of attributes, for `changed`. */
-  changedAttributes: Schema.optionalKey(Schema.Array(Schema.String)),
-  run: ResourceChangeRun
-}).annotate({ identifier: "ResourceEvent" })
-export type ResourceEvent = typeof ResourceEvent.Type
+export class ResourceEvent extends Schema.Opaque<ResourceEvent>()(
+  Schema.Struct({
+    change: StateChange,
+    /** The generation of the state that has it so. */
+    generation: Schema.Int,
+    at: Schema.optionalKey(Timestamp),
+    /** Names of attributes, for `changed`. */
+    changedAttributes: Schema.optionalKey(Schema.Array(Schema.String)),
+    run: ResourceChangeRun
+  }).annotate({ identifier: "ResourceEvent" })
+) {}
 
 /** A difference between the real resource and the current state. */
-export const ResourceDrift = Schema.Struct({
-  /** The drift check that found it. */
-  runId: RunId,
-  at: Schema.optionalKey(Timestamp),
-  /** What the check found: `update`, `delete`. */
-  actions: Schema.Array(Schema.String),
-  changedAttributes: Schema.Array(Schema.String)
-}).annotate({ identifier: "ResourceDrift" })
-export type ResourceDrift = typeof ResourceDrift.Type
+export class ResourceDrift extends Schema.Opaque<ResourceDrift>()(
+  Schema.Struct({
+    /** The drift check that found it. */
+    runId: RunId,
+    at: Schema.optionalKey(Timestamp),
+    /** What the check found: `update`, `delete`. */
+    actions: Schema.Array(Schema.String),
+    changedAttributes: Schema.Array(Schema.String)
+  }).annotate({ identifier: "ResourceDrift" })
+) {}

@@ -9,24 +9,25 @@ export const Sha256 = Schema.String.check(
 )
 
 /** An uploaded state that waits for its install. The state itself never leaves through the API. */
-export const StateUpload = Schema.Struct({
-  id: StateUploadId,
-  workspaceId: WorkspaceId,
-  sha256: Sha256,
-  sizeBytes: Schema.Int,
-  lineage: Schema.String,
-  serial: Schema.Int,
-  /** Instances of managed resources. */
-  resourceCount: Schema.Int,
-  /** The version of the tool that wrote it; absent when the state does not say. */
-  toolVersion: Schema.optionalKey(Schema.String),
-  /** For a state from the backup of another installation. */
-  importedFrom: Schema.optionalKey(ImportedFrom),
-  createdAt: Timestamp,
-  /** Erased then, unless an install has taken it. */
-  expiresAt: Timestamp
-}).annotate({ identifier: "StateUpload" })
-export type StateUpload = typeof StateUpload.Type
+export class StateUpload extends Schema.Opaque<StateUpload>()(
+  Schema.Struct({
+    id: StateUploadId,
+    workspaceId: WorkspaceId,
+    sha256: Sha256,
+    sizeBytes: Schema.Int,
+    lineage: Schema.String,
+    serial: Schema.Int,
+    /** Instances of managed resources. */
+    resourceCount: Schema.Int,
+    /** The version of the tool that wrote it; absent when the state does not say. */
+    toolVersion: Schema.optionalKey(Schema.String),
+    /** For a state from the backup of another installation. */
+    importedFrom: Schema.optionalKey(ImportedFrom),
+    createdAt: Timestamp,
+    /** Erased then, unless an install has taken it. */
+    expiresAt: Timestamp
+  }).annotate({ identifier: "StateUpload" })
+) {}
 
 /** An address with its instance key, as the tool writes it. */
 const Address = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(1024))
@@ -37,9 +38,10 @@ const Address = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(10
  * - `sha256`: of the file that the owner meant
  * - `undeclared`: resources of the state that the module does not declare and that the owner has typed: the plan will destroy them
  */
-export const AdoptedUpload = Schema.Struct({
-  uploadId: StateUploadId,
-  sha256: Sha256,
-  undeclared: Schema.optionalKey(Schema.Array(Address).check(Schema.isMaxLength(1000)))
-})
-export type AdoptedUpload = typeof AdoptedUpload.Type
+export class AdoptedUpload extends Schema.Opaque<AdoptedUpload>()(
+  Schema.Struct({
+    uploadId: StateUploadId,
+    sha256: Sha256,
+    undeclared: Schema.optionalKey(Schema.Array(Address).check(Schema.isMaxLength(1000)))
+  })
+) {}

@@ -3,33 +3,35 @@ import { CapsuleId, LeftOverStateId, RunId, StateUploadId, StateVersionId, Works
 import { Timestamp } from "./Primitives.ts"
 
 /** One committed state. The state itself never leaves through the API. */
-export const StateVersion = Schema.Struct({
-  id: StateVersionId,
-  workspaceId: WorkspaceId,
-  capsuleId: CapsuleId,
-  generation: Schema.Int,
-  serial: Schema.Int,
-  digest: Schema.String,
-  resourceCount: Schema.Int,
-  createdByRunId: RunId,
-  createdAt: Timestamp,
-  /** Whether it was imported from an apply that did not succeed. */
-  partial: Schema.Boolean,
-  /** The left-over state that it was adopted from; absent when an apply committed it. */
-  adoptedFrom: Schema.optionalKey(LeftOverStateId),
-  /** `adopted`: it was taken over with the install of the Capsule. */
-  origin: Schema.Literals(["run", "left_over", "adopted"]),
-  /** The upload that it was taken over from. */
-  stateUploadId: Schema.optionalKey(StateUploadId)
-}).annotate({ identifier: "StateVersion" })
-export type StateVersion = typeof StateVersion.Type
+export class StateVersion extends Schema.Opaque<StateVersion>()(
+  Schema.Struct({
+    id: StateVersionId,
+    workspaceId: WorkspaceId,
+    capsuleId: CapsuleId,
+    generation: Schema.Int,
+    serial: Schema.Int,
+    digest: Schema.String,
+    resourceCount: Schema.Int,
+    createdByRunId: RunId,
+    createdAt: Timestamp,
+    /** Whether it was imported from an apply that did not succeed. */
+    partial: Schema.Boolean,
+    /** The left-over state that it was adopted from; absent when an apply committed it. */
+    adoptedFrom: Schema.optionalKey(LeftOverStateId),
+    /** `adopted`: it was taken over with the install of the Capsule. */
+    origin: Schema.Literals(["run", "left_over", "adopted"]),
+    /** The upload that it was taken over from. */
+    stateUploadId: Schema.optionalKey(StateUploadId)
+  }).annotate({ identifier: "StateVersion" })
+) {}
 
 /** A public Output; sensitive ones are absent everywhere. */
-export const Output = Schema.Struct({
-  name: Schema.String,
-  type: Schema.Json,
-  value: Schema.Json,
-  sensitive: Schema.Literal(false),
-  stateVersionId: StateVersionId
-}).annotate({ identifier: "Output" })
-export type Output = typeof Output.Type
+export class Output extends Schema.Opaque<Output>()(
+  Schema.Struct({
+    name: Schema.String,
+    type: Schema.Json,
+    value: Schema.Json,
+    sensitive: Schema.Literal(false),
+    stateVersionId: StateVersionId
+  }).annotate({ identifier: "Output" })
+) {}

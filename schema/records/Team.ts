@@ -7,14 +7,15 @@ import { Role } from "./Workspace.ts"
  * A role that the members of a team have for the Capsules of a Project and environment; each of them means every one when it is
  * absent. It only adds to the role that a member has in the Workspace.
  */
-export const TeamGrant = Schema.Struct({
-  projectId: Schema.optionalKey(ProjectId),
-  environment: Schema.optionalKey(EnvironmentName),
-  role: Role.check(
-    Schema.makeFilter((role) => role !== "owner", { expected: "viewer, member or admin: owners own the Workspace" })
-  )
-}).annotate({ identifier: "TeamGrant" })
-export type TeamGrant = typeof TeamGrant.Type
+export class TeamGrant extends Schema.Opaque<TeamGrant>()(
+  Schema.Struct({
+    projectId: Schema.optionalKey(ProjectId),
+    environment: Schema.optionalKey(EnvironmentName),
+    role: Role.check(
+      Schema.makeFilter((role) => role !== "owner", { expected: "viewer, member or admin: owners own the Workspace" })
+    )
+  }).annotate({ identifier: "TeamGrant" })
+) {}
 
 /** That a team can have. */
 export const mostGrants = 50
@@ -26,13 +27,14 @@ export const TeamName = Schema.String.check(
 )
 
 /** Members of a Workspace under one name. A team makes nobody a member of the Workspace. */
-export const Team = Schema.Struct({
-  id: TeamId,
-  workspaceId: WorkspaceId,
-  name: TeamName,
-  members: Schema.Array(Subject),
-  grants: Schema.Array(TeamGrant),
-  createdAt: Timestamp,
-  updatedAt: Timestamp
-}).annotate({ identifier: "Team" })
-export type Team = typeof Team.Type
+export class Team extends Schema.Opaque<Team>()(
+  Schema.Struct({
+    id: TeamId,
+    workspaceId: WorkspaceId,
+    name: TeamName,
+    members: Schema.Array(Subject),
+    grants: Schema.Array(TeamGrant),
+    createdAt: Timestamp,
+    updatedAt: Timestamp
+  }).annotate({ identifier: "Team" })
+) {}

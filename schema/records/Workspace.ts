@@ -19,29 +19,31 @@ export const WorkspaceHandle = Schema.String.check(
 )
 
 /** While it is set, nothing is planned or applied without a person; looks at Sources continue. */
-export const AutomationPause = Schema.Struct({
-  at: Timestamp,
-  /** Who paused. */
-  by: Schema.String,
-  reason: Schema.optionalKey(Schema.String)
-}).annotate({ identifier: "AutomationPause" })
-export type AutomationPause = typeof AutomationPause.Type
+export class AutomationPause extends Schema.Opaque<AutomationPause>()(
+  Schema.Struct({
+    at: Timestamp,
+    /** Who paused. */
+    by: Schema.String,
+    reason: Schema.optionalKey(Schema.String)
+  }).annotate({ identifier: "AutomationPause" })
+) {}
 
-export const Workspace = Schema.Struct({
-  id: WorkspaceId,
-  handle: WorkspaceHandle,
-  displayName: Schema.String,
-  type: Schema.Literals(["personal", "organization"]),
-  /** The caller's role. */
-  role: Role,
-  archivedAt: Schema.optionalKey(Timestamp),
-  /** Absent while automation runs. */
-  automationPause: Schema.optionalKey(AutomationPause),
-  driftChecks: WorkspaceDriftChecks,
-  createdAt: Timestamp,
-  updatedAt: Timestamp
-}).annotate({ identifier: "Workspace" })
-export type Workspace = typeof Workspace.Type
+export class Workspace extends Schema.Opaque<Workspace>()(
+  Schema.Struct({
+    id: WorkspaceId,
+    handle: WorkspaceHandle,
+    displayName: Schema.String,
+    type: Schema.Literals(["personal", "organization"]),
+    /** The caller's role. */
+    role: Role,
+    archivedAt: Schema.optionalKey(Timestamp),
+    /** Absent while automation runs. */
+    automationPause: Schema.optionalKey(AutomationPause),
+    driftChecks: WorkspaceDriftChecks,
+    createdAt: Timestamp,
+    updatedAt: Timestamp
+  }).annotate({ identifier: "Workspace" })
+) {}
 
 /** Only `active` gives access. `unconfirmed`: brought back by a restore, until the operator confirms it. */
 export const MemberStatus = Schema.Literals(["active", "invited", "suspended", "unconfirmed"])
@@ -51,24 +53,26 @@ export type MemberStatus = typeof MemberStatus.Type
 export const SubjectKind = Schema.Literals(["person", "automation"])
 export type SubjectKind = typeof SubjectKind.Type
 
-export const Member = Schema.Struct({
-  subject: Subject,
-  kind: SubjectKind,
-  displayName: Schema.optionalKey(Schema.String),
-  email: Schema.optionalKey(Schema.String),
-  role: Role,
-  status: MemberStatus,
-  createdAt: Timestamp,
-  updatedAt: Timestamp
-}).annotate({ identifier: "Member" })
-export type Member = typeof Member.Type
+export class Member extends Schema.Opaque<Member>()(
+  Schema.Struct({
+    subject: Subject,
+    kind: SubjectKind,
+    displayName: Schema.optionalKey(Schema.String),
+    email: Schema.optionalKey(Schema.String),
+    role: Role,
+    status: MemberStatus,
+    createdAt: Timestamp,
+    updatedAt: Timestamp
+  }).annotate({ identifier: "Member" })
+) {}
 
-export const Project = Schema.Struct({
-  id: ProjectId,
-  workspaceId: WorkspaceId,
-  name: Schema.String,
-  slug: Schema.String,
-  createdAt: Timestamp,
-  updatedAt: Timestamp
-}).annotate({ identifier: "Project" })
-export type Project = typeof Project.Type
+export class Project extends Schema.Opaque<Project>()(
+  Schema.Struct({
+    id: ProjectId,
+    workspaceId: WorkspaceId,
+    name: Schema.String,
+    slug: Schema.String,
+    createdAt: Timestamp,
+    updatedAt: Timestamp
+  }).annotate({ identifier: "Project" })
+) {}

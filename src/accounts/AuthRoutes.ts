@@ -1,62 +1,44 @@
-import { Effect, Layer, Option, Schema } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { unauthenticated } from "../../actors/credential/CredentialRefusal.ts"
 import { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
-import { AccountSession, Sessions } from "../../actors/account/Sessions.ts"
+import { Sessions } from "../../actors/account/Sessions.ts"
 import { SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { Users } from "../../actors/account/Users.ts"
-import { SetupLinkState } from "../../schema/records/AccountLink.ts"
 import { currentRequestId } from "../http/Exchange.ts"
+import { routeOf } from "../http/DeclaredRoute.ts"
 import type { HttpSettings } from "../http/HttpSettings.ts"
 import type { AttemptLimits } from "./AttemptLimits.ts"
 import type { KnownDevices } from "./KnownDevices.ts"
-import { authBody, redemptionFields, SecretText } from "./AuthBody.ts"
+import { authBody } from "./AuthBody.ts"
+import {
+  LinkRequest,
+  PasswordRequest,
+  SessionAnswer,
+  SessionList,
+  SetupLinkAnswer,
+  SetupRequest,
+  SignInApi,
+  SignInOffer,
+  SignInRequest
+} from "./declarations/SignInApi.ts"
 import { countAttempt, enterByPassword, enterBySetup, requirePasswords } from "./PasswordEntrance.ts"
-import { confirmationRoutes, confirmationRouteTable } from "./ConfirmationRoutes.ts"
-import { factorRoutes, factorRouteTable } from "./FactorRoutes.ts"
-import { invitationRoutes, invitationRouteTable } from "./InvitationRoutes.ts"
-import { plainFormRouteTable, plainForms } from "./PlainForms.ts"
-import { profileRoutes, profileRouteTable } from "./ProfileRoutes.ts"
+import { confirmationRoutes } from "./ConfirmationRoutes.ts"
+import { factorRoutes } from "./FactorRoutes.ts"
+import { invitationRoutes } from "./InvitationRoutes.ts"
+import { plainForms } from "./PlainForms.ts"
+import { profileRoutes } from "./ProfileRoutes.ts"
 import { presentedSession, refuseCrossSite, requireSameOrigin, withoutSession, withSession } from "./SessionCookie.ts"
 import { offeredWays } from "./SignInOffer.ts"
 import { commandOf, signedIn, signedInAndConfirmed, signedInResponse, signedInToChange, userAgent } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
 import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
-const setupBody = authBody(
-  Schema.Struct({
-    ...redemptionFields,
-    password: SecretText
-  }),
-  "{secret, password, email?, displayName?}"
-)
+const setupBody = authBody(SetupRequest, "{secret, password, email?, displayName?}")
+const linkBody = authBody(LinkRequest, "{secret}")
+const signInBody = authBody(SignInRequest, "{email, password, code?}")
+const passwordBody = authBody(PasswordRequest, "{newPassword}")
 
-const linkBody = authBody(Schema.Struct({ secret: SecretText }), "{secret}")
-
-const signInBody = authBody(
-  Schema.Struct({ email: Schema.String, password: SecretText, code: Schema.optionalKey(SecretText) }),
-  "{email, password, code?}"
-)
-
-const passwordBody = authBody(Schema.Struct({ newPassword: SecretText }), "{newPassword}")
-
-const SessionAnswer = Schema.Struct({
-  session: Schema.Struct({ id: Schema.String }),
-  user: Schema.Struct({
-    subject: Schema.String,
-    email: Schema.String,
-    displayName: Schema.optionalKey(Schema.String),
-    isOperator: Schema.Boolean
-  })
-})
-const SessionList = Schema.Struct({
-  sessions: Schema.Array(Schema.Struct({ ...AccountSession.fields, current: Schema.Boolean }))
-})
-const SignInOffer = Schema.Struct({
-  password: Schema.Boolean,
-  passkeys: Schema.Boolean,
-  provider: Schema.optionalKey(Schema.Struct({ name: Schema.String }))
-})
 const encodeOffer = HttpServerResponse.schemaJson(SignInOffer)
 const encodeSession = HttpServerResponse.schemaJson(SessionAnswer)
 const encodeSessions = HttpServerResponse.schemaJson(SessionList)
@@ -68,7 +50,7 @@ const offer = Effect.gen(function* () {
   return yield* Effect.orDie(encodeOffer({ password, passkeys, ...(name === undefined ? {} : { provider: { name } }) }))
 })
 
-const encodeLink = HttpServerResponse.schemaJson(Schema.Struct({ link: SetupLinkState }))
+const encodeLink = HttpServerResponse.schemaJson(SetupLinkAnswer)
 
 /** Asked when the page opens: it says what the link is for, and why one no longer works, before anybody fills in a form. */
 const inspectLink = Effect.gen(function* () {
@@ -156,25 +138,6 @@ const changePassword = Effect.gen(function* () {
   return yield* withSession(HttpServerResponse.empty({ status: 204 }), opened.secret)
 })
 
-/** The routes of signing in and out, as method and path, to distinguish a wrong method from an unknown path. */
-export const authRouteTable = [
-  ["GET", "/auth/offer"],
-  ["POST", "/auth/setup"],
-  ["POST", "/auth/setup/link"],
-  ["POST", "/auth/sign-in"],
-  ["POST", "/auth/sign-out"],
-  ["POST", "/auth/sign-out-everywhere"],
-  ["POST", "/auth/password"],
-  ["GET", "/auth/session"],
-  ["GET", "/auth/sessions"],
-  ["POST", "/auth/sessions/:sessionId/revoke"],
-  ...confirmationRouteTable,
-  ...factorRouteTable,
-  ...profileRouteTable,
-  ...plainFormRouteTable,
-  ...invitationRouteTable
-] as const
-
 const ownRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(
@@ -182,16 +145,16 @@ const ownRoutes = HttpRouter.use(
         AttemptLimits | HttpSettings | KnownDevices | PasswordSignIn | Sessions | SetupLinks | UpstreamProvider | Users
       >()
     )
-    yield* router.add("GET", "/auth/offer", provided(offer))
-    yield* router.add("POST", "/auth/setup", provided(setup))
-    yield* router.add("POST", "/auth/setup/link", provided(inspectLink))
-    yield* router.add("POST", "/auth/sign-in", provided(signIn))
-    yield* router.add("POST", "/auth/sign-out", provided(signOut))
-    yield* router.add("POST", "/auth/sign-out-everywhere", provided(signOutEverywhere))
-    yield* router.add("POST", "/auth/password", provided(changePassword))
-    yield* router.add("GET", "/auth/session", provided(readSession))
-    yield* router.add("GET", "/auth/sessions", provided(listSessions))
-    yield* router.add("POST", "/auth/sessions/:sessionId/revoke", provided(revokeSession))
+    yield* router.add(...routeOf(SignInApi.endpoints.offer), provided(offer))
+    yield* router.add(...routeOf(SignInApi.endpoints.setup), provided(setup))
+    yield* router.add(...routeOf(SignInApi.endpoints.setupLink), provided(inspectLink))
+    yield* router.add(...routeOf(SignInApi.endpoints.signIn), provided(signIn))
+    yield* router.add(...routeOf(SignInApi.endpoints.signOut), provided(signOut))
+    yield* router.add(...routeOf(SignInApi.endpoints.signOutEverywhere), provided(signOutEverywhere))
+    yield* router.add(...routeOf(SignInApi.endpoints.password), provided(changePassword))
+    yield* router.add(...routeOf(SignInApi.endpoints.session), provided(readSession))
+    yield* router.add(...routeOf(SignInApi.endpoints.sessions), provided(listSessions))
+    yield* router.add(...routeOf(SignInApi.endpoints.revokeSession), provided(revokeSession))
   })
 )
 

@@ -4,6 +4,7 @@ import { bearerPrefixes } from "../../actors/credential/BearerSecret.ts"
 import { OAuthAuthority } from "../../actors/identity/OAuthAuthority.ts"
 import { whenTraced } from "../http/WhenTraced.ts"
 import { Authenticator } from "../http/authorization/Authenticator.ts"
+import { hostPrincipal } from "../http/authorization/HostIdentity.ts"
 
 /**
  * The authenticator of the HTTP face over the accounts of this installation, and over the access tokens of its issuer where
@@ -19,7 +20,13 @@ export const authenticatorLayer = Layer.effect(
         issuer !== undefined && Redacted.value(token).startsWith(bearerPrefixes.oauthAccess)
           ? issuer.authenticate(token)
           : whenTraced("TokenAuthority.authenticate", accounts.authenticateBearer(token)),
-      session: (secret) => whenTraced("Sessions.authenticate", accounts.authenticateSession(secret))
+      session: (secret) => whenTraced("Sessions.authenticate", accounts.authenticateSession(secret)),
+      host: (identity) => {
+        const principal = hostPrincipal(identity)
+        return identity.kind === "service"
+          ? Effect.succeed(principal)
+          : Effect.as(accounts.requireOpen(identity.subject), principal)
+      }
     })
   })
 )

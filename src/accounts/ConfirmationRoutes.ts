@@ -1,15 +1,18 @@
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Confirmations } from "../../actors/account/Confirmations.ts"
 import type { Sessions } from "../../actors/account/Sessions.ts"
 import type { Principal } from "../../actors/credential/Principal.ts"
 import { isConfirmed } from "../../actors/credential/RecentConfirmation.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
+import { routeOf } from "../http/DeclaredRoute.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import type { HttpSettings } from "../http/HttpSettings.ts"
 import type { AttemptLimits } from "./AttemptLimits.ts"
-import { authBody, SecretText } from "./AuthBody.ts"
-import { BrowserAnswer, decodeAssertion } from "./PasskeyAnswer.ts"
+import { authBody } from "./AuthBody.ts"
+import { Confirmation, ConfirmationRequest, ConfirmationsApi } from "./declarations/ConfirmationsApi.ts"
+import { AssertionRequest } from "./declarations/PasskeyCeremony.ts"
+import { decodeAssertion } from "./PasskeyAnswer.ts"
 import { passkeySite } from "./PasskeySite.ts"
 import { countPasswordGuess, requirePasswords } from "./PasswordEntrance.ts"
 import { offeredWays } from "./SignInOffer.ts"
@@ -17,21 +20,10 @@ import { signedIn, signedInToChange } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
 import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
-const passwordBody = authBody(
-  Schema.Struct({ password: SecretText, code: Schema.optionalKey(SecretText) }),
-  "{password, code?}"
-)
-const passkeyBody = authBody(Schema.Struct({ response: BrowserAnswer }), "{response}, as the browser gave it")
+const passwordBody = authBody(ConfirmationRequest, "{password, code?}")
+const passkeyBody = authBody(AssertionRequest, "{response}, as the browser gave it")
 
-const encodeConfirmation = HttpServerResponse.schemaJson(
-  Schema.Struct({
-    confirmed: Schema.Boolean,
-    password: Schema.Boolean,
-    code: Schema.Boolean,
-    passkeys: Schema.Boolean,
-    provider: Schema.optionalKey(Schema.Struct({ name: Schema.String }))
-  })
-)
+const encodeConfirmation = HttpServerResponse.schemaJson(Confirmation)
 
 const sessionOf = ({ credentialId, subject }: Principal) =>
   Effect.map(currentRequestId, (requestId) => ({ subject, sessionId: credentialId, requestId }))
@@ -83,23 +75,15 @@ const byPasskey = Effect.gen(function* () {
   return done
 })
 
-/** The routes of a confirmation, as method and path, to distinguish a wrong method from an unknown path. */
-export const confirmationRouteTable = [
-  ["GET", "/auth/confirmation"],
-  ["POST", "/auth/confirmation/password"],
-  ["POST", "/auth/confirmation/passkey-options"],
-  ["POST", "/auth/confirmation/passkey"]
-] as const
-
 /** Confirms that the person of a session is still there. At the upstream provider it begins at `/auth/upstream/start?confirm=true`. */
 export const confirmationRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(
       yield* Effect.context<AttemptLimits | Confirmations | HttpSettings | Sessions | UpstreamProvider>()
     )
-    yield* router.add("GET", "/auth/confirmation", provided(read))
-    yield* router.add("POST", "/auth/confirmation/password", provided(byPassword))
-    yield* router.add("POST", "/auth/confirmation/passkey-options", provided(passkeyOptions))
-    yield* router.add("POST", "/auth/confirmation/passkey", provided(byPasskey))
+    yield* router.add(...routeOf(ConfirmationsApi.endpoints.read), provided(read))
+    yield* router.add(...routeOf(ConfirmationsApi.endpoints.byPassword), provided(byPassword))
+    yield* router.add(...routeOf(ConfirmationsApi.endpoints.passkeyOptions), provided(passkeyOptions))
+    yield* router.add(...routeOf(ConfirmationsApi.endpoints.byPasskey), provided(byPasskey))
   })
 )

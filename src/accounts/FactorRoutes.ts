@@ -1,21 +1,29 @@
-import { Effect, Option, Redacted, Schema } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { SecondFactors } from "../../actors/account/SecondFactors.ts"
 import type { Sessions } from "../../actors/account/Sessions.ts"
 import { Users } from "../../actors/account/Users.ts"
 import { notFound } from "../../schema/errors/ApiError.ts"
+import { routeOf } from "../http/DeclaredRoute.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import type { AttemptLimits } from "./AttemptLimits.ts"
-import { authBody, SecretText } from "./AuthBody.ts"
+import { authBody } from "./AuthBody.ts"
+import {
+  CodeRequest,
+  RecoveryCodes,
+  SecondFactor,
+  SecondFactorApi,
+  SecondFactorSecret
+} from "./declarations/SecondFactorApi.ts"
 import { requirePasswords } from "./PasswordEntrance.ts"
 import { commandOf, signedIn, signedInAndConfirmed } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
 
-const codeBody = authBody(Schema.Struct({ code: SecretText }), "{code}")
+const codeBody = authBody(CodeRequest, "{code}")
 
-const encodeFactor = HttpServerResponse.schemaJson(Schema.Struct({ active: Schema.Boolean, recoveryCodes: Schema.Int }))
-const encodeBegun = HttpServerResponse.schemaJson(Schema.Struct({ secret: Schema.String, uri: Schema.String }))
-const encodeCodes = HttpServerResponse.schemaJson(Schema.Struct({ recoveryCodes: Schema.Array(Schema.String) }))
+const encodeFactor = HttpServerResponse.schemaJson(SecondFactor)
+const encodeBegun = HttpServerResponse.schemaJson(SecondFactorSecret)
+const encodeCodes = HttpServerResponse.schemaJson(RecoveryCodes)
 
 const read = Effect.gen(function* () {
   const { subject } = yield* signedIn
@@ -61,23 +69,14 @@ const remove = Effect.gen(function* () {
   return HttpServerResponse.empty({ status: 204 })
 })
 
-/** The routes of the second factor, as method and path, to distinguish a wrong method from an unknown path. */
-export const factorRouteTable = [
-  ["GET", "/auth/second-factor"],
-  ["POST", "/auth/second-factor"],
-  ["DELETE", "/auth/second-factor"],
-  ["POST", "/auth/second-factor/activate"],
-  ["POST", "/auth/second-factor/recovery-codes"]
-] as const
-
 /** The second factor of the signed-in person, and its recovery codes. */
 export const factorRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(yield* Effect.context<AttemptLimits | HttpSettings | SecondFactors | Sessions | Users>())
-    yield* router.add("GET", "/auth/second-factor", provided(read))
-    yield* router.add("POST", "/auth/second-factor", provided(begin))
-    yield* router.add("DELETE", "/auth/second-factor", provided(remove))
-    yield* router.add("POST", "/auth/second-factor/activate", provided(activate))
-    yield* router.add("POST", "/auth/second-factor/recovery-codes", provided(renewCodes))
+    yield* router.add(...routeOf(SecondFactorApi.endpoints.read), provided(read))
+    yield* router.add(...routeOf(SecondFactorApi.endpoints.begin), provided(begin))
+    yield* router.add(...routeOf(SecondFactorApi.endpoints.remove), provided(remove))
+    yield* router.add(...routeOf(SecondFactorApi.endpoints.activate), provided(activate))
+    yield* router.add(...routeOf(SecondFactorApi.endpoints.renewCodes), provided(renewCodes))
   })
 )

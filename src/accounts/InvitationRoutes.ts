@@ -1,26 +1,26 @@
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { InvitedSignUp } from "../../actors/member/InvitedSignUp.ts"
-import { displayText } from "../../schema/records/Primitives.ts"
+import { routeOf } from "../http/DeclaredRoute.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import type { HttpSettings } from "../http/HttpSettings.ts"
 import { AttemptLimits } from "./AttemptLimits.ts"
-import { authBody, redemptionFields, SecretText } from "./AuthBody.ts"
+import { authBody } from "./AuthBody.ts"
+import { InvitedSignUpApi } from "./declarations/InvitedSignUpApi.ts"
+import { PasskeySetupRequest, SetupOptionsRequest } from "./declarations/PasskeysApi.ts"
+import { SetupRequest } from "./declarations/SignInApi.ts"
 import type { KnownDevices } from "./KnownDevices.ts"
-import { BrowserAnswer, decodeRegistration } from "./PasskeyAnswer.ts"
+import { decodeRegistration } from "./PasskeyAnswer.ts"
 import { passkeySite } from "./PasskeySite.ts"
 import { requirePasswords } from "./PasswordEntrance.ts"
 import { refuseCrossSite } from "./SessionCookie.ts"
 import { signedInResponse, userAgent } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
 
-const passwordBody = authBody(
-  Schema.Struct({ ...redemptionFields, password: SecretText }),
-  "{secret, password, email?, displayName?}"
-)
-const optionsBody = authBody(Schema.Struct(redemptionFields), "{secret, email?, displayName?}")
+const passwordBody = authBody(SetupRequest, "{secret, password, email?, displayName?}")
+const optionsBody = authBody(SetupOptionsRequest, "{secret, email?, displayName?}")
 const passkeyBody = authBody(
-  Schema.Struct({ ...redemptionFields, name: displayText(80), response: BrowserAnswer }),
+  PasskeySetupRequest,
   "{secret, name, response, email?, displayName?}, response as the browser gave it"
 )
 
@@ -64,19 +64,12 @@ const withPasskey = Effect.gen(function* () {
   return yield* signedInResponse(opened, 201)
 })
 
-/** The routes of a sign-up by invitation, as method and path, to distinguish a wrong method from an unknown path. */
-export const invitationRouteTable = [
-  ["POST", "/auth/invitations/sign-up"],
-  ["POST", "/auth/invitations/passkey-options"],
-  ["POST", "/auth/invitations/passkey"]
-] as const
-
 /** Creates an account with an invitation, which is accepted by that. */
 export const invitationRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(yield* Effect.context<AttemptLimits | HttpSettings | InvitedSignUp | KnownDevices>())
-    yield* router.add("POST", "/auth/invitations/sign-up", provided(withPassword))
-    yield* router.add("POST", "/auth/invitations/passkey-options", provided(passkeyOptions))
-    yield* router.add("POST", "/auth/invitations/passkey", provided(withPasskey))
+    yield* router.add(...routeOf(InvitedSignUpApi.endpoints.withPassword), provided(withPassword))
+    yield* router.add(...routeOf(InvitedSignUpApi.endpoints.passkeyOptions), provided(passkeyOptions))
+    yield* router.add(...routeOf(InvitedSignUpApi.endpoints.withPasskey), provided(withPasskey))
   })
 )

@@ -1,31 +1,29 @@
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { Passkey } from "../../actors/account/NewPasskeys.ts"
 import { Passkeys } from "../../actors/account/Passkeys.ts"
 import type { Sessions } from "../../actors/account/Sessions.ts"
-import { displayText } from "../../schema/records/Primitives.ts"
+import { routeOf } from "../http/DeclaredRoute.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import type { HttpSettings } from "../http/HttpSettings.ts"
 import type { AttemptLimits } from "./AttemptLimits.ts"
 import { authBody } from "./AuthBody.ts"
+import { AssertionRequest, RegistrationRequest } from "./declarations/PasskeyCeremony.ts"
+import { PasskeyAnswer, PasskeyList, PasskeysApi } from "./declarations/PasskeysApi.ts"
 import { countAttempt } from "./PasswordEntrance.ts"
 import { presentedSession, refuseCrossSite } from "./SessionCookie.ts"
-import { BrowserAnswer, decodeAssertion, decodeRegistration } from "./PasskeyAnswer.ts"
-import { passkeySetupRoutes, passkeySetupRouteTable } from "./PasskeySetupRoutes.ts"
+import { decodeAssertion, decodeRegistration } from "./PasskeyAnswer.ts"
+import { passkeySetupRoutes } from "./PasskeySetupRoutes.ts"
 import { passkeySite } from "./PasskeySite.ts"
 import { offeredWays } from "./SignInOffer.ts"
 import { commandOf, signedIn, signedInAndConfirmed, signedInResponse, userAgent } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
 import type { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
-const registrationBody = authBody(
-  Schema.Struct({ name: displayText(80), response: BrowserAnswer }),
-  "{name, response}, response as the browser gave it"
-)
-const assertionBody = authBody(Schema.Struct({ response: BrowserAnswer }), "{response}, as the browser gave it")
+const registrationBody = authBody(RegistrationRequest, "{name, response}, response as the browser gave it")
+const assertionBody = authBody(AssertionRequest, "{response}, as the browser gave it")
 
-const encodePasskey = HttpServerResponse.schemaJson(Schema.Struct({ passkey: Passkey }))
-const encodePasskeys = HttpServerResponse.schemaJson(Schema.Struct({ passkeys: Schema.Array(Passkey) }))
+const encodePasskey = HttpServerResponse.schemaJson(PasskeyAnswer)
+const encodePasskeys = HttpServerResponse.schemaJson(PasskeyList)
 
 const registrationOptions = Effect.gen(function* () {
   const { subject } = yield* signedInAndConfirmed
@@ -79,28 +77,17 @@ const remove = Effect.gen(function* () {
   return HttpServerResponse.empty({ status: 204 })
 })
 
-/** The routes of passkeys, as method and path, to distinguish a wrong method from an unknown path. */
-export const passkeyRouteTable = [
-  ["GET", "/auth/passkeys"],
-  ["POST", "/auth/passkeys"],
-  ["DELETE", "/auth/passkeys/:passkeyId"],
-  ["POST", "/auth/passkeys/registration-options"],
-  ["POST", "/auth/passkeys/sign-in-options"],
-  ["POST", "/auth/passkeys/sign-in"],
-  ...passkeySetupRouteTable
-] as const
-
 const ownRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(
       yield* Effect.context<AttemptLimits | HttpSettings | Passkeys | Sessions | UpstreamProvider>()
     )
-    yield* router.add("GET", "/auth/passkeys", provided(list))
-    yield* router.add("POST", "/auth/passkeys/registration-options", provided(registrationOptions))
-    yield* router.add("POST", "/auth/passkeys", provided(register))
-    yield* router.add("DELETE", "/auth/passkeys/:passkeyId", provided(remove))
-    yield* router.add("POST", "/auth/passkeys/sign-in-options", provided(signInOptions))
-    yield* router.add("POST", "/auth/passkeys/sign-in", provided(signIn))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.list), provided(list))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.registrationOptions), provided(registrationOptions))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.register), provided(register))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.remove), provided(remove))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.signInOptions), provided(signInOptions))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.signIn), provided(signIn))
   })
 )
 

@@ -1,21 +1,22 @@
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { SetupLinks } from "../../actors/account/SetupLinks.ts"
-import { displayText } from "../../schema/records/Primitives.ts"
+import { routeOf } from "../http/DeclaredRoute.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import type { HttpSettings } from "../http/HttpSettings.ts"
 import type { AttemptLimits } from "./AttemptLimits.ts"
-import { authBody, redemptionFields } from "./AuthBody.ts"
-import { BrowserAnswer, decodeRegistration } from "./PasskeyAnswer.ts"
+import { authBody } from "./AuthBody.ts"
+import { PasskeysApi, PasskeySetupRequest, SetupOptionsRequest } from "./declarations/PasskeysApi.ts"
+import { decodeRegistration } from "./PasskeyAnswer.ts"
 import { passkeySite } from "./PasskeySite.ts"
 import { countAttempt } from "./PasswordEntrance.ts"
 import { refuseCrossSite } from "./SessionCookie.ts"
 import { signedInResponse, userAgent } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
 
-const optionsBody = authBody(Schema.Struct(redemptionFields), "{secret, email?, displayName?}")
+const optionsBody = authBody(SetupOptionsRequest, "{secret, email?, displayName?}")
 const redemptionBody = authBody(
-  Schema.Struct({ ...redemptionFields, name: displayText(80), response: BrowserAnswer }),
+  PasskeySetupRequest,
   "{secret, name, response, email?, displayName?}, response as the browser gave it"
 )
 
@@ -43,17 +44,11 @@ const redeem = Effect.gen(function* () {
   return yield* signedInResponse(opened, 201)
 })
 
-/** The routes of a setup by passkey, as method and path, to distinguish a wrong method from an unknown path. */
-export const passkeySetupRouteTable = [
-  ["POST", "/auth/setup/passkey-options"],
-  ["POST", "/auth/setup/passkey"]
-] as const
-
 /** Redeems a setup link with a passkey instead of a password. */
 export const passkeySetupRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(yield* Effect.context<AttemptLimits | HttpSettings | SetupLinks>())
-    yield* router.add("POST", "/auth/setup/passkey-options", provided(options))
-    yield* router.add("POST", "/auth/setup/passkey", provided(redeem))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.setupOptions), provided(options))
+    yield* router.add(...routeOf(PasskeysApi.endpoints.setup), provided(redeem))
   })
 )

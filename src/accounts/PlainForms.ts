@@ -4,13 +4,14 @@ import type { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
 import type { Sessions } from "../../actors/account/Sessions.ts"
 import type { SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { routeOf } from "../http/DeclaredRoute.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { readBodyBytes } from "../http/RequestBody.ts"
 import type { Users } from "../../actors/account/Users.ts"
 import type { AttemptLimits } from "./AttemptLimits.ts"
 import type { KnownDevices } from "./KnownDevices.ts"
-import { redemptionFields, SecretText } from "./AuthBody.ts"
+import { EntrancePagesApi, SetupForm, SignInForm } from "./declarations/EntrancePagesApi.ts"
 import { seeOther } from "./oidc/AuthorizationResponse.ts"
 import { pageLanguage } from "./oidc/PageWords.ts"
 import { ownPath } from "./OwnPath.ts"
@@ -39,15 +40,8 @@ const form = <A, I>(schema: Schema.Codec<A, I>) =>
     )
   })
 
-const signInForm = form(
-  Schema.Struct({ email: Schema.String, password: SecretText, code: Schema.optionalKey(SecretText) })
-)
-const setupForm = form(
-  Schema.Struct({
-    ...redemptionFields,
-    password: SecretText
-  })
-)
+const signInForm = form(SignInForm)
+const setupForm = form(SetupForm)
 
 /** Where the sign-in page was to lead: only the address of the page says so. */
 const wantedPath = Effect.gen(function* () {
@@ -92,14 +86,6 @@ const onPage = Effect.fnUntraced(function* ({ message, status }: ApiError) {
   })
 })
 
-/** Both methods of these paths, to distinguish a wrong method from an unknown path; the pages themselves are the dashboard's. */
-export const plainFormRouteTable = [
-  ["GET", "/sign-in"],
-  ["POST", "/sign-in"],
-  ["GET", "/setup"],
-  ["POST", "/setup"]
-] as const
-
 /** The forms of the pages before sign-in, as sent by a browser without scripts. The answers are pages and redirects. */
 export const plainForms = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
@@ -108,7 +94,7 @@ export const plainForms = HttpRouter.use(
     >()
     const provided = <R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>) =>
       route.pipe(Effect.catch(onPage), Effect.provideContext(services))
-    yield* router.add("POST", "/sign-in", provided(signIn))
-    yield* router.add("POST", "/setup", provided(setup))
+    yield* router.add(...routeOf(EntrancePagesApi.endpoints.signIn), provided(signIn))
+    yield* router.add(...routeOf(EntrancePagesApi.endpoints.setup), provided(setup))
   })
 )

@@ -1,26 +1,35 @@
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { AccountNotice, AccountNotices } from "../../actors/account/AccountNotices.ts"
+import { AccountNotices } from "../../actors/account/AccountNotices.ts"
 import { AddressChanges } from "../../actors/account/AddressChanges.ts"
 import { Sessions } from "../../actors/account/Sessions.ts"
 import { Users } from "../../actors/account/Users.ts"
-import { AddressLinkState } from "../../schema/records/AccountLink.ts"
-import { displayText, Timestamp } from "../../schema/records/Primitives.ts"
+import { routeOf } from "../http/DeclaredRoute.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import type { HttpSettings } from "../http/HttpSettings.ts"
 import { AttemptLimits } from "./AttemptLimits.ts"
-import { authBody, SecretText } from "./AuthBody.ts"
+import { authBody } from "./AuthBody.ts"
+import {
+  AddressChange,
+  AddressMailed,
+  AddressRequest,
+  NameRequest,
+  NoticeList,
+  ProfileApi,
+  SeenRequest
+} from "./declarations/ProfileApi.ts"
+import { LinkRequest } from "./declarations/SignInApi.ts"
 import { commandOf, signedIn, signedInAndConfirmed, signedInToChange } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
 
-const nameBody = authBody(Schema.Struct({ displayName: Schema.NullOr(displayText(80)) }), "{displayName}, text or null")
-const linkBody = authBody(Schema.Struct({ secret: SecretText }), "{secret}")
-const addressBody = authBody(Schema.Struct({ email: Schema.String }), "{email}")
-const seenBody = authBody(Schema.Struct({ noticeId: Schema.String }), "{noticeId}")
+const nameBody = authBody(NameRequest, "{displayName}, text or null")
+const linkBody = authBody(LinkRequest, "{secret}")
+const addressBody = authBody(AddressRequest, "{email}")
+const seenBody = authBody(SeenRequest, "{noticeId}")
 
-const encodeNotices = HttpServerResponse.schemaJson(Schema.Struct({ notices: Schema.Array(AccountNotice) }))
-const encodeChange = HttpServerResponse.schemaJson(Schema.Struct({ change: AddressLinkState }))
-const encodeMailed = HttpServerResponse.schemaJson(Schema.Struct({ expiresAt: Timestamp }))
+const encodeNotices = HttpServerResponse.schemaJson(NoticeList)
+const encodeChange = HttpServerResponse.schemaJson(AddressChange)
+const encodeMailed = HttpServerResponse.schemaJson(AddressMailed)
 
 const done = HttpServerResponse.empty({ status: 204 })
 
@@ -79,29 +88,18 @@ const revokeOthers = Effect.gen(function* () {
   return done
 })
 
-/** The routes of the profile, as method and path, to distinguish a wrong method from an unknown path. */
-export const profileRouteTable = [
-  ["POST", "/auth/profile"],
-  ["POST", "/auth/address"],
-  ["POST", "/auth/address/inspect"],
-  ["POST", "/auth/address/link"],
-  ["GET", "/auth/notices"],
-  ["POST", "/auth/notices/seen"],
-  ["POST", "/auth/sessions/revoke-others"]
-] as const
-
 /** What a person changes about their own account, besides the ways to sign in. */
 export const profileRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(
       yield* Effect.context<AccountNotices | AddressChanges | AttemptLimits | HttpSettings | Sessions | Users>()
     )
-    yield* router.add("POST", "/auth/profile", provided(rename))
-    yield* router.add("POST", "/auth/address", provided(changeAddress))
-    yield* router.add("POST", "/auth/address/inspect", provided(inspectAddress))
-    yield* router.add("POST", "/auth/address/link", provided(mailAddressLink))
-    yield* router.add("GET", "/auth/notices", provided(listNotices))
-    yield* router.add("POST", "/auth/notices/seen", provided(seeNotices))
-    yield* router.add("POST", "/auth/sessions/revoke-others", provided(revokeOthers))
+    yield* router.add(...routeOf(ProfileApi.endpoints.rename), provided(rename))
+    yield* router.add(...routeOf(ProfileApi.endpoints.changeAddress), provided(changeAddress))
+    yield* router.add(...routeOf(ProfileApi.endpoints.inspectAddress), provided(inspectAddress))
+    yield* router.add(...routeOf(ProfileApi.endpoints.mailAddressLink), provided(mailAddressLink))
+    yield* router.add(...routeOf(ProfileApi.endpoints.notices), provided(listNotices))
+    yield* router.add(...routeOf(ProfileApi.endpoints.seeNotices), provided(seeNotices))
+    yield* router.add(...routeOf(ProfileApi.endpoints.revokeOthers), provided(revokeOthers))
   })
 )

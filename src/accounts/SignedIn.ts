@@ -1,13 +1,14 @@
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { unauthenticated } from "../../actors/credential/CredentialRefusal.ts"
 import type { Principal } from "../../actors/credential/Principal.ts"
 import { requireConfirmed } from "../../actors/credential/RecentConfirmation.ts"
-import { AccountSession, type OpenSession, Sessions } from "../../actors/account/Sessions.ts"
+import { type OpenSession, Sessions } from "../../actors/account/Sessions.ts"
 import type { CommandContext } from "../../actors/Command.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { currentRequestId, followRenewal } from "../http/Exchange.ts"
 import { AttemptLimits } from "./AttemptLimits.ts"
+import { SignedInAnswer } from "./declarations/SignInApi.ts"
 import { KnownDevices } from "./KnownDevices.ts"
 import { presentedSession, requireSameOrigin, withSession } from "./SessionCookie.ts"
 
@@ -65,7 +66,7 @@ export const withSignIn = Effect.fnUntraced(function* (
   return yield* devices.remember(yield* withSession(response, secret), subject)
 })
 
-const encodeSignedIn = HttpServerResponse.schemaJson(Schema.Struct({ subject: Schema.String, session: AccountSession }))
+const encodeSignedIn = HttpServerResponse.schemaJson(SignedInAnswer)
 
 /** The answer to a sign-in: the person, and the cookie. The secret is in the cookie alone. */
 export const signedInResponse = Effect.fnUntraced(function* (

@@ -2,7 +2,7 @@ import { Console, Layer } from "effect"
 import { CliConfig, type CliError, CliOutput, GlobalFlag } from "effect/cli"
 
 /** An invalid command line, for programs and for people: standard output is for results. */
-const tellUsage = (json: boolean, path: ReadonlyArray<string>, errors: ReadonlyArray<CliError.CliError>) => {
+const printUsage = (json: boolean, path: ReadonlyArray<string>, errors: ReadonlyArray<CliError.CliError>) => {
   const message = errors.map((error) => error.message).join("\n")
   return Console.error(
     json ? JSON.stringify({ error: { code: "usage", message } }) : `svc: ${message}\nSee \`${path.join(" ")} --help\`.`
@@ -18,7 +18,7 @@ export const presentation = (json: boolean) =>
     CliOutput.layerPresenter({
       present: (event) =>
         event._tag === "InvalidInvocation"
-          ? tellUsage(json, event.commandPath, event.errors)
+          ? printUsage(json, event.commandPath, event.errors)
           : CliOutput.defaultPresenter.present(event)
     }),
     Layer.succeed(

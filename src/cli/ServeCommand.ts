@@ -21,8 +21,8 @@ const announce = Effect.fn("announce")(function* (json: boolean) {
   const link = yield* Effect.flatMap(SetupLinks, (links) => links.issueFirst)
   const setupLink = Option.map(link, ({ secret }) => `${baseUrl}/setup#${Redacted.value(secret)}`)
   if (json) {
-    const told = { ...address, url, baseUrl, operatorUrl: operator.url, setupLink: Option.getOrNull(setupLink) }
-    return yield* Console.log(JSON.stringify(told))
+    const announced = { ...address, url, baseUrl, operatorUrl: operator.url, setupLink: Option.getOrNull(setupLink) }
+    return yield* Console.log(JSON.stringify(announced))
   }
   yield* Console.log(`svc is ready at ${baseUrl}`)
   if (Option.isSome(setupLink)) {

@@ -1,59 +1,99 @@
-import { Effect, Schedule, Schema, Stream } from "effect"
+import { Duration, Effect, Schedule, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
-import { RunEvent, RunLogEntry } from "../../schema/events/RunEvent.ts"
-import type { ClientOptions } from "./SvcClient.ts"
+import { RefusalEnvelope } from "../../schema/api/Middleware.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import type { RunLogEntry } from "../../schema/events/RunEvent.ts"
+import { DoneFrame, RunLogFrame } from "../../schema/events/RunFrame.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import type { ApiTransportShape } from "./ApiTransport.ts"
+import { UnreadableAnswer } from "./SvcError.ts"
+import { authenticated, type ClientOptions } from "./SvcClient.ts"
+
+/** An event as it travels: a later release may have kinds that this one does not know. */
+export const WireEvent = Schema.Struct({
+  seq: Schema.Int,
+  at: Timestamp,
+  kind: Schema.String,
+  data: Schema.Record(Schema.String, Schema.Json)
+})
+export type WireEvent = typeof WireEvent.Type
 
 const EventMessage = Schema.fromJsonString(
-  Schema.Union([Schema.Struct({ events: Schema.Array(RunEvent) }), Schema.Struct({ done: Schema.Literal(true) })])
+  Schema.Union([Schema.Struct({ events: Schema.Array(WireEvent) }), DoneFrame])
 )
-const LogMessage = Schema.fromJsonString(
-  Schema.Union([Schema.Struct({ entries: Schema.Array(RunLogEntry) }), Schema.Struct({ done: Schema.Literal(true) })])
-)
+const LogMessage = Schema.fromJsonString(RunLogFrame)
 
 /** The server ended the stream before the Run ended; it is resumed where it stopped. */
 class StreamCut extends Schema.TaggedError<StreamCut>()("StreamCut", {}) {}
 
+const isOverload = (status: number): boolean => status === 429 || status >= 500
+
 /** Whether a retry may help: nothing was refused, but the connection or the server failed. */
-const isTransient = (error: unknown): boolean => {
+const isTransient = (error: unknown, returns: boolean): boolean => {
   if (error instanceof StreamCut) return true
-  if (!HttpClientError.isHttpClientError(error)) return false
-  const status = error.response?.status
-  return status === undefined || status === 429 || status >= 500
+  if (error instanceof ApiError) return error.status === 429 || (returns && isOverload(error.status))
+  if (!returns || !HttpClientError.isHttpClientError(error)) return false
+  return error.response === undefined || isOverload(error.response.status)
 }
 
-const reconnect = Schedule.spaced("1 second").pipe(Schedule.while(({ input }) => isTransient(input)))
+const firstWait = "250 millis"
+const longestWait = Duration.seconds(10)
+
+/** Waits longer from failure to failure, and as long as the server asks for. Begins anew once an item has arrived. */
+const reconnecting = (returns: boolean) =>
+  Schedule.exponential(firstWait).pipe(
+    Schedule.while(({ input }: Schedule.InputMetadata<unknown>) => isTransient(input, returns)),
+    Schedule.modifyDelay(({ duration, input }) => {
+      const asked = input instanceof ApiError ? input.retryAfter : undefined
+      return Effect.succeed(asked === undefined ? Duration.min(duration, longestWait) : Duration.seconds(asked))
+    })
+  )
 
 const decodeEventMessage = Schema.decodeEffect(EventMessage)
 const decodeLogMessage = Schema.decodeEffect(LogMessage)
+const decodeRefusal = HttpClientResponse.schemaBodyJson(RefusalEnvelope)
+
+/** A refusal says why in its envelope, and in a header when to come back. */
+const accepted = (response: HttpClientResponse.HttpClientResponse) => {
+  if (response.status >= 200 && response.status < 300) return Effect.succeed(response)
+  const asked = Number(response.headers["retry-after"] ?? Number.NaN)
+  return Effect.matchEffect(decodeRefusal(response), {
+    onFailure: () => HttpClientResponse.filterStatusOk(response),
+    onSuccess: (error) =>
+      Effect.fail(
+        Number.isSafeInteger(asked) && asked >= 0
+          ? new ApiError({ code: error.code, message: error.message, retryAfter: asked })
+          : error
+      )
+  })
+}
 
 interface Message<A> {
   readonly items: ReadonlyArray<A>
   readonly done: boolean
 }
 
-const follow = <A extends { readonly seq: number }, E>(
-  options: ClientOptions,
+const follow = <A extends { readonly seq: number }>(
+  { baseUrl, client, returns }: ApiTransportShape,
   path: string,
   after: number,
-  decode: (text: string) => Effect.Effect<Message<A>, E>
+  decode: (text: string) => Effect.Effect<Message<A>, Schema.SchemaError>
 ) =>
   Stream.suspend(() => {
     let last = after
     const once = Stream.unwrap(
       Effect.gen(function* () {
-        const client = yield* HttpClient.HttpClient
-        const request = HttpClientRequest.get(`${options.baseUrl}${path}`).pipe(
-          HttpClientRequest.setHeaders({ accept: "text/event-stream", "last-event-id": String(last) }),
-          options.token === undefined ? (same) => same : HttpClientRequest.bearerToken(options.token)
+        const request = HttpClientRequest.get(`${baseUrl}${path}`).pipe(
+          HttpClientRequest.setHeaders({ accept: "text/event-stream", "last-event-id": String(last) })
         )
-        const response = yield* Effect.flatMap(client.execute(request), HttpClientResponse.filterStatusOk)
+        const response = yield* Effect.flatMap(client.execute(request), accepted)
         return response.stream
       })
     ).pipe(
       Stream.decodeText,
       Stream.pipeThroughChannel(Sse.decode()),
-      Stream.mapEffect((event) => decode(event.data)),
+      Stream.mapEffect((event) => Effect.mapError(decode(event.data), ({ issue }) => new UnreadableAnswer(issue))),
       Stream.concat(Stream.fail(new StreamCut())),
       Stream.takeUntil(({ done }) => done),
       Stream.flatMap(({ items }) => Stream.fromIterable(items)),
@@ -63,21 +103,38 @@ const follow = <A extends { readonly seq: number }, E>(
         })
       )
     )
-    return Stream.retry(once, reconnect)
+    return Stream.retry(once, reconnecting(returns))
   })
 
-/** The events of a Run after `after`, until it is final. Cut connections are resumed without gap or duplicate. */
-export const followEvents = (options: ClientOptions, runId: string, after = 0) =>
-  follow(options, `/api/v1/runs/${runId}/events`, after, (text) =>
+const nothingMore = { items: [], done: true }
+
+/** The events of a Run after `after`, until it is final. */
+export const eventsOver = (transport: ApiTransportShape, runId: string, after: number) =>
+  follow<WireEvent>(transport, `/api/v1/runs/${encodeURIComponent(runId)}/events`, after, (text) =>
     Effect.map(decodeEventMessage(text), (message) =>
-      "events" in message ? { items: message.events, done: false } : { items: [], done: true }
+      "events" in message ? { items: message.events, done: false } : nothingMore
     )
   )
 
 /** The log lines of a Run after `after`, until it stops executing. */
-export const followLogs = (options: ClientOptions, runId: string, after = 0) =>
-  follow(options, `/api/v1/runs/${runId}/logs`, after, (text) =>
+export const logsOver = (transport: ApiTransportShape, runId: string, after: number) =>
+  follow<RunLogEntry>(transport, `/api/v1/runs/${encodeURIComponent(runId)}/logs`, after, (text) =>
     Effect.map(decodeLogMessage(text), (message) =>
-      "entries" in message ? { items: message.entries, done: false } : { items: [], done: true }
+      "entries" in message ? { items: message.entries, done: false } : nothingMore
     )
   )
+
+const transportOf = (options: ClientOptions) =>
+  Effect.map(HttpClient.HttpClient, (client) => ({
+    baseUrl: options.baseUrl,
+    client: authenticated(options)(client),
+    returns: true
+  }))
+
+/** The events of a Run after `after`, until it is final. Cut connections are resumed without gap or duplicate. */
+export const followEvents = (options: ClientOptions, runId: string, after = 0) =>
+  Stream.unwrap(Effect.map(transportOf(options), (transport) => eventsOver(transport, runId, after)))
+
+/** The log lines of a Run after `after`, until it stops executing. */
+export const followLogs = (options: ClientOptions, runId: string, after = 0) =>
+  Stream.unwrap(Effect.map(transportOf(options), (transport) => logsOver(transport, runId, after)))

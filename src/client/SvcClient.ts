@@ -1,12 +1,14 @@
-import { Context, type Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { sessionHeader } from "../../schema/api/SessionHeader.ts"
 import { SvcApi } from "../../schema/api/SvcApi.ts"
+import { ApiTransport, withoutTrailingSlash } from "./ApiTransport.ts"
 import { repeatedWhereSafe } from "./SafeRepeat.ts"
+import { UnreadableAnswer } from "./SvcError.ts"
 
 export interface ClientOptions {
-  /** Origin of the server, e.g. `https://svc.example.com`. */
+  /** Origin of the server, e.g. `https://svc.example.com`, or the address under which a host mounts the API. */
   readonly baseUrl: string
   /** A personal access token; a browser on the server's own origin needs none, its session cookie does. */
   readonly token?: Redacted.Redacted | undefined
@@ -16,27 +18,48 @@ export interface ClientOptions {
   readonly retries?: boolean | undefined
 }
 
-const transformed =
-  ({ retries, session, token }: ClientOptions) =>
+/** One method per route, by group. A named type, so that declarations and hovers stay short. */
+export interface SvcClientShape extends HttpApiClient.ForApi<typeof SvcApi> {}
+
+/** Presents the credential of the options with every request. */
+export const authenticated =
+  ({ session, token }: ClientOptions) =>
   (client: HttpClient.HttpClient): HttpClient.HttpClient => {
-    const repeated = retries === true ? repeatedWhereSafe(client) : client
-    if (token !== undefined) return HttpClient.mapRequest(repeated, HttpClientRequest.bearerToken(token))
-    if (session === undefined) return repeated
-    return HttpClient.mapRequest(repeated, HttpClientRequest.setHeader(sessionHeader, Redacted.value(session)))
+    if (token !== undefined) return HttpClient.mapRequest(client, HttpClientRequest.bearerToken(token))
+    if (session === undefined) return client
+    return HttpClient.mapRequest(client, HttpClientRequest.setHeader(sessionHeader, Redacted.value(session)))
   }
+
+const overClient = (baseUrl: string, httpClient: HttpClient.HttpClient): Effect.Effect<SvcClientShape> =>
+  HttpApiClient.makeWith(SvcApi, {
+    baseUrl,
+    httpClient,
+    transformResponse: Effect.mapError((error) =>
+      Schema.isSchemaError(error) ? new UnreadableAnswer(error.issue) : error
+    )
+  })
 
 /**
  * Creates the typed client of the API: one method per route, by group. Methods fail with `ApiError` for the server's refusals,
  * and with client errors for requests that never arrived.
  */
-export const makeClient = (options: ClientOptions) =>
-  HttpApiClient.make(SvcApi, { baseUrl: options.baseUrl, transformClient: transformed(options) })
+export const makeClient = (options: ClientOptions): Effect.Effect<SvcClientShape, never, HttpClient.HttpClient> =>
+  Effect.flatMap(HttpClient.HttpClient, (client) =>
+    overClient(
+      withoutTrailingSlash(options.baseUrl),
+      authenticated(options)(options.retries === true ? repeatedWhereSafe(client) : client)
+    )
+  )
 
 /** The typed client as a service. */
-export class SvcClient extends Context.Service<SvcClient, Effect.Success<ReturnType<typeof makeClient>>>()(
-  "svc/client/SvcClient"
-) {
+export class SvcClient extends Context.Service<SvcClient, SvcClientShape>()("svc/client/SvcClient") {
   /** Over the platform's `fetch`: browsers, Bun and Node. */
-  static readonly layer = (options: ClientOptions) =>
+  static readonly layer = (options: ClientOptions): Layer.Layer<SvcClient> =>
     Layer.effect(SvcClient, makeClient(options)).pipe(Layer.provide(FetchHttpClient.layer))
+
+  /** In the name of the program's `Actor`. */
+  static readonly overTransport: Layer.Layer<SvcClient, never, ApiTransport> = Layer.effect(
+    SvcClient,
+    Effect.flatMap(ApiTransport, ({ baseUrl, client }) => overClient(baseUrl, client))
+  )
 }

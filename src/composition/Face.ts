@@ -11,7 +11,7 @@ import { tokenHandlers } from "../http/handlers/TokenHandlers.ts"
 import { UpstreamProvider } from "../accounts/upstream/UpstreamProvider.ts"
 import { workspaceHandlers } from "../http/handlers/WorkspaceHandlers.ts"
 import { apiMiddleware } from "../http/ApiRoutes.ts"
-import { makeWebHandler } from "../http/HttpApplication.ts"
+import { HttpFace, makeWebHandler } from "../http/HttpApplication.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import { HttpSettings, implementedFeatures } from "../http/HttpSettings.ts"
 import { type Settings, upstreamProvider } from "../settings/Settings.ts"
@@ -31,16 +31,20 @@ const httpSettings = (settings: Settings) =>
       displayName: settings.name,
       features: { ...implementedFeatures, oauth_helpers: helpers.length > 0 },
       auth: { oidc: upstreamProvider(settings) !== undefined, password: settings.passwordSignIn === "on" },
-      oidcClientId: settings.oidcClientId
+      oidcClientId: settings.oidcClientId,
+      corsOrigins: settings.corsOrigins,
+      familiesOff: settings.familiesOff
     }))
   )
 
 /** Mounts the routes on the listener: from here on it serves. */
-const mounted = Layer.effectDiscard(
+const mounted = Layer.effect(
+  HttpFace,
   Effect.gen(function* () {
     const listener = yield* HttpListener
     const handler = yield* makeWebHandler
     yield* listener.mount(handler)
+    return { handler }
   })
 )
 

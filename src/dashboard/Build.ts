@@ -2,10 +2,12 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { brotliCompress, constants, gzip } from "node:zlib"
 import { promisify } from "node:util"
+import type { BunPlugin } from "bun"
 import { Effect, Schema } from "effect"
 import { appPages } from "./AppPages.ts"
 import { type Asset, type AssetSet, assetPrefix } from "./Assets.ts"
 import { entrancePages, pageHtml } from "./Pages.tsx"
+import { readTypefaces, typefacesApart } from "./Typefaces.ts"
 
 /** The dashboard's sources could not be bundled: they are missing, or they hold an error. */
 export class DashboardBuildError extends Schema.TaggedError<DashboardBuildError>()("DashboardBuildError", {
@@ -15,7 +17,7 @@ export class DashboardBuildError extends Schema.TaggedError<DashboardBuildError>
 /** What is bundled. The scripts block the first paint or run in a worker, and cannot import anything from another file. */
 export const dashboardEntries = {
   pages: ["app/Main.tsx", "entrance/Entrance.tsx", "styles/Dashboard.css"],
-  scripts: ["entrance/Boot.ts", "app/Start.ts", "value-difference/DifferenceWorker.ts"]
+  scripts: ["entrance/Boot.ts", "app/Start.ts", "value-difference/DifferenceWorker.ts", "readme/ReadmeWorker.ts"]
 } as const
 
 const folder = dirname(fileURLToPath(import.meta.url))
@@ -24,6 +26,7 @@ const contentTypes: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
   svg: "image/svg+xml",
+  woff2: "font/woff2",
   html: "text/html; charset=utf-8"
 }
 
@@ -36,6 +39,9 @@ const compressGzip = promisify(gzip)
 /** `best` is for a release: it takes seconds. `fast` is for a start from a source checkout. */
 export type Effort = "best" | "fast"
 
+/** Formats that are compressed by themselves. */
+const isCompressed = (path: string): boolean => path.endsWith(".woff2")
+
 const asset = Effect.fn("Build.asset")(function* (
   path: string,
   bytes: Uint8Array<ArrayBuffer>,
@@ -44,25 +50,29 @@ const asset = Effect.fn("Build.asset")(function* (
 ) {
   const quality = effort === "best" ? 11 : 4
   const digest = yield* Effect.promise(() => crypto.subtle.digest("SHA-256", bytes))
+  const made: Asset = {
+    path,
+    contentType: contentType(path),
+    sha256: Buffer.from(digest).toString("hex"),
+    immutable,
+    identity: bytes
+  }
+  if (isCompressed(path)) return made
   const brotli = yield* Effect.promise(() =>
     compressBrotli(bytes, {
       params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength }
     })
   )
   const gzipped = yield* Effect.promise(() => compressGzip(bytes, { level: effort === "best" ? 9 : 5 }))
-  const made: Asset = {
-    path,
-    contentType: contentType(path),
-    sha256: Buffer.from(digest).toString("hex"),
-    immutable,
-    identity: bytes,
-    br: new Uint8Array(brotli),
-    gzip: new Uint8Array(gzipped)
-  }
-  return made
+  const compressed: Asset = { ...made, br: new Uint8Array(brotli), gzip: new Uint8Array(gzipped) }
+  return compressed
 })
 
-const run = Effect.fn("Build.run")(function* (entries: ReadonlyArray<string>, splitting: boolean) {
+const run = Effect.fn("Build.run")(function* (
+  entries: ReadonlyArray<string>,
+  splitting: boolean,
+  plugins: ReadonlyArray<BunPlugin> = []
+) {
   const built = yield* Effect.tryPromise({
     try: () =>
       Bun.build({
@@ -72,6 +82,7 @@ const run = Effect.fn("Build.run")(function* (entries: ReadonlyArray<string>, sp
         minify: true,
         splitting,
         metafile: true,
+        plugins: [...plugins],
         publicPath: assetPrefix,
         naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
         define: { "process.env.NODE_ENV": '"production"' }
@@ -111,7 +122,14 @@ const entryOf = (built: Bun.BuildOutput, suffix: string): string | undefined =>
  * of bytes, so it is served alike from memory, from `dist/dashboard` and from a compiled binary.
  */
 export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effort: Effort) {
-  const [built, booted] = yield* Effect.all([run(dashboardEntries.pages, true), run(dashboardEntries.scripts, false)])
+  const typefaces = yield* Effect.tryPromise({
+    try: readTypefaces,
+    catch: (cause) => new DashboardBuildError({ message: `A typeface of the dashboard is missing: ${String(cause)}` })
+  })
+  const [built, booted] = yield* Effect.all([
+    run(dashboardEntries.pages, true, [typefacesApart(typefaces)]),
+    run(dashboardEntries.scripts, false)
+  ])
   const bundled = yield* Effect.forEach(
     [...built.outputs, ...booted.outputs],
     (output) =>
@@ -127,14 +145,17 @@ export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effor
     catch: () => new DashboardBuildError({ message: "The dashboard's icon is missing." })
   })
   const icon = `${assetPrefix}Icon-${Bun.hash(drawn).toString(36)}.svg`
-  const files = [...bundled, yield* asset(icon, new Uint8Array(drawn), true, effort)]
+  const faces = yield* Effect.forEach(typefaces, ({ bytes, path }) => asset(path, bytes, true, effort))
+  const files = [...bundled, ...faces, yield* asset(icon, new Uint8Array(drawn), true, effort)]
   const url = (name: RegExp) => files.find((file) => name.test(file.path))?.path
   const app = entryOf(built, "app/Main.tsx")
   const entrance = entryOf(built, "entrance/Entrance.tsx")
   const style = url(/\/Dashboard-[^/]+\.css$/)
   const boot = url(/\/Boot-[^/]+\.js$/)
   const start = url(/\/Start-[^/]+\.js$/)
+  const font = typefaces[0]?.path
   const differenceWorker = url(/\/DifferenceWorker-[^/]+\.js$/)
+  const readmeWorker = url(/\/ReadmeWorker-[^/]+\.js$/)
   const incomplete = (what: string) => new DashboardBuildError({ message: `The dashboard's bundle lacks ${what}.` })
   if (
     app === undefined ||
@@ -142,9 +163,11 @@ export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effor
     style === undefined ||
     boot === undefined ||
     start === undefined ||
-    differenceWorker === undefined
+    font === undefined ||
+    differenceWorker === undefined ||
+    readmeWorker === undefined
   ) {
-    return yield* incomplete("an entry: app, entrance, a blocking script, the worker or the style sheet")
+    return yield* incomplete("an entry: app, entrance, a blocking script, a worker, the typeface or the style sheet")
   }
   const partsOf = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
     const initial = new Set(staticClosure(built, app))
@@ -165,7 +188,9 @@ export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effor
         ...parts,
         style,
         icon,
+        font,
         differenceWorker,
+        readmeWorker,
         scripts: addressed(staticClosure(built, entry)),
         parts: addressed(on)
       })

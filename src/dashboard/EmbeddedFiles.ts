@@ -4,8 +4,8 @@ import type { Asset, AssetSet } from "./Assets.ts"
 /** One file of the dashboard inside a compiled binary: its description, and where each encoding is. */
 export interface EmbeddedFile extends Omit<Asset, "identity" | "br" | "gzip"> {
   readonly identity: string
-  readonly br: string
-  readonly gzip: string
+  readonly br?: string
+  readonly gzip?: string
 }
 
 /** The files that `scripts/build.ts` put into this binary; none in a source checkout. */
@@ -25,8 +25,21 @@ export const readEmbeddedDashboard = Effect.fn("EmbeddedFiles.read")(function* (
     files,
     (file) =>
       Effect.map(
-        Effect.all({ identity: bytes(file.identity), br: bytes(file.br), gzip: bytes(file.gzip) }, { concurrency: 3 }),
-        (contents): Asset => ({ ...file, ...contents })
+        Effect.all(
+          {
+            identity: bytes(file.identity),
+            ...(file.br === undefined ? {} : { br: bytes(file.br) }),
+            ...(file.gzip === undefined ? {} : { gzip: bytes(file.gzip) })
+          },
+          { concurrency: 3 }
+        ),
+        (contents): Asset => ({
+          path: file.path,
+          contentType: file.contentType,
+          sha256: file.sha256,
+          immutable: file.immutable,
+          ...contents
+        })
       ),
     { concurrency: 4 }
   )

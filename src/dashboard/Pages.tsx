@@ -19,8 +19,12 @@ interface PageParts {
   readonly style: string
   readonly boot: string
   readonly icon: string
+  /** The typeface of most words; the other one waits until something is set in it. */
+  readonly font: string
   /** The script of the worker that compares long values. */
   readonly differenceWorker: string
+  /** The script of the worker that reads Markdown. */
+  readonly readmeWorker: string
   /** The entry last, after its imports. */
   readonly scripts: ReadonlyArray<string>
   /** The on-demand parts of the screen at the page's address, fetched along with the entry. */
@@ -45,7 +49,9 @@ export const pageHtml = ({
   style,
   boot,
   icon,
+  font,
   differenceWorker,
+  readmeWorker,
   scripts,
   parts
 }: PageParts): string => {
@@ -59,6 +65,7 @@ export const pageHtml = ({
         <meta name="referrer" content="same-origin" />
         <title>{titles(page, language)}</title>
         <link rel="icon" type="image/svg+xml" href={icon} />
+        <link rel="preload" as="font" type="font/woff2" href={font} crossOrigin="anonymous" />
         <link rel="stylesheet" href={style} />
         {[...scripts.slice(0, -1), ...parts].map((script) => (
           <link key={script} rel="modulepreload" href={script} />
@@ -66,7 +73,12 @@ export const pageHtml = ({
         <script type="module" src={entry} />
       </head>
       <body>
-        <div id="root" data-page={page} data-difference-worker={page === "app" ? differenceWorker : undefined}>
+        <div
+          id="root"
+          data-page={page}
+          data-difference-worker={page === "app" ? differenceWorker : undefined}
+          data-readme-worker={page === "app" ? readmeWorker : undefined}
+        >
           <FixedLanguage value={language}>{content(page)}</FixedLanguage>
         </div>
         {page === "app" ? (

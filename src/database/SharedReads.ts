@@ -1,8 +1,8 @@
 import type { DatabaseSync } from "node:sqlite"
-import { Effect, Exit, Result } from "effect"
+import { Clock, Effect, Exit, Result } from "effect"
 import { hasProperty } from "effect/Predicate"
 import type { Commits } from "../../actors/database/Commits.ts"
-import type { ReadMemoryShape } from "../../actors/database/ReadMemory.ts"
+import type { ReadMemoryShape, Remembering } from "../../actors/database/ReadMemory.ts"
 import type { ReadSnapshotShape } from "../../actors/database/ReadSnapshot.ts"
 
 // Of each kind: more than the credentials in use at a time, and nothing beside what one commit forgets.
@@ -10,6 +10,12 @@ const maxRemembered = 4096
 
 // Of everything that is weighed together.
 const maxBytes = 32 * 1024 * 1024
+
+interface Remembered<A> {
+  readonly found: Exit.Exit<A>
+  readonly weight: number
+  readonly until: number
+}
 
 /**
  * The read transaction of a connection that only reads. Locking the file costs more than most reads, so the reads of one turn
@@ -87,9 +93,9 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
 
   const untilCommit: ReadMemoryShape["untilCommit"] = <A, E, R>(
     find: (key: string) => Effect.Effect<A, E, R>,
-    weigh?: (found: A) => number | undefined
+    { until, weigh }: Remembering<A> = {}
   ) => {
-    const remembered = new Map<string, Exit.Exit<A>>()
+    const remembered = new Map<string, Remembered<A>>()
     forget.push(() => remembered.clear())
     const findAnew = (key: string) => {
       const since = epoch
@@ -97,19 +103,24 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
         // Read from this state or from a newer one that was not looked at yet; the next look forgets it in that case.
         if (since === epoch && found !== undefined) {
           const weight = weigh === undefined ? 0 : weigh(found)
+          bytes -= remembered.get(key)?.weight ?? 0
+          remembered.delete(key)
           if (weight === undefined || bytes + weight > maxBytes) return found
           if (remembered.size >= maxRemembered) remembered.clear()
-          remembered.set(key, Exit.succeed(found))
+          remembered.set(key, { found: Exit.succeed(found), weight, until: until?.(found) ?? Number.POSITIVE_INFINITY })
           bytes += weight
         }
         return found
       })
     }
     return (key) =>
-      Effect.suspend((): Effect.Effect<A, E, R> => {
+      Effect.withFiber((fiber): Effect.Effect<A, E, R> => {
         // What is wrong with the database is the read's to report.
         const isTrue = Result.isSuccess(Result.try(hold))
-        return (isTrue ? remembered.get(key) : undefined) ?? findAnew(key)
+        const known = isTrue ? remembered.get(key) : undefined
+        if (known === undefined) return findAnew(key)
+        const isOver = until !== undefined && fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() >= known.until
+        return isOver ? findAnew(key) : known.found
       })
   }
 

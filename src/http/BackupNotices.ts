@@ -5,7 +5,7 @@ import { ScheduledBackups } from "../backup/ScheduledBackups.ts"
 /** What operators should know about backups, asked at each visit. */
 export const BackupNotices = Context.Reference<{
   readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>>
-  /** `undefined` where none are scheduled. */
+  /** `undefined` when no backups are scheduled. */
   readonly serverBackups: Effect.Effect<ServerBackups | undefined>
 }>("svc/http/BackupNotices", {
   defaultValue: () => ({ notices: Effect.succeed([]), serverBackups: Effect.succeed(undefined) })

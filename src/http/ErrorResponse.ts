@@ -56,13 +56,13 @@ const defectOf = (cause: Cause.Cause<unknown>) => {
 export const failureResponse = <E>(
   cause: Cause.Cause<E>,
   requestId: string,
-  told: (error: ApiError, requestId: string) => HttpServerResponse.HttpServerResponse = errorResponse
+  respond: (error: ApiError, requestId: string) => HttpServerResponse.HttpServerResponse = errorResponse
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never> => {
   for (const reason of cause.reasons) {
     const failure = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
     if (HttpServerResponse.isHttpServerResponse(failure)) return Effect.succeed(failure)
     const error = expected(failure)
-    if (error !== undefined) return Effect.succeed(told(error, requestId))
+    if (error !== undefined) return Effect.succeed(respond(error, requestId))
   }
   if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
   const error = defectOf(cause)
@@ -70,5 +70,5 @@ export const failureResponse = <E>(
     error.code === "storage_full"
       ? Effect.logError("A request found no room on the disk")
       : Effect.logError("A request failed unexpectedly", cause)
-  return Effect.as(Effect.annotateLogs(logged, { requestId }), told(error, requestId))
+  return Effect.as(Effect.annotateLogs(logged, { requestId }), respond(error, requestId))
 }

@@ -7,25 +7,16 @@ import { readInstallation } from "../database/Installation.ts"
 import { StorageSpace } from "../database/StorageSpace.ts"
 import { Draining } from "../streams/Draining.ts"
 import { SqlClient } from "effect/sql"
+import { routeOf } from "./DeclaredRoute.ts"
+import { HealthApi, type UnreadyReason } from "./HealthApi.ts"
 
-/**
- * Whether the service accepts work, or why not. `restore_review`: it does, but records brought back by a restore have
- * no effect until an operator confirms them.
- */
-export type Readiness =
-  | "ready"
-  | "restore_review"
-  | "starting"
-  | "draining"
-  | "database"
-  | "database_missing"
-  | "database_replaced"
-  | "storage_full"
+/** Whether the service accepts work, or why not. */
+export type Readiness = "ready" | "restore_review" | typeof UnreadyReason.Type
 
 const alive = HttpServerResponse.jsonUnsafe({ status: "ok" })
 const unconfirmed = HttpServerResponse.jsonUnsafe({ status: "ok", notice: "restore_review" })
 
-const notReady = (reason: Readiness) =>
+const notReady = (reason: typeof UnreadyReason.Type) =>
   HttpServerResponse.jsonUnsafe({ status: "unavailable", reason }, { status: 503, headers: { "retry-after": "1" } })
 
 const answerOf = (state: Readiness) =>
@@ -35,8 +26,8 @@ const answerOf = (state: Readiness) =>
 export const healthRoutes = (readiness: Effect.Effect<Readiness>) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
-      yield* router.add("GET", "/healthz", alive)
-      yield* router.add("GET", "/readyz", Effect.map(readiness, answerOf))
+      yield* router.add(...routeOf(HealthApi.endpoints.alive), alive)
+      yield* router.add(...routeOf(HealthApi.endpoints.ready), Effect.map(readiness, answerOf))
     })
   )
 
@@ -55,7 +46,7 @@ export const readiness = Effect.gen(function* () {
   const storage = yield* StorageSpace
   const installation = Effect.provideService(readInstallation, SqlClient.SqlClient, sql)
   const opened = yield* Effect.option(installation)
-  let told: Readiness = "ready"
+  let lastReported: Readiness = "ready"
 
   const look = Effect.gen(function* () {
     const file = yield* presence.look
@@ -70,8 +61,8 @@ export const readiness = Effect.gen(function* () {
   return Effect.suspend((): Effect.Effect<Readiness> => {
     if (draining.begun()) return Effect.succeed("draining")
     return Effect.tap(look, (state) => {
-      if (state === told) return Effect.void
-      told = state
+      if (state === lastReported) return Effect.void
+      lastReported = state
       if (state === "storage_full") {
         return Effect.logError(
           "The disk of the data folder is full: writes are refused until there is room. Nothing has to be restarted."

@@ -19,7 +19,11 @@ import { routerConfig } from "./UnknownRoutes.ts"
 /** The whole HTTP face as a function from request to response, independent of the server. */
 export type WebHandler = (request: Request, context?: Context.Context<never>) => Promise<Response>
 
-const routes = Layer.mergeAll(
+/** The handler that is mounted, for callers in the process itself. */
+export class HttpFace extends Context.Service<HttpFace, { readonly handler: WebHandler }>()("svc/http/HttpFace") {}
+
+/** Every route of a server. */
+export const serverRoutes = Layer.mergeAll(
   apiRoutes,
   authRoutes,
   passkeyRoutes,
@@ -36,7 +40,7 @@ const routes = Layer.mergeAll(
   perimeter
 ).pipe(Layer.provide(apiMiddleware), Layer.provide(HttpServer.layerServices))
 
-type Needs = Layer.Services<typeof routes>
+type Needs = Layer.Services<typeof serverRoutes>
 type Marker = HttpRouter.Request<"Requires" | "Error" | "GlobalRequires" | "GlobalError", unknown>
 
 /** Every service that the routes and the requests on them need. */
@@ -64,7 +68,7 @@ const secretParameters: ReadonlyArray<string> = [
 /** Builds the routes once, for as long as the caller's Scope lasts. */
 export const makeWebHandler = Effect.gen(function* () {
   const services = yield* Effect.context<HttpServices>()
-  const application = Layer.provideMerge(routes, Layer.succeedContext(services))
+  const application = Layer.provideMerge(serverRoutes, Layer.succeedContext(services))
   const answer = yield* HttpRouter.toHttpEffect(application).pipe(
     Effect.provideService(HttpRouter.RouterConfig, routerConfig)
   )

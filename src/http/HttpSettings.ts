@@ -1,4 +1,5 @@
 import { Context } from "effect"
+import type { OptionalFamily } from "../../schema/api/Extensions.ts"
 import type { Discovery } from "../../schema/records/Discovery.ts"
 
 /** What the HTTP face knows about its own deployment; never taken from a request. */
@@ -12,6 +13,10 @@ export class HttpSettings extends Context.Service<
     readonly features: Discovery["features"]
     readonly auth: Discovery["auth"]
     readonly oidcClientId?: string | undefined
+    /** Families of endpoints beyond the specification that are off. */
+    readonly familiesOff?: ReadonlyArray<OptionalFamily> | undefined
+    /** Origins whose pages may call the API with a bearer token. */
+    readonly corsOrigins?: ReadonlyArray<string> | undefined
   }
 >()("svc/http/HttpSettings") {}
 

@@ -1,18 +1,9 @@
-import { Context, Duration, Effect, Layer, Random, Schedule } from "effect"
-import { ApiError } from "../../schema/errors/ApiError.ts"
+import { Context, Effect, Layer } from "effect"
 import { Draining } from "../streams/Draining.ts"
 import { WebSockets } from "../streams/WebSockets.ts"
-import { makeRequestId } from "./Exchange.ts"
 import type { WebHandler } from "./HttpApplication.ts"
 import { HttpListener } from "./HttpListener.ts"
-import { plainErrorResponse } from "./PlainErrorResponse.ts"
-
-const drainDeadline = Duration.seconds(20)
-
-const unavailable = new ApiError({
-  code: "verification_unavailable",
-  message: "The service is starting or stopping. Try again in a moment."
-})
+import { makeRequestGate } from "./RequestGate.ts"
 
 /**
  * The HTTP face for the host's own server. Its `handle` takes every request of the origin: API, dashboard, issuer and
@@ -34,40 +25,21 @@ export class MountedHandler extends Context.Service<
       Effect.gen(function* () {
         const draining = yield* Draining
         const sockets = yield* WebSockets
-        const random = yield* Random.Random
-        let mounted: WebHandler | undefined
-        let open = 0
-
-        const handle: WebHandler = (request, context) => {
-          if (mounted === undefined) return Promise.resolve(plainErrorResponse(unavailable, makeRequestId(random)))
-          open++
-          return mounted(request, context).finally(() => {
-            open--
-          })
-        }
-
-        const answered = Effect.sync(() => open).pipe(
-          Effect.repeat({ until: (left) => left === 0, schedule: Schedule.spaced("10 millis") }),
-          Effect.timeoutOption(drainDeadline)
-        )
-
+        const gate = yield* makeRequestGate
         const { hostname, port, protocol } = new URL(baseUrl)
         const listener = HttpListener.of({
           address: { host: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) },
           url: baseUrl,
           mount: (handler) =>
-            Effect.acquireRelease(
-              Effect.sync(() => {
-                mounted = handler
-              }),
-              () =>
-                Effect.suspend(() => {
-                  mounted = undefined
-                  return draining.begin.pipe(Effect.andThen(sockets.drain), Effect.andThen(answered))
-                })
+            Effect.acquireRelease(gate.open(handler), () =>
+              gate.close.pipe(
+                Effect.andThen(draining.begin),
+                Effect.andThen(sockets.drain),
+                Effect.andThen(gate.settled)
+              )
             )
         })
-        return Context.make(HttpListener, listener).pipe(Context.add(MountedHandler, { handle }))
+        return Context.make(HttpListener, listener).pipe(Context.add(MountedHandler, { handle: gate.handle }))
       })
     )
 }

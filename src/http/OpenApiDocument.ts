@@ -1,16 +1,36 @@
+import { createHash } from "node:crypto"
 import { Effect } from "effect"
-import { HttpRouter, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"
-import { SvcApi } from "../../schema/api/SvcApi.ts"
+import { routeOf } from "./DeclaredRoute.ts"
+import { DocumentsApi } from "./DocumentsApi.ts"
 import { HttpSettings } from "./HttpSettings.ts"
+import { ServerApi } from "./ServerApi.ts"
 
-/** `/openapi.json`: the API definition as OpenAPI, with this server as its only address. */
+/** `/openapi.json`: every route of the server as OpenAPI, with this server as its only address. */
 export const openApiDocument = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const { baseUrl } = yield* HttpSettings
-    const response = yield* Effect.cached(
-      Effect.sync(() => HttpServerResponse.jsonUnsafe({ ...OpenApi.fromApi(SvcApi), servers: [{ url: baseUrl }] }))
+    const document = yield* Effect.cached(
+      Effect.sync(() => {
+        const text = JSON.stringify({ ...OpenApi.fromApi(ServerApi), servers: [{ url: baseUrl }] })
+        const tag = `"${createHash("sha256").update(text).digest("base64url")}"`
+        // It changes with the release alone, and a client that has it asks before it uses it again.
+        const headers = { etag: tag, "cache-control": "no-cache" }
+        return {
+          tag,
+          whole: HttpServerResponse.text(text, { contentType: "application/json", headers }),
+          unchanged: HttpServerResponse.empty({ status: 304, headers })
+        }
+      })
     )
-    yield* router.add("GET", "/openapi.json", response)
+    yield* router.add(
+      ...routeOf(DocumentsApi.endpoints.openapi),
+      Effect.gen(function* () {
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        const { tag, unchanged, whole } = yield* document
+        return headers["if-none-match"] === tag ? unchanged : whole
+      })
+    )
   })
 )

@@ -13,9 +13,11 @@ import { uncached } from "../accounts/Uncached.ts"
 import { Authenticator } from "./authorization/Authenticator.ts"
 import { presentedCredential } from "./authorization/Credentials.ts"
 import { scopeRefusal } from "./authorization/Permission.ts"
+import { routeOf } from "./DeclaredRoute.ts"
 import { currentRequestId } from "./Exchange.ts"
 import { pathId } from "./handlers/Commands.ts"
 import { HttpSettings, sessionCookieName } from "./HttpSettings.ts"
+import { OperatorApi } from "./OperatorApi.ts"
 
 const denied = (message: string) => new ApiError({ code: "permission_denied", message })
 
@@ -92,22 +94,15 @@ const resolveTag = () =>
     return HttpServerResponse.jsonUnsafe(yield* sources.stableSemver(id, url))
   })
 
-/** What an operator may do over HTTP, and all of it: they read. Isolation, allowed origins, policy and keys stay with `svc admin`. */
-export const operatorRouteTable = [
-  ["GET", "/internal/v1/operators"],
-  ["GET", "/internal/v1/sources/:sourceId/snapshots/:sourceSnapshotId/file"],
-  ["POST", "/internal/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver"]
-] as const
-
-/** The operator's routes. They are no part of the API, and no Workspace role opens them. */
+/** What an operator may do over HTTP, and all of it: they read. Isolation, allowed origins, policy and keys stay with `svc admin`. They are no part of the API, and no Workspace role opens them. */
 export const operatorRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(
       yield* Effect.context<Audit | Authenticator | AttemptLimits | HttpSettings | Operators | Sources>()
     )
-    const [operators, file, tag] = operatorRouteTable
-    yield* router.add(...operators, provided(Effect.flatMap(operator, listOperators)))
-    yield* router.add(...file, provided(Effect.flatMap(operator, readFile)))
-    yield* router.add(...tag, provided(Effect.flatMap(operator, resolveTag)))
+    const { file, operators, stableSemver } = OperatorApi.endpoints
+    yield* router.add(...routeOf(operators), provided(Effect.flatMap(operator, listOperators)))
+    yield* router.add(...routeOf(file), provided(Effect.flatMap(operator, readFile)))
+    yield* router.add(...routeOf(stableSemver), provided(Effect.flatMap(operator, resolveTag)))
   })
 )

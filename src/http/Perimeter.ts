@@ -2,6 +2,7 @@ import { Clock, Context, Effect, Option, Random, type Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { ReadSnapshot } from "../../actors/database/ReadSnapshot.ts"
 import { countRequest } from "../observability/HttpMetrics.ts"
+import { crossOrigin } from "./CrossOrigin.ts"
 import { failureResponse } from "./ErrorResponse.ts"
 import { Exchange, type ExchangeShape, makeRequestId, type Turn } from "./Exchange.ts"
 import { withRenewedSession } from "../accounts/SessionCookie.ts"
@@ -12,7 +13,8 @@ import { isRouteNotFound, unknownRouteResponse } from "./UnknownRoutes.ts"
 type HttpEffect<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
 const guardedBy = Effect.gen(function* () {
-  const { baseUrl } = yield* HttpSettings
+  const { baseUrl, corsOrigins = [] } = yield* HttpSettings
+  const shared = crossOrigin(corsOrigins)
   const snapshot = yield* ReadSnapshot
   const withCommonHeaders = commonHeaders(baseUrl)
 
@@ -26,7 +28,7 @@ const guardedBy = Effect.gen(function* () {
 
   return <E, R>(httpEffect: HttpEffect<E, R>): HttpEffect<E, R | HttpServerRequest.HttpServerRequest | HttpSettings> =>
     Effect.contextWith((context: Context.Context<R | HttpServerRequest.HttpServerRequest>) => {
-      const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+      const request = shared.admitted(Context.get(context, HttpServerRequest.HttpServerRequest))
       const exchange = Context.get(context, Exchange)
       const clock = Context.get(context, Clock.Clock)
       let renewed: Redacted.Redacted | undefined
@@ -46,7 +48,9 @@ const guardedBy = Effect.gen(function* () {
       const addressed =
         remoteAddress === undefined ? request : request.modify({ remoteAddress: Option.some(remoteAddress) })
       renewFor(exchange.turn)
-      const answered = httpEffect.pipe(
+      const preflight = shared.preflight(request)
+      const routed: HttpEffect<E, R> = preflight === undefined ? httpEffect : Effect.succeed(preflight)
+      const answered = routed.pipe(
         Effect.catchCause((cause) =>
           isRouteNotFound(cause)
             ? Effect.succeed(unknownRouteResponse(request.url, requestId))
@@ -58,11 +62,11 @@ const guardedBy = Effect.gen(function* () {
       )
       return Effect.flatMap(answered, (response) => {
         countRequest(context, request.method, response.status, clock.currentTimeMillisUnsafe() - started)
+        const finished = (own: HttpServerResponse.HttpServerResponse) =>
+          shared.readable(request, withCommonHeaders(own, request.url, requestId))
         return renewed === undefined
-          ? Effect.succeed(withCommonHeaders(response, request.url, requestId))
-          : Effect.map(withRenewedSession(response, renewed), (followed) =>
-              withCommonHeaders(followed, request.url, requestId)
-            )
+          ? Effect.succeed(finished(response))
+          : Effect.map(withRenewedSession(response, renewed), finished)
       })
     })
 })

@@ -1,5 +1,5 @@
 import { Clock, Context, Effect } from "effect"
-import { HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { HttpBody, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { ReadHorizon } from "../../actors/database/ReadHorizon.ts"
 import { ReadMemory } from "../../actors/database/ReadMemory.ts"
@@ -18,9 +18,18 @@ const keyOf = (context: Context.Context<never>): string => {
   return `${url}${separator}${subject}${separator}${credential}${separator}${credentialId}${separator}${wanted}`
 }
 
-/** Only a whole answer that is in memory already: a stream is read once. */
-const weightOf = ({ body, status }: HttpServerResponse.HttpServerResponse): number | undefined =>
-  status === 200 && body._tag === "Uint8Array" ? body.contentLength : undefined
+/**
+ * An answer to give again: only a whole one that is in memory already, as a stream is read once. A blob is sent as it is; text or
+ * bytes would be copied for each response, and the garbage of long lists stops everything else while it is collected.
+ */
+const repeatable = (response: HttpServerResponse.HttpServerResponse) => {
+  const { body, status } = response
+  if (status !== 200 || body._tag !== "Uint8Array") return undefined
+  const { contentLength, contentType } = body
+  const blob = new Blob([body.text ?? Uint8Array.from(body.body)])
+  const again = HttpServerResponse.setBody(response, HttpBody.raw(blob, { contentLength, contentType }))
+  return { response: again, weight: contentLength }
+}
 
 /** The given clock, which notes that the time was read. */
 const noting = (clock: Clock.Clock, note: () => void): Clock.Clock => {
@@ -44,6 +53,8 @@ const noting = (clock: Clock.Clock, note: () => void): Clock.Clock => {
 interface Remembered {
   readonly response: HttpServerResponse.HttpServerResponse
   readonly until: number
+  /** Bytes of the answer; absent where it is not given again. */
+  readonly weight?: number | undefined
 }
 
 /** Answers, and notes how long it holds. Whatever reads the time for anything but `presentUntil` holds for no time at all. */
@@ -60,11 +71,12 @@ const observed = (answered: Answered): Effect.Effect<Remembered> =>
         noting(clock, () => holds(0))
       ),
       Effect.provideService(ReadHorizon, { clock, until: holds }),
-      Effect.map((response) => ({ response, until }))
+      Effect.map((response): Remembered => {
+        const again = until === 0 ? undefined : repeatable(response)
+        return again === undefined ? { response, until } : { ...again, until }
+      })
     )
   })
-
-const weigh = ({ response, until }: Remembered) => (until === 0 ? undefined : weightOf(response))
 
 /**
  * Reads whose answer is given again, byte for byte, until something is committed or the time comes that it was compared with.
@@ -74,11 +86,10 @@ export const rememberedAnswers = Effect.map(ReadMemory, ({ untilCommit }) => {
   return (endpoint: HttpApiEndpoint.Top, answered: Answered): Answered => {
     const rule = Context.getUnsafe(endpoint.annotations, Access)
     if (rule.kind === "public" || rule.kind === "token") return answered
-    const remembered = untilCommit(() => observed(answered), weigh)
-    return Effect.withFiber((fiber) =>
-      Effect.flatMap(remembered(keyOf(fiber.context)), ({ response, until }) =>
-        until === 0 || fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() < until ? Effect.succeed(response) : answered
-      )
-    )
+    const remembered = untilCommit(() => observed(answered), {
+      weigh: ({ weight }) => weight,
+      until: (one) => one.until
+    })
+    return Effect.withFiber((fiber) => Effect.map(remembered(keyOf(fiber.context)), ({ response }) => response))
   }
 })

@@ -2,8 +2,10 @@ import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Sources } from "../../actors/source/Sources.ts"
 import { SourceId } from "../../schema/records/Ids.ts"
+import { routeOf } from "./DeclaredRoute.ts"
 import { pathId } from "./handlers/Commands.ts"
 import { readBodyBytes } from "./RequestBody.ts"
+import { SourceHooksApi } from "./SourceHooksApi.ts"
 
 const maxDeliveryBytes = 1024 * 1024
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
@@ -19,8 +21,7 @@ export const sourceHooks = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const sources = yield* Sources
     yield* router.add(
-      "POST",
-      "/hooks/sources/:sourceId",
+      ...routeOf(SourceHooksApi.endpoints.deliver),
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
         const { sourceId } = yield* HttpRouter.params

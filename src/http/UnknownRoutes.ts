@@ -1,17 +1,10 @@
 import { Cause } from "effect"
 import { FindMyWay, HttpServerError } from "effect/http"
 import { HttpApi } from "effect/http-api"
-import { SvcApi } from "../../schema/api/SvcApi.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
-import { publishedSchemas } from "../../schema/manifest/PublishedSchemas.ts"
-import { authRouteTable } from "../accounts/AuthRoutes.ts"
-import { oidcRouteTable } from "../accounts/oidc/OidcRoutes.ts"
-import { passkeyRouteTable } from "../accounts/PasskeyRoutes.ts"
-import { upstreamRouteTable } from "../accounts/upstream/UpstreamRoutes.ts"
 import { errorResponse } from "./ErrorResponse.ts"
-import { handoffRouteTable } from "./handoff/ReturnRoutes.ts"
-import { operatorRouteTable } from "./OperatorRoutes.ts"
 import { methodNotAllowed } from "./RetiredRoutes.ts"
+import { ServerApi } from "./ServerApi.ts"
 
 /** A path has one meaning: slashes are not folded and case matters. */
 export const routerConfig = {
@@ -23,32 +16,16 @@ export const routerConfig = {
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
 
-/** Routes outside the API definition, to distinguish an unknown path from a wrong method. */
-const otherRoutes: ReadonlyArray<readonly [method: string, path: `/${string}`]> = [
-  ["GET", "/openapi.json"],
-  ["GET", "/healthz"],
-  ["GET", "/readyz"],
-  ["POST", "/hooks/sources/:sourceId"],
-  ...publishedSchemas.map(({ fileName }) => ["GET", `/schemas/${fileName}`] as const),
-  ...handoffRouteTable,
-  ...authRouteTable,
-  ...passkeyRouteTable,
-  ...upstreamRouteTable,
-  ...oidcRouteTable,
-  ...operatorRouteTable
-]
-
 const isPath = (path: string): path is `/${string}` => path.startsWith("/")
 
 const knownRoutes = () => {
   const routes = FindMyWay.make<true>(routerConfig)
-  HttpApi.reflect(SvcApi, {
+  HttpApi.reflect(ServerApi, {
     onGroup: () => {},
     onEndpoint: ({ endpoint }) => {
       if (isPath(endpoint.path)) routes.on(endpoint.method, endpoint.path, true)
     }
   })
-  for (const [method, path] of otherRoutes) routes.on(method, path, true)
   return routes
 }
 

@@ -22,6 +22,8 @@ const permissive: ReadonlySet<string> = new Set([
 const exceptions: ReadonlySet<string> = new Set([
   "@cdktn/hcl2json MPL-2.0",
   "github.com/hashicorp/hcl/v2 MPL-2.0",
+  "@fontsource-variable/geist OFL-1.1",
+  "@fontsource-variable/geist-mono OFL-1.1",
   "JavaScriptCore and WebKit, in Bun LGPL-2.0-or-later",
   "TinyCC, in Bun LGPL-2.1-or-later",
   "SQLite, in Bun blessing"

@@ -48,6 +48,21 @@ export const settingDefinitions = define({
     default: "",
     description: "Comma-separated addresses or ranges of reverse proxies whose X-Forwarded-For counts"
   },
+  familiesOff: {
+    env: "SVC_FAMILIES_OFF",
+    flag: "families-off",
+    metavar: "names",
+    default: "",
+    description: "Comma-separated families of endpoints that are turned off: state-uploads, backup-imports, exports"
+  },
+  corsOrigins: {
+    env: "SVC_CORS_ORIGINS",
+    flag: "cors-origins",
+    metavar: "origins",
+    default: "",
+    description:
+      "Comma-separated origins whose pages may call the API from a browser, with a bearer token and never with cookies"
+  },
   name: {
     env: "SVC_NAME",
     flag: "name",

@@ -1,4 +1,5 @@
 import { Config, Effect, Option, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { optionalFamilies } from "../../schema/api/Extensions.ts"
 import { ByteSize } from "../../schema/records/ByteSize.ts"
 import { EmailAddress } from "../../actors/account/EmailAddress.ts"
 import { MailLanguage } from "../../actors/mail/MailTexts.ts"
@@ -19,6 +20,11 @@ const Origin = Schema.String.check(
     },
     { expected: "an origin such as https://svc.example.com, without path or trailing slash" }
   )
+)
+
+/** One origin and no pattern for several. */
+const ExactOrigin = Origin.check(
+  Schema.makeFilter((text: string) => !text.includes("*"), { expected: "a whole origin: there are no patterns" })
 )
 
 const IssuerUrl = Schema.String.check(
@@ -64,7 +70,7 @@ const partsOf = (text: string): ReadonlyArray<string> =>
     .map((part) => part.trim())
     .filter((part) => part !== "")
 
-const commaSeparated = (item: Schema.Codec<string, string>) =>
+const commaSeparated = <Item extends string>(item: Schema.Codec<Item, string>) =>
   Schema.String.pipe(
     Schema.decodeTo(
       Schema.Array(item),
@@ -101,6 +107,8 @@ const settingFields = {
   baseUrl: Schema.optionalKey(Origin),
   plainHttp: Schema.Literals(["loopback", "anywhere"]),
   trustedProxies: commaSeparated(AddressRange),
+  corsOrigins: commaSeparated(ExactOrigin),
+  familiesOff: commaSeparated(Schema.Literals(optionalFamilies)),
   name: Text,
   passwordSignIn: Schema.Literals(["on", "off"]),
   upstreamOidcIssuer: Schema.optionalKey(IssuerUrl),

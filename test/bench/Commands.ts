@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { Clock, Context, Effect, FileSystem, Schema } from "effect"
-import { serviceContext, Sources } from "../../src/index.ts"
+import { serviceContext } from "../../actors/Command.ts"
+import { Sources } from "../../actors/source/Sources.ts"
 import { SourceId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { embedded } from "./support/Embedded.ts"
 import { type Figure, median } from "./support/Figures.ts"

@@ -52,7 +52,7 @@ const { values } = parseArgs({
 const wanted = values.only
 
 /** Timings mean little on a busy machine. */
-const tellLoad = Effect.suspend(() =>
+const printLoad = Effect.suspend(() =>
   Console.log(`${loadavg()[0]?.toFixed(1)} processes on ${availableParallelism()} cores in the last minute`)
 )
 
@@ -67,12 +67,12 @@ const program = Effect.gen(function* () {
   if (unknown !== undefined) {
     return yield* new UnknownGroup({ message: `No group ${unknown}. There are: ${Object.keys(all).join(", ")}.` })
   }
-  yield* tellLoad
+  yield* printLoad
   for (const [name, group] of Object.entries(all)) {
     if (wanted !== undefined && !wanted.includes(name)) continue
     for (const figure of yield* group) yield* printFigure(figure)
   }
-  yield* tellLoad
+  yield* printLoad
 }).pipe(Effect.scoped, Effect.provide(platform))
 
 NodeRuntime.runMain(program)

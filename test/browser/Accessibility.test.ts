@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { QueryClient } from "@tanstack/react-query"
+import type { Page } from "playwright-core"
 import { makeRouter } from "../../src/dashboard/app/Router.tsx"
 import { entrancePages } from "../../src/dashboard/Pages.tsx"
 import { dialogs, otherDialogs } from "./support/Dialogs.ts"
@@ -61,27 +62,49 @@ describe("this walk covers", () => {
 const unexpected = (faults: ReadonlyArray<string>, missing: true | undefined) =>
   faults.filter((fault) => missing !== true || !fault.endsWith("404 (Not Found)"))
 
-describe.each(looks)("no accessibility violations in %s", (_name, look) => {
-  test(
-    "every screen",
-    async () => {
+const sideways = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)
+
+const themes = ["light", "dark"] as const
+
+/** Shows the page that is open in the other theme, as its own switch does. */
+const inTheme = (page: Page, theme: (typeof themes)[number]) =>
+  page.evaluate((value) => document.documentElement.setAttribute("data-theme", value), theme)
+
+// The short run looks at each language in one theme, both wide; the whole run at every combination.
+const short = process.env["SVC_TEST_BROWSER"] === "short"
+const languages = ["en", "ja"] as const
+const widths = short ? [1440] : [1440, 390]
+
+describe.each(languages)("every screen in %s", (language) => {
+  test.each(widths)(
+    "at %d px has no accessibility violations in either theme and does not scroll sideways",
+    async (width) => {
+      const look = { language, theme: language === "en" ? "light" : "dark", width, height: 900 } as const
       const { page, faults, go } = await suite.visit(look)
       const found: Record<string, ReadonlyArray<string>> = {}
       for (const { missing, name, path, ready } of screens) {
         await go(path, ready)
-        const language = await page.evaluate(() => document.documentElement.lang)
+        const shown = await page.evaluate(() => document.documentElement.lang)
+        const over = await sideways(page)
         const wrong = [
-          ...(language === look.language ? [] : [`lang is ${language}`]),
-          ...(await barriers(page)),
-          ...unexpected(faults.splice(0), missing)
+          ...(shown === language ? [] : [`lang is ${shown}`]),
+          ...(over > 0 ? [`it is ${over} px too wide`] : [])
         ]
+        for (const theme of short ? [look.theme] : themes) {
+          await inTheme(page, theme)
+          wrong.push(...(await barriers(page)).map((barrier) => `${theme}: ${barrier}`))
+        }
+        wrong.push(...unexpected(faults.splice(0), missing))
         if (wrong.length > 0) found[name] = wrong
       }
       expect(found).toEqual({})
     },
-    patience
+    patience * 2
   )
+})
 
+describe.each(looks)("no accessibility violations in %s", (_name, look) => {
   test(
     "every dialog closes with Escape and returns the focus",
     async () => {
@@ -125,29 +148,7 @@ describe.each(looks)("no accessibility violations in %s", (_name, look) => {
 })
 
 // The short run leaves out what the two looks above have covered at another width.
-describe.skipIf(process.env["SVC_TEST_BROWSER"] === "short")("on a phone", () => {
-  test(
-    "no screen scrolls sideways or violates an accessibility rule",
-    async () => {
-      const { page, faults, go } = await suite.visit(phone)
-      const found: Record<string, ReadonlyArray<string>> = {}
-      for (const { missing, name, path, ready } of screens) {
-        await go(path, ready)
-        const over = await page.evaluate(
-          () => document.documentElement.scrollWidth - document.documentElement.clientWidth
-        )
-        const wrong = [
-          ...(over > 0 ? [`it is ${over} px too wide`] : []),
-          ...(await barriers(page)),
-          ...unexpected(faults.splice(0), missing)
-        ]
-        if (wrong.length > 0) found[name] = wrong
-      }
-      expect(found).toEqual({})
-    },
-    patience
-  )
-
+describe.skipIf(short)("on a phone", () => {
   test("the navigation opens, navigates and closes", async () => {
     const { page, go } = await suite.visit(phone)
     await go(`/w/acme/runs/${failedRun}`, ".diagnosis")

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { newWorld } from "./support/routes/World.ts"
 import { barriers, browserSuite, darkJapanese } from "./support/Suite.ts"
 
 const suite = browserSuite()
@@ -13,6 +14,52 @@ describe("the activity", () => {
       .getByRole("link", { name: "storefront · production" })
       .waitFor()
     await row("synced a source.").getByRole("link", { name: "git.acme.example/infra/platform" }).waitFor()
+    expect(await barriers(page)).toEqual([])
+    expect(faults).toEqual([])
+  })
+
+  test("folds what was done again and again, tells what a plan does, and keeps syncs that brought nothing quiet", async () => {
+    const world = newWorld()
+    const [first] = world.activity
+    const [template] = world.runs
+    if (first === undefined || template === undefined) throw new Error("No activity.")
+    const sync = (index: number) => `run_sync${String(index).padStart(12, "0")}`
+    world.runs = [
+      ...world.runs,
+      ...[0, 1, 2, 3].map((index) => ({
+        ...template,
+        id: sync(index),
+        type: "source_sync" as const,
+        status: "succeeded" as const,
+        sourceId: "src_0000000000000001",
+        sourceSnapshotId: "snap_0000000000000009",
+        createdAt: new Date(Date.now() - (10 - index) * 1000).toISOString()
+      }))
+    ]
+    const again = (action: string, index: number, runId?: string) => ({
+      id: `act_again${action.length}${index}`,
+      workspaceId: first.workspaceId,
+      actor: first.actor,
+      action,
+      target: { kind: "source", id: "src_0000000000000001" },
+      data: {},
+      createdAt: new Date(Date.now() - index * 1000).toISOString(),
+      ...(runId === undefined ? {} : { runId })
+    })
+    world.activity = [
+      ...[3, 2, 1, 0].map((index) => again("source.sync", 5 + 3 - index, sync(index))),
+      ...[0, 1, 2].map((index) => again("connection.test", 20 + index)),
+      ...world.activity
+    ]
+    const { page, go, faults } = await suite.visit(undefined, world)
+    await go("/w/acme/activity", ".activity-row")
+    const tested = page.locator(".activity-row", { hasText: "3 times" })
+    expect(await tested.locator("summary").textContent()).toContain("tested a connection.")
+    await page.getByText("3 syncs of 1 source brought nothing new").click()
+    expect(await page.locator(".activity-fold[open] .activity-again").count()).toBe(3)
+    // The sync that brought it is a line of its own.
+    expect(await page.locator(".activity-row > .activity-text", { hasText: "synced a source." }).count()).toBe(2)
+    await page.locator(".activity-row", { hasText: "asked for a plan." }).locator(".sum-destroy").waitFor()
     expect(await barriers(page)).toEqual([])
     expect(faults).toEqual([])
   })

@@ -61,7 +61,7 @@ const inviteByKeyboard = Effect.fnUntraced(function* ({ page, step }: Owner, ori
 
 describe("an invitation, between two people", () => {
   it.live(
-    "is made by keyboard, shows what one joins, makes an account and a member, and is left again",
+    "is created by keyboard, shows what one joins, creates an account and a member, and can be left again",
     () =>
       Effect.gen(function* () {
         const { guest, network, owner } = yield* twoPeople()

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { standingWords } from "../../src/dashboard/screens/run/ApprovalStandingWords.ts"
 import { planBasisWords } from "../../src/dashboard/screens/run/PlanBasisWords.ts"
+import { planWords } from "../../src/dashboard/screens/run/PlanWords.ts"
 import { commitWords } from "../../src/dashboard/ui/CommitWords.ts"
 import { lapsed } from "./support/records/Approvals.ts"
 import { reviewRun } from "./support/records/Runs.ts"
@@ -24,6 +25,10 @@ describe("somebody who never saw the product", () => {
       await main.getByText("Statement[14] › LegacyExportRead › Effect").first().waitFor()
       await main.getByText("acme-audit-prod").first().waitFor()
       const decision = page.getByTestId("decision")
+      // What adopts or moves something is counted where it is decided.
+      for (const kind of ["import", "move"] as const) {
+        await decision.getByText(planWords[language].kinds[kind]).waitFor()
+      }
       await decision.getByText("Deny the legacy export and rotate the signing key").waitFor()
       await decision.getByText(commitWords[language].by("Aiko Tanaka")).waitFor()
       const standing = page.getByTestId("approvals")

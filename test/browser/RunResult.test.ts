@@ -59,7 +59,7 @@ describe("an apply that failed", () => {
     await page.getByText(diagnosisWords.en.partialCount(1, 2)).waitFor()
     expect(await page.locator(".step-failed .step-name").allTextContents()).toEqual(["Apply"])
     const link = page.getByRole("link", { name: diagnosisWords.en.inLog }).first()
-    // Each press goes there, also the second.
+    // Every press goes there, including the second.
     for (const _press of [1, 2]) {
       await page.evaluate(() => window.scrollTo(0, 0))
       await link.click()

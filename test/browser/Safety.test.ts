@@ -138,18 +138,6 @@ describe("secrets", () => {
   })
 })
 
-describe("the size of loaded code", () => {
-  test("leaves the drawing library to the page that draws", async () => {
-    const { page, go } = await suite.visit()
-    const asked: Array<string> = []
-    page.on("request", (request) => asked.push(request.url()))
-    await go("/w/acme", ".attention-row")
-    expect(asked.some((url) => url.includes("Drawing"))).toBe(false)
-    await go("/w/acme/graph", ".node")
-    expect(asked.some((url) => url.includes("Drawing"))).toBe(true)
-  })
-})
-
 describe("every document", () => {
   test("comes with the policy that forbids foreign content", async () => {
     const { page, api } = await suite.visit()

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { CapsuleId } from "../../schema/records/Ids.ts"
-import type { RunGroup } from "../../schema/records/Run.ts"
+import type { RunGroup } from "../../schema/records/RunGroup.ts"
 import { RelativePath } from "../../schema/records/Primitives.ts"
 import { Broken, holds } from "./CrashClient.ts"
 import { canaries } from "./CrashWorld.ts"

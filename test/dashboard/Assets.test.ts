@@ -73,6 +73,42 @@ describe("the dashboard's files", () => {
     })
   )
 
+  it.live(
+    "the typefaces are files of their own within 60 KB, served as they are and kept for ever; a page asks for one",
+    () =>
+      Effect.gen(function* () {
+        const set = yield* assets
+        const faces = [...set.values()].filter(({ contentType }) => contentType === "font/woff2")
+        expect(faces.map(({ path }) => path.replace(/-[^-]+\.woff2$/, "").replace("/assets/", "")).toSorted()).toEqual([
+          "geist-latin-wght-normal",
+          "geist-mono-latin-wght-normal"
+        ])
+        expect(faces.reduce((sum, { identity }) => sum + identity.byteLength, 0)).toBeLessThanOrEqual(60 * 1024)
+        const style = text([...set.values()].find(({ path }) => path.endsWith(".css"))?.identity)
+        for (const { path } of faces) {
+          const served = assetFor(set, { path, acceptEncoding: "br, gzip" })
+          expect(served?.headers).toMatchObject({
+            "content-type": "font/woff2",
+            "cache-control": "public, max-age=31536000, immutable"
+          })
+          expect(served?.headers["content-encoding"]).toBeUndefined()
+          // The signature of the format.
+          expect(text(served?.body.slice(0, 4))).toBe("wOF2")
+          expect(style).toContain(`url(${path})`)
+        }
+        expect(style).not.toContain("url(data:font")
+        expect(style.match(/font-display:swap/g)).toHaveLength(2)
+        for (const path of ["/", "/sign-in"]) {
+          const preloads = [...text(assetFor(set, { path })?.body).matchAll(/<link rel="preload"[^>]*>/g)].map(
+            ([tag]) => tag
+          )
+          expect(preloads).toHaveLength(1)
+          expect(preloads[0]).toMatch(/href="\/assets\/geist-latin-wght-normal-[^"]+"/)
+          expect(preloads[0]).toContain('crossorigin="anonymous"')
+        }
+      })
+  )
+
   it.live("a page names the chunks of the screen at its address, so that they load along with the rest", () =>
     Effect.gen(function* () {
       const set = yield* assets
@@ -95,7 +131,8 @@ describe("the dashboard's files", () => {
       const set = yield* assets
       for (const path of ["/", "/runs/run_1", "/w/acme/runs", "/w/acme/capsules", "/new", "/account"]) {
         const html = text(assetFor(set, { path })?.body)
-        expect(html.match(/\/assets\/[\w.-]+\.js/g)?.length).toBeLessThan(22)
+        // Workers are only named: a page that needs one starts it later.
+        expect(html.match(/(?:src|href)="\/assets\/[\w.-]+\.js"/g)?.length).toBeLessThan(21)
       }
     })
   )

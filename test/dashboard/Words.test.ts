@@ -6,6 +6,9 @@ import { formWords } from "../../src/dashboard/forms/Words.ts"
 import { signInWords } from "../../src/dashboard/screens/account/SignInWords.ts"
 import { accountWords } from "../../src/dashboard/screens/account/Words.ts"
 import { capsuleWords } from "../../src/dashboard/screens/capsule/Words.ts"
+import { historyWords } from "../../src/dashboard/screens/capsule/HistoryWords.ts"
+import { inputWords } from "../../src/dashboard/screens/capsule/InputWords.ts"
+import { readmeWords } from "../../src/dashboard/screens/capsule/ReadmeWords.ts"
 import { credentialWords } from "../../src/dashboard/screens/capsule/CredentialWords.ts"
 import { reAdoptionWords } from "../../src/dashboard/screens/capsule/ReAdoptionWords.ts"
 import { importConfirmationWords } from "../../src/dashboard/screens/capsule/ImportConfirmationWords.ts"
@@ -28,6 +31,7 @@ import { resultWords } from "../../src/dashboard/screens/run/ResultWords.ts"
 import { planBasisWords } from "../../src/dashboard/screens/run/PlanBasisWords.ts"
 import { planEndWords } from "../../src/dashboard/screens/run/PlanEndWords.ts"
 import { planWords } from "../../src/dashboard/screens/run/PlanWords.ts"
+import { whyWords } from "../../src/dashboard/screens/run/WhyWords.ts"
 import { runWords } from "../../src/dashboard/screens/run/Words.ts"
 import { runListWords } from "../../src/dashboard/screens/runs/RunListWords.ts"
 import { sourceOptionsWords } from "../../src/dashboard/screens/source-options/Words.ts"
@@ -56,6 +60,10 @@ const dictionaries = {
   homeWords,
   needWords,
   importConfirmationWords,
+  historyWords,
+  inputWords,
+  readmeWords,
+  whyWords,
   importWords,
   installWords,
   driftWords,
@@ -87,6 +95,8 @@ const leaves = (value: unknown, path: string): ReadonlyArray<readonly [string, s
 /** Words that are intentionally the same in both languages. */
 const shared: ReadonlySet<string> = new Set([
   "appWords.changeLanguage",
+  "capsuleWords.tabs.readme",
+  "readmeWords.title",
   "differenceWords.readings.json",
   "vocabulary.product",
   "vocabulary.runType",

@@ -180,7 +180,7 @@ describe.skipIf(Bun.which("terraform") === null)(
         expect(known.headers.get("location")).toStartWith(`${appOrigin}/auth/callback?`)
         expect((yield* authorize(`${appOrigin}/elsewhere`)).status).toBe(400)
 
-        // Interfaces: the installing person may open what the apply provides.
+        // Interfaces: the person who installed may open what the apply provides.
         const opened = yield* until(surfaces(server, workspace.id), (items) => items.length === 1)
         expect(opened.map(({ key }) => key)).toEqual(["ui"])
 

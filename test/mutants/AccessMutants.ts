@@ -3,6 +3,8 @@ import type { Mutant } from "./Mutant.ts"
 const authorization = "test/src/http/AuthorizationTable.test.ts"
 const memberRules = "test/src/http/MemberRules.test.ts"
 const rolesFile = "schema/api/Roles.ts"
+const crossOriginFile = "src/http/CrossOrigin.ts"
+const crossOriginTest = "test/src/http/CrossOrigin.test.ts"
 
 /** Who may do what. */
 export const accessMutants: ReadonlyArray<Mutant> = [
@@ -117,5 +119,47 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     text: `if (role === "owner" && held !== "owner")`,
     broken: "if (held !== held)",
     test: memberRules
+  },
+  {
+    name: "another origin: named ones alone",
+    file: crossOriginFile,
+    text: "named.has(origin) &&",
+    broken: `origin !== "" &&`,
+    test: crossOriginTest
+  },
+  {
+    name: "another origin: no cookies",
+    file: crossOriginFile,
+    text: `["cookie", sessionHeader]`,
+    broken: "[sessionHeader]",
+    test: crossOriginTest
+  },
+  {
+    name: "another origin: the API alone",
+    file: crossOriginFile,
+    text: "named.has(origin) && sharedPaths.test(url)",
+    broken: "named.has(origin)",
+    test: crossOriginTest
+  },
+  {
+    name: "another origin: never credentials",
+    file: crossOriginFile,
+    text: `"access-control-max-age": "600"`,
+    broken: `"access-control-max-age": "600", "access-control-allow-credentials": "true"`,
+    test: crossOriginTest
+  },
+  {
+    name: "the description has every route",
+    file: "src/http/ServerApi.ts",
+    text: "    GrantsApi,\n    IssuerApi,",
+    broken: "    IssuerApi,",
+    test: "test/src/http/Description.test.ts"
+  },
+  {
+    name: "a Retry-After that nobody described",
+    file: "src/http/ErrorResponse.ts",
+    text: `"retry-after": String(error.retryAfter)`,
+    broken: `"retry-after": "soon"`,
+    test: "test/src/http/RateLimits.test.ts"
   }
 ]

@@ -163,9 +163,9 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "remembered answer: not after the moment it was compared with",
-    file: "src/http/RememberedAnswers.ts",
-    text: "fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() < until",
-    broken: "until > 0",
+    file: "src/database/SharedReads.ts",
+    text: "until !== undefined && fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() >= known.until",
+    broken: "false",
     test: rememberedAnswers
   },
   {
@@ -188,6 +188,13 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
     text: "presentUntil(pending.map((one) => one.expires_at))",
     broken: "presentUntil([])",
     test: "test/actors/member/Invitations.test.ts"
+  },
+  {
+    name: "remembered answer: one that shows when it was made holds for a second",
+    file: "actors/database/ReadHorizon.ts",
+    text: "?.until(present + datedAnswerMillis)",
+    broken: "",
+    test: rememberedAnswers
   },
   {
     name: "OAuth token: expired since it was remembered",

@@ -8,13 +8,16 @@ import { authorityMutants } from "./AuthorityMutants.ts"
 import { backupMutants } from "./BackupMutants.ts"
 import { credentialMutants } from "./CredentialMutants.ts"
 import { decisionMutants } from "./DecisionMutants.ts"
+import { embeddingMutants } from "./EmbeddingMutants.ts"
 import { exportMutants } from "./ExportMutants.ts"
 import { flowMutants } from "./FlowMutants.ts"
 import { identityMutants } from "./IdentityMutants.ts"
 import { importMutants } from "./ImportMutants.ts"
 import { invitationMutants } from "./InvitationMutants.ts"
 import type { Mutant } from "./Mutant.ts"
+import { lookMutants } from "./LookMutants.ts"
 import { redactionMutants } from "./RedactionMutants.ts"
+import { reviewMutants } from "./ReviewMutants.ts"
 import { retentionMutants } from "./RetentionMutants.ts"
 import { stateIndexMutants } from "./StateIndexMutants.ts"
 import { storageMutants } from "./StorageMutants.ts"
@@ -34,6 +37,7 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   redactionMutants,
   decisionMutants,
   invitationMutants,
+  lookMutants,
   identityMutants,
   accountMutants,
   approvalMutants,
@@ -46,6 +50,8 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   exportMutants,
   importMutants,
   stateIndexMutants,
+  embeddingMutants,
+  reviewMutants,
   agentMutants
 ]
 

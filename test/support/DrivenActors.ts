@@ -122,6 +122,10 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   ],
   "actors/source/SnapshotReads.ts": ["actors/source/Manifests", "which file of a snapshot is given out"],
   "actors/staleness/DifferingInputs.ts": ["actors/staleness/DifferingInputs", "which inputs differ, and how"],
+  "actors/staleness/ChangeCauseReads.ts": [
+    "actors/staleness/ChangeCauseReads",
+    "what is read of two plans, and when nothing can be compared"
+  ],
   "actors/staleness/SourceChangeReads.ts": [
     "actors/staleness/SourceChangeReads",
     "what is compared, and when it cannot be"

@@ -1,14 +1,14 @@
 import { test } from "bun:test"
 import { Effect, Layer, ManagedRuntime, type Scope } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
-import { bundledSync } from "./SyncProgram.ts"
+import { processWide } from "./ProcessWide.ts"
 
 const testServices = Layer.mergeAll(TestClock.layer(), TestConsole.layer)
 
 type Body<E, R> = () => Effect.Effect<unknown, E, R>
 
 const run = <E>(effect: Effect.Effect<unknown, E, Scope.Scope>) =>
-  Effect.runPromise(Effect.scoped(Effect.provide(effect, bundledSync))).then(() => {})
+  Effect.runPromise(Effect.scoped(Effect.provide(effect, processWide))).then(() => {})
 
 /** Effect tests: `it.effect` runs under TestClock and TestConsole, `it.live` under the real services. Both close the test's Scope. */
 export const it = {
@@ -20,7 +20,7 @@ export const it = {
 
 /** Builds a Layer once for the tests of one file; call `dispose` in `afterAll`. */
 export const suite = <R, E>(layer: Layer.Layer<R, E>) => {
-  const runtime = ManagedRuntime.make(layer.pipe(Layer.provideMerge(bundledSync)))
+  const runtime = ManagedRuntime.make(layer.pipe(Layer.provideMerge(processWide)))
   return {
     live: <E2>(name: string, body: Body<E2, R | Scope.Scope>, timeout?: number) =>
       test(name, () => runtime.runPromise(Effect.scoped(Effect.suspend(body))).then(() => {}), timeout),

@@ -1,5 +1,7 @@
-import { setDefaultTimeout } from "bun:test"
+import { afterEach, setDefaultTimeout } from "bun:test"
 import { configureGlobal } from "fast-check"
+import { WebSocket } from "ws"
+import { checked, seeMessage, takeFaults } from "./description/CheckedAnswers.ts"
 
 setDefaultTimeout(120_000)
 
@@ -7,3 +9,35 @@ setDefaultTimeout(120_000)
 // ones, and a failure is reproduced with the seed it printed.
 const seed = process.env["SVC_TEST_SEED"] ?? "20261121"
 configureGlobal(seed === "random" ? {} : { seed: Number(seed) })
+
+// Every answer that a test gets from a server of ours is compared with its description.
+const plainFetch = globalThis.fetch
+globalThis.fetch = Object.assign(
+  async (...[input, init]: Parameters<typeof plainFetch>) => {
+    const response = await plainFetch(input, init)
+    const given = input instanceof Request ? input : undefined
+    return checked(
+      {
+        method: init?.method ?? given?.method ?? "GET",
+        url: given?.url ?? String(input),
+        headers: new Headers(init?.headers ?? given?.headers)
+      },
+      response
+    )
+  },
+  { preconnect: plainFetch.preconnect }
+)
+
+// So is every message that a test gets over a WebSocket of ours.
+const plainEmit = WebSocket.prototype.emit
+WebSocket.prototype.emit = function emit(this: WebSocket, event: string | symbol, ...args: ReadonlyArray<unknown>) {
+  if (event === "message") seeMessage(this.url, args[0])
+  return Reflect.apply(plainEmit, this, [event, ...args])
+}
+
+afterEach(async () => {
+  const faults = await takeFaults()
+  if (faults.length > 0) {
+    throw new Error(`Answers that differ from the description of the server:\n${[...new Set(faults)].join("\n")}`)
+  }
+})

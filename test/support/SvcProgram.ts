@@ -44,7 +44,8 @@ const compile = async (): Promise<string> => {
     define: { "process.env.NODE_ENV": '"production"' },
     plugins: [withoutImportMeta],
     external: madeBeforehand,
-    compile: { outfile: `${fresh}svc`, autoloadDotenv: false, autoloadBunfig: false }
+    // Most of these processes end before compiled code would pay for itself, see `scripts/build.ts`.
+    compile: { outfile: `${fresh}svc`, jitPolicy: 100, autoloadDotenv: false, autoloadBunfig: false }
   })
   if (!built.success) throw new Error(`The service could not be compiled: ${built.logs.map(String).join("\n")}`)
   // Two test processes may do this at once; each replaces the other's by the same.

@@ -18,8 +18,8 @@ export const folderBytes = Effect.fnUntraced(
         killSignal: "SIGKILL"
       })
     )
-    const said = yield* Stream.mkString(Stream.decodeText(child.stdout))
-    const kibibytes = /^(\d+)/.exec(said)?.[1]
+    const output = yield* Stream.mkString(Stream.decodeText(child.stdout))
+    const kibibytes = /^(\d+)/.exec(output)?.[1]
     return kibibytes === undefined ? undefined : Number(kibibytes) * 1024
   },
   Effect.scoped,

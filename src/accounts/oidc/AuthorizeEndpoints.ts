@@ -12,6 +12,7 @@ import type { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
 import type { StaticClients } from "../../../actors/identity/StaticClients.ts"
 import type { Vault } from "../../../actors/vault/Vault.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import { routeOf } from "../../http/DeclaredRoute.ts"
 import { currentRequestId } from "../../http/Exchange.ts"
 import type { HttpSettings } from "../../http/HttpSettings.ts"
 import { AttemptLimits } from "../AttemptLimits.ts"
@@ -26,13 +27,14 @@ import {
 import { codeAddress, errorAddress, seeOther } from "./AuthorizationResponse.ts"
 import { consentPage, refusalPage } from "./ConsentPage.ts"
 import { sentToSignInAt, toSignIn } from "./FreshSignIn.ts"
+import { IssuerPagesApi } from "./IssuerApi.ts"
 import { leavingPage } from "./OnwardPage.ts"
 import { type Language, pageLanguage } from "./PageWords.ts"
 import { formParameters, parseParameters, type Parameters, queryParameters } from "./Parameters.ts"
 import { formToken, formTokenHolds, remoteAddress, type Visitor, visitor } from "./Visitor.ts"
 import { StoredWorkspace } from "../../../actors/workspace/StoredWorkspace.ts"
 
-const path = "/oauth/authorize"
+const { path } = IssuerPagesApi.endpoints.authorize
 const form = "consent"
 
 /** How far a request got: the person still has to sign in, or is known and signed in recently enough. */
@@ -253,7 +255,7 @@ export const authorizeEndpoints = Effect.gen(function* () {
     | Vault
   >()
   const provided = Effect.provideContext(services)
-  yield* router.add("GET", path, provided(byRedirect(authorize)))
-  yield* router.add("POST", path, provided(byRedirect(authorizeByForm)))
-  yield* router.add("POST", "/oauth/consent", provided(byPage(decide)))
+  yield* router.add(...routeOf(IssuerPagesApi.endpoints.authorize), provided(byRedirect(authorize)))
+  yield* router.add(...routeOf(IssuerPagesApi.endpoints.postAuthorize), provided(byRedirect(authorizeByForm)))
+  yield* router.add(...routeOf(IssuerPagesApi.endpoints.consent), provided(byPage(decide)))
 })

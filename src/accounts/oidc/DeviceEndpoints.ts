@@ -13,6 +13,7 @@ import { failClosed, type OAuthError, refuse } from "../../../actors/identity/OA
 import type { StaticClients } from "../../../actors/identity/StaticClients.ts"
 import type { Vault } from "../../../actors/vault/Vault.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import { routeOf } from "../../http/DeclaredRoute.ts"
 import { currentRequestId } from "../../http/Exchange.ts"
 import type { HttpSettings } from "../../http/HttpSettings.ts"
 import { AttemptLimits } from "../AttemptLimits.ts"
@@ -21,6 +22,7 @@ import { boundWorkspace, requestedScopes, requestedTarget, workspaceSelector } f
 import { authenticatedClient } from "./ClientAuthentication.ts"
 import { identityList, permissionList, refusalPage } from "./ConsentPage.ts"
 import { toSignIn } from "./FreshSignIn.ts"
+import { IssuerApi, IssuerPagesApi } from "./IssuerApi.ts"
 import { answeringJson, freshJson } from "./OAuthAnswers.ts"
 import { html, type Markup, page } from "./Page.ts"
 import { type PageWords, pageLanguage, pageWords } from "./PageWords.ts"
@@ -28,7 +30,7 @@ import { formParameters, parseParameters, queryParameters, singleFormParameters 
 import { formToken, formTokenHolds, remoteAddress, type Visitor, visitor } from "./Visitor.ts"
 import { StoredWorkspace } from "../../../actors/workspace/StoredWorkspace.ts"
 
-const path = "/oauth/device"
+const { path } = IssuerPagesApi.endpoints.device
 const grantType = "urn:ietf:params:oauth:grant-type:device_code"
 
 const begin = Effect.gen(function* () {
@@ -209,10 +211,9 @@ export const deviceEndpoints = Effect.gen(function* () {
   >()
   const provided = Effect.provideContext(services)
   yield* router.add(
-    "POST",
-    "/oauth/device_authorization",
+    ...routeOf(IssuerApi.endpoints.deviceAuthorization),
     provided(answeringJson({ crossOrigin: false, scheme: "Basic" })(begin))
   )
-  yield* router.add("GET", path, provided(onPages(show)))
-  yield* router.add("POST", path, provided(onPages(decide)))
+  yield* router.add(...routeOf(IssuerPagesApi.endpoints.device), provided(onPages(show)))
+  yield* router.add(...routeOf(IssuerPagesApi.endpoints.decideDevice), provided(onPages(decide)))
 })

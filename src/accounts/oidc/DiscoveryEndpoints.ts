@@ -7,6 +7,8 @@ import { personClaims } from "../../../actors/identity/RequestedClaims.ts"
 import { standardScopes } from "../../../actors/identity/Scopes.ts"
 import { signingAlgorithms } from "../../../actors/identity/SigningAlgorithms.ts"
 import { keySetMaxAge, SigningKeys } from "../../../actors/identity/SigningKeys.ts"
+import { routeOf } from "../../http/DeclaredRoute.ts"
+import { IssuerApi } from "./IssuerApi.ts"
 import { answeringJson, cachedJson, preflight } from "./OAuthAnswers.ts"
 
 const discoveryMaxAge = Duration.hours(1)
@@ -59,6 +61,7 @@ export const issuerMetadata = (issuer: string) => ({
 /** Metadata and keys. */
 export const discoveryEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
+  const { authorizationServer, keys: jwks, openidConfiguration } = IssuerApi.endpoints
   const keys = yield* SigningKeys
   const { issuer } = yield* IssuerSettings
   const metadata = cachedJson(issuerMetadata(issuer), Duration.toSeconds(discoveryMaxAge))
@@ -66,14 +69,10 @@ export const discoveryEndpoints = Effect.gen(function* () {
     Effect.map((published) => cachedJson({ keys: published }, Duration.toSeconds(keySetMaxAge))),
     answeringJson({ crossOrigin: true, scheme: "Bearer" })
   )
-  yield* router.add("GET", "/.well-known/openid-configuration", metadata)
-  yield* router.add("GET", "/.well-known/oauth-authorization-server", metadata)
-  yield* router.add("GET", "/oauth/jwks", keySet)
-  for (const path of [
-    "/.well-known/openid-configuration",
-    "/.well-known/oauth-authorization-server",
-    "/oauth/jwks"
-  ] as const) {
+  yield* router.add(...routeOf(openidConfiguration), metadata)
+  yield* router.add(...routeOf(authorizationServer), metadata)
+  yield* router.add(...routeOf(jwks), keySet)
+  for (const { path } of [openidConfiguration, authorizationServer, jwks]) {
     yield* router.add("OPTIONS", path, preflight("GET"))
   }
 })

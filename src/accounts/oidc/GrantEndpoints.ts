@@ -1,28 +1,17 @@
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import type { Sessions } from "../../../actors/account/Sessions.ts"
 import { ConnectedApplications } from "../../../actors/identity/ConnectedApplications.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import { routeOf } from "../../http/DeclaredRoute.ts"
 import { errorResponse } from "../../http/ErrorResponse.ts"
 import { currentRequestId } from "../../http/Exchange.ts"
 import type { HttpSettings } from "../../http/HttpSettings.ts"
 import type { AttemptLimits } from "../AttemptLimits.ts"
 import { commandOf, signedIn, signedInToChange } from "../SignedIn.ts"
 import { uncached } from "../Uncached.ts"
+import { GrantList, GrantsApi } from "./GrantsApi.ts"
 
-const GrantList = Schema.Struct({
-  grants: Schema.Array(
-    Schema.Struct({
-      id: Schema.String,
-      clientId: Schema.String,
-      clientName: Schema.String,
-      workspaceId: Schema.optionalKey(Schema.String),
-      scopes: Schema.Array(Schema.String),
-      offline: Schema.Boolean,
-      createdAt: Schema.String
-    })
-  )
-})
 const encodeGrants = HttpServerResponse.schemaJson(GrantList)
 
 const list = Effect.gen(function* () {
@@ -53,6 +42,6 @@ export const grantEndpoints = Effect.gen(function* () {
   )
   const provided = <R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>) =>
     withServices(Effect.catch(route, refusal))
-  yield* router.add("GET", "/auth/grants", provided(list))
-  yield* router.add("POST", "/auth/grants/:grantId/revoke", provided(revoke))
+  yield* router.add(...routeOf(GrantsApi.endpoints.list), provided(list))
+  yield* router.add(...routeOf(GrantsApi.endpoints.revoke), provided(revoke))
 })

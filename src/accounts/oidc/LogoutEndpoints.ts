@@ -10,12 +10,14 @@ import { isRegisteredRedirect } from "../../../actors/identity/RedirectUris.ts"
 import type { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
 import type { Vault } from "../../../actors/vault/Vault.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import { routeOf } from "../../http/DeclaredRoute.ts"
 import { currentRequestId } from "../../http/Exchange.ts"
 import type { HttpSettings } from "../../http/HttpSettings.ts"
 import { requireSameOrigin, withoutSession } from "../SessionCookie.ts"
 import { seeOther } from "./AuthorizationResponse.ts"
 import { refusalPage } from "./ConsentPage.ts"
 import { type IdTokenHint, readIdTokenHint } from "./IdTokenHint.ts"
+import { IssuerPagesApi } from "./IssuerApi.ts"
 import { leavingPage } from "./OnwardPage.ts"
 import { html, page } from "./Page.ts"
 import { pageLanguage, pageWords } from "./PageWords.ts"
@@ -76,7 +78,7 @@ const language = (parameters: Parameters) =>
     pageLanguage(parameters.get("ui_locales"), headers["accept-language"])
   )
 
-const said = Effect.fnUntraced(function* (
+const statusPage = Effect.fnUntraced(function* (
   parameters: Parameters,
   text: "logoutDone" | "logoutNothing" | "stayedSignedIn"
 ) {
@@ -95,10 +97,10 @@ const end = Effect.fnUntraced(function* (
   onward: HttpServerResponse.HttpServerResponse | undefined,
   parameters: Parameters
 ) {
-  if (visiting === undefined) return onward ?? (yield* said(parameters, "logoutNothing"))
+  if (visiting === undefined) return onward ?? (yield* statusPage(parameters, "logoutNothing"))
   const sessions = yield* Sessions
   yield* Effect.ignore(sessions.revoke(visiting.subject, visiting.sessionId, yield* currentRequestId))
-  return yield* withoutSession(onward ?? (yield* said(parameters, "logoutDone")))
+  return yield* withoutSession(onward ?? (yield* statusPage(parameters, "logoutDone")))
 })
 
 const ask = Effect.fnUntraced(function* (visiting: Visitor, parameters: Parameters) {
@@ -140,7 +142,7 @@ const decide = Effect.gen(function* () {
   if (visiting !== undefined && !(yield* formTokenHolds(visiting, form, encoded, sent.get("token")))) {
     return yield* refuse("invalid_request", "The page was shown to another session. Start again.")
   }
-  if (visiting !== undefined && sent.get("decision") !== "leave") return yield* said(parameters, "stayedSignedIn")
+  if (visiting !== undefined && sent.get("decision") !== "leave") return yield* statusPage(parameters, "stayedSignedIn")
   const onward = returnTo === undefined ? undefined : leavingPage(yield* language(parameters), returnTo)
   return yield* end(visiting, onward, parameters)
 })
@@ -164,7 +166,7 @@ export const logoutEndpoints = Effect.gen(function* () {
     Clients | HttpSettings | IssuerSettings | ReadSql | Sessions | SigningKeys | Vault
   >()
   const provided = Effect.provideContext(services)
-  yield* router.add("GET", "/oauth/logout", provided(onPages(logout)))
-  yield* router.add("POST", "/oauth/logout", provided(onPages(logoutByForm)))
-  yield* router.add("POST", "/oauth/logout/decision", provided(onPages(decide)))
+  yield* router.add(...routeOf(IssuerPagesApi.endpoints.logout), provided(onPages(logout)))
+  yield* router.add(...routeOf(IssuerPagesApi.endpoints.postLogout), provided(onPages(logoutByForm)))
+  yield* router.add(...routeOf(IssuerPagesApi.endpoints.decideLogout), provided(onPages(decide)))
 })

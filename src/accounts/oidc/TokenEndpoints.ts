@@ -8,8 +8,10 @@ import { parseScopes } from "../../../actors/identity/Scopes.ts"
 import { TokenInspection } from "../../../actors/identity/TokenInspection.ts"
 import type { IssuedTokens } from "../../../actors/identity/TokenIssuance.ts"
 import { TokenService } from "../../../actors/identity/TokenService.ts"
+import { routeOf } from "../../http/DeclaredRoute.ts"
 import { AttemptLimits } from "../AttemptLimits.ts"
 import { authenticatedClient, introspectingClient } from "./ClientAuthentication.ts"
+import { IssuerApi } from "./IssuerApi.ts"
 import { answeringJson, freshJson, preflight } from "./OAuthAnswers.ts"
 import { type Parameters, singleFormParameters } from "./Parameters.ts"
 
@@ -128,16 +130,15 @@ export const tokenEndpoints = Effect.gen(function* () {
   const provided = Effect.provideContext(services)
   const byClient = answeringJson({ crossOrigin: true, scheme: "Basic" })
   const byBearer = answeringJson({ crossOrigin: true, scheme: "Bearer" })
-  yield* router.add("POST", "/oauth/token", provided(byClient(token)))
-  yield* router.add("GET", "/oauth/userinfo", provided(byBearer(userInfo)))
-  yield* router.add("POST", "/oauth/userinfo", provided(byBearer(userInfo)))
-  yield* router.add("POST", "/oauth/revoke", provided(byClient(revoke)))
+  yield* router.add(...routeOf(IssuerApi.endpoints.token), provided(byClient(token)))
+  yield* router.add(...routeOf(IssuerApi.endpoints.userInfo), provided(byBearer(userInfo)))
+  yield* router.add(...routeOf(IssuerApi.endpoints.postUserInfo), provided(byBearer(userInfo)))
+  yield* router.add(...routeOf(IssuerApi.endpoints.revoke), provided(byClient(revoke)))
   yield* router.add(
-    "POST",
-    "/oauth/introspect",
+    ...routeOf(IssuerApi.endpoints.introspect),
     provided(answeringJson({ crossOrigin: false, scheme: "Basic" })(introspect))
   )
-  yield* router.add("OPTIONS", "/oauth/token", preflight("POST"))
-  yield* router.add("OPTIONS", "/oauth/userinfo", preflight("GET, POST"))
-  yield* router.add("OPTIONS", "/oauth/revoke", preflight("POST"))
+  yield* router.add("OPTIONS", IssuerApi.endpoints.token.path, preflight("POST"))
+  yield* router.add("OPTIONS", IssuerApi.endpoints.userInfo.path, preflight("GET, POST"))
+  yield* router.add("OPTIONS", IssuerApi.endpoints.revoke.path, preflight("POST"))
 })

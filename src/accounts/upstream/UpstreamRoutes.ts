@@ -1,18 +1,21 @@
-import { Duration, Effect, Option, Redacted, Schema } from "effect"
+import { Duration, Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Confirmations } from "../../../actors/account/Confirmations.ts"
 import type { Sessions } from "../../../actors/account/Sessions.ts"
-import { LinkedIdentity, UpstreamIdentities } from "../../../actors/account/UpstreamIdentities.ts"
+import { UpstreamIdentities } from "../../../actors/account/UpstreamIdentities.ts"
 import { refusedFor, type UpstreamRefused } from "../../../actors/account/UpstreamRefusal.ts"
 import { type StartedSignIn, UpstreamSignIns } from "../../../actors/account/UpstreamSignIns.ts"
 import { InvitationAcceptance } from "../../../actors/member/InvitationAcceptance.ts"
 import { ProvisioningRules } from "../../../actors/member/ProvisioningRules.ts"
 import { UpstreamArrivals } from "../../../actors/member/UpstreamArrivals.ts"
 import { ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
+import { routeOf } from "../../http/DeclaredRoute.ts"
 import { currentRequestId } from "../../http/Exchange.ts"
 import { HttpSettings } from "../../http/HttpSettings.ts"
 import { AttemptLimits } from "../AttemptLimits.ts"
-import { authBody, SecretText } from "../AuthBody.ts"
+import { authBody } from "../AuthBody.ts"
+import { LinkRequest } from "../declarations/SignInApi.ts"
+import { IdentityList, Onward, UpstreamApi, UpstreamPagesApi } from "../declarations/UpstreamApi.ts"
 import type { KnownDevices } from "../KnownDevices.ts"
 import { seeOther } from "../oidc/AuthorizationResponse.ts"
 import { pageLanguage } from "../oidc/PageWords.ts"
@@ -25,9 +28,7 @@ import { uncached } from "../Uncached.ts"
 import { upstreamRefusalPage } from "./UpstreamPage.ts"
 import { UpstreamProvider } from "./UpstreamProvider.ts"
 
-const callbackPath = "/auth/upstream/callback"
-const startPath = "/auth/upstream/start"
-const invitationPath = "/auth/upstream/invitation"
+const callbackPath = UpstreamPagesApi.endpoints.callback.path
 const cookieLifetime = Duration.minutes(10)
 
 // The provider's answer comes from another site by a top-level navigation, which carries lax cookies but no strict ones.
@@ -87,8 +88,8 @@ const start = Effect.gen(function* () {
   return yield* withProof(seeOther(yield* addressAtProvider(started, confirmSession !== undefined)), started)
 })
 
-const secretBody = authBody(Schema.Struct({ secret: SecretText }), "{secret}")
-const encodeLocation = HttpServerResponse.schemaJson(Schema.Struct({ location: Schema.String }))
+const secretBody = authBody(LinkRequest, "{secret}")
+const encodeLocation = HttpServerResponse.schemaJson(Onward)
 
 /** The secret of an invitation stays out of addresses, so a page posts it, and leads the browser on by itself. */
 const startInvited = Effect.gen(function* () {
@@ -159,7 +160,7 @@ const onPage = Effect.fnUntraced(function* (refusal: ApiError | UpstreamRefused)
   return upstreamRefusalPage(pageLanguage(undefined, headers["accept-language"]), refusal, { providerName, requestId })
 })
 
-const encodeIdentities = HttpServerResponse.schemaJson(Schema.Struct({ identities: Schema.Array(LinkedIdentity) }))
+const encodeIdentities = HttpServerResponse.schemaJson(IdentityList)
 
 const list = Effect.gen(function* () {
   const { subject } = yield* signedIn
@@ -174,15 +175,6 @@ const unlink = Effect.gen(function* () {
   yield* identities.unlink(yield* commandOf(principal), principal.subject, identityId, yield* offeredWays)
   return HttpServerResponse.empty({ status: 204 })
 })
-
-/** The routes of the upstream sign-in, as method and path, to distinguish a wrong method from an unknown path. */
-export const upstreamRouteTable = [
-  ["GET", startPath],
-  ["GET", callbackPath],
-  ["POST", invitationPath],
-  ["GET", "/auth/upstream/identities"],
-  ["DELETE", "/auth/upstream/identities/:identityId"]
-] as const
 
 /** Sign-in with another OpenID provider, there and back, and the linked identities. */
 export const upstreamRoutes = HttpRouter.use(
@@ -199,15 +191,17 @@ export const upstreamRoutes = HttpRouter.use(
       | UpstreamProvider
       | UpstreamSignIns
     >()
-    yield* router.add("GET", startPath, start.pipe(Effect.catch(onPage), Effect.provideContext(services)))
     yield* router.add(
-      "GET",
-      callbackPath,
+      ...routeOf(UpstreamPagesApi.endpoints.start),
+      start.pipe(Effect.catch(onPage), Effect.provideContext(services))
+    )
+    yield* router.add(
+      ...routeOf(UpstreamPagesApi.endpoints.callback),
       callback.pipe(Effect.catch(onPage), Effect.flatMap(withoutProof), Effect.provideContext(services))
     )
     const asJson = uncached(services)
-    yield* router.add("POST", invitationPath, asJson(startInvited))
-    yield* router.add("GET", "/auth/upstream/identities", asJson(list))
-    yield* router.add("DELETE", "/auth/upstream/identities/:identityId", asJson(unlink))
+    yield* router.add(...routeOf(UpstreamApi.endpoints.startInvited), asJson(startInvited))
+    yield* router.add(...routeOf(UpstreamApi.endpoints.identities), asJson(list))
+    yield* router.add(...routeOf(UpstreamApi.endpoints.unlink), asJson(unlink))
   })
 )

@@ -25,8 +25,8 @@ const folderFinding = Effect.fn("folderFinding")(function* (folder: string, inte
   })
   if (newest === undefined) return finding("warning", `${folder} holds no verified backup yet.`, look)
   const age = (yield* Clock.currentTimeMillis) - newest.writtenAt
-  const told = `The newest verified backup is ${Math.floor(age / hourMillis)} hours old: ${newest.file}`
-  return age > overdueMillis(intervalHours) ? finding("error", told, look) : finding("ok", told)
+  const message = `The newest verified backup is ${Math.floor(age / hourMillis)} hours old: ${newest.file}`
+  return age > overdueMillis(intervalHours) ? finding("error", message, look) : finding("ok", message)
 })
 
 /** How old the newest scheduled backup is; nothing where none are scheduled. */

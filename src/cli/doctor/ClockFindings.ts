@@ -31,20 +31,20 @@ const newestRecord = Effect.fnUntraced(
 /** Whether the clock can be right: after this release, and not before what has already been recorded. */
 export const clockFinding = Effect.fn("clockFinding")(function* (folder: string) {
   const now = yield* Clock.currentTimeMillis
-  const said = new Date(now).toISOString()
+  const present = new Date(now).toISOString()
   if (now <= releasedAfter) {
     return error(
-      `The clock says ${said}, which is before this release was made.`,
+      `The clock says ${present}, which is before this release was made.`,
       "Set the clock, e.g. with NTP: sessions, tokens and plans expire by it."
     )
   }
   const newest = yield* newestRecord(folder)
   if (Option.isSome(newest) && Date.parse(newest.value) > now + toleratedMillis) {
     return error(
-      `The clock says ${said}, and the newest audit event was written at ${newest.value}: one of them is wrong.`,
+      `The clock says ${present}, and the newest audit event was written at ${newest.value}: one of them is wrong.`,
       "Set the clock, e.g. with NTP: sessions, tokens and plans expire by it. If it is right, it was ahead before: the next event of the installation, e.g. by `svc admin setup-link`, ends this finding."
     )
   }
-  const ok: Finding = { check: "clock", status: "ok", message: said }
+  const ok: Finding = { check: "clock", status: "ok", message: present }
   return ok
 })

@@ -47,7 +47,7 @@ export const folderFinding = Effect.fn("folderFinding")(function* (look: DataFol
       message: `${path} does not exist; the first start creates it with mode 0700, with a database and, unless one is given, a master key.`
     }
   }
-  // Where each Run has its own user, the group of these users may pass.
+  // Where each Run has its own user, the group of those users may traverse the folder.
   return (mode & 0o067) === 0
     ? { check: "folder", status: "ok", message: path }
     : {

@@ -1,7 +1,7 @@
 import { Config, Effect, FileSystem, Path, Schema } from "effect"
 import { CommandFailed } from "../Output.ts"
 
-/** What a person is told when the file is not as it should be. */
+/** The message for a file that is not as it should be. */
 export interface PrivateFileWords {
   readonly exposed: (file: string) => string
   readonly unreadable: (file: string, cause: string) => string

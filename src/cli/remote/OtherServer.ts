@@ -8,7 +8,7 @@ const decodeVersions = Schema.decodeEffect(
   Schema.fromJsonString(Schema.Struct({ api_versions: Schema.Array(Schema.String) }))
 )
 
-/** The versions of the API that a server speaks; none where it does not say so in this form. */
+/** The API versions that a server advertises; none if it does not list them in this form. */
 const versionsOf = Effect.fnUntraced(
   function* (origin: string) {
     const client = yield* HttpClient.HttpClient

@@ -18,7 +18,7 @@ const waitFlag = Flag.Boolean("wait").pipe(
   Flag.withDefault(true)
 )
 
-/** What every command has that starts a Run. */
+/** Flags of every command that starts a Run. */
 export const planFlags = { ...workspaceFlags, wait: waitFlag, waitTimeout: waitTimeoutFlag }
 
 interface Waiting {

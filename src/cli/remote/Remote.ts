@@ -84,7 +84,7 @@ const remoteLayer = (named: Named) =>
     )
   ).pipe(Layer.provide(Layer.merge(StoredLogins.layer, StoredContexts.layer)))
 
-/** Gives a command its server; what that refuses is said in the words of the command line. */
+/** Gives a command its server; refusals are reported in terms of the command line. */
 export const onServer =
   (named: Named) =>
   <A, E, R>(command: Effect.Effect<A, E, R>) =>

@@ -66,7 +66,7 @@ export interface NewAccount {
   readonly displayName: string | undefined
 }
 
-/** Creates an account by an invitation, which is accepted by that. */
+/** Creates an account from an invitation, and thereby accepts it. */
 export const signUp = Effect.fn("signUp")(function* (origin: string, account: NewAccount) {
   const { displayName, email, password, secret } = account
   const answer = yield* asked(origin, "/auth/invitations/sign-up", {

@@ -1,6 +1,7 @@
 import { confirmIdentity } from "./Confirmation.ts"
 import { takeEarly } from "./EarlyRequests.ts"
 import { Fault, faultFrom } from "./Fault.ts"
+import { probe, reportAnswer } from "./Reachability.ts"
 import { apiUrl } from "./Url.ts"
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
@@ -86,8 +87,10 @@ const leaveForSignIn = (fault: Fault): Promise<never> =>
 export const request = async <A>(method: string, path: string, options: RequestOptions = {}): Promise<A> => {
   const response = await send(method, path, options).catch((error: unknown) => {
     if (isAbort(error)) throw error
+    void probe()
     throw new Fault({ status: 0, code: "network", message: "The server could not be reached." })
   })
+  reportAnswer()
   const text = await response.text()
   // The one place where unchecked JSON becomes a typed value: same origin, same build, one API document.
   const body: ReturnType<typeof JSON.parse> = decode(text)

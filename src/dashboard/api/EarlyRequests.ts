@@ -18,13 +18,33 @@ const keptMs = 30_000
 
 const kept = (): Map<string, EarlyRequest> => (window.svcEarlyRequests ??= new Map())
 
-/** Sends a GET now, and hands a good answer's JSON to `then`, which may name the next one. Failures are left to the page's code. */
-export const askEarly = <A>(url: string, then: (body: A) => void = () => undefined): void => {
+const send = (url: string): Promise<Response> => {
   const response = fetch(url, { headers: { accept: "application/json" }, credentials: "same-origin" })
   kept().set(url, { sentAt: performance.now(), response })
-  response
+  return response
+}
+
+/** Sends a GET now, and hands a good answer's JSON to `then`, which may name the next one. Failures are left to the page's code. */
+export const askEarly = <A>(url: string, then: (body: A) => void = () => undefined): void => {
+  send(url)
     .then(async (answer) => {
       if (answer.ok) then(await answer.clone().json())
+    })
+    .catch(() => undefined)
+}
+
+/**
+ * The same for a record that may be megabytes long: hands over its first characters as soon as they are here, unparsed, so that
+ * nothing waits for the rest and the page's code alone parses it.
+ */
+export const askEarlyForHead = (url: string, then: (head: string) => void): void => {
+  send(url)
+    .then(async (answer) => {
+      if (!answer.ok) return
+      const reader = answer.clone().body?.getReader()
+      const first = await reader?.read()
+      if (first?.value !== undefined) then(new TextDecoder().decode(first.value.subarray(0, 1024)))
+      await reader?.cancel()
     })
     .catch(() => undefined)
 }

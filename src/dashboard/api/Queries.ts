@@ -20,7 +20,6 @@ import {
   revisionPlansRead,
   runsGroup,
   runsRead,
-  runsSourceChanges,
   sourcesFile,
   sourcesInstallModules,
   sourcesList,
@@ -186,15 +185,6 @@ export const runQuery = (runId: string) =>
   queryOptions({
     queryKey: ["run", runId],
     queryFn: ({ signal }) => call(runsRead, { params: { runId }, signal }).then(({ run }) => run)
-  })
-
-/** What a Run's commit changes never changes; only whether the commits are still stored does. */
-export const sourceChangesQuery = (runId: string) =>
-  queryOptions({
-    queryKey: ["run", runId, "source-changes"],
-    queryFn: ({ signal }) =>
-      call(runsSourceChanges, { params: { runId }, signal }).then(({ sourceChanges }) => sourceChanges),
-    staleTime: Number.POSITIVE_INFINITY
   })
 
 export const revisionPlanQuery = (revisionPlanId: string) =>

@@ -1,5 +1,6 @@
 // The JSON that the API answers, as the browser reads it. Type imports only: nothing of the server's runtime enters the bundle.
 
+import type { ChangeCauses as ChangeCausesSchema } from "../../../schema/records/ChangeCauses.ts"
 import type { Answer, Body } from "./Declarations.ts"
 import type { dashboardBootstrap, dashboardOverview, installPlansCreate, workspacesGraph } from "./Endpoints.ts"
 import type { AccountNotice as AccountNoticeSchema } from "../../../actors/account/AccountNotices.ts"
@@ -49,10 +50,12 @@ import type { RunFacets as RunFacetsSchema } from "../../../schema/api/RunQuerie
 import type {
   FoldedRun as FoldedRunSchema,
   LatestRun as LatestRunSchema,
-  Run as RunSchema,
+  Run as RunSchema
+} from "../../../schema/records/Run.ts"
+import type {
   RunGroup as RunGroupSchema,
   SkippedCapsule as SkippedCapsuleSchema
-} from "../../../schema/records/Run.ts"
+} from "../../../schema/records/RunGroup.ts"
 import type { RunWave as RunWaveSchema, WaveMember as WaveMemberSchema } from "../../../schema/records/RunWaves.ts"
 import type {
   SnapshotFile as SnapshotFileSchema,
@@ -119,6 +122,8 @@ export type SkippedCapsule = typeof SkippedCapsuleSchema.Encoded
 export type RunType = Run["type"]
 export type RunStatus = Run["status"]
 export type ResourceChange = NonNullable<Run["resourceChanges"]>[number]
+export type ChangeCauses = typeof ChangeCausesSchema.Encoded
+export type ChangeCause = ChangeCauses["causes"][number]
 export type ChangedAttribute = ResourceChange["changedAttributes"][number]
 export type OutputChange = NonNullable<Run["outputChanges"]>[number]
 export type PlanSummary = NonNullable<Run["planSummary"]>

@@ -1,18 +1,24 @@
 import { useNavigate } from "@tanstack/react-router"
 import { post } from "../api/Client.ts"
+import { Fault } from "../api/Fault.ts"
 import { setPreferences } from "../preferences/Preferences.ts"
 import { usePreferences } from "../preferences/UsePreferences.ts"
 import { Icon } from "../ui/Icon.tsx"
 import { Menu, MenuChoice, MenuItem, MenuSeparator } from "../ui/Menu.tsx"
+import { warn } from "../ui/Toast.tsx"
 import { useWords } from "../words/Words.ts"
 import { useBootstrap } from "./Workspace.ts"
 import { appWords } from "./Words.ts"
 
-const signOut = (): void => {
-  // Whatever the answer, the next page asks the server who is signed in.
-  void post("/auth/sign-out", {}, { keepOn401: true })
-    .catch(() => undefined)
-    .then(() => window.location.assign("/sign-in"))
+const signOut = (failed: string): void => {
+  // Whatever the answer, the next page asks the server who is signed in. Without one there is no next page.
+  void post("/auth/sign-out", {}, { keepOn401: true }).then(
+    () => window.location.assign("/sign-in"),
+    (error: unknown) => {
+      if (error instanceof Fault && error.status === 0) warn(failed)
+      else window.location.assign("/sign-in")
+    }
+  )
 }
 
 export const AccountMenu = ({ onHelp }: { readonly onHelp: () => void }) => {
@@ -61,7 +67,7 @@ export const AccountMenu = ({ onHelp }: { readonly onHelp: () => void }) => {
         onChange={(value) => setPreferences({ language: value })}
       />
       <MenuSeparator />
-      <MenuItem onSelect={signOut}>{words.signOut}</MenuItem>
+      <MenuItem onSelect={() => signOut(words.signOutFailed)}>{words.signOut}</MenuItem>
     </Menu>
   )
 }

@@ -1,8 +1,12 @@
 import { Link } from "@tanstack/react-router"
-import type { AuditEvent } from "../api/Types.ts"
+import type { AuditEvent, Run } from "../api/Types.ts"
+import { Icon } from "../ui/Icon.tsx"
+import { Sum } from "../ui/Sum.tsx"
 import { Time } from "../ui/Time.tsx"
 import { useLanguage, useWords } from "../words/Words.ts"
 import { actionWords } from "./ActionWords.ts"
+import { type ActivityLine, commentOf, foldRepeated } from "./ActivityLines.ts"
+import { markOf } from "./ActivityMarks.ts"
 import { ActivityTarget } from "./ActivityTarget.tsx"
 import { useActorName } from "./Actors.ts"
 import { useWorkspace } from "./Workspace.ts"
@@ -10,62 +14,151 @@ import { useWorkspace } from "./Workspace.ts"
 const isAction = (action: string, names: Readonly<Record<string, string>>): string =>
   names[action] ?? action.replaceAll(/[._]/g, " ")
 
-const kindWord = {
-  en: { token: "API token", service: "svc", webhook: "Webhook" },
-  ja: { token: "API トークン", service: "svc", webhook: "Webhook" }
+const words = {
+  en: {
+    token: "API token",
+    service: "svc",
+    webhook: "Webhook",
+    times: (count: number) => `${count} times`,
+    quiet: (syncs: number, sources: number) =>
+      `${syncs === 1 ? "1 sync" : `${syncs} syncs`} of ${sources === 1 ? "1 source" : `${sources} sources`} brought nothing new`
+  },
+  ja: {
+    token: "API トークン",
+    service: "svc",
+    webhook: "Webhook",
+    times: (count: number) => `${count} 回`,
+    quiet: (syncs: number, sources: number) => `${sources} 個のソースの同期 ${syncs} 回では変更がありませんでした`
+  }
 }
 
-/** What the person said with it. */
-const commentOf = ({ data }: AuditEvent): string | undefined =>
-  typeof data.comment === "string" && data.comment !== "" ? data.comment : undefined
+/** Runs by id, as far as the page has them: for what a plan does. */
+type KnownRuns = ReadonlyMap<string, Run>
 
-export const ActivityList = ({
-  events,
-  detailed = false
-}: {
-  readonly events: ReadonlyArray<AuditEvent>
-  readonly detailed?: boolean
-}) => {
-  const words = useWords(actionWords)
+const planOf = (event: AuditEvent, runs: KnownRuns) => {
+  const run = event.runId === undefined ? undefined : runs.get(event.runId)
+  return run?.planSummary ?? (run?.planRunId === undefined ? undefined : runs.get(run.planRunId)?.planSummary)
+}
+
+const Actor = ({ event: { actor } }: { readonly event: AuditEvent }) => {
   const language = useLanguage()
   const actorName = useActorName()
+  const kind = actor.kind === "user" ? "?" : words[language][actor.kind]
+  return <strong>{actor.subject === undefined ? kind : actorName(actor.subject)}</strong>
+}
+
+interface RowProps {
+  readonly event: AuditEvent
+  readonly runs: KnownRuns
+  readonly detailed: boolean
+}
+
+const Sentence = ({ event, runs, detailed }: RowProps) => {
+  const actions = useWords(actionWords)
   const workspace = useWorkspace()
+  const summary = planOf(event, runs)
+  const comment = commentOf(event)
   return (
-    <ul className="activity">
-      {events.map((event) => (
-        <li key={event.id} className="activity-row">
-          <span className="activity-mark" aria-hidden="true" />
-          <span className="activity-text">
-            <span>
-              <strong>
-                {event.actor.subject === undefined
-                  ? event.actor.kind === "user"
-                    ? "?"
-                    : kindWord[language][event.actor.kind]
-                  : actorName(event.actor.subject)}
-              </strong>{" "}
-              {isAction(event.action, words)}{" "}
-              {event.runId === undefined ? null : (
-                <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: event.runId }}>
-                  {words.openRun}
-                </Link>
-              )}
-              {commentOf(event) === undefined ? null : (
-                <>
-                  {" "}
-                  <q>{commentOf(event)}</q>
-                </>
-              )}
-            </span>
-            {detailed ? (
-              <span className="activity-detail">
-                <ActivityTarget event={event} />
-              </span>
-            ) : null}
-          </span>
-          <Time at={event.createdAt} />
-        </li>
-      ))}
-    </ul>
+    <span className="activity-text">
+      <span>
+        <Actor event={event} /> {isAction(event.action, actions)}{" "}
+        {event.runId === undefined ? null : (
+          <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: event.runId }}>
+            {actions.openRun}
+          </Link>
+        )}{" "}
+        {summary === undefined ? null : <Sum summary={summary} />}
+      </span>
+      {comment === undefined ? null : (
+        <blockquote className="activity-comment" dir="auto">
+          {comment}
+        </blockquote>
+      )}
+      {detailed ? (
+        <span className="activity-detail">
+          <ActivityTarget event={event} />
+        </span>
+      ) : null}
+    </span>
   )
 }
+
+const Mark = ({ event }: { readonly event: AuditEvent }) => {
+  const { icon, tone } = markOf(event)
+  return (
+    <span className={`activity-mark activity-${tone}`} aria-hidden="true">
+      <Icon name={icon} />
+    </span>
+  )
+}
+
+const Row = (props: RowProps) => (
+  <li className="activity-row">
+    <Mark event={props.event} />
+    <Sentence {...props} />
+    <Time at={props.event.createdAt} />
+  </li>
+)
+
+const Folded = ({
+  line: { events, kind },
+  ...props
+}: Omit<RowProps, "event"> & { readonly line: Exclude<ActivityLine, { readonly kind: "event" }> }) => {
+  const text = useWords(words)
+  const actions = useWords(actionWords)
+  const [newest] = events
+  const sources = new Set(events.map(({ target }) => target.id)).size
+  return (
+    <li className="activity-row">
+      <Mark event={newest} />
+      <details className="activity-fold">
+        <summary className={kind === "quiet" ? "activity-quiet" : ""}>
+          {kind === "quiet" ? (
+            text.quiet(events.length, sources)
+          ) : (
+            <>
+              <Actor event={newest} /> {isAction(newest.action, actions)}{" "}
+              <span className="tag">{text.times(events.length)}</span>
+            </>
+          )}
+        </summary>
+        <ul>
+          {events.map((event) => (
+            <li key={event.id} className="activity-again">
+              <Sentence event={event} {...props} />
+              <Time at={event.createdAt} />
+            </li>
+          ))}
+        </ul>
+      </details>
+      <Time at={newest.createdAt} />
+    </li>
+  )
+}
+
+const noRuns: KnownRuns = new Map()
+
+/** Lines of the activity. `detailed` names what was acted on, where the page itself is not about it. */
+export const ActivityRows = ({
+  lines,
+  runs = noRuns,
+  detailed = false
+}: {
+  readonly lines: ReadonlyArray<ActivityLine>
+  readonly runs?: KnownRuns
+  readonly detailed?: boolean
+}) => (
+  <ul className="activity">
+    {lines.map((line) =>
+      line.kind === "event" ? (
+        <Row key={line.event.id} event={line.event} runs={runs} detailed={detailed} />
+      ) : (
+        <Folded key={line.events[0].id} line={line} runs={runs} detailed={detailed} />
+      )
+    )}
+  </ul>
+)
+
+export const ActivityList = ({ events }: { readonly events: ReadonlyArray<AuditEvent> }) => (
+  <ActivityRows lines={foldRepeated(events)} />
+)

@@ -1,4 +1,5 @@
 import { Icon } from "../ui/Icon.tsx"
+import { Mark } from "../ui/Mark.tsx"
 import { navigation } from "./Navigation.ts"
 
 /** What is visible until the page's own code runs: the shape of every page, without words, rendered ahead of time into the HTML. */
@@ -7,6 +8,10 @@ export const FirstFrame = () => (
     <div className="bar" />
     <div className="shell-side">
       <div className="side">
+        <span className="brand">
+          <Mark className="brand-mark" />
+          <span>svc</span>
+        </span>
         <span className="side-workspace">
           <span className="side-mark" />
           <span className="skeleton-bar" />

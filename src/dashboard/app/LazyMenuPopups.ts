@@ -1,8 +1,9 @@
 import { lazy } from "react"
+import { whenReachable } from "../api/Reachability.ts"
 import type { MenuPopups } from "../ui/MenuPopups.ts"
 
 // A tenth of a page's initial code, for what most visits never open.
-const load = () => import("../ui/MenuPopup.tsx")
+const load = whenReachable(() => import("../ui/MenuPopup.tsx"))
 
 /** The menus' open form, in a file of its own. */
 export const lazyMenuPopups: MenuPopups = {

@@ -8,6 +8,8 @@ import {
 } from "@tanstack/react-router"
 import { addressPath } from "../api/AddressSecret.ts"
 import { bootstrapQuery, capsuleQuery, overviewQuery, runQuery, sourceQuery } from "../api/Queries.ts"
+import { reachableForNavigation, whenReachable } from "../api/Reachability.ts"
+import { graphSearch } from "../screens/graph/GraphSearch.ts"
 import { activitySearch } from "../screens/activity/ActivitySearch.ts"
 import { runSearch } from "../screens/runs/RunSearch.ts"
 import { Crash, NotFound } from "./Fallbacks.tsx"
@@ -19,7 +21,11 @@ interface Context {
 }
 
 const root = createRootRouteWithContext<Context>()({
-  beforeLoad: ({ context }) => context.queryClient.ensureQueryData(bootstrapQuery),
+  beforeLoad: async ({ context, preload }) => {
+    // The page that is open stays until there is a server for the next one.
+    if (!preload) await reachableForNavigation()
+    return context.queryClient.ensureQueryData(bootstrapQuery)
+  },
   component: Shell,
   errorComponent: Crash,
   notFoundComponent: NotFound
@@ -97,7 +103,10 @@ const shortSource = createRoute({
 const install = createRoute({
   getParentRoute: () => root,
   path: "/new",
-  component: lazyRouteComponent(() => import("../screens/install/InstallScreen.tsx"), "InstallScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/install/InstallScreen.tsx")),
+    "InstallScreen"
+  )
 })
 
 /** What other programs link to; the address bar shows `/new` with the same query, untouched. */
@@ -112,26 +121,38 @@ const installLink = createRoute({
 const address = createRoute({
   getParentRoute: () => root,
   path: addressPath,
-  component: lazyRouteComponent(() => import("../screens/account/AddressScreen.tsx"), "AddressScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/account/AddressScreen.tsx")),
+    "AddressScreen"
+  )
 })
 
 const account = createRoute({
   getParentRoute: () => root,
   path: "/account",
-  component: lazyRouteComponent(() => import("../screens/account/AccountScreen.tsx"), "AccountScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/account/AccountScreen.tsx")),
+    "AccountScreen"
+  )
 })
 
 const workspace = createRoute({
   getParentRoute: () => root,
   path: "/w/$workspace",
-  component: lazyRouteComponent(() => import("./WorkspaceFrame.tsx"), "WorkspaceFrame")
+  component: lazyRouteComponent(
+    whenReachable(() => import("./WorkspaceFrame.tsx")),
+    "WorkspaceFrame"
+  )
 })
 
 const overview = createRoute({
   getParentRoute: () => workspace,
   path: "/",
   loader: ({ context, params }) => void aheadOfHome(context.queryClient, params.workspace),
-  component: lazyRouteComponent(() => import("../screens/home/HomeScreen.tsx"), "HomeScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/home/HomeScreen.tsx")),
+    "HomeScreen"
+  )
 })
 
 const capsules = createRoute({
@@ -142,52 +163,76 @@ const capsules = createRoute({
     status: text(search.status),
     drift: text(search.drift)
   }),
-  component: lazyRouteComponent(() => import("../screens/capsules/CapsulesScreen.tsx"), "CapsulesScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/capsules/CapsulesScreen.tsx")),
+    "CapsulesScreen"
+  )
 })
 
 const capsule = createRoute({
   getParentRoute: () => workspace,
   path: "/capsules/$capsuleId",
   loader: ({ context, params }) => void context.queryClient.prefetchQuery(capsuleQuery(params.capsuleId)),
-  component: lazyRouteComponent(() => import("../screens/capsule/CapsuleScreen.tsx"), "CapsuleScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/capsule/CapsuleScreen.tsx")),
+    "CapsuleScreen"
+  )
 })
 
 const capsuleTab = createRoute({
   getParentRoute: () => workspace,
   path: "/capsules/$capsuleId/$tab",
-  component: lazyRouteComponent(() => import("../screens/capsule/CapsuleScreen.tsx"), "CapsuleScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/capsule/CapsuleScreen.tsx")),
+    "CapsuleScreen"
+  )
 })
 
 const runs = createRoute({
   getParentRoute: () => workspace,
   path: "/runs",
   validateSearch: runSearch,
-  component: lazyRouteComponent(() => import("../screens/runs/RunsScreen.tsx"), "RunsScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/runs/RunsScreen.tsx")),
+    "RunsScreen"
+  )
 })
 
 const run = createRoute({
   getParentRoute: () => workspace,
   path: "/runs/$runId",
   loader: ({ context, params }) => void aheadOfRun(context.queryClient, params.runId),
-  component: lazyRouteComponent(() => import("../screens/run/RunScreen.tsx"), "RunScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/run/RunScreen.tsx")),
+    "RunScreen"
+  )
 })
 
 const update = createRoute({
   getParentRoute: () => workspace,
   path: "/updates/$groupId",
-  component: lazyRouteComponent(() => import("../screens/update/UpdateScreen.tsx"), "UpdateScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/update/UpdateScreen.tsx")),
+    "UpdateScreen"
+  )
 })
 
 const sources = createRoute({
   getParentRoute: () => workspace,
   path: "/sources",
-  component: lazyRouteComponent(() => import("../screens/sources/SourcesScreen.tsx"), "SourcesScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/sources/SourcesScreen.tsx")),
+    "SourcesScreen"
+  )
 })
 
 const source = createRoute({
   getParentRoute: () => workspace,
   path: "/sources/$sourceId",
-  component: lazyRouteComponent(() => import("../screens/source/SourceScreen.tsx"), "SourceScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/source/SourceScreen.tsx")),
+    "SourceScreen"
+  )
 })
 
 const connections = createRoute({
@@ -197,32 +242,48 @@ const connections = createRoute({
     const connected = text(search.connected)
     return connected === undefined ? {} : { connected }
   },
-  component: lazyRouteComponent(() => import("../screens/connections/ConnectionsScreen.tsx"), "ConnectionsScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/connections/ConnectionsScreen.tsx")),
+    "ConnectionsScreen"
+  )
 })
 
 const activity = createRoute({
   getParentRoute: () => workspace,
   path: "/activity",
   validateSearch: activitySearch,
-  component: lazyRouteComponent(() => import("../screens/activity/ActivityScreen.tsx"), "ActivityScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/activity/ActivityScreen.tsx")),
+    "ActivityScreen"
+  )
 })
 
 const graph = createRoute({
   getParentRoute: () => workspace,
   path: "/graph",
-  component: lazyRouteComponent(() => import("../screens/graph/GraphScreen.tsx"), "GraphScreen")
+  validateSearch: graphSearch,
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/graph/GraphScreen.tsx")),
+    "GraphScreen"
+  )
 })
 
 const settings = createRoute({
   getParentRoute: () => workspace,
   path: "/settings",
-  component: lazyRouteComponent(() => import("../screens/workspace/WorkspaceScreen.tsx"), "WorkspaceScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/workspace/WorkspaceScreen.tsx")),
+    "WorkspaceScreen"
+  )
 })
 
 const settingsTab = createRoute({
   getParentRoute: () => workspace,
   path: "/settings/$tab",
-  component: lazyRouteComponent(() => import("../screens/workspace/WorkspaceScreen.tsx"), "WorkspaceScreen")
+  component: lazyRouteComponent(
+    whenReachable(() => import("../screens/workspace/WorkspaceScreen.tsx")),
+    "WorkspaceScreen"
+  )
 })
 
 const tree = root.addChildren([

@@ -1,33 +1,13 @@
 import { Link } from "@tanstack/react-router"
-import type { Capsule, PlanSummary, Run } from "../api/Types.ts"
+import type { Capsule, Run } from "../api/Types.ts"
 import { RunStatus } from "../ui/Status.tsx"
+import { Sum } from "../ui/Sum.tsx"
 import { Time } from "../ui/Time.tsx"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { useActorName } from "./Actors.ts"
 import { useWorkspace } from "./Workspace.ts"
 import { CommitLine } from "../ui/Commit.tsx"
-
-export const Sum = ({ summary }: { readonly summary: PlanSummary }) => {
-  const parts: ReadonlyArray<readonly [string, string, number]> = [
-    ["destroy", "−", summary.destroy],
-    ["replace", "±", summary.replace],
-    ["update", "~", summary.change],
-    ["create", "+", summary.add]
-  ]
-  return (
-    <span className="sum">
-      {parts
-        .filter(([, , count]) => count > 0)
-        .map(([kind, sign, count]) => (
-          <span key={kind} className={`sum-${kind}`}>
-            {sign}
-            {count}
-          </span>
-        ))}
-    </span>
-  )
-}
 
 interface RunListProps {
   readonly runs: ReadonlyArray<Run>

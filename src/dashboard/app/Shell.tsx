@@ -1,15 +1,19 @@
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router"
 import { lazy, Suspense, useMemo, useState } from "react"
 import { useConfirmationWanted } from "../api/Confirmation.ts"
+import { whenReachable } from "../api/Reachability.ts"
 import type { Workspace } from "../api/Types.ts"
+import { usePreferences } from "../preferences/UsePreferences.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Notice, Skeleton } from "../ui/Feedback.tsx"
 import { IconButton } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
+import { Brand } from "../ui/Mark.tsx"
 import { Toasts } from "../ui/Toast.tsx"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { AccountMenu } from "./AccountMenu.tsx"
+import { ConnectionNotice } from "./ConnectionNotice.tsx"
 import { navigation } from "./Navigation.ts"
 import { Palette } from "./Palette.tsx"
 import { type GoTarget, useShortcuts } from "./Shortcuts.ts"
@@ -28,12 +32,16 @@ const SideBar = ({
   readonly onHelp: () => void
 }) => {
   const words = useWords(appWords)
+  const terms = useWords(vocabulary)
   return (
     <div className="side">
+      <Link to="/" className="brand">
+        <Brand />
+      </Link>
       <WorkspaceMenu workspace={workspace} />
       <button type="button" className="side-search" onClick={onPalette}>
         <Icon name="search" />
-        <span>{useWords(vocabulary).search}</span>
+        <span>{terms.search}</span>
         <kbd>{/Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘" : "Ctrl"} K</kbd>
       </button>
       <nav aria-label={words.navigation}>
@@ -56,9 +64,10 @@ const SideBar = ({
         )}
       </nav>
       <div className="side-foot">
-        <Link to="/new" className="button button-primary side-install">
+        <Link to="/new" className="button side-install">
           <Icon name="plus" />
           {words.install}
+          {usePreferences().letterKeys ? <kbd aria-hidden="true">N</kbd> : null}
         </Link>
         <AccountMenu onHelp={onHelp} />
       </div>
@@ -67,7 +76,9 @@ const SideBar = ({
 }
 
 // Rarely needed, and then after an answer of the server.
-const ConfirmIdentity = lazy(async () => ({ default: (await import("./ConfirmIdentity.tsx")).ConfirmIdentity }))
+const ConfirmIdentity = lazy(
+  whenReachable(async () => ({ default: (await import("./ConfirmIdentity.tsx")).ConfirmIdentity }))
+)
 
 const Confirmation = () =>
   useConfirmationWanted() ? (
@@ -107,8 +118,8 @@ export const Shell = () => {
       </a>
       <header className="bar">
         <IconButton icon="menu" label={words.openNavigation} onClick={() => setOpen(`navigation ${path}`)} />
-        <Link to="/" className="bar-name">
-          {workspace?.displayName ?? terms.product}
+        <Link to="/" className="brand">
+          <Brand name={workspace?.displayName ?? terms.product} />
         </Link>
         <IconButton icon="search" label={words.palette} onClick={actions.palette} />
       </header>
@@ -171,6 +182,7 @@ export const Shell = () => {
         <Palette workspace={workspace} onClose={() => setOpen(undefined)} />
       ) : null}
       {open === "help" ? <ShortcutHelp onClose={() => setOpen(undefined)} /> : null}
+      <ConnectionNotice />
       <Toasts />
     </div>
   )

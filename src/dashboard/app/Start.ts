@@ -1,9 +1,9 @@
 // Runs before the first paint and before the page's own code has arrived: theme and language, so that nothing flashes, and
 // the requests whose answers the page will need first.
-import { askEarly } from "../api/EarlyRequests.ts"
+import { askEarly, askEarlyForHead } from "../api/EarlyRequests.ts"
 import { capsulesRead, dashboardBootstrap, dashboardNeeds, dashboardOverview, runsRead } from "../api/Endpoints.ts"
 import { address } from "../api/Url.ts"
-import type { Bootstrap, Run } from "../api/Types.ts"
+import type { Bootstrap } from "../api/Types.ts"
 import { applyPreferences } from "../preferences/Preferences.ts"
 import { defaultWorkspace } from "./DefaultWorkspace.ts"
 
@@ -29,7 +29,9 @@ askEarly(address(dashboardBootstrap, {}), (body: Bootstrap) => {
 
 if (place === "capsules" && id !== undefined) askCapsule(id)
 if (place === "runs" && id !== undefined) {
-  askEarly(address(runsRead, { params: { runId: id } }), ({ run }: { readonly run: Run }) => {
-    if (run.capsuleId !== undefined) askCapsule(run.capsuleId)
+  // A Run names its Capsule before anything long. A wrong guess would cost one read that nobody takes.
+  askEarlyForHead(address(runsRead, { params: { runId: id } }), (head) => {
+    const [, capsuleId] = /"capsuleId":"(cap_[a-z0-9]+)"/.exec(head) ?? []
+    if (capsuleId !== undefined) askCapsule(capsuleId)
   })
 }

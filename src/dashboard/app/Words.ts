@@ -51,6 +51,11 @@ const en = {
   crashTitle: "This page stopped working",
   crashText: "The error is below. Reloading is safe: nothing is kept only here.",
   reload: "Reload",
+  unreachable: "The server does not answer.",
+  unreachableStays: "This page stays, and catches up by itself.",
+  unreachableClick: "What you asked for opens as soon as it does.",
+  unreachableRetry: "Try now",
+  signOutFailed: "The server does not answer: you are still signed in.",
   plainHttpTitle: "This connection is not encrypted",
   plainHttpText:
     "You reach this server over plain http: your password, your session and everything you see can be read and changed on the network. Ask the operator to put it behind https.",
@@ -125,6 +130,11 @@ const ja: typeof en = {
   crashTitle: "このページでエラーが発生しました",
   crashText: "エラーの内容は以下のとおりです。再読み込みしても失われるデータはありません。",
   reload: "再読み込み",
+  unreachable: "サーバーが応答しません。",
+  unreachableStays: "この画面はそのまま残り、復旧すると自動的に更新されます。",
+  unreachableClick: "復旧すると、選んだ画面が開きます。",
+  unreachableRetry: "今すぐ再試行",
+  signOutFailed: "サーバーが応答しないため、サインアウトできませんでした。",
   plainHttpTitle: "この接続は暗号化されていません",
   plainHttpText:
     "このサーバーには平文の http で接続しています。パスワード、セッション、表示内容はすべてネットワーク上で読み取られたり改ざんされたりするおそれがあります。https を経由するよう運用者に依頼してください。",

@@ -38,7 +38,7 @@ export const CommitLine = ({
   readonly withAuthor?: boolean
 }) => (
   <span className="commit-line">
-    <code>{shortCommit(id)}</code> <Title description={description} />
+    <code>{shortCommit(id)}</code> <Title description={description} />{" "}
     {withAuthor ? <Author description={description} /> : null}
   </span>
 )

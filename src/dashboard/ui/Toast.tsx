@@ -1,9 +1,10 @@
 import { useSyncExternalStore } from "react"
-import { Icon } from "./Icon.tsx"
+import { Icon, type IconName } from "./Icon.tsx"
 
 interface Toast {
   readonly id: number
   readonly text: string
+  readonly icon: IconName
 }
 
 let toasts: ReadonlyArray<Toast> = []
@@ -15,12 +16,17 @@ const change = (next: ReadonlyArray<Toast>): void => {
   for (const listener of listeners) listener()
 }
 
-/** Says that something worked, briefly, where assistive technology hears it. Failures are shown beside what failed instead. */
-export const toast = (text: string): void => {
+const show = (text: string, icon: IconName): void => {
   const id = nextId++
-  change([...toasts.slice(-2), { id, text }])
+  change([...toasts.slice(-2), { id, text, icon }])
   setTimeout(() => change(toasts.filter((each) => each.id !== id)), 4000)
 }
+
+/** Says that something worked, briefly, where assistive technology hears it. */
+export const toast = (text: string): void => show(text, "check")
+
+/** Says that something failed which has no place on the page. Other failures are shown beside what failed. */
+export const warn = (text: string): void => show(text, "warning")
 
 const subscribe = (listener: () => void): (() => void) => {
   listeners.add(listener)
@@ -31,7 +37,7 @@ export const Toasts = () => (
   <output className="toasts">
     {useSyncExternalStore(subscribe, () => toasts).map((each) => (
       <span key={each.id} className="toast">
-        <Icon name="check" />
+        <Icon name={each.icon} />
         {each.text}
       </span>
     ))}

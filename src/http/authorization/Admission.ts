@@ -18,6 +18,7 @@ import { type PresentedCredential, presentedCredential } from "./Credentials.ts"
 import { crossSiteRefusal } from "./CrossSite.ts"
 import { credentialRefusal, type GrantedWorkspace, grantedWorkspace, scopeRefusal } from "./Permission.ts"
 import { confinements } from "./TokenConfinement.ts"
+import { AmbientIdentity, type HostIdentity } from "./HostIdentity.ts"
 import { locateWorkspaces } from "./WorkspaceLocation.ts"
 
 const fieldOf = (value: unknown, name: string): unknown =>
@@ -51,10 +52,12 @@ const locatorValue = (locator: WorkspaceLocator, endpoint: string) => {
   )
 }
 
-const auditActor = (principal: Principal): AuditActor =>
-  principal.credential === "session"
-    ? { kind: "user", subject: principal.subject }
-    : { kind: "token", subject: principal.subject, tokenId: principal.credentialId }
+const auditActor = ({ credential, credentialId, subject }: Principal): AuditActor => {
+  if (credential === "service") return { kind: "service" }
+  return credential === "session" || credential === "host"
+    ? { kind: "user", subject }
+    : { kind: "token", subject, tokenId: credentialId }
+}
 
 /** The rule of a route that requires authentication. */
 export type AdmittedRule = Exclude<AccessRule, { readonly kind: "public" | "token" }>
@@ -63,7 +66,8 @@ export type AdmittedRule = Exclude<AccessRule, { readonly kind: "public" | "toke
 interface Authenticated {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly exchange: ExchangeShape
-  readonly presented: PresentedCredential
+  /** The browser sent the credential by itself. */
+  readonly ambient: boolean
   readonly principal: Principal
 }
 
@@ -89,6 +93,17 @@ export const admissions = Effect.gen(function* () {
   const roomy = <A>(admission: Effect.Effect<A>): Effect.Effect<A, ApiError> =>
     Effect.flatMap(storage.isFull, (isFull) => (isFull ? Effect.fail(new ApiError(storageFull)) : admission))
 
+  const authenticated = (presented: PresentedCredential | HostIdentity) => {
+    switch (presented.kind) {
+      case "bearer":
+        return authenticator.bearer(presented.secret)
+      case "session":
+        return authenticator.session(presented.secret)
+      default:
+        return authenticator.host(presented)
+    }
+  }
+
   const grantingBy = (rule: WorkspaceAccess, endpoint: string) => {
     const value = locatorValue(rule.locate, endpoint)
     const located = locate(rule.locate)
@@ -107,7 +122,7 @@ export const admissions = Effect.gen(function* () {
     const granting = rule.kind === "workspace" ? grantingBy(rule, endpoint) : undefined
 
     /** The last checks, once the Workspace is known. */
-    const admitted = ({ exchange, presented, principal, request }: Authenticated, granted?: GrantedWorkspace) => {
+    const admitted = ({ ambient, exchange, principal, request }: Authenticated, granted?: GrantedWorkspace) => {
       const refusal = credentialRefusal(principal, rule)
       if (refusal !== undefined) return refusal
       const caller: CallerShape = {
@@ -122,7 +137,7 @@ export const admissions = Effect.gen(function* () {
         actor: auditActor(principal),
         requestId: exchange.requestId
       }
-      const admission = Effect.succeed({ caller, ambient: presented.ambient })
+      const admission = Effect.succeed({ caller, ambient })
       const isConfirmed = rule.kind === "workspace" && rule.confirmed === true
       if (readMethods.has(request.method)) {
         return isConfirmed ? Effect.andThen(requireConfirmed(principal), admission) : admission
@@ -130,7 +145,10 @@ export const admissions = Effect.gen(function* () {
       if (granted?.archived === true && rule.kind === "workspace" && rule.archived !== "open") {
         return archivedWorkspace()
       }
-      const counted = Effect.andThen(limits.consume("mutation", { subject: principal.subject }), roomy(admission))
+      const counted =
+        principal.credential === "service"
+          ? roomy(admission)
+          : Effect.andThen(limits.consume("mutation", { subject: principal.subject }), roomy(admission))
       return isConfirmed ? Effect.andThen(requireConfirmed(principal), counted) : counted
     }
 
@@ -138,20 +156,21 @@ export const admissions = Effect.gen(function* () {
     return Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
       const request = Context.get(context, HttpServerRequest.HttpServerRequest)
       const exchange = Context.get(context, Exchange)
-      const found = presentedCredential(request.headers, sessionCookie)
+      const host = Context.get(context, AmbientIdentity)
+      const found: Result.Result<PresentedCredential | HostIdentity, ApiError> =
+        host === undefined ? presentedCredential(request.headers, sessionCookie) : Result.succeed(host)
       if (Result.isFailure(found)) return Effect.fail(found.failure)
       const presented = found.success
-      const authenticated =
-        presented.kind === "bearer" ? authenticator.bearer(presented.secret) : authenticator.session(presented.secret)
-      return Effect.flatMap(authenticated, (principal) => {
-        if (presented.ambient) {
+      return Effect.flatMap(authenticated(presented), (principal) => {
+        const cookie = "ambient" in presented && presented.ambient ? presented : undefined
+        if (cookie !== undefined) {
           const crossSite = crossSiteRefusal(request.method, request.headers, origin)
           if (crossSite !== undefined) return crossSite
-          noteRenewal(exchange, presented, principal)
+          noteRenewal(exchange, cookie, principal)
         }
         const unscoped = scopeRefusal(principal, request.method)
         if (unscoped !== undefined) return unscoped
-        const own = { exchange, presented, principal, request }
+        const own = { exchange, ambient: cookie !== undefined, principal, request }
         return granting === undefined
           ? admitted(own)
           : Effect.flatMap(granting(principal), (granted) => admitted(own, granted))

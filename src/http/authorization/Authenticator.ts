@@ -1,6 +1,7 @@
 import { Context, type Effect, type Redacted } from "effect"
 import type { Principal } from "../../../actors/credential/Principal.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import type { HostIdentity } from "./HostIdentity.ts"
 
 /**
  * Turns a presented secret into its principal. Fails with `unauthenticated` (session) or `invalid_token` (bearer) for
@@ -11,5 +12,7 @@ export class Authenticator extends Context.Service<
   {
     readonly bearer: (token: Redacted.Redacted<string>) => Effect.Effect<Principal, ApiError>
     readonly session: (secret: Redacted.Redacted<string>) => Effect.Effect<Principal, ApiError>
+    /** Of an identity that the host vouches for. Fails with `unauthenticated` for an account that is not open. */
+    readonly host: (identity: HostIdentity) => Effect.Effect<Principal, ApiError>
   }
 >()("svc/http/authorization/Authenticator") {}

@@ -20,6 +20,7 @@ const sessionNeeded = denied("This route needs the session of a signed-in person
 const confined = denied("The credential is bound to one Workspace; this needs one of the whole account.")
 const elsewhere = denied("The credential is bound to another Workspace.")
 const foreign = denied("You are not an active member of this Workspace.")
+const noAccount = denied("The service itself has no account. Act for a person here.")
 const inactive = new ApiError({
   code: "workspace_membership_inactive",
   message: "The membership behind this credential is not active in its Workspace."
@@ -33,6 +34,7 @@ export const credentialRefusal = (principal: Principal, rule: AccessRule): ApiEr
     (rule.kind === "account" && rule.credential === "session") ||
     (rule.kind === "workspace" && (rule.session === true || rule.confirmed === true))
   if (wantsSession && principal.credential !== "session") return sessionNeeded
+  if (rule.kind === "account" && principal.credential === "service") return noAccount
   return rule.kind === "account" && rule.wholeAccount === true && principal.boundWorkspaceId !== undefined
     ? confined
     : undefined
@@ -56,6 +58,10 @@ export const grantedWorkspace = (
   required: Role,
   located: ReadonlyArray<LocatedWorkspace>
 ): Result.Result<GrantedWorkspace, ApiError> => {
+  if (principal.credential === "service") {
+    const [place] = located
+    return place === undefined ? Result.fail(foreign) : Result.succeed({ ...place, role: "owner" })
+  }
   const bound = principal.boundWorkspaceId
   const reachable = bound === undefined ? located : located.filter((place) => place.workspaceId === bound)
   if (reachable.length === 0) return Result.fail(bound === undefined ? foreign : elsewhere)

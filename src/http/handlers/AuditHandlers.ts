@@ -1,8 +1,8 @@
-import { Effect, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { SqlClient } from "effect/sql"
-import { exportChain } from "../../../actors/audit/AuditExport.ts"
+import { beginExport } from "../../../actors/audit/AuditExport.ts"
 import { headOf } from "../../../actors/audit/AuditHeads.ts"
 import { AuditKeys } from "../../../actors/audit/AuditLink.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
@@ -19,17 +19,27 @@ export const auditHandlers = HttpApiBuilder.group(
     const read = yield* ReadSql
     const key = yield* AuditKeys
     return storedAnswers("audit", handlers).handleAll({
-      export: Effect.fnUntraced(function* ({ query: { after, ...filter } }) {
-        const id = yield* authorisedWorkspace
-        const lines = exportChain(id, filter, after ?? 0).pipe(
-          Stream.provideService(SqlClient.SqlClient, read),
-          Stream.encodeText
-        )
-        return HttpServerResponse.stream(lines, {
-          contentType: "application/x-ndjson",
-          headers: { "cache-control": "no-store", "content-disposition": `attachment; filename="audit-${id}.jsonl"` }
-        })
-      }),
+      export: Effect.fnUntraced(
+        function* ({ query: { after, ...filter } }) {
+          const id = yield* authorisedWorkspace
+          const { lines, rest } = yield* beginExport(id, filter, after ?? 0)
+          const given = {
+            contentType: "application/x-ndjson",
+            headers: { "cache-control": "no-store", "content-disposition": `attachment; filename="audit-${id}.jsonl"` }
+          }
+          return Option.match(rest, {
+            onNone: () => HttpServerResponse.text(lines.join(""), given),
+            onSome: (more) => {
+              const all = Stream.concat(Stream.fromIterable(lines), more)
+              return HttpServerResponse.stream(
+                Stream.encodeText(Stream.provideService(all, SqlClient.SqlClient, read)),
+                given
+              )
+            }
+          })
+        },
+        Effect.provideService(SqlClient.SqlClient, read)
+      ),
       head: Effect.fnUntraced(
         function* () {
           const id = yield* authorisedWorkspace

@@ -3,8 +3,21 @@ import { HttpApiBuilder } from "effect/http-api"
 import { extensions } from "../../../schema/api/Extensions.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { apiVersion, type Discovery } from "../../../schema/records/Discovery.ts"
+import { ApiEntrance } from "../ApiEntrance.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
+
+/** Where the API is, for clients that reach it at `base`. */
+const addressesAt = (base: string, issuer: string) => ({
+  apiBaseUrl: `${base}/api/v1`,
+  endpoints: {
+    api: `${base}/api/v1`,
+    capabilities: `${base}/api/v1/capabilities`,
+    openapi: `${base}/openapi.json`,
+    oidc_issuer: issuer,
+    extensions: `${base}/api/v1/extensions`
+  }
+})
 
 /** The discovery document of this server (specification, Discovery document). */
 export const discoveryDocument: Effect.Effect<Discovery, never, HttpSettings> = Effect.map(
@@ -13,16 +26,9 @@ export const discoveryDocument: Effect.Effect<Discovery, never, HttpSettings> = 
     product: "svc",
     name: settings.displayName,
     auth: settings.auth,
-    apiBaseUrl: `${settings.baseUrl}/api/v1`,
     api_versions: [apiVersion],
     features: settings.features,
-    endpoints: {
-      api: `${settings.baseUrl}/api/v1`,
-      capabilities: `${settings.baseUrl}/api/v1/capabilities`,
-      openapi: `${settings.baseUrl}/openapi.json`,
-      oidc_issuer: settings.baseUrl,
-      extensions: `${settings.baseUrl}/api/v1/extensions`
-    },
+    ...addressesAt(settings.baseUrl, settings.baseUrl),
     ...(settings.oidcClientId === undefined ? {} : { oidcClientId: settings.oidcClientId })
   })
 )
@@ -32,10 +38,16 @@ export const discoveryHandlers = HttpApiBuilder.group(
   "discovery",
   Effect.fn(function* (handlers) {
     const document = yield* discoveryDocument
+    const { familiesOff = [] } = yield* HttpSettings
+    const off: ReadonlySet<string> = new Set(familiesOff)
+    const listed = extensions.map((family) => ({ ...family, enabled: !off.has(family.name) }))
+    const seenFromEntrance = Effect.map(ApiEntrance, (entrance) =>
+      entrance === undefined ? document : { ...document, ...addressesAt(entrance, document.endpoints.oidc_issuer) }
+    )
     return storedAnswers("discovery", handlers).handleAll({
-      wellKnown: () => Effect.succeed(document),
-      capabilities: () => Effect.succeed(document),
-      extensions: () => Effect.succeed({ extensions })
+      wellKnown: () => seenFromEntrance,
+      capabilities: () => seenFromEntrance,
+      extensions: () => Effect.succeed({ extensions: listed })
     })
   })
 )

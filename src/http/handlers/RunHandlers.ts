@@ -57,6 +57,9 @@ export const runHandlers = HttpApiBuilder.group(
         const page = yield* streams.events(id, query.after ?? 0, query.limit ?? defaultSequenceLimit)
         return { events: page.items, nextAfter: page.nextAfter, done: page.done }
       }),
+      changeCauses: Effect.fnUntraced(function* ({ params }) {
+        return { changeCauses: yield* runs.changeCauses(yield* runOf(params)) }
+      }),
       sourceChanges: Effect.fnUntraced(function* ({ params }) {
         return { sourceChanges: yield* runs.sourceChanges(yield* runOf(params)) }
       }),

@@ -14,7 +14,7 @@ import { readWorkspaceGraph } from "../../../actors/workspace/WorkspaceGraph.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
-import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
+import { invalidRequest } from "../../../schema/errors/ApiError.ts"
 import { ProjectId } from "../../../schema/records/Ids.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 import { countedUsage } from "./CountedUsage.ts"
@@ -23,14 +23,6 @@ import { memberScope } from "./MemberHandlers.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
 const largestPage = 100
-
-/** 1..100 as in every list, but larger numbers count as 100 (specification, Workspaces and account views). */
-const surfaceLimit = (text: string | undefined): Effect.Effect<number, ApiError> => {
-  if (text === undefined) return Effect.succeed(largestPage)
-  return /^[1-9][0-9]{0,8}$/.test(text)
-    ? Effect.succeed(Math.min(Number(text), largestPage))
-    : Effect.fail(invalidRequest("query.limit: expected a whole number from 1."))
-}
 
 /** Routes of Workspaces and everything listed by Workspace. */
 export const workspaceHandlers = HttpApiBuilder.group(
@@ -140,7 +132,8 @@ export const workspaceHandlers = HttpApiBuilder.group(
       }),
       uiSurfaces: Effect.fnUntraced(function* ({ query }) {
         const { subject } = yield* Caller
-        const page = { limit: yield* surfaceLimit(query.limit), cursor: query.cursor }
+        // Larger numbers count as 100 (specification, Workspaces and account views).
+        const page = { limit: Math.min(query.limit ?? largestPage, largestPage), cursor: query.cursor }
         const { capsuleId } = query
         const found = yield* interfaces.uiSurfaces(yield* authorisedWorkspace, subject, { capsuleId }, page)
         return { interfaces: found.items, ...cursorOf(found) }

@@ -2,11 +2,13 @@ import { Effect, Result } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { fetchRule } from "../../../runner/git/FetchPolicy.ts"
 import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
-import { formatInstallQuery, installPath, newFlowPath, parseInstallQuery } from "../../../schema/handoff/InstallLink.ts"
+import { formatInstallQuery, newFlowPath, parseInstallQuery } from "../../../schema/handoff/InstallLink.ts"
 import type { LinkRefusal } from "../../../schema/handoff/LinkRefusal.ts"
 import { html, page } from "../../accounts/oidc/Page.ts"
 import type { Language } from "../../accounts/oidc/PageWords.ts"
+import { routeOf } from "../DeclaredRoute.ts"
 import { HttpSettings } from "../HttpSettings.ts"
+import { InstallLinkApi } from "./HandoffApi.ts"
 import { refusalWords } from "./RefusalWords.ts"
 
 /** The first of the two languages that the browser names; English otherwise. */
@@ -49,6 +51,6 @@ export const installRoute = HttpRouter.use(
         onFailure: (refusal) => refusalPage(refusal, languageOf(headers["accept-language"]))
       })
     })
-    yield* router.add("GET", installPath, answer)
+    yield* router.add(...routeOf(InstallLinkApi.endpoints.install), answer)
   })
 )

@@ -1,4 +1,4 @@
-import { Effect, Option, Redacted, Schema } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Sessions } from "../../../actors/account/Sessions.ts"
 import { Handoffs } from "../../../actors/handoff/Handoffs.ts"
@@ -6,21 +6,16 @@ import { SetupTickets } from "../../../actors/handoff/SetupTickets.ts"
 import { idOrNull } from "../../../actors/Identity.ts"
 import { RunId } from "../../../schema/records/Ids.ts"
 import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
-import { authBody, SecretText } from "../../accounts/AuthBody.ts"
+import { authBody } from "../../accounts/AuthBody.ts"
 import { commandOf, signedInToChange } from "../../accounts/SignedIn.ts"
 import { uncached } from "../../accounts/Uncached.ts"
+import { routeOf } from "../DeclaredRoute.ts"
 import { currentRequestId } from "../Exchange.ts"
 import { HttpSettings } from "../HttpSettings.ts"
+import { HandoffApi, RedeemRequest, ReturnRequest } from "./HandoffApi.ts"
 
-const returnBody = authBody(
-  Schema.Struct({
-    runId: Schema.String.check(Schema.isMaxLength(80)),
-    product: Schema.String.check(Schema.isMaxLength(64)),
-    returnUri: Schema.String.check(Schema.isMaxLength(4096))
-  }),
-  "{runId, product, returnUri}"
-)
-const redeemBody = authBody(Schema.Struct({ setup_ticket: SecretText }), "{setup_ticket}")
+const returnBody = authBody(ReturnRequest, "{runId, product, returnUri}")
+const redeemBody = authBody(RedeemRequest, "{setup_ticket}")
 
 /** Where the signed-in person's browser continues. Only pages of this origin may ask. */
 const complete = Effect.gen(function* () {
@@ -56,20 +51,13 @@ const redeem = Effect.gen(function* () {
   })
 })
 
-/** The routes of the hand-off, as method and path, to distinguish a wrong method from an unknown path. */
-export const handoffRouteTable = [
-  ["GET", "/install"],
-  ["POST", "/install/return"],
-  ["POST", "/install/setup-tickets/redeem"]
-] as const
-
 /** The end of a hand-off: the return address with its ticket, and the redemption of the ticket. */
 export const returnRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(
       yield* Effect.context<AttemptLimits | Handoffs | HttpSettings | Sessions | SetupTickets>()
     )
-    yield* router.add("POST", "/install/return", provided(complete))
-    yield* router.add("POST", "/install/setup-tickets/redeem", provided(redeem))
+    yield* router.add(...routeOf(HandoffApi.endpoints.complete), provided(complete))
+    yield* router.add(...routeOf(HandoffApi.endpoints.redeem), provided(redeem))
   })
 )

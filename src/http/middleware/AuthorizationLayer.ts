@@ -4,7 +4,9 @@ import { Authorization, Caller, type CallerShape } from "../../../schema/api/Mid
 import { Admitted, admissions } from "../authorization/Admission.ts"
 import { currentRequestId } from "../Exchange.ts"
 import { whenTraced } from "../WhenTraced.ts"
+import { HttpSettings } from "../HttpSettings.ts"
 import { isRetired, retiredResponse } from "../RetiredRoutes.ts"
+import { turnedOff } from "../TurnedOff.ts"
 
 /** The caller of a route that is public or reads its credential itself. */
 const anonymous = (requestId: string): CallerShape => ({
@@ -24,6 +26,8 @@ export const authorizationLayer = Layer.effect(
   Authorization,
   Effect.gen(function* () {
     const admit = yield* admissions
+    const { familiesOff = [] } = yield* HttpSettings
+    const refusals = turnedOff(familiesOff)
     return (httpEffect, { endpoint, group }) => {
       const rule = Context.getUnsafe(endpoint.annotations, Access)
       const name = `${group.identifier}.${endpoint.identifier}`
@@ -34,8 +38,10 @@ export const authorizationLayer = Layer.effect(
       }
       const admission = whenTraced("admit", admit(rule, name))
       const retired = isRetired(name)
+      const off = refusals.get(`${endpoint.method} ${endpoint.path}`)
       return Effect.contextWith((request: Context.Context<Effect.Services<typeof admission>>) =>
         Effect.flatMap(admission, ({ ambient, caller }) => {
+          if (off !== undefined) return Effect.fail(off)
           if (retired) return Effect.succeed(retiredResponse(caller.requestId))
           const recheck = Effect.asVoid(Effect.provideContext(admission, request))
           const admitted = Option.some({ ambient, recheck })

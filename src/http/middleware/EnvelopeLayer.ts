@@ -13,10 +13,10 @@ const toBrowsers = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers })
 
 /** Turns every failure of an API route into the error envelope, before the API's own encoders see it. */
 export const envelopeLayer: Layer.Layer<Envelope> = Layer.succeed(Envelope, (httpEffect, { endpoint }) => {
-  const told = Context.get(endpoint.annotations, BrowserLanding) ? toBrowsers : Effect.succeed(errorResponse)
+  const respond = Context.get(endpoint.annotations, BrowserLanding) ? toBrowsers : Effect.succeed(errorResponse)
   return Effect.catchCause(httpEffect, (cause) =>
     Effect.gen(function* () {
-      return yield* failureResponse(cause, yield* currentRequestId, yield* told)
+      return yield* failureResponse(cause, yield* currentRequestId, yield* respond)
     })
   )
 })

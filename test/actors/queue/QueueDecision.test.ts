@@ -44,7 +44,7 @@ const of = (state: Partial<QueueState>) => decide({ limits, running: [], queued:
 describe("which Run starts next", () => {
   test("none when nothing is queued", () => expect(of({}).next).toBeUndefined())
 
-  test("the Workspace whose last Run started longest ago, whatever the others queued first", () => {
+  test("the Workspace whose last Run started longest ago goes first, whatever others queued before it", () => {
     const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
     const late = queued("b1", {
       workspaceId: otherWorkspace,

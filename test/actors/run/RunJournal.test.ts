@@ -49,7 +49,7 @@ tests.live("noted entries are written in the background, and wake their readers 
   })
 )
 
-tests.live("nothing appended later precedes what was noted", () =>
+tests.live("nothing appended later comes before what was noted", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const sql = yield* SqlClient.SqlClient

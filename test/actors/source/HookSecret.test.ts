@@ -43,9 +43,9 @@ tests.live("a renewed secret takes effect at once, and the old one proves nothin
       "accepted"
     ])
     expect(yield* sources.read(source.id)).toMatchObject(renewed.source)
-    const [event] = yield* sql<{ action: string; data: string }>`SELECT action, data FROM audit_events
-      WHERE target_id = ${source.id} ORDER BY created_at DESC, id DESC LIMIT 1`
-    expect(event).toMatchObject({ action: "source.hook_secret.renew" })
+    // The update before may have the same millisecond, so the order of the events says nothing.
+    const events = yield* sql<{ action: string }>`SELECT action FROM audit_events WHERE target_id = ${source.id}`
+    expect(events.map(({ action }) => action)).toContain("source.hook_secret.renew")
     const dump = JSON.stringify([yield* sql`SELECT * FROM audit_events`, yield* sql`SELECT * FROM sources`])
     expect(dump).not.toContain(renewed.hookSecret ?? "nothing")
   })

@@ -1,6 +1,11 @@
 import { Context, Effect, FileSystem, Layer, Option } from "effect"
-import { HttpListener, layer, loadSettings, serviceContext, Users } from "../../../src/index.ts"
-import { AccessTokens } from "../../../src/index.ts"
+import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { Users } from "../../../actors/account/Users.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import { controlPlane } from "../../../src/Composition.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { HttpListener } from "../../../src/http/HttpListener.ts"
+import { loadSettings } from "../../../src/settings/Settings.ts"
 import { logging } from "../../../src/observability/Logging.ts"
 import { makeClient } from "../../../src/client/index.ts"
 
@@ -11,7 +16,7 @@ export const embedded = Effect.gen(function* () {
   const given = { dataDir, listen: "127.0.0.1:0", log: "error", toolDownload: "off" }
   const settings = yield* loadSettings(new Map(Object.entries(given)), Option.none())
   const logs = logging({ level: "error", format: "pretty" })
-  const services = yield* Layer.build(layer({ settings }).pipe(Layer.provideMerge(logs)))
+  const services = yield* Layer.build(controlPlane(settings).pipe(Layer.provide(platform), Layer.provideMerge(logs)))
   const { port, url } = {
     url: Context.get(services, HttpListener).url,
     port: Context.get(services, HttpListener).address.port

@@ -24,7 +24,7 @@ export interface TestBrowser {
 }
 
 /** Debian's Chromium, headless, with its own profile that is removed afterwards. */
-export const startBrowser = async (): Promise<TestBrowser> => {
+export const startBrowser = async (flags: ReadonlyArray<string> = []): Promise<TestBrowser> => {
   const profile = await mkdtemp(join(tmpdir(), "dashboard-browser-"))
   const browser = await chromium.launch({
     executablePath: "/usr/bin/chromium",
@@ -38,7 +38,8 @@ export const startBrowser = async (): Promise<TestBrowser> => {
       "--disable-component-update",
       "--disable-sync",
       "--disable-dev-shm-usage",
-      `--crash-dumps-dir=${profile}`
+      `--crash-dumps-dir=${profile}`,
+      ...flags
     ]
   })
   return {

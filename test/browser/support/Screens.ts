@@ -59,6 +59,8 @@ export const screensByRoute: Readonly<
   ],
   "/w/$workspace/capsules/$capsuleId/$tab": [
     { name: "capsule-resources", path: `${capsule}/resources`, ready: ".resource-address" },
+    { name: "capsule-history", path: `${capsule}/history`, ready: ".history li" },
+    { name: "capsule-readme", path: `${capsule}/readme`, ready: ".readme h3" },
     { name: "capsule-runs", path: `${capsule}/runs`, ready: ".row-run" },
     { name: "capsule-state", path: `${capsule}/state`, ready: ".row-static" },
     { name: "capsule-configuration", path: `${capsule}/configuration`, ready: ".field" },

@@ -10,7 +10,10 @@ import { makeClient } from "../../../src/client/index.ts"
 import { controlPlane } from "../../../src/Composition.ts"
 import { sessionHeader } from "../../../schema/api/SessionHeader.ts"
 import { sessionCookieName } from "../../../src/http/HttpSettings.ts"
-import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/index.ts"
+import { Users } from "../../../actors/account/Users.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import { HttpListener } from "../../../src/http/HttpListener.ts"
+import { loadSettings } from "../../../src/settings/Settings.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
 
 /** Where people reach the server; its links use this origin, and tests reach it on loopback. */

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { commitLink } from "../../../schema/git/CommitLink.ts"
+import { commitLink, fileLink } from "../../../schema/git/CommitLink.ts"
 
 const commit = "0123456789abcdef0123456789abcdef01234567"
 
@@ -34,4 +34,23 @@ test.each([
 
 test("no link for what is not a commit id", () => {
   expect(commitLink("https://github.com/acme/platform", "main/../../evil")).toBeUndefined()
+})
+
+test.each([
+  ["github.com", "blob/COMMIT"],
+  ["gitlab.com", "-/blob/COMMIT"],
+  ["bitbucket.org", "src/COMMIT"],
+  ["codeberg.org", "src/commit/COMMIT"],
+  ["gitea.com", "src/commit/COMMIT"],
+  ["git.sr.ht", "tree/COMMIT/item"]
+])("a file at %s", (host, page) => {
+  const repository = `https://${host}/acme/platform`
+  const below = `${repository}/${page.replace("COMMIT", commit)}`
+  expect(fileLink(`${repository}.git`, commit, "modules/a b/main.tf")).toBe(`${below}/modules/a%20b/main.tf`)
+  expect(fileLink(repository, commit, "../../x?y#z")).toBe(`${below}/x`)
+  expect(fileLink(repository, commit, "//evil.example/x")).toBe(`${below}/evil.example/x`)
+})
+
+test("no file where there is no link to its commit", () => {
+  expect(fileLink("https://git.acme.example/platform.git", commit, "main.tf")).toBeUndefined()
 })

@@ -28,7 +28,7 @@ const exported = Effect.fnUntraced(function* (path: string, headers: Readonly<Re
 })
 
 it.effect(
-  "an owner exports the history of their Workspace alone, goes on behind the last line, and takes its head along",
+  "an owner exports the history of their own Workspace only, resumes after the last line, and reads its head",
   () =>
     Effect.gen(function* () {
       const { subject } = yield* newPerson("ann")

@@ -159,7 +159,7 @@ it.effect("a suspended automation is refused at once, gets no token, and its tok
   }).pipe(fresh)
 )
 
-it.effect("before somebody goes, it can be read what stops; the history says what did", () =>
+it.effect("before somebody leaves, one can read what will stop; the history says what did", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { admin, id, member, owner } = yield* team
@@ -223,7 +223,7 @@ it.effect("before somebody goes, it can be read what stops; the history says wha
   }).pipe(fresh)
 )
 
-it.effect("of a removal and a new token at the same moment, no usable token is left", () =>
+it.effect("a removal and a new token at the same moment leave no usable token", () =>
   Effect.gen(function* () {
     const { id, owner } = yield* team
     const sql = yield* SqlClient.SqlClient

@@ -5,9 +5,7 @@ import { TestClock } from "effect/testing"
 import { Passwords } from "../../../actors/account/Passwords.ts"
 import { Users } from "../../../actors/account/Users.ts"
 import { serviceContext } from "../../../actors/Command.ts"
-import { authRouteTable } from "../../../src/accounts/AuthRoutes.ts"
-import { passkeyRouteTable } from "../../../src/accounts/PasskeyRoutes.ts"
-import { upstreamRouteTable } from "../../../src/accounts/upstream/UpstreamRoutes.ts"
+import { accountRoutes } from "./support/AccountRoutes.ts"
 import { newPerson, newWorkspace, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import { AccountServer, call, openSession } from "./support/AccountServer.ts"
@@ -60,7 +58,7 @@ it.effect("five minutes after the sign-in every sensitive route asks who it is, 
     const { headers } = yield* person("ann")
     yield* TestClock.adjust("5 minutes")
     const asked: Array<string> = []
-    for (const [method, path] of [...authRouteTable, ...passkeyRouteTable, ...upstreamRouteTable]) {
+    for (const [method, path] of accountRoutes) {
       // They end the session.
       if (/sign-out/.test(path)) continue
       const body = method === "POST" ? { body: { bogus: 1 } } : {}

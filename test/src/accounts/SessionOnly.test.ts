@@ -4,9 +4,7 @@ import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
 import { Sessions } from "../../../actors/account/Sessions.ts"
 import { Users } from "../../../actors/account/Users.ts"
 import { serviceContext } from "../../../actors/Command.ts"
-import { authRouteTable } from "../../../src/accounts/AuthRoutes.ts"
-import { passkeyRouteTable } from "../../../src/accounts/PasskeyRoutes.ts"
-import { upstreamRouteTable } from "../../../src/accounts/upstream/UpstreamRoutes.ts"
+import { accountRoutes } from "./support/AccountRoutes.ts"
 import { as, newPerson, newWorkspace } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import { AccountServer, bearer, call, fromPage, openSession } from "./support/AccountServer.ts"
@@ -36,7 +34,7 @@ const open: ReadonlySet<string> = new Set([
   "POST /auth/upstream/invitation"
 ])
 
-const guarded = [...authRouteTable, ...passkeyRouteTable, ...upstreamRouteTable]
+const guarded = accountRoutes
   .map(([method, path]) => ({ method, path: path.replace(/:\w+/, "id_of_nothing"), name: `${method} ${path}` }))
   .filter(({ name }) => !open.has(name))
 

@@ -73,7 +73,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("is used once, by the first of two who began with it", () =>
+  it.live("is used once, by the first of two people who opened it", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const secret = yield* invite({ workspaceId, acting: { subject: olga } })

@@ -19,6 +19,16 @@ test("the client is bundled for browsers without code of Node, the service or a 
   expect(own.filter((path) => !/(?:^|\/)(?:schema|src\/client)\//.test(path))).toEqual([])
 })
 
+// All of it: effect and the definition of every route take most.
+const mostBytes = 120 * 1024
+
+test("the client with effect takes less than 120 KiB of a page, compressed", async () => {
+  const [output] = (await bundle("browser")).outputs
+  const bytes = new Uint8Array((await output?.arrayBuffer()) ?? new ArrayBuffer(0))
+  expect(bytes.length).toBeGreaterThan(mostBytes)
+  expect(Bun.gzipSync(bytes, { level: 9 }).length).toBeLessThan(mostBytes)
+})
+
 test("the browser bundle runs without process, Buffer or Bun", async () => {
   const { outputs } = await Bun.build({ entrypoints: [entry], target: "browser", format: "cjs" })
   const code = await (outputs[0]?.text() ?? "")

@@ -5,7 +5,10 @@ import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox
 import { makeClient } from "../../../src/client/index.ts"
 import { controlPlane } from "../../../src/Composition.ts"
 import { platform } from "../../../src/composition/Platform.ts"
-import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/index.ts"
+import { Users } from "../../../actors/account/Users.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import { HttpListener } from "../../../src/http/HttpListener.ts"
+import { loadSettings } from "../../../src/settings/Settings.ts"
 import { logging } from "../../../src/observability/Logging.ts"
 import { it } from "../../support/Effect.ts"
 

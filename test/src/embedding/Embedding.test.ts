@@ -1,39 +1,35 @@
 import { describe, expect } from "bun:test"
 import { readdir, readFile } from "node:fs/promises"
-import { Context, Effect, Exit, FileSystem, Layer, Option, Scope, Stream } from "effect"
+import { Config, ConfigProvider, Context, Effect, Exit, FileSystem, Layer, Scope, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { SqlClient } from "effect/sql"
 import { fileURLToPath } from "node:url"
 import { platform } from "../../../src/composition/Platform.ts"
 import { layerWriter } from "../../../src/database/SqliteClient.ts"
 import {
-  HttpListener,
+  Administration,
+  ControlPlane,
+  handler,
   layer,
+  layerConfig,
   layerFromSqlClient,
-  layerHandler,
-  loadSettings,
-  MountedHandler,
-  serviceContext,
+  layerServer,
+  RunSettings,
   SqlClientUnsuitable,
-  Users
+  StartFailed,
+  SvcClient
 } from "../../../src/index.ts"
 import { makeClient } from "../../../src/client/index.ts"
 import { it } from "../../support/Effect.ts"
+import { quiet, temporaryFolder as folder } from "./support/Plane.ts"
 
 const live = (
   name: string,
   body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof platform> | Scope.Scope>
-) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(platform)))
-
-const folder = Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped({ prefix: "svc-embed-" }))
-
-const settingsIn = (dataDir: string) =>
-  loadSettings(
-    new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", log: "error", toolDownload: "off" })),
-    Option.none()
-  )
+) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(Layer.merge(platform, quiet))))
 
 const baseUrl = "https://svc.example.com"
+const settings = { toolDownload: "off" }
 
 /** Files, sockets and processes held by this process. */
 const held = Effect.promise(async () => {
@@ -42,38 +38,37 @@ const held = Effect.promise(async () => {
   return { handles: handles.length, children: children.trim() }
 })
 
+const ada = { email: "ada@example.com" }
+
 describe("embedding", () => {
   live("keeps two in one layer graph apart", () =>
     Effect.gen(function* () {
-      const [one, two] = yield* Effect.all([folder, folder])
       const memo = yield* Layer.makeMemoMap
       const scope = yield* Scope.Scope
       const build = (dataDir: string) =>
-        Effect.flatMap(settingsIn(dataDir), (settings) => Layer.buildWithMemoMap(layer({ settings }), memo, scope))
-      const first = yield* build(one)
-      const second = yield* build(two)
-      expect(Context.get(first, HttpListener).url).not.toBe(Context.get(second, HttpListener).url)
-      const ada = { email: "ada@example.com", isOperator: false }
+        Layer.buildWithMemoMap(layerServer({ dataDir, listen: "127.0.0.1:0", settings }), memo, scope)
+      const first = yield* build(yield* folder)
+      const second = yield* build(yield* folder)
+      expect(Context.get(first, ControlPlane).baseUrl).not.toBe(Context.get(second, ControlPlane).baseUrl)
       const [ofFirst, ofSecond] = yield* Effect.all([
-        Context.get(first, Users).create(serviceContext, ada),
-        Context.get(second, Users).create(serviceContext, ada)
+        Context.get(first, Administration).createAccount(ada),
+        Context.get(second, Administration).createAccount(ada)
       ])
       // The address is unique within a database: both were free.
-      expect(ofFirst.subject).not.toBe(ofSecond.subject)
+      expect(ofFirst.user.subject).not.toBe(ofSecond.user.subject)
     })
   )
 
   live("answers on a server of the host's, over a database of the host's", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
-      const settings = yield* settingsIn(dataDir)
       const host = layerWriter(`${yield* folder}/host.sqlite`)
       const scope = yield* Scope.make()
       const services = yield* Layer.buildWithScope(
-        layerHandler({ settings, baseUrl, database: layerFromSqlClient }).pipe(Layer.provideMerge(host)),
+        layer({ dataDir, baseUrl, settings, database: layerFromSqlClient }).pipe(Layer.provideMerge(host)),
         scope
       )
-      const { handle } = Context.get(services, MountedHandler)
+      const handle = yield* Effect.provideContext(handler, services)
       const get = (path: string) => Effect.promise(() => handle(new Request(`${baseUrl}${path}`)))
       expect((yield* get("/readyz")).status).toBe(200)
       const discovery = yield* get("/.well-known/svc")
@@ -81,8 +76,8 @@ describe("embedding", () => {
       expect((yield* get("/api/v1/workspaces")).status).toBe(401)
 
       const sql = Context.get(services, SqlClient.SqlClient)
-      yield* Context.get(services, Users).create(serviceContext, { email: "ada@example.com", isOperator: false })
-      expect(yield* sql`SELECT email FROM users`).toEqual([{ email: "ada@example.com" }])
+      yield* Context.get(services, Administration).createAccount(ada)
+      expect(yield* sql`SELECT email FROM users`).toEqual([{ email: ada.email }])
       const files = yield* FileSystem.FileSystem
       expect(yield* files.exists(`${dataDir}/svc.sqlite`)).toBe(false)
 
@@ -91,17 +86,66 @@ describe("embedding", () => {
     })
   )
 
-  live("refuses a database that cannot keep its guarantees", () =>
+  live("keeps the failures of the host's parts, and has one of its own", () =>
     Effect.gen(function* () {
-      const settings = yield* settingsIn(yield* folder)
+      const dataDir = yield* folder
       const file = `${yield* folder}/host.sqlite`
       const careless = Layer.effectDiscard(
         Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA foreign_keys=OFF`)
       ).pipe(Layer.provideMerge(layerWriter(file)))
-      const refused = yield* Layer.build(
-        layerHandler({ settings, baseUrl, database: layerFromSqlClient }).pipe(Layer.provide(careless))
-      ).pipe(Effect.flip)
+      const unsuitable = layer({ dataDir, baseUrl, settings, database: layerFromSqlClient })
+      const refused = yield* Effect.flip(Layer.build(Layer.provide(unsuitable, careless)))
       expect(refused).toBeInstanceOf(SqlClientUnsuitable)
+
+      yield* Layer.build(layer({ dataDir, baseUrl, settings }))
+      const second = yield* Effect.flip(Layer.build(layer({ dataDir, baseUrl, settings })))
+      expect(second).toBeInstanceOf(StartFailed)
+      expect(second).toMatchObject({ reason: "InstanceAlreadyRunning", cause: { _tag: "InstanceAlreadyRunning" } })
+    })
+  )
+
+  live("refuses an origin with a path, and settings that do not exist or are not valid", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* folder
+      for (const origin of ["https://example.com/svc", "https://example.com/", "example.com"]) {
+        const refused = yield* Effect.flip(Layer.build(layer({ dataDir, baseUrl: origin })))
+        expect(refused).toMatchObject({ _tag: "StartFailed", reason: "SettingsRefused" })
+      }
+      const grace = layer({ dataDir, baseUrl, settings: { gitNative: "sometimes" } })
+      expect(yield* Effect.flip(Layer.build(grace))).toMatchObject({ reason: "SettingsRefused" })
+    })
+  )
+
+  live("reads no setting from the environment, and its options from the host's configuration", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* folder
+      const environment = ConfigProvider.fromUnknown({
+        PLANE_DATA: dataDir,
+        PLANE_URL: baseUrl,
+        SVC_BASE_URL: "https://elsewhere.example.com",
+        SVC_PASSWORD_SIGN_IN: "off"
+      })
+      const configured = layerConfig({ dataDir: Config.String("PLANE_DATA"), baseUrl: Config.String("PLANE_URL") })
+      const services = yield* Layer.build(configured).pipe(
+        Effect.provideService(ConfigProvider.ConfigProvider, environment)
+      )
+      expect(Context.get(services, ControlPlane).baseUrl).toBe(baseUrl)
+    })
+  )
+
+  live("gives Runs the grace of the options, and the host's runner the shipped one to change", () =>
+    Effect.gen(function* () {
+      let seen: unknown
+      const observed = Layer.effectDiscard(
+        Effect.map(RunSettings, ({ concurrency, drainGrace }) => {
+          seen = { concurrency, drainGrace }
+        })
+      )
+      const options = { dataDir: yield* folder, baseUrl, settings: { ...settings, runConcurrency: "3" } }
+      yield* Layer.build(layer({ ...options, runner: (shipped) => Layer.provideMerge(observed, shipped) }))
+      expect(seen).toEqual({ concurrency: 3, drainGrace: "30 seconds" })
+      const graced = yield* Layer.build(layer({ ...options, dataDir: yield* folder, drain: { grace: "2 seconds" } }))
+      expect(Context.getOrUndefined(graced, RunSettings)?.drainGrace).toBe("2 seconds")
     })
   )
 
@@ -109,10 +153,10 @@ describe("embedding", () => {
     Effect.gen(function* () {
       const once = Effect.scoped(
         Effect.gen(function* () {
-          const settings = yield* settingsIn(yield* folder)
-          const services = yield* Layer.build(layer({ settings }))
-          const client = yield* makeClient({ baseUrl: Context.get(services, HttpListener).url })
+          const services = yield* Layer.build(layerServer({ dataDir: yield* folder, listen: "127.0.0.1:0", settings }))
+          const client = yield* makeClient({ baseUrl: Context.get(services, ControlPlane).baseUrl })
           yield* client.discovery.capabilities()
+          yield* Context.get(services, SvcClient).discovery.capabilities()
         })
       )
       // The first one loads what the process keeps permanently.

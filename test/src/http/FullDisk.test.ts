@@ -90,7 +90,7 @@ it.live("a write that finds no room is answered with 503, saves nothing, and goe
         return [response.status, (await response.json()).error?.code]
       })
     yield* sql.unsafe("PRAGMA max_page_count=1")
-    // Into what room the pages that exist still have, some fit.
+    // Some still fit into the free space of existing pages.
     const answers: Array<ReadonlyArray<unknown>> = []
     while (answers.at(-1)?.[0] !== 503 && answers.length < 200) answers.push(yield* create(`full-${answers.length}`))
     expect(answers.at(-1)).toEqual([503, "storage_full"])

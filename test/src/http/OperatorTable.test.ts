@@ -6,7 +6,7 @@ import { Operators } from "../../../actors/account/Operators.ts"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { serviceContext } from "../../../actors/Command.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
-import { operatorRouteTable } from "../../../src/http/OperatorRoutes.ts"
+import { OperatorApi } from "../../../src/http/OperatorApi.ts"
 import { ErrorEnvelope } from "../../../schema/errors/ApiError.ts"
 import { suite } from "../../support/Effect.ts"
 import { fakeSources } from "./support/FakeActors.ts"
@@ -70,7 +70,7 @@ const table = [
 
 const ids: Readonly<Record<string, string>> = { ...world, workspaceId: world.workspaceA }
 
-const requests = operatorRouteTable.map(([method, path]) => {
+const requests = Object.values(OperatorApi.endpoints).map(({ method, path }) => {
   const address = path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? "missing")
   return method === "GET"
     ? { method, path, address: path.endsWith("/file") ? `${address}?path=main.tf` : address, init: {} }

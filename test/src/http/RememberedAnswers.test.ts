@@ -3,7 +3,7 @@ import { Clock, Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { presentUntil } from "../../../actors/database/ReadHorizon.ts"
+import { dateOfAnswer, presentUntil } from "../../../actors/database/ReadHorizon.ts"
 import { ReadMemory } from "../../../actors/database/ReadMemory.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Caller, type CallerShape } from "../../../schema/api/Middleware.ts"
@@ -50,7 +50,7 @@ const reading = Effect.fnUntraced(function* (
         HttpServerRequest.HttpServerRequest,
         HttpServerRequest.fromWeb(new Request(url, { headers }))
       ),
-      Effect.map(({ body }) => (body._tag === "Uint8Array" ? new TextDecoder().decode(body.body) : body._tag))
+      Effect.flatMap((response) => Effect.promise(() => HttpServerResponse.toWeb(response).text()))
     )
   return { ask, runs: () => runs }
 })
@@ -112,7 +112,23 @@ tests.live("an answer that was compared with a moment holds until it comes", () 
     yield* TestClock.adjust(9_999)
     expect([yield* ask(), runs()]).toEqual(['"1970-01-01T00:00:00.000Z"', 1])
     yield* TestClock.adjust(1)
-    expect([yield* ask(), runs()]).toEqual(['"1970-01-01T00:00:10.000Z"', 2])
+    const again = [yield* ask(), yield* ask(), runs()]
+    expect(again).toEqual(['"1970-01-01T00:00:10.000Z"', '"1970-01-01T00:00:10.000Z"', 2])
+  }).pipe(Effect.provide(TestClock.layer()))
+)
+
+tests.live("an answer that shows when it was made keeps its date for a second, or until something is committed", () =>
+  Effect.gen(function* () {
+    const { sql } = yield* stored("dated")
+    const { ask, runs } = yield* reading(Effect.map(dateOfAnswer, json))
+    expect([yield* ask(), runs()]).toEqual(['"1970-01-01T00:00:00.000Z"', 1])
+    yield* TestClock.adjust(999)
+    expect([yield* ask(), runs()]).toEqual(['"1970-01-01T00:00:00.000Z"', 1])
+    yield* sql`UPDATE dated SET v = 'after'`
+    expect([yield* ask(), runs()]).toEqual(['"1970-01-01T00:00:00.999Z"', 2])
+    yield* TestClock.adjust(1000)
+    const again = [yield* ask(), yield* ask(), runs()]
+    expect(again).toEqual(['"1970-01-01T00:00:01.999Z"', '"1970-01-01T00:00:01.999Z"', 3])
   }).pipe(Effect.provide(TestClock.layer()))
 )
 

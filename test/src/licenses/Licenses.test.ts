@@ -29,7 +29,8 @@ tests.live("every bundled package has its text, and an allowed licence", () =>
       ["Bun", "MIT"],
       ["effect", "MIT"],
       ["react-dom", "MIT"],
-      ["@xyflow/react", "MIT"]
+      ["@fontsource-variable/geist", "OFL-1.1"],
+      ["@fontsource-variable/geist-mono", "OFL-1.1"]
     ] as const) {
       expect([name, licenses.get(name)]).toEqual([name, license])
     }
@@ -87,7 +88,8 @@ const repositoryOf = Effect.fnUntraced(function* (options: {
     "styles/Dashboard.css",
     "entrance/Boot.ts",
     "app/Start.ts",
-    "value-difference/DifferenceWorker.ts"
+    "value-difference/DifferenceWorker.ts",
+    "readme/ReadmeWorker.ts"
   ]) {
     yield* write(`src/dashboard/${name}`, "")
   }

@@ -39,6 +39,8 @@ describe("settings", () => {
         name: "svc",
         plainHttp: "loopback",
         trustedProxies: [],
+        corsOrigins: [],
+        familiesOff: [],
         passwordSignIn: "on",
         upstreamOidcTrust: "email_verified",
         upstreamOidcScopes: "openid email profile",
@@ -192,6 +194,11 @@ describe("settings", () => {
       for (const origin of ["https://svc.example.com/", "ftp://x", "svc.example.com", "https://a@b"]) {
         expect(yield* refusal({ baseUrl: origin })).toContain("SVC_BASE_URL")
       }
+      for (const origin of ["*", "null", "https://app.example.com/", "https://*.example.com", "app.example.com"]) {
+        expect(yield* refusal({ corsOrigins: `https://ok.example.com,${origin}` })).toContain("SVC_CORS_ORIGINS")
+      }
+      expect(yield* refusal({ familiesOff: "exports,teams" })).toContain("SVC_FAMILIES_OFF")
+      expect((yield* load({ familiesOff: "exports, state-uploads" })).familiesOff).toEqual(["exports", "state-uploads"])
       expect(yield* refusal({ trustedProxies: "10.0.0.0/8,proxy.local" })).toContain("SVC_TRUSTED_PROXIES")
       for (const listen of ["[::1]:0", "localhost:80", "127.8.9.1:65535"]) yield* load({ listen })
     })

@@ -1,7 +1,10 @@
 import { Context, Effect, FileSystem, Layer, Option, Redacted } from "effect"
 import { Sessions } from "../../../actors/account/Sessions.ts"
 import { controlPlane } from "../../../src/Composition.ts"
-import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/index.ts"
+import { Users } from "../../../actors/account/Users.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import { HttpListener } from "../../../src/http/HttpListener.ts"
+import { loadSettings } from "../../../src/settings/Settings.ts"
 import { logging } from "../../../src/observability/Logging.ts"
 
 /** The real server on its own data folder, in this process, and one person signed in at a browser. */

@@ -3,9 +3,11 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-qu
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { auditExport } from "../../api/Endpoints.ts"
 import { activityQuery, capsulesQuery, membersQuery } from "../../api/Queries.ts"
+import type { AuditEvent } from "../../api/Types.ts"
 import { address } from "../../api/Url.ts"
 import { actionWords } from "../../app/ActionWords.ts"
-import { ActivityList } from "../../app/ActivityList.tsx"
+import { activityByDay } from "../../app/ActivityLines.ts"
+import { ActivityRows } from "../../app/ActivityList.tsx"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
@@ -13,7 +15,9 @@ import { Filter } from "../../ui/Filter.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
 import { PeriodFilter } from "../../ui/PeriodFilter.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
+import { useDayName } from "../../ui/UseDayName.ts"
 import { useWords } from "../../words/Words.ts"
+import { useActivityRuns } from "./ActivityRuns.ts"
 import { activityFilter, type ActivitySearch } from "./ActivitySearch.ts"
 
 const words = {
@@ -107,6 +111,22 @@ const Filters = ({
   )
 }
 
+const Days = ({ events }: { readonly events: ReadonlyArray<AuditEvent> }) => {
+  const dayName = useDayName()
+  const runs = useActivityRuns(events)
+  const known = new Map(runs.map((run) => [run.id, run]))
+  return (
+    <div className="run-days">
+      {activityByDay(events, runs).map(({ day, lines }) => (
+        <section key={day}>
+          <h2 className="run-day">{dayName(day)}</h2>
+          <ActivityRows lines={lines} runs={known} detailed />
+        </section>
+      ))}
+    </div>
+  )
+}
+
 export const ActivityScreen = () => {
   const text = useWords(words)
   const workspace = useWorkspace()
@@ -142,7 +162,7 @@ export const ActivityScreen = () => {
                 <p>{isFiltered ? text.noneText : text.emptyText}</p>
               </Empty>
             ) : (
-              <ActivityList events={events} detailed />
+              <Days events={events} />
             )
           }}
         </Loadable>

@@ -6,11 +6,10 @@ import { Link } from "@tanstack/react-router"
 import { capsulesReconcilePlan } from "../../api/Endpoints.ts"
 import { capsulesQuery, outputsQuery, runsQuery, sourceQuery } from "../../api/Queries.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
-import { RunList } from "../../app/RunList.tsx"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button, LinkButton } from "../../ui/Button.tsx"
 import { FailureReason } from "../../ui/FailureReason.tsx"
-import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
+import { FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
 import { CapsuleStatus, DriftStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
@@ -19,6 +18,7 @@ import { useWords } from "../../words/Words.ts"
 import { LeftOvers } from "../left-over/LeftOvers.tsx"
 import { usePlan } from "../run/PlanAgain.tsx"
 import { Decisions, Pin } from "./AutoUpdates.tsx"
+import { RecentHistory } from "./CapsuleHistory.tsx"
 import { ReAdoptButton } from "./ReAdopt.tsx"
 import { onlyCheckFailed } from "./ReAdoption.ts"
 import { reAdoptionWords } from "./ReAdoptionWords.ts"
@@ -176,9 +176,7 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
           <Loadable query={outputs}>{(found) => <Outputs capsule={capsule} outputs={found} />}</Loadable>
         </Panel>
         <Decisions capsule={capsule} />
-        <Panel flush title={words.recent}>
-          {runs.length === 0 ? <Empty icon="run" title={words.runsNone} /> : <RunList runs={runs.slice(0, 5)} />}
-        </Panel>
+        <RecentHistory capsule={capsule} />
       </div>
       <aside className="split-side" aria-label={words.facts}>
         <Panel title={words.facts}>

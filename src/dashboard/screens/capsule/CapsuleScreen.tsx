@@ -5,6 +5,7 @@ import { Link, useParams } from "@tanstack/react-router"
 import { lazy, Suspense, useState } from "react"
 import { capsulesDriftCheck, capsulesPlan } from "../../api/Endpoints.ts"
 import { capsuleQuery } from "../../api/Queries.ts"
+import { whenReachable } from "../../api/Reachability.ts"
 import type { Capsule } from "../../api/Types.ts"
 import { NotFound } from "../../app/Fallbacks.tsx"
 import { LoadablePage } from "../../app/LoadablePage.tsx"
@@ -19,6 +20,7 @@ import { Tabs } from "../../ui/Tabs.tsx"
 import { useWords } from "../../words/Words.ts"
 import { usePlan } from "../run/PlanAgain.tsx"
 import { CapsuleActivity } from "./CapsuleActivity.tsx"
+import { CapsuleHistory } from "./CapsuleHistory.tsx"
 import { CapsuleRuns } from "./CapsuleRuns.tsx"
 import { Configuration } from "./Configuration.tsx"
 import { Danger } from "./Danger.tsx"
@@ -28,12 +30,25 @@ import { PlanRevision } from "./PlanRevision.tsx"
 import { StateVersions } from "./StateVersions.tsx"
 import { capsuleWords } from "./Words.ts"
 
-const tabs = ["overview", "resources", "runs", "state", "configuration", "dependencies", "activity", "danger"] as const
+const tabs = [
+  "overview",
+  "resources",
+  "history",
+  "runs",
+  "state",
+  "configuration",
+  "dependencies",
+  "readme",
+  "activity",
+  "danger"
+] as const
 type Tab = (typeof tabs)[number]
 
 const isTab = (tab: string | undefined): tab is Tab => tabs.some((each) => each === tab)
 
-const Resources = lazy(async () => ({ default: (await import("./Resources.tsx")).Resources }))
+const Resources = lazy(whenReachable(async () => ({ default: (await import("./Resources.tsx")).Resources })))
+
+const Readme = lazy(whenReachable(async () => ({ default: (await import("./Readme.tsx")).Readme })))
 
 const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
@@ -104,6 +119,12 @@ const Content = ({ capsule, tab }: { readonly capsule: Capsule; readonly tab: Ta
       {tab === "resources" ? (
         <Suspense fallback={<Skeleton rows={8} />}>
           <Resources capsule={capsule} />
+        </Suspense>
+      ) : null}
+      {tab === "history" ? <CapsuleHistory capsule={capsule} /> : null}
+      {tab === "readme" ? (
+        <Suspense fallback={<Skeleton rows={8} />}>
+          <Readme capsule={capsule} />
         </Suspense>
       ) : null}
       {tab === "runs" ? <CapsuleRuns capsule={capsule} /> : null}

@@ -17,6 +17,7 @@ import { Panel } from "../../ui/Layout.tsx"
 import { providerName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { BuildDisclosure } from "../install/BuildDisclosure.tsx"
+import { Inputs } from "./Inputs.tsx"
 import { ReAdoptPanel } from "./ReAdopt.tsx"
 import { capsuleWords } from "./Words.ts"
 
@@ -189,7 +190,12 @@ export const Configuration = ({ capsule }: { readonly capsule: Capsule }) => {
       <Loadable query={config}>
         {(found) => (
           <Loadable query={bindings}>
-            {(bound) => <Form key={found.id} capsule={capsule} config={found} bindings={bound} />}
+            {(bound) => (
+              <>
+                <Inputs capsule={capsule} config={found} />
+                <Form key={found.id} capsule={capsule} config={found} bindings={bound} />
+              </>
+            )}
           </Loadable>
         )}
       </Loadable>

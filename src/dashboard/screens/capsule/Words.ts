@@ -2,6 +2,8 @@ const en = {
   tabs: {
     overview: "Overview",
     resources: "Resources",
+    history: "History",
+    readme: "README",
     runs: "Runs",
     state: "State",
     configuration: "Configuration",
@@ -89,7 +91,6 @@ const en = {
   autoUpdateStates: { off: "Off", plan: "Plans new commits", apply: "Plans and applies new commits" },
   generation: "State generation",
   created: "Created",
-  recent: "Recent runs",
   runsNone: "No runs yet",
   stateTitle: "State versions",
   stateAbout:
@@ -105,7 +106,7 @@ const en = {
   serial: "serial",
   rollback: "Plan a return to this",
   fromRun: "its run",
-  configTitle: "Inputs",
+  configTitle: "Change inputs",
   configAbout:
     "A change makes a plan to review. Values are stored sealed and cannot be shown, so a field left empty keeps its value.",
   configSet: "Has a value. Leave empty to keep it.",
@@ -176,6 +177,8 @@ const ja: typeof en = {
   tabs: {
     overview: "概要",
     resources: "リソース",
+    history: "変更履歴",
+    readme: "README",
     runs: "実行",
     state: "ステート",
     configuration: "構成",
@@ -264,7 +267,6 @@ const ja: typeof en = {
   autoUpdateStates: { off: "オフ", plan: "新しいコミットをプラン", apply: "新しいコミットをプランして適用" },
   generation: "ステート世代",
   created: "作成",
-  recent: "最近の実行",
   runsNone: "実行はまだありません",
   stateTitle: "ステートバージョン",
   stateAbout:

@@ -1,17 +1,71 @@
 const en = {
   title: "Dependency graph",
-  about: "Which capsule takes outputs from which. Changes flow in the direction of the arrows.",
+  about: (capsules: number, links: number, layers: number) =>
+    `Which Capsule takes outputs of which: ${capsules === 1 ? "1 Capsule" : `${capsules} Capsules`}, ${links === 1 ? "1 link" : `${links} links`}, ${layers === 1 ? "1 layer" : `${layers} layers`}.`,
+  apart: (count: number) => (count === 1 ? "1 other Capsule has none." : `${count} other Capsules have none.`),
   emptyTitle: "No dependencies",
   emptyText: "When one capsule takes in an output of another one, both appear here with the link between them.",
+  overview: (count: number) => `All ${count}, by layer`,
+  overviewAbout: "layer 0 takes from none; changes flow to the right",
+  layer: (layer: number, count: number) => `Layer ${layer}, ${count === 1 ? "1 Capsule" : `${count} Capsules`}`,
+  touched: (name: string) => `${name} and what it touches`,
+  needsSomeone: "needs someone",
+  search: "Search by name or environment",
+  found: (count: number, all: number) => `${count} of ${all}`,
+  results: "Capsules",
+  inOut: (takes: number, gives: number) => `${takes} in · ${gives} out`,
+  nothingFound: "No Capsule has these words.",
+  takesFrom: (count: number) => `Takes from ${count}`,
+  givesTo: (count: number) => `Gives to ${count}`,
+  further: (count: number) => `${count} further down`,
+  furtherUp: (count: number) => `${count} further up`,
+  takesNothing: "Takes from no other Capsule.",
+  givesNothing: "No other Capsule takes from it.",
+  around: (name: string) => `${name} and its neighbours`,
+  open: "Open the Capsule",
+  changeReaches: (count: number) =>
+    count === 0
+      ? "A change of its outputs reaches no other Capsule."
+      : count === 1
+        ? "A change of its outputs can reach 1 Capsule."
+        : `A change of its outputs can reach ${count} Capsules.`,
+  all: (count: number) => `Show all ${count}`,
+  keys: { walk: "walk along the links", centre: "centre", search: "search" },
   list: "The same as a list",
   takes: (from: string) => `takes from ${from}`
 }
 
 const ja: typeof en = {
   title: "依存グラフ",
-  about: "カプセル間の出力の受け渡しです。変更は矢印の向きに伝わります。",
+  about: (capsules: number, links: number, layers: number) =>
+    `カプセル間の出力の受け渡しです。カプセル ${capsules} 個、リンク ${links} 本、${layers} 層。`,
+  apart: (count: number) => `ほかの ${count} 個には依存関係がありません。`,
   emptyTitle: "依存関係はありません",
   emptyText: "あるカプセルが別のカプセルの出力を受け取ると、両者の関係がここに表示されます。",
+  overview: (count: number) => `全 ${count} 個（層別）`,
+  overviewAbout: "層 0 は何も受け取りません。変更は右へ伝わります",
+  layer: (layer: number, count: number) => `層 ${layer}、カプセル ${count} 個`,
+  touched: (name: string) => `${name} と影響の及ぶ範囲`,
+  needsSomeone: "対応が必要",
+  search: "名前・環境で検索",
+  found: (count: number, all: number) => `${all} 個中 ${count} 個`,
+  results: "カプセル",
+  inOut: (takes: number, gives: number) => `入 ${takes} · 出 ${gives}`,
+  nothingFound: "該当するカプセルはありません。",
+  takesFrom: (count: number) => `受け取り元 ${count}`,
+  givesTo: (count: number) => `受け渡し先 ${count}`,
+  further: (count: number) => `その先に ${count} 個`,
+  furtherUp: (count: number) => `その手前に ${count} 個`,
+  takesNothing: "ほかのカプセルからは受け取りません。",
+  givesNothing: "ほかのカプセルは受け取っていません。",
+  around: (name: string) => `${name} と隣接するカプセル`,
+  open: "カプセルを開く",
+  changeReaches: (count: number) =>
+    count === 0
+      ? "出力が変わっても、ほかのカプセルには及びません。"
+      : `出力が変わると、${count} 個のカプセルに及ぶ可能性があります。`,
+  all: (count: number) => `${count} 個すべてを表示`,
+  keys: { walk: "リンクをたどる", centre: "中央に表示", search: "検索" },
   list: "一覧で表示",
   takes: (from: string) => `${from} から受け取る`
 }

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router"
-import { Sum } from "../../app/RunList.tsx"
+import { Sum } from "../../ui/Sum.tsx"
 import type { Need } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { LinkButton } from "../../ui/Button.tsx"

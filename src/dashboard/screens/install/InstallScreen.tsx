@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate, useRouterState } from "@tanstack/react-router"
 import { lazy, Suspense, useEffect, useMemo, useState } from "react"
 import { installConfigQuery, reportQuery, sourcesQuery } from "../../api/Queries.ts"
+import { whenReachable } from "../../api/Reachability.ts"
 import type { CompatibilityReport, SourceSnapshot } from "../../api/Types.ts"
 import { type HandOff, rememberHandOff } from "../../app/HandOffs.ts"
 import { useMay, useOptionalWorkspace, useWorkspace } from "../../app/Workspace.ts"
@@ -27,9 +28,11 @@ import { TakeOver, type TakenState } from "./TakeOver.tsx"
 import { installWords } from "./Words.ts"
 
 // Separate, since it contains the document's rules.
-const SourceOptionsChooser = lazy(async () => ({
-  default: (await import("../source-options/SourceOptionsChooser.tsx")).SourceOptionsChooser
-}))
+const SourceOptionsChooser = lazy(
+  whenReachable(async () => ({
+    default: (await import("../source-options/SourceOptionsChooser.tsx")).SourceOptionsChooser
+  }))
+)
 
 interface FlowProps {
   readonly link: InstallLink

@@ -6,6 +6,7 @@ import { useActorName } from "../../app/Actors.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { LinkButton } from "../../ui/Button.tsx"
 import { Icon } from "../../ui/Icon.tsx"
+import { VerbIcon } from "../../ui/VerbIcon.tsx"
 import { duration, httpsLink, integer, shortCommit } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { Outputs } from "../capsule/Outputs.tsx"
@@ -25,9 +26,10 @@ const Counts = ({ plan }: { readonly plan: Run | undefined }) => {
   const counts = countsOf(plan)
   if (counts.length === 0) return <p className="muted">{words.nothing}</p>
   return (
-    <ul className="result-counts">
+    <ul className="counts result-counts">
       {counts.map(({ count, kind }) => (
         <li key={kind} className={`counts-${kind}`}>
+          <VerbIcon verb={kind} />
           <strong>{integer(language, count)}</strong> {words.done[kind]}
         </li>
       ))}

@@ -19,7 +19,7 @@ import { standingWords } from "./ApprovalStandingWords.ts"
 import { decisionWords } from "./DecisionWords.ts"
 import { restoreWords } from "./RestoreWords.ts"
 import { ChangeSign } from "./ChangeRow.tsx"
-import { changeKind, isLoss, losses } from "./PlanDiff.ts"
+import { changeKind, isLoss, losses, movesOf } from "./PlanDiff.ts"
 import { Counts } from "./PlanView.tsx"
 import { ApprovalStanding } from "./ApprovalStanding.tsx"
 import { PlanBasis, PlanPurposeText } from "./PlanBasis.tsx"
@@ -137,7 +137,9 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
           if (isReady && !approve.isPending) approve.mutate(true)
         }}
       >
-        {run.planSummary === undefined ? null : <Counts summary={run.planSummary} />}
+        {run.planSummary === undefined ? null : (
+          <Counts summary={run.planSummary} moves={movesOf(run.resourceChanges ?? [])} />
+        )}
         {isRestore ? <p>{restores.reviewText}</p> : null}
         {dangerous && !isRestore ? (
           <Notice tone="warn" title={words.reviewLosses(Math.max(1, lost))}>

@@ -1,27 +1,17 @@
 import { useState } from "react"
 import type { ResourceChange } from "../../api/Types.ts"
 import { Icon } from "../../ui/Icon.tsx"
+import { VerbIcon } from "../../ui/VerbIcon.tsx"
 import { visibleText } from "../../value-difference/VisibleText.ts"
 import { useWords } from "../../words/Words.ts"
 import { AttributeList } from "./AttributeList.tsx"
 import { type ChangeKind, changeKind, splitAddress } from "./PlanDiff.ts"
+import { RowWhy } from "./Why.tsx"
 import { planWords } from "./PlanWords.ts"
-
-const signs: Readonly<Record<ChangeKind, string>> = {
-  destroy: "−",
-  replace: "±",
-  forget: "⊘",
-  update: "~",
-  create: "+",
-  import: "↓",
-  move: "→",
-  read: "○",
-  none: "·"
-}
 
 export const ChangeSign = ({ kind }: { readonly kind: ChangeKind }) => (
   <span className={`sign sign-${kind}`} aria-hidden="true">
-    {signs[kind]}
+    <VerbIcon verb={kind} />
   </span>
 )
 
@@ -61,6 +51,7 @@ export const ChangeRow = ({ change, startsOpen }: ChangeRowProps) => {
         <span className="change-count">{count === 0 ? "" : words.attributes(count)}</span>
         <Icon name="chevron" className="change-chevron" />
       </summary>
+      {open ? <RowWhy address={change.address} /> : null}
       {open && hasMore ? <AttributeList change={change} /> : null}
     </details>
   )

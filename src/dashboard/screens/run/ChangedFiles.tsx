@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import type { SourceChanges } from "../../../../schema/records/SourceChanges.ts"
-import { sourceChangesQuery } from "../../api/Queries.ts"
+import { sourceChangesQuery } from "../../api/PlanQueries.ts"
 import { CommitLine } from "../../ui/Commit.tsx"
 import { FaultNotice, Skeleton } from "../../ui/Feedback.tsx"
 import { visibleText } from "../../value-difference/VisibleText.ts"

@@ -50,6 +50,8 @@ const en = {
       ? "One resource will be destroyed or replaced. Its data may be lost."
       : `${count} resources will be destroyed or replaced. Their data may be lost.`,
   andMore: (count: number) => `and ${count} more`,
+  reviewOutputs: "No changes to infrastructure. Only outputs change.",
+  reviewMoves: "Only addresses change. Nothing real is touched.",
   reviewSafe: "Nothing will be destroyed or replaced.",
   needsAdmin: "An admin of this workspace can approve this plan.",
   approvedTitle: "Approved, not applied yet",
@@ -115,6 +117,8 @@ const ja: typeof en = {
   reviewLosses: (count: number) =>
     `${count} 個のリソースが削除または再作成されます。データが失われる可能性があります。`,
   andMore: (count: number) => `ほか ${count} 件`,
+  reviewOutputs: "インフラに変更はありません。出力だけが変わります。",
+  reviewMoves: "アドレスだけが変わります。実物には何も起きません。",
   reviewSafe: "削除・再作成されるリソースはありません。",
   needsAdmin: "このプランの承認には、ワークスペースの管理者権限が必要です。",
   approvedTitle: "承認済み・未適用",

@@ -1,8 +1,9 @@
 import type { ChangedAttribute, OutputChange, ResourceChange } from "../../api/Types.ts"
+import type { Verb } from "../../ui/VerbIcon.tsx"
 import { structureOf } from "../../value-difference/JsonValue.ts"
 import { visibleText } from "../../value-difference/VisibleText.ts"
 
-export type ChangeKind = "destroy" | "replace" | "update" | "create" | "import" | "forget" | "move" | "read" | "none"
+export type ChangeKind = Verb
 
 /** Dangerous changes first. */
 export const riskOrder: ReadonlyArray<ChangeKind> = [
@@ -30,6 +31,10 @@ export const changeKind = (change: Pick<ResourceChange, "actions" | "importing" 
   if (has("read")) return "read"
   return previousAddress === undefined ? "none" : "move"
 }
+
+/** How many resources get another address and nothing else: the tool's summary does not count them. */
+export const movesOf = (changes: ReadonlyArray<ResourceChange>): number =>
+  changes.filter((change) => changeKind(change) === "move").length
 
 /** Whether the existing object goes away, for good or for a successor. */
 export const isLoss = (kind: ChangeKind): boolean => kind === "destroy" || kind === "replace"

@@ -4,34 +4,28 @@ import { Button } from "../../ui/Button.tsx"
 import { Empty } from "../../ui/Feedback.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { Panel } from "../../ui/Layout.tsx"
+import { type VerbCount, verbCountsOf } from "../../ui/Sum.tsx"
+import { VerbIcon } from "../../ui/VerbIcon.tsx"
 import { useWords } from "../../words/Words.ts"
 import { ValueChange } from "./AttributeList.tsx"
 import { ChangeRow, ChangeSign } from "./ChangeRow.tsx"
-import { type ChangeKind, changeKind, diffOf, isLoss, isShownOutput } from "./PlanDiff.ts"
+import { type ChangeKind, diffOf, isLoss, isShownOutput, movesOf } from "./PlanDiff.ts"
 import { planWords } from "./PlanWords.ts"
-
-const order: ReadonlyArray<readonly [ChangeKind, keyof PlanSummary]> = [
-  ["destroy", "destroy"],
-  ["replace", "replace"],
-  ["update", "change"],
-  ["create", "add"],
-  ["import", "import"],
-  ["forget", "forget"]
-]
 
 /** The counts that a reader remembers, dangerous ones first. Zeroes are left out. */
 export const Counts = ({ summary, moves = 0 }: { readonly summary: PlanSummary; readonly moves?: number }) => {
   const words = useWords(planWords)
-  const shown: ReadonlyArray<readonly [ChangeKind, number]> = [
-    ...order.map(([kind, key]) => [kind, summary[key]] as const),
-    ["move", moves] as const
-  ].filter(([, count]) => count > 0)
+  const shown: ReadonlyArray<VerbCount> = [
+    ...verbCountsOf(summary),
+    ...(moves === 0 ? [] : [{ verb: "move" as const, count: moves }])
+  ]
   if (shown.length === 0) return <span className="counts counts-none">{words.noChanges}</span>
   return (
     <ul className="counts">
-      {shown.map(([kind, count]) => (
-        <li key={kind} className={`counts-${kind}`}>
-          <strong>{count}</strong> {words.kinds[kind]}
+      {shown.map(({ count, verb }) => (
+        <li key={verb} className={`counts-${verb}`}>
+          <VerbIcon verb={verb} />
+          <strong>{count}</strong> {words.kinds[verb]}
         </li>
       ))}
     </ul>
@@ -134,11 +128,7 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
     <Panel
       flush
       title={drift ? words.changesDrift : words.changes}
-      beside={
-        summary === undefined ? null : (
-          <Counts summary={summary} moves={changes.filter((change) => changeKind(change) === "move").length} />
-        )
-      }
+      beside={summary === undefined ? null : <Counts summary={summary} moves={movesOf(changes)} />}
       actions={
         changes.length < 2 ? null : (
           <>

@@ -1,22 +1,15 @@
+import { verbWords } from "../../words/VerbWords.ts"
+
 const en = {
   changes: "Planned changes",
+  why: "Why did this change?",
   changesDrift: "What differs from the state",
   noChanges: "No changes",
   noChangesText: "The infrastructure matches the configuration.",
   noDriftText: "The real infrastructure matches the last recorded state.",
   searchChanges: "Search address, type or attribute",
   matchingChanges: (count: number) => (count === 1 ? "1 change" : `${count} changes`),
-  kinds: {
-    destroy: "Destroy",
-    replace: "Replace",
-    forget: "Forget",
-    move: "Move",
-    update: "Update",
-    create: "Create",
-    import: "Import",
-    read: "Read",
-    none: "No change"
-  },
+  kinds: verbWords.en,
   about: {
     destroy: "Removed for good. The data cannot be brought back.",
     replace: "Destroyed and created again. Downtime and data loss are possible.",
@@ -63,23 +56,14 @@ const en = {
 
 const ja: typeof en = {
   changes: "変更の予定",
+  why: "なぜ変わるのか",
   changesDrift: "ステートとの差異",
   noChanges: "変更なし",
   noChangesText: "インフラは構成どおりです。",
   noDriftText: "実際のインフラは、最後に記録されたステートと一致しています。",
   searchChanges: "アドレス、種類、属性を検索",
   matchingChanges: (count: number) => `${count} 件の変更`,
-  kinds: {
-    destroy: "削除",
-    replace: "再作成",
-    forget: "管理対象外へ",
-    move: "移動",
-    update: "更新",
-    create: "作成",
-    import: "取り込み",
-    read: "読み取り",
-    none: "変更なし"
-  },
+  kinds: verbWords.ja,
   about: {
     destroy: "完全に削除されます。データは元に戻せません。",
     replace: "削除してから作り直します。停止やデータ消失の可能性があります。",

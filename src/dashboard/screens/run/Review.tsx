@@ -12,6 +12,7 @@ import { decisionWords } from "./DecisionWords.ts"
 import { PlanPurposeText } from "./PlanBasis.tsx"
 import type { PlanEnd } from "./PlanEnd.ts"
 import { PlanEndNotice } from "./PlanEndNotice.tsx"
+import { movesOf } from "./PlanDiff.ts"
 import { Counts } from "./PlanView.tsx"
 import { restoreWords } from "./RestoreWords.ts"
 
@@ -50,13 +51,16 @@ export const Review = ({
   const canApprove = approved || standing === undefined || standing.rules.length === 0 || own === "counts"
   const isRestore = run.type === "restore"
   const restores = useWords(restoreWords)
-  const empty = run.planSummary !== undefined && Object.values(run.planSummary).every((count) => count === 0)
+  const moves = movesOf(run.resourceChanges ?? [])
+  const isUncounted = run.planSummary !== undefined && Object.values(run.planSummary).every((count) => count === 0)
+  const empty = isUncounted && moves === 0
+  const changesOutputs = (run.outputChanges ?? []).some(({ actions }) => actions.some((action) => action !== "no-op"))
   return (
     <div className={`decision${lost > 0 ? " decision-danger" : ""}`} data-testid="decision">
       <div className="decision-text">
         <h2>{approved ? words.approvedTitle : isRestore ? restores.reviewTitle : words.reviewTitle}</h2>
         <div className="decision-sum">
-          {run.planSummary === undefined || empty ? null : <Counts summary={run.planSummary} />}
+          {run.planSummary === undefined || empty ? null : <Counts summary={run.planSummary} moves={moves} />}
           <p>
             {approved
               ? isRestore
@@ -67,8 +71,12 @@ export const Review = ({
                 : lost > 0
                   ? words.reviewLosses(lost)
                   : empty
-                    ? words.reviewNoChanges
-                    : words.reviewSafe}
+                    ? changesOutputs
+                      ? words.reviewOutputs
+                      : words.reviewNoChanges
+                    : isUncounted
+                      ? words.reviewMoves
+                      : words.reviewSafe}
           </p>
         </div>
         <PlanPurposeText run={run} />

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { lazy, Suspense, useState } from "react"
 import { capsuleQuery, runQuery } from "../../api/Queries.ts"
+import { whenReachable } from "../../api/Reachability.ts"
 import type { Capsule, Run, RunEvent } from "../../api/Types.ts"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
@@ -14,7 +15,6 @@ import { RunStatus } from "../../ui/Status.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { LeftOvers } from "../left-over/LeftOvers.tsx"
-import { ApplyResult } from "./ApplyResult.tsx"
 import { CancelDialog } from "./CancelDialog.tsx"
 import { Decision } from "./Decision.tsx"
 import { decisionWords } from "./DecisionWords.ts"
@@ -25,15 +25,17 @@ import { NotifyButton } from "./NotifyButton.tsx"
 import { expectedOf } from "./Phases.ts"
 import { PlanView } from "./PlanView.tsx"
 import { Progress } from "./Progress.tsx"
-import { RestoreView } from "./RestoreView.tsx"
 import { RunFacts } from "./RunFacts.tsx"
 import { useRunEvents } from "./Streams.ts"
 import { Timeline } from "./Timeline.tsx"
 import { useRunNotice } from "./UseRunNotice.ts"
+import { ExplainedPlan, Why } from "./Why.tsx"
 import { runWords } from "./Words.ts"
 
 // Decisions first; the log follows.
-const LogView = lazy(async () => ({ default: (await import("./LogView.tsx")).LogView }))
+const ApplyResult = lazy(whenReachable(async () => ({ default: (await import("./ApplyResult.tsx")).ApplyResult })))
+const RestoreView = lazy(whenReachable(async () => ({ default: (await import("./RestoreView.tsx")).RestoreView })))
+const LogView = lazy(whenReachable(async () => ({ default: (await import("./LogView.tsx")).LogView })))
 
 // A drift check shows differences, and no actions.
 const showsPlan = (run: Run): boolean =>
@@ -75,6 +77,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
   })
   const [cancelling, setCancelling] = useState(false)
   const isApply = run.type === "apply" || run.type === "destroy_apply"
+  const explains = run.type === "plan" && run.resourceChanges !== undefined && run.resourceChanges.length > 0
   const busy = run.status === "queued" || run.status === "running"
   const cancelAsked = events.some(({ kind }) => kind === "run.cancelling")
   const title = capsule === undefined ? terms.runType[run.type] : `${terms.runType[run.type]} · ${capsule.name}`
@@ -135,20 +138,29 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
         <div className="split-main">
           <Diagnosis run={run} capsule={capsule} events={events} plan={plan} />
           {isApply && run.status === "succeeded" && capsule !== undefined ? (
-            <ApplyResult run={run} plan={plan} capsule={capsule} />
+            <Suspense fallback={<Skeleton rows={4} />}>
+              <ApplyResult run={run} plan={plan} capsule={capsule} />
+            </Suspense>
           ) : null}
           <Decision run={run} capsule={capsule} cancelling={cancelAsked} endReason={endReasonOf(events)} />
           {capsule !== undefined && !busy && isApply ? <LeftOvers capsule={capsule} runId={run.id} /> : null}
           <HandOffReturn run={run} />
           {isApply ? <Progress events={events} plan={plan} running={run.status === "running"} /> : null}
-          {run.restore === undefined ? null : <RestoreView restore={run.restore} />}
+          {run.restore === undefined ? null : (
+            <Suspense fallback={<Skeleton rows={3} />}>
+              <RestoreView restore={run.restore} />
+            </Suspense>
+          )}
+          {explains ? <Why runId={run.id} /> : null}
           {showsPlan(run) ? (
-            <PlanView
-              changes={(run.type === "drift_check" ? run.resourceDrift : undefined) ?? run.resourceChanges ?? []}
-              outputs={run.outputChanges ?? []}
-              summary={run.status === "waiting_approval" ? undefined : run.planSummary}
-              drift={run.type === "drift_check"}
-            />
+            <ExplainedPlan value={explains ? run.id : undefined}>
+              <PlanView
+                changes={(run.type === "drift_check" ? run.resourceDrift : undefined) ?? run.resourceChanges ?? []}
+                outputs={run.outputChanges ?? []}
+                summary={run.status === "waiting_approval" ? undefined : run.planSummary}
+                drift={run.type === "drift_check"}
+              />
+            </ExplainedPlan>
           ) : null}
           <Suspense fallback={<LogPlace />}>
             <LogView runId={run.id} running={busy} queued={run.status === "queued"} removedAt={run.logRemovedAt} />

@@ -6,6 +6,7 @@ import { RunStream, type SocketListener, type StreamSocket, type StreamState } f
 import { pageClock, Turns } from "../../api/Turns.ts"
 import type { LogEntry, RunEvent } from "../../api/Types.ts"
 import { address } from "../../api/Url.ts"
+import { saysAlready } from "./KnownEvents.ts"
 import { LogBuffer } from "./LogBuffer.ts"
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -91,7 +92,13 @@ export const useRunEvents = (runId: string): LiveStream & { readonly events: Rea
         onItems: (items) => {
           setEvents((known) => [...known, ...items])
           if (items.some(({ kind }) => !kind.startsWith("resource."))) {
-            void queryClient.invalidateQueries({ queryKey: runQuery(runId).queryKey })
+            const { queryKey } = runQuery(runId)
+            // A plan may be megabytes long: it is not read again for the replay of what it says already.
+            const isKnown = saysAlready(queryClient.getQueryData(queryKey), items)
+            void queryClient.invalidateQueries({
+              queryKey,
+              predicate: (query) => !isKnown || query.queryKey.length > queryKey.length
+            })
             void queryClient.invalidateQueries({ queryKey: ["workspace"] })
             void queryClient.invalidateQueries({ queryKey: ["capsule"] })
           }

@@ -9,11 +9,12 @@ const signs: Readonly<Record<NoticeState, string>> = { running: "▸", waiting: 
 
 // Each a shape of its own, since a colour is not enough.
 const marks: Readonly<Record<NoticeState, string>> = {
-  running: '<path d="M19.5 17.5 29.5 24l-10 6.5z" fill="#9aa8ff" stroke="#10142b" stroke-width="1.5"/>',
-  waiting: '<circle cx="24.5" cy="24.5" r="6.5" fill="#f0b64f" stroke="#10142b" stroke-width="1.5"/>',
-  done: '<path d="m17 24.5 5 5 8.5-9.5" fill="none" stroke="#10142b" stroke-width="6.5"/><path d="m17 24.5 5 5 8.5-9.5" fill="none" stroke="#3ddc84" stroke-width="3.5"/>',
+  running:
+    '<path d="M14 12.6v9.8l8.8-4.9z" fill="#9aa8ff" stroke="#121110" stroke-width="1.5" stroke-linejoin="round"/>',
+  waiting: '<circle cx="18.5" cy="18.5" r="4.8" fill="#f0b64f" stroke="#121110" stroke-width="1.5"/>',
+  done: '<path d="m13 18.5 3.6 3.6L22.6 15" fill="none" stroke="#121110" stroke-width="5"/><path d="m13 18.5 3.6 3.6L22.6 15" fill="none" stroke="#3ddc84" stroke-width="2.8"/>',
   failed:
-    '<path d="m18.5 18.5 11 11m0-11-11 11" fill="none" stroke="#10142b" stroke-width="6.5"/><path d="m18.5 18.5 11 11m0-11-11 11" fill="none" stroke="#ff6a5c" stroke-width="3.5"/>'
+    '<path d="m14.4 14.4 7.8 7.8m0-7.8-7.8 7.8" fill="none" stroke="#121110" stroke-width="5"/><path d="m14.4 14.4 7.8 7.8m0-7.8-7.8 7.8" fill="none" stroke="#ff6a5c" stroke-width="2.8"/>'
 }
 
 /** The icon of the page with a mark in its corner, until the component is gone. */

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router"
 import type { Capsule, FoldedRun, Run } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
-import { Sum } from "../../app/RunList.tsx"
+import { Sum } from "../../ui/Sum.tsx"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { CommitLine } from "../../ui/Commit.tsx"
 import { RunStatus, Status } from "../../ui/Status.tsx"

@@ -9,15 +9,13 @@ import { Button } from "../../ui/Button.tsx"
 import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
-import { useNow } from "../../ui/Time.tsx"
-import { calendarDate } from "../../words/Format.ts"
-import { useLanguage, useWords } from "../../words/Words.ts"
+import { useDayName } from "../../ui/UseDayName.ts"
+import { useWords } from "../../words/Words.ts"
 import { linesByDay } from "./ChangeLines.ts"
 import { ChangeRow, FoldedRows } from "./ChangeRow.tsx"
 import { Facets } from "./Facets.tsx"
 import { projectsQuery } from "./RunListQueries.ts"
 import { runListWords } from "./RunListWords.ts"
-import { beginOfDay, dayOf } from "../../words/Days.ts"
 import { filterOf, isFiltered, type RunSearch, showsChanges } from "./RunSearch.ts"
 import { useRowKeys } from "./UseRowKeys.ts"
 
@@ -50,17 +48,6 @@ const useSearchText = (inAddress: string | undefined, change: (q: string | undef
     return () => clearTimeout(timer)
   }, [typed])
   return [typed, setTyped] as const
-}
-
-const useDayName = () => {
-  const text = useWords(runListWords)
-  const language = useLanguage()
-  const today = dayOf(new Date(useNow(60_000)).toISOString())
-  return (day: string): string => {
-    const begin = beginOfDay(day) ?? day
-    if (day === today) return text.today
-    return begin === beginOfDay(today, -1) ? text.yesterday : calendarDate(language, begin)
-  }
 }
 
 export const RunsScreen = () => {

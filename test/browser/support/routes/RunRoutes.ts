@@ -1,3 +1,4 @@
+import { changeCausesOf } from "../records/ChangeCauses.ts"
 import { me } from "../records/People.ts"
 import { type Answer, type Asked, missing, ok, refuse, textField } from "./Answer.ts"
 import { type World, addRun, replaceRun } from "./World.ts"
@@ -29,6 +30,7 @@ export const runRoute = (world: World, id: string, action: string | undefined, a
         files: [{ path: "policy.tf", change: "changed" }]
       }
     })
+  if (action === "change-causes") return ok({ changeCauses: changeCausesOf(run) })
   if (action === "approvals") return ok({ approvals: world.approvals(run) })
   if (action === "approve") {
     const digest = textField(asked.body, "planDigest")

@@ -1,3 +1,4 @@
+import { readmeFile } from "../records/Readme.ts"
 import type { Source } from "../../../../src/dashboard/api/Types.ts"
 import { report } from "../records/InstallConfigs.ts"
 import { digest, newId } from "../records/Seeds.ts"
@@ -72,6 +73,7 @@ export const sourceRoute = (world: World, id: string, rest: string | undefined, 
   }
   if (rest === "snapshots") return ok({ snapshots: own })
   if (rest.endsWith("/file")) {
+    if (/readme/i.test(asked.query.get("path") ?? "")) return readmeFile(asked.query.get("path") ?? "")
     return ok({
       sourceSnapshotId: own[0]?.id,
       path: asked.query.get("path"),

@@ -97,7 +97,7 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
   if (rest === "projects") return ok({ projects: [] })
   if (rest === "activity") {
     const wanted = (name: string, value: string | undefined) => (asked.query.get(name) ?? value) === value
-    const events = activity.filter(
+    const events = world.activity.filter(
       ({ action, actor, runId, target }) =>
         wanted("action", action) &&
         wanted("actor", actor.subject) &&
@@ -106,28 +106,7 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
     )
     return ok({ events: world.empty ? [] : events })
   }
-  if (rest === "graph") {
-    const nodes = world.empty ? [] : world.capsules.slice(0, 7)
-    const edges = world.empty
-      ? []
-      : [
-          ["4", "1"],
-          ["4", "5"],
-          ["4", "3"],
-          ["1", "2"],
-          ["3", "2"],
-          ["6", "2"]
-        ]
-    return ok({
-      nodes: nodes.map(({ id, name, status, environment }) => ({ id, kind: "capsule", name, status, environment })),
-      edges: edges.map(([from, to], index) => ({
-        id: `dep_${index}`,
-        from: `cap_000000000000000${from}`,
-        to: `cap_000000000000000${to}`,
-        mode: "variable_injection"
-      }))
-    })
-  }
+  if (rest === "graph") return ok(world.empty ? { nodes: [], edges: [] } : world.graph)
   if (rest === "plan-update" || rest === "drift-check")
     return ok({ runGroup: waitingUpdate, runs: [], skipped: [] }, 201)
   if (rest === "state-uploads" || rest === "backup-uploads") {

@@ -1,7 +1,9 @@
 import type {
+  AuditEvent,
   AutoUpdateDecision,
   Capsule,
   CapsuleHealth,
+  Graph,
   InstallConfig,
   LeftOverState,
   Need,
@@ -11,9 +13,11 @@ import type {
   StateResource,
   Workspace
 } from "../../../../src/dashboard/api/Types.ts"
+import { activity } from "../records/Activity.ts"
 import { unruled } from "../records/Approvals.ts"
 import { backups, capsules, outputs } from "../records/Capsules.ts"
 import { connections } from "../records/Connections.ts"
+import { graph } from "../records/Graph.ts"
 import { installConfig, report } from "../records/InstallConfigs.ts"
 import { health, needs } from "../records/Needs.ts"
 import { baseRun, failedRun, runs } from "../records/Runs.ts"
@@ -47,6 +51,8 @@ export interface World {
   approvals: (run: Run) => RunApprovals
   needs: ReadonlyArray<Need>
   health: CapsuleHealth
+  graph: Graph
+  activity: ReadonlyArray<AuditEvent>
   empty: boolean
 }
 
@@ -72,6 +78,8 @@ export const newWorld = (): World => ({
   approvals: unruled,
   needs,
   health,
+  graph,
+  activity,
   empty: false
 })
 

@@ -26,6 +26,7 @@ import { AuthorityChanges } from "../../../../src/streams/AuthorityChanges.ts"
 import { Draining } from "../../../../src/streams/Draining.ts"
 import { RunFeeds } from "../../../../src/streams/RunFeeds.ts"
 import { WebSockets } from "../../../../src/streams/WebSockets.ts"
+import { checkedAnswers } from "../../../support/description/CheckedAnswers.ts"
 import { testAccounts, text } from "../../../support/Accounts.ts"
 import { fakeActors } from "../../http/support/FakeActors.ts"
 import { fakeRunStreams } from "../../http/support/FakeRunStreams.ts"
@@ -86,12 +87,13 @@ export class AccountServer extends Context.Service<
           { routerConfig, disableLogger: true }
         )
         yield* Effect.addFinalizer(() => Effect.promise(dispose))
+        const checked = checkedAnswers(handler)
         return {
           origin,
           handle: (request, remoteAddress) =>
             Effect.flatMap(Clock.Clock, (clock) => {
               const exchange = Context.make(Exchange, { requestId: "", remoteAddress, bodyReceived: () => {} })
-              return Effect.promise(() => handler(request, Context.add(exchange, Clock.Clock, clock)))
+              return Effect.promise(() => checked(request, Context.add(exchange, Clock.Clock, clock)))
             })
         }
       })

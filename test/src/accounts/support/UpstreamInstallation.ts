@@ -9,6 +9,7 @@ import { upstreamRoutes } from "../../../../src/accounts/upstream/UpstreamRoutes
 import { HttpSettings, implementedFeatures } from "../../../../src/http/HttpSettings.ts"
 import { perimeter } from "../../../../src/http/Perimeter.ts"
 import { newPerson, testAccounts } from "../../../support/Accounts.ts"
+import { checkedAnswers } from "../../../support/description/CheckedAnswers.ts"
 import { strangers } from "../../../support/Attempts.ts"
 import type { pliantProvider, TokenPlan } from "./UpstreamIssuer.ts"
 import { upstreamSecret } from "./UpstreamIssuer.ts"
@@ -66,6 +67,7 @@ export const installation = Effect.fnUntraced(function* (issuer: string, setting
     { disableLogger: true }
   )
   yield* Effect.addFinalizer(() => Effect.promise(dispose))
+  const checked = checkedAnswers(handler)
   const jar = new Map<string, string>()
   const visit = Effect.fnUntraced(function* (
     address: string,
@@ -79,7 +81,7 @@ export const installation = Effect.fnUntraced(function* (issuer: string, setting
       headers: { ...headers, cookie },
       ...(sent === undefined ? {} : { body: sent })
     })
-    const response = yield* Effect.promise(() => handler(request, Context.empty()))
+    const response = yield* Effect.promise(() => checked(request, Context.empty()))
     for (const line of response.headers.getSetCookie()) {
       const [name = "", value = ""] = (line.split(";")[0] ?? "").split("=")
       if (value === "") jar.delete(name)

@@ -1,15 +1,17 @@
 // Embeds a control plane, uses it, closes it, and prints how many fibers are left. It never calls exit.
-import { Console, Context, Effect, Layer, Metric, Option } from "effect"
+import { Console, Context, Effect, Layer, Metric } from "effect"
 import { makeClient } from "../../../../src/client/index.ts"
 import { platform } from "../../../../src/composition/Platform.ts"
-import { HttpListener, layer, loadSettings } from "../../../../src/index.ts"
+import { ControlPlane, layerServer, SvcClient } from "../../../../src/index.ts"
+import { quiet } from "./Plane.ts"
 
 const use = Effect.gen(function* () {
-  const given = { dataDir: process.argv[2] ?? "", listen: "127.0.0.1:0", log: "error", toolDownload: "off" }
-  const settings = yield* loadSettings(new Map(Object.entries(given)), Option.none())
-  const services = yield* Layer.build(layer({ settings }))
-  const client = yield* makeClient({ baseUrl: Context.get(services, HttpListener).url })
+  const dataDir = process.argv[2] ?? ""
+  const plane = layerServer({ dataDir, listen: "127.0.0.1:0", settings: { toolDownload: "off" } })
+  const services = yield* Layer.build(Layer.provide(plane, quiet))
+  const client = yield* makeClient({ baseUrl: Context.get(services, ControlPlane).baseUrl })
   yield* client.discovery.capabilities()
+  yield* Context.get(services, SvcClient).discovery.capabilities()
 }).pipe(Effect.scoped)
 
 const program = Effect.gen(function* () {

@@ -133,6 +133,7 @@ const actors = Layer.mergeAll(
     apply: refuse,
     cancel: refuse,
     read: refuse,
+    changeCauses: refuse,
     sourceChanges: refuse,
     list: refuse,
     changes: refuse,
@@ -217,7 +218,8 @@ const authenticator = Layer.succeed(Authenticator, {
     return found === undefined || found.credential !== "session"
       ? Effect.fail(new ApiError({ code: "unauthenticated", message: "The session is unknown." }))
       : Effect.succeed(found)
-  }
+  },
+  host: () => Effect.fail(new ApiError({ code: "unauthenticated", message: "The account is unknown." }))
 })
 
 export const fakeActors = Layer.mergeAll(actors, people, authenticator)

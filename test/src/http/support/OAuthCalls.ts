@@ -52,7 +52,7 @@ export const attention = Effect.gen(function* () {
   return (yield* owner.send(`/api/v1/dashboard/overview?workspaceId=${workspaceId}`)).json().attention
 })
 
-/** Lets the access token expire, and tests the Connection, which renews it. */
+/** Lets the access token expire and tests the Connection, which renews the token. */
 export const renewed = Effect.fnUntraced(function* (connectionId: string) {
   const { owner } = yield* world
   const sql = yield* database

@@ -7,6 +7,7 @@ import { AuthorityChanges } from "../../../../src/streams/AuthorityChanges.ts"
 import { Draining } from "../../../../src/streams/Draining.ts"
 import { RunFeeds } from "../../../../src/streams/RunFeeds.ts"
 import { WebSockets } from "../../../../src/streams/WebSockets.ts"
+import { checkedAnswers } from "../../../support/description/CheckedAnswers.ts"
 import { testDatabase } from "../../../support/Database.ts"
 import { fakeActors } from "./FakeActors.ts"
 import { fakeRunStreams } from "./FakeRunStreams.ts"
@@ -15,13 +16,14 @@ import { seed } from "./World.ts"
 
 export const origin = "http://svc.example.test"
 
-export const settings = Layer.succeed(HttpSettings, {
+const plainSettings: HttpSettings["Service"] = {
   baseUrl: origin,
   version: "0.0.0",
   displayName: "svc",
   features: implementedFeatures,
   auth: { oidc: false, password: true }
-})
+}
+export const settings = Layer.succeed(HttpSettings, plainSettings)
 
 const noDashboard = Layer.succeed(DashboardAssets, { assets: Effect.succeed(new Map()) })
 
@@ -30,30 +32,44 @@ export const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer, AuthorityCh
   Layer.provideMerge(Layer.mergeAll(fakeRunStreams, Draining.layer))
 )
 
+/** What the routes of a server need: fake actors over a real database. */
+const serverServicesWith = (more: Partial<HttpSettings["Service"]>) =>
+  remainingGroups.pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Layer.succeed(HttpSettings, { ...plainSettings, ...more }),
+        noDashboard,
+        live,
+        fakeActors,
+        Operators.layer
+      )
+    ),
+    Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")),
+    Layer.provideMerge(testDatabase)
+  )
+export const serverServices = serverServicesWith({})
+
 /** The face as a function, for tests that send requests straight into it. */
 export class TestApplication extends Context.Service<TestApplication, { readonly handler: WebHandler }>()(
   "test/http/TestApplication"
 ) {
   /** The real face over fake actors and a real database that holds the world. */
-  static readonly layer = Layer.effect(
-    TestApplication,
-    Effect.gen(function* () {
-      yield* seed
-      return { handler: yield* makeWebHandler }
-    })
-  ).pipe(
-    Layer.provideMerge(remainingGroups),
-    Layer.provideMerge(Layer.mergeAll(settings, noDashboard, live, fakeActors, Operators.layer)),
-    Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")),
-    Layer.provideMerge(testDatabase)
-  )
+  static readonly layerWith = (more: Partial<HttpSettings["Service"]>) =>
+    Layer.effect(
+      TestApplication,
+      Effect.gen(function* () {
+        yield* seed
+        return { handler: checkedAnswers(yield* makeWebHandler) }
+      })
+    ).pipe(Layer.provideMerge(serverServicesWith(more)))
+  static readonly layer = TestApplication.layerWith({})
 }
 
 /** The same over the test's own database, which it seeds; `instead` and `groups` replace fakes. */
 export const applicationWith = <A, E, R, A2, E2, R2>(instead: Layer.Layer<A, E, R>, groups: Layer.Layer<A2, E2, R2>) =>
   Layer.effect(
     TestApplication,
-    Effect.map(makeWebHandler, (handler) => ({ handler }))
+    Effect.map(makeWebHandler, (handler) => ({ handler: checkedAnswers(handler) }))
   ).pipe(
     Layer.provide(groups),
     Layer.provide(Layer.mergeAll(settings, noDashboard, live, fakeActors, Operators.layer, instead))

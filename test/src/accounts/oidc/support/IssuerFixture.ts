@@ -6,6 +6,7 @@ import type { StaticClientDocument } from "../../../../../actors/identity/Static
 import { StaticClients } from "../../../../../actors/identity/StaticClients.ts"
 import { InstallPolicy } from "../../../../../actors/configuration/InstallPolicy.ts"
 import { defaultOperatorPolicy } from "../../../../../schema/manifest/OperatorPolicy.ts"
+import { checkedAnswers } from "../../../../support/description/CheckedAnswers.ts"
 import { unlimitedAttempts } from "../../../../support/Attempts.ts"
 import type { AttemptLimits } from "../../../../../src/accounts/AttemptLimits.ts"
 import { oidcRoutes } from "../../../../../src/accounts/oidc/OidcRoutes.ts"
@@ -123,7 +124,7 @@ export const mounted = (issuer: string, routes: typeof oidcRoutes) =>
       )
       const { dispose, handler } = HttpRouter.toWebHandler(application, { routerConfig, disableLogger: true })
       yield* Effect.addFinalizer(() => Effect.promise(dispose))
-      const handle: Handler = handler
+      const handle: Handler = checkedAnswers(handler)
       return { issuer, handle }
     })
   )
@@ -136,10 +137,11 @@ export const issuerLayer = (
     readonly issuer?: string
     readonly graceSeconds?: number
     readonly limits?: Layer.Layer<AttemptLimits>
+    readonly routes?: typeof oidcRoutes
   } = {}
 ) => {
   const issuer = options.issuer ?? defaultIssuer
-  return mounted(issuer, oidcRoutes).pipe(
+  return mounted(issuer, options.routes ?? oidcRoutes).pipe(
     Layer.provideMerge(oidcServices),
     Layer.provideMerge(issuerSettings(issuer, clientDocument(), options.graceSeconds, options.limits)),
     Layer.provideMerge(testAccounts),

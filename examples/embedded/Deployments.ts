@@ -1,0 +1,97 @@
+import { Context, Effect, Layer, Stream } from "effect"
+import {
+  type Actor,
+  Capsules,
+  type InstallFailed,
+  InstallPlans,
+  type RunEvent,
+  type RunFailed,
+  Runs,
+  type SvcError,
+  Workspaces
+} from "svc"
+import { needsReview } from "./Policy.ts"
+
+export interface NewDeployment {
+  readonly name: string
+  /** Git address of a repository with one module at its root. */
+  readonly url: string
+  readonly environment: string
+}
+
+/** What became of a deployment: it was applied, or waits for a person. */
+export type Deployment =
+  | { readonly status: "deployed"; readonly runId: string; readonly outputs: Readonly<Record<string, unknown>> }
+  | { readonly status: "needs_review"; readonly runId: string; readonly because: string }
+
+export interface DeploymentsShape {
+  readonly deploy: (request: NewDeployment) => Effect.Effect<Deployment, SvcError | InstallFailed | RunFailed>
+  /** A person has read the plan of this digest. */
+  readonly approve: (runId: string, planDigest: string) => Effect.Effect<Deployment, SvcError | RunFailed>
+  /** What happens to a Run, live; `after` is the last event that the reader has. */
+  readonly follow: (runId: string, after: number) => Stream.Stream<RunEvent, SvcError>
+}
+
+const report = (event: RunEvent) => {
+  switch (event.kind) {
+    case "run.phase":
+      return Effect.logInfo(`phase ${event.data.phase}`)
+    case "resource.completed":
+      return Effect.logInfo(`${event.data.action} ${event.data.address}`)
+    case "run.failed":
+      return Effect.logError(event.data.error.message)
+    default:
+      return Effect.void
+  }
+}
+
+/** The application's own idea of a deployment, over the services of the control plane and in the name of its actor. */
+export class Deployments extends Context.Service<Deployments, DeploymentsShape>()("example/Deployments") {
+  static readonly layer = Layer.effect(
+    Deployments,
+    Effect.gen(function* () {
+      const actor = yield* Effect.context<Actor>()
+      const capsules = yield* Capsules
+      const installs = yield* InstallPlans
+      const runs = yield* Runs
+      const workspaces = yield* Workspaces
+      const { items } = yield* workspaces.page({ limit: 1 })
+      const workspace = items[0] ?? (yield* Effect.die(new Error("The account has no Workspace.")))
+
+      const applied = Effect.fn("Deployments.applied")(function* (planId: string) {
+        // The key makes a second request for the same plan give the same Apply Run.
+        const apply = yield* runs.apply(planId, { idempotencyKey: `apply-${planId}` })
+        yield* Stream.runForEach(runs.events(apply.id), report)
+        const { capsuleId, id } = yield* runs.await(apply.id)
+        const outputs = capsuleId === undefined ? {} : yield* capsules.outputs(capsuleId)
+        const values = Object.entries(outputs).map(([name, { value }]) => [name, value])
+        return { status: "deployed", runId: id, outputs: Object.fromEntries(values) } as const
+      })
+
+      const deploy = Effect.fn("Deployments.deploy")(function* (request: NewDeployment) {
+        const { environment, name, url } = request
+        const install = yield* installs.create(workspace.id, {
+          source: { name, url },
+          capsule: { name, environment }
+        })
+        const plan = yield* installs.awaitPlan(install.id)
+        const because = needsReview(plan)
+        if (because !== undefined) return { status: "needs_review", runId: plan.id, because } as const
+        // Bound to the plan that the policy judged: another one would be refused.
+        yield* runs.approve(plan, { comment: "Routine by the policy of the application." })
+        return yield* applied(plan.id)
+      })
+
+      return Deployments.of({
+        deploy: (request) => Effect.provideContext(deploy(request), actor),
+        approve: (runId, planDigest) =>
+          runs.get(runId).pipe(
+            Effect.flatMap((plan) => runs.approve({ ...plan, planDigest })),
+            Effect.andThen(applied(runId)),
+            Effect.provideContext(actor)
+          ),
+        follow: (runId, after) => Stream.provideContext(runs.events(runId, { after }), actor)
+      })
+    })
+  )
+}

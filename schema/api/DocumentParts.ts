@@ -1,0 +1,168 @@
+import { errorStatuses } from "../errors/ApiError.ts"
+import { securitySchemes } from "./AccessDescription.ts"
+import { isObject, type JsonObject, withoutNull, withPlainSchemas } from "./DocumentSchemas.ts"
+import { isRequiredKey } from "./IdempotencyHeaders.ts"
+import { numberOf } from "./WholeNumber.ts"
+
+const to = (section: string, name: string) => ({ $ref: `#/components/${section}/${name}` })
+
+const headers = {
+  RequestId: {
+    description: "Id of this request; the same as `requestId` in an error, and in the operator's log.",
+    required: true,
+    schema: { type: "string", minLength: 1 }
+  },
+  RetryAfter: {
+    description: "Seconds until another attempt makes sense.",
+    required: false,
+    schema: { type: "integer", minimum: 0 }
+  },
+  Challenge: {
+    description: "What the credential lacked (RFC 6750).",
+    required: false,
+    schema: { type: "string" }
+  },
+  Allow: {
+    description: "The methods of this path.",
+    required: false,
+    schema: { type: "string" }
+  }
+} as const
+
+const everywhere = { "x-request-id": to("headers", "RequestId") }
+
+/** The refusals that every operation shares, by status. */
+const refusals: Readonly<
+  Record<number, { readonly name: string; readonly headers?: Readonly<Record<string, { readonly $ref: string }>> }>
+> = {
+  400: { name: "InvalidRequest" },
+  401: { name: "Unauthenticated", headers: { "www-authenticate": to("headers", "Challenge") } },
+  403: { name: "Forbidden", headers: { "www-authenticate": to("headers", "Challenge") } },
+  404: { name: "NotFound" },
+  405: { name: "MethodNotAllowed", headers: { allow: to("headers", "Allow") } },
+  409: { name: "Conflict" },
+  413: { name: "RequestTooLarge" },
+  415: { name: "UnsupportedMediaType" },
+  422: { name: "Unprocessable" },
+  429: { name: "RateLimited", headers: { "retry-after": to("headers", "RetryAfter") } },
+  500: { name: "InternalError" },
+  501: { name: "CapabilityNotAvailable" },
+  503: { name: "Unavailable", headers: { "retry-after": to("headers", "RetryAfter") } }
+}
+
+const codesOf = (status: number) =>
+  Object.entries(errorStatuses)
+    .filter(([, candidate]) => candidate === status)
+    .map(([code]) => `\`${code}\``)
+    .join(", ")
+
+const envelope = to("schemas", "ErrorEnvelope")
+const envelopeContent = JSON.stringify({ "application/json": { schema: envelope } })
+const isEnvelope = (response: JsonObject) => JSON.stringify(response["content"]) === envelopeContent
+
+const sharedResponses = Object.fromEntries(
+  Object.entries(refusals).map(([status, refusal]) => [
+    refusal.name,
+    {
+      description: codesOf(Number(status)),
+      headers: { ...everywhere, ...refusal.headers },
+      content: { "application/json": { schema: envelope } }
+    }
+  ])
+)
+
+const successes: Readonly<Record<string, string>> = {
+  "200": "Done.",
+  "201": "Created.",
+  "202": "Accepted.",
+  "204": "Done; there is nothing to return.",
+  "303": "The browser continues at `Location`.",
+  "304": "Unchanged."
+}
+
+const isPlain = (description: unknown) =>
+  description === "Success" || description === "Error" || description === "<No Content>"
+
+/** The responses of an operation: a refusal refers to its shared description, and each says which headers it has. */
+const documentedResponses = (responses: unknown): JsonObject =>
+  Object.fromEntries(
+    Object.entries(isObject(responses) ? responses : {}).map(([status, response]) => {
+      if (!isObject(response)) return [status, response]
+      const refusal = refusals[Number(status)]
+      if (refusal !== undefined && isEnvelope(response)) return [status, to("responses", refusal.name)]
+      const given = isObject(response["headers"]) ? response["headers"] : {}
+      return [
+        status,
+        {
+          ...response,
+          description: isPlain(response["description"])
+            ? (successes[status] ?? codesOf(Number(status)))
+            : response["description"],
+          headers: { ...everywhere, ...refusal?.headers, ...given }
+        }
+      ]
+    })
+  )
+
+const documentedParameter = (parameter: unknown): unknown => {
+  if (!isObject(parameter) || !isObject(parameter["schema"])) return parameter
+  const { description, ...schema } = parameter["schema"]
+  return {
+    ...parameter,
+    ...(description === undefined ? {} : { description }),
+    required: parameter["required"] === true || isRequiredKey(description),
+    schema: numberOf(description) ?? schema
+  }
+}
+
+const documentedBody = (body: unknown): unknown => {
+  if (!isObject(body) || !isObject(body["content"])) return body
+  const json = body["content"]["application/json"]
+  if (!isObject(json) || !isObject(json["schema"])) return body
+  const { optional, schema } = withoutNull(json["schema"])
+  return { ...body, content: { ...body["content"], "application/json": { ...json, schema } }, required: !optional }
+}
+
+/** An operation as the document has it, for everything that its declaration cannot say by its schemas alone. */
+export const documentedOperation = (
+  operation: JsonObject,
+  security: ReadonlyArray<Readonly<Record<string, unknown>>>
+): JsonObject => ({
+  ...operation,
+  parameters: Array.isArray(operation["parameters"]) ? operation["parameters"].map(documentedParameter) : [],
+  ...(operation["requestBody"] === undefined ? {} : { requestBody: documentedBody(operation["requestBody"]) }),
+  security,
+  responses: documentedResponses(operation["responses"])
+})
+
+const page = { "text/html": { schema: { type: "string" } } }
+
+/** An operation that browsers reach by a redirect: they are sent on, or shown a page, where others get JSON. */
+export const withPages = (operation: JsonObject): JsonObject => {
+  const responses = isObject(operation["responses"]) ? operation["responses"] : {}
+  const refused = Object.entries(refusals).map(([status, { name }]) => {
+    const shared = sharedResponses[name]
+    return [status, { ...shared, content: { ...shared?.content, ...page } }]
+  })
+  return {
+    ...operation,
+    responses: {
+      ...responses,
+      "303": {
+        description: successes["303"],
+        headers: { ...everywhere, location: { required: true, schema: { type: "string" } } }
+      },
+      ...Object.fromEntries(refused)
+    }
+  }
+}
+
+/** What operations refer to, and how credentials are presented. */
+export const withDocumentParts = (document: JsonObject): JsonObject => {
+  const components = isObject(document["components"]) ? document["components"] : {}
+  const schemas = isObject(components["schemas"]) ? components["schemas"] : {}
+  return withPlainSchemas({
+    ...document,
+    components: { ...components, schemas, responses: sharedResponses, headers, securitySchemes }
+  })
+}

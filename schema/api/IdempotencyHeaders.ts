@@ -1,0 +1,21 @@
+import { Schema } from "effect"
+
+const grammar = "1 to 128 of A-Z a-z 0-9 . _ ~ : -"
+
+const required = `Makes the request repeatable without a second effect: ${grammar}. A request without it is refused with 400 \`idempotency_key_required\`.`
+
+// Absence has an error code of its own, so the handlers look for it and not the decoder.
+const header = (description: string) => ({
+  "idempotency-key": Schema.optionalKey(Schema.String.annotate({ description }))
+})
+
+/** The header that makes a create repeatable without a second effect (specification, Limits). */
+export const idempotencyHeaders = header(required)
+
+/** The same, where a request without it is accepted and cannot be repeated. */
+export const optionalIdempotencyHeaders = header(
+  `Makes the request repeatable: with the same key it answers with the same Run. ${grammar}.`
+)
+
+/** Whether a header of the description is the key of a create, which no request may leave out. */
+export const isRequiredKey = (description: unknown): boolean => description === required

@@ -1,0 +1,70 @@
+import { Schema } from "effect"
+import { CapsuleId, RunId } from "./Ids.ts"
+import { InputChange } from "./ChangeEvidence.ts"
+
+/** More paths and addresses than a reader takes in; the count says how many there are. */
+export const mostNamed = 20
+
+/**
+ * Something that differs since the last apply and may be why a plan changes anything. Names only, never a value.
+ *
+ * - `commit`: another commit whose files of the module differ; `fileCount` is absent where they could not be compared
+ * - `input`: an input with another value in the configuration
+ * - `dependency`: an input that another Capsule fills with another value
+ * - `drift`: the real object was changed or deleted outside of svc
+ * - `resource`: resources that are changed by the same plan, or were changed outside, and that this one refers to
+ * - `data`: data sources that this one refers to; what they read is not recorded
+ * - `connection`: other Connections for providers
+ * - `operator`: another profile or base configuration of the operator
+ * - `tool`: another tool, version of it, or selection of providers
+ * - `unfinished`: the last apply ended before it was complete
+ * - `function`: a function of the module that gives another result each time, such as `timestamp()`
+ */
+export const ChangeCause = Schema.Union([
+  Schema.Struct({
+    kind: Schema.Literal("commit"),
+    from: Schema.String,
+    to: Schema.String,
+    fileCount: Schema.optionalKey(Schema.Int)
+  }),
+  Schema.Struct({ kind: Schema.Literal("input"), input: Schema.String, change: InputChange.fields.change }),
+  Schema.Struct({
+    kind: Schema.Literal("dependency"),
+    input: Schema.String,
+    change: InputChange.fields.change,
+    producerCapsuleId: Schema.optionalKey(CapsuleId)
+  }),
+  Schema.Struct({ kind: Schema.Literal("drift"), addresses: Schema.Array(Schema.String), count: Schema.Int }),
+  Schema.Struct({ kind: Schema.Literal("resource"), addresses: Schema.Array(Schema.String), count: Schema.Int }),
+  Schema.Struct({ kind: Schema.Literal("data"), addresses: Schema.Array(Schema.String), count: Schema.Int }),
+  Schema.Struct({ kind: Schema.Literal("connection") }),
+  Schema.Struct({ kind: Schema.Literal("operator") }),
+  Schema.Struct({ kind: Schema.Literal("tool") }),
+  Schema.Struct({ kind: Schema.Literal("unfinished") }),
+  Schema.Struct({ kind: Schema.Literal("function") })
+]).annotate({ identifier: "ChangeCause" })
+export type ChangeCause = typeof ChangeCause.Type
+
+/**
+ * Why a plan changes what it changes, from what was recorded.
+ *
+ * - `compared`: with the last apply
+ * - `first`: svc applied nothing before, so there is nothing to compare with
+ * - `destroy`: everything is removed because a person or a service requested it
+ * - `not_recorded`: the Run has no plan, or a release made it that recorded too little
+ *
+ * `causes` has everything that differs. For each resource `certain` says whether the evidence leaves one cause; otherwise
+ * `causes` has the possible ones, and none where nothing that is recorded explains the change.
+ */
+export class ChangeCauses extends Schema.Opaque<ChangeCauses>()(
+  Schema.Struct({
+    runId: RunId,
+    status: Schema.Literals(["compared", "first", "destroy", "not_recorded"]),
+    causes: Schema.Array(ChangeCause),
+    /** What could not be compared, so that it stays possible. */
+    unknown: Schema.Array(Schema.Literals(["commit", "inputs"])),
+    resources: Schema.Array(
+      Schema.Struct({ address: Schema.String, certain: Schema.Boolean, causes: Schema.Array(ChangeCause) })
+    )
+  }).annotate({ identifier: "ChangeCauses" })
+) {}

@@ -1,0 +1,28 @@
+import { Schema } from "effect"
+
+/**
+ * What an attribute of a resource is made of by the module's configuration, followed through modules, never a value; without an
+ * attribute, what decides how many instances there are.
+ *
+ * - `inputs`: of the root module
+ * - `resources`: addresses in the configuration, without instance keys; data sources begin with `data.` after their module
+ * - `partial`: it also refers to what the tool does not describe, such as local values
+ * - `literal`: it is written down and refers to nothing
+ */
+export class ChangeReferences extends Schema.Opaque<ChangeReferences>()(
+  Schema.Struct({
+    attribute: Schema.optionalKey(Schema.String),
+    inputs: Schema.optionalKey(Schema.Array(Schema.String)),
+    resources: Schema.optionalKey(Schema.Array(Schema.String)),
+    partial: Schema.optionalKey(Schema.Literal(true)),
+    literal: Schema.optionalKey(Schema.Literal(true))
+  }).annotate({ identifier: "ChangeReferences" })
+) {}
+
+/** An input whose value in the configuration is not the one of the last apply. */
+export class InputChange extends Schema.Opaque<InputChange>()(
+  Schema.Struct({
+    input: Schema.String,
+    change: Schema.Literals(["added", "changed", "removed"])
+  }).annotate({ identifier: "InputChange" })
+) {}

@@ -1,0 +1,33 @@
+import { Schema } from "effect"
+import { CapsuleId, RunGroupId, RunId, WorkspaceId } from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+import { RunWave } from "./RunWaves.ts"
+
+export class RunGroup extends Schema.Opaque<RunGroup>()(
+  Schema.Struct({
+    id: RunGroupId,
+    workspaceId: WorkspaceId,
+    type: Schema.Literals(["update", "drift_check"]),
+    status: Schema.Literals(["running", "waiting_approval", "succeeded", "failed", "cancelled"]),
+    runIds: Schema.Array(RunId),
+    /** For an update: its Capsules, consumers in a later wave than their producers. */
+    waves: Schema.optionalKey(Schema.Array(RunWave)),
+    /** Why the next wave is not planned although it could be: somebody has to act. */
+    heldReason: Schema.optionalKey(Schema.String),
+    cancelReason: Schema.optionalKey(Schema.String),
+    /** The newer update of the Workspace that replaced it. */
+    replacedBy: Schema.optionalKey(RunGroupId),
+    createdAt: Timestamp,
+    /** When nothing in it could continue. An update with a failed Capsule stays open: planned again, it continues. */
+    finishedAt: Schema.optionalKey(Timestamp)
+  }).annotate({ identifier: "RunGroup" })
+) {}
+
+/** A Capsule of the group that refused its Run, with the error that it would have answered on its own. */
+export class SkippedCapsule extends Schema.Opaque<SkippedCapsule>()(
+  Schema.Struct({
+    capsuleId: CapsuleId,
+    code: Schema.String,
+    message: Schema.String
+  }).annotate({ identifier: "SkippedCapsule" })
+) {}

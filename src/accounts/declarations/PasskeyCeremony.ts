@@ -1,0 +1,9 @@
+import { Schema } from "effect"
+import { displayText } from "../../../schema/records/Primitives.ts"
+import { BrowserAnswer } from "../PasskeyAnswer.ts"
+
+/** What `navigator.credentials` takes, in the JSON form of WebAuthn. */
+export const PasskeyOptions = Schema.Struct({ options: Schema.Record(Schema.String, Schema.Json) })
+
+export const AssertionRequest = Schema.Struct({ response: BrowserAnswer })
+export const RegistrationRequest = Schema.Struct({ name: displayText(80), response: BrowserAnswer })

@@ -1,0 +1,27 @@
+import { Context, Layer, Redacted } from "effect"
+import { HttpClientRequest } from "effect/http"
+import { sessionHeader } from "../../schema/api/SessionHeader.ts"
+
+/** Proves in whose name a request is made. */
+export interface ActorShape {
+  readonly sign: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest
+}
+
+/**
+ * In whose name the services act. Every method of them requires it, so nothing acts for nobody, and one program may act for
+ * several: `Effect.provide(program, Actor.token(...))`. In process, `ControlPlane.user` and `ControlPlane.service` give others.
+ *
+ * @effect-leakable-service
+ */
+export class Actor extends Context.Service<Actor, ActorShape>()("svc/client/Actor") {
+  /** The owner of a personal access token or of an access token of the issuer, with its scopes. */
+  static readonly token = (token: Redacted.Redacted): Layer.Layer<Actor> =>
+    Layer.succeed(Actor, { sign: HttpClientRequest.bearerToken(token) })
+
+  /** The person of a session, for what tokens may not do. */
+  static readonly session = (secret: Redacted.Redacted): Layer.Layer<Actor> =>
+    Layer.succeed(Actor, { sign: HttpClientRequest.setHeader(sessionHeader, Redacted.value(secret)) })
+
+  /** The person who is signed in to the page, on the server's own origin: the browser sends the cookie. */
+  static readonly browser: Layer.Layer<Actor> = Layer.succeed(Actor, { sign: (request) => request })
+}

@@ -1,0 +1,39 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { FetchHttpClient, HttpClient } from "effect/http"
+import { Actor } from "./Actor.ts"
+import { repeatedWhereSafe } from "./SafeRepeat.ts"
+
+/** Where the API is, and what carries requests there. */
+export interface ApiTransportShape {
+  /** Origin of the server, or the address under which a host mounts the API, without a trailing slash. */
+  readonly baseUrl: string
+  /** Signs in the name of the actor. */
+  readonly client: HttpClient.HttpClient
+  /** Whether a server that went away may come back, so that live streams are resumed. */
+  readonly returns: boolean
+}
+
+/** Requests in the name of the `Actor` of the program, where it has one. */
+export const signed = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
+  HttpClient.mapRequestEffect(client, (request) =>
+    Effect.map(
+      Effect.serviceOption(Actor),
+      Option.match({ onNone: () => request, onSome: ({ sign }) => sign(request) })
+    )
+  )
+
+export const withoutTrailingSlash = (url: string): string => url.replace(/\/+$/, "")
+
+/** The one thing in which the control plane in process and a server over HTTP differ. */
+export class ApiTransport extends Context.Service<ApiTransport, ApiTransportShape>()("svc/client/ApiTransport") {
+  /** Over the platform's `fetch`. What the server was too busy for is repeated where a repetition does nothing twice. */
+  static readonly overFetch = (baseUrl: string): Layer.Layer<ApiTransport> =>
+    Layer.effect(
+      ApiTransport,
+      Effect.map(HttpClient.HttpClient, (client) => ({
+        baseUrl: withoutTrailingSlash(baseUrl),
+        client: signed(repeatedWhereSafe(client)),
+        returns: true
+      }))
+    ).pipe(Layer.provide(FetchHttpClient.layer))
+}

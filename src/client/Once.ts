@@ -1,0 +1,24 @@
+import { Effect, Random } from "effect"
+
+/**
+ * A request that starts work takes effect once for its key: repeated with the same key, it gives what the first one did. Left
+ * out, the key is made for this call, and protects what the client itself repeats.
+ */
+export interface Once {
+  readonly idempotencyKey?: string
+}
+
+const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
+const length = 26
+
+const newKey = Effect.map(Random.Random, (random) => {
+  let key = ""
+  for (let at = 0; at < length; at++) key += alphabet.charAt(Math.floor(random.nextDoubleUnsafe() * alphabet.length))
+  return key
+})
+
+/** The header of a request that takes effect once. */
+export const onceHeaders = ({ idempotencyKey }: Once): Effect.Effect<{ readonly "idempotency-key": string }> =>
+  Effect.map(idempotencyKey === undefined ? newKey : Effect.succeed(idempotencyKey), (key) => ({
+    "idempotency-key": key
+  }))

@@ -1,0 +1,29 @@
+import { Effect, Option, Stream } from "effect"
+import type { Answer, Items } from "./SvcError.ts"
+
+/** `limit`: from 1 to 100. `cursor`: from the page before. */
+export interface PageQuery {
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+/** One page of a list. Without `nextCursor` it is the last. */
+export interface Page<A> {
+  readonly items: ReadonlyArray<A>
+  readonly nextCursor?: string
+}
+
+/** A page from an answer that names its items otherwise. */
+export const pageOf = <A>(
+  items: ReadonlyArray<A>,
+  { nextCursor }: { readonly nextCursor?: string | undefined }
+): Page<A> => (nextCursor === undefined ? { items } : { items, nextCursor })
+
+/** Every item from the page of the query on. A page is read when its first item is asked for. */
+export const everyPage = <Q extends PageQuery, A>(page: (query: Q) => Answer<Page<A>>, query: Q): Items<A> =>
+  Stream.paginate(query.cursor, (cursor) =>
+    Effect.map(page(cursor === undefined ? query : { ...query, cursor }), ({ items, nextCursor }) => [
+      items,
+      nextCursor === undefined ? Option.none() : Option.some(nextCursor)
+    ])
+  )

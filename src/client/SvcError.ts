@@ -1,0 +1,42 @@
+import { Effect, Schema, type Stream } from "effect"
+import { HttpClientError } from "effect/http"
+import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { Actor } from "./Actor.ts"
+
+/** The server was not reached, or answered in a form that this release does not know. Never of a control plane in process. */
+export class TransportFailed extends Schema.TaggedError<TransportFailed>()("TransportFailed", {
+  message: Schema.String,
+  cause: Schema.Unknown
+}) {}
+
+/** An answer that this release cannot read. */
+export class UnreadableAnswer extends Schema.SchemaError {}
+
+/** `ApiError` is what the control plane refused: code, message, request id. */
+export type SvcError = ApiError | TransportFailed
+
+/** What a method of a service gives. */
+export type Answer<A, E = never> = Effect.Effect<A, SvcError | E, Actor>
+
+/** What a method that gives many gives. */
+export type Items<A, E = never> = Stream.Stream<A, SvcError | E, Actor>
+
+const unreachable = "The server cannot be reached. Check its address, and whether it runs."
+
+/** A failure of the typed client as one of the services. A request that the API's definition refuses never leaves. */
+export const svcErrorOf = (error: unknown): SvcError => {
+  if (error instanceof ApiError || error instanceof TransportFailed) return error
+  if (Schema.isSchemaError(error) && !(error instanceof UnreadableAnswer)) {
+    return invalidRequest(`The request is not valid. ${error.message}`)
+  }
+  const status = HttpClientError.isHttpClientError(error) ? error.response?.status : undefined
+  const message =
+    HttpClientError.isHttpClientError(error) && status === undefined
+      ? unreachable
+      : `The server answered${status === undefined ? "" : ` ${status}`} in a form that this release does not know. Compare its version.`
+  return new TransportFailed({ message, cause: error })
+}
+
+/** A request in the name of the actor. */
+export const answered = <A, E>(request: Effect.Effect<A, E>): Answer<A> =>
+  Effect.andThen(Actor, Effect.mapError(request, svcErrorOf))

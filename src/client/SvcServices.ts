@@ -1,0 +1,38 @@
+import { Layer } from "effect"
+import { ApiTransport } from "./ApiTransport.ts"
+import { Capsules } from "./services/Capsules.ts"
+import { Connections } from "./services/Connections.ts"
+import { InstallPlans } from "./services/InstallPlans.ts"
+import { Runs } from "./services/Runs.ts"
+import { Sources } from "./services/Sources.ts"
+import { Members, Workspaces } from "./services/Workspaces.ts"
+import { SvcClient } from "./SvcClient.ts"
+
+/** What a program uses, whether the control plane runs in its own process or elsewhere. */
+export type SvcServices =
+  | Capsules
+  | Connections
+  | InstallPlans
+  | Members
+  | Runs
+  | Sources
+  | Workspaces
+  /** Every route of the API as a method, for what the services leave out. */
+  | SvcClient
+
+/** The services over any transport. */
+export const servicesOver: Layer.Layer<SvcServices, never, ApiTransport> = Layer.mergeAll(
+  Capsules.layer,
+  Connections.layer,
+  InstallPlans.layer.pipe(Layer.provideMerge(Runs.layer)),
+  Members.layer,
+  Sources.layer,
+  Workspaces.layer
+).pipe(Layer.provideMerge(SvcClient.overTransport))
+
+/**
+ * The services of a server, over the platform's `fetch`: browsers, Bun and Node. `baseUrl` is its origin, or the address under
+ * which a host mounts its API. What a server was too busy for is repeated where a repetition does nothing twice.
+ */
+export const layer = (options: { readonly baseUrl: string }): Layer.Layer<SvcServices> =>
+  Layer.provide(servicesOver, ApiTransport.overFetch(options.baseUrl))

@@ -1,0 +1,126 @@
+import { Context, Effect, Layer } from "effect"
+import type { AutoUpdateDecision } from "../../../schema/records/AutoUpdate.ts"
+import type { Capsule, Dependency, NewDependency } from "../../../schema/records/Capsule.ts"
+import type { Run } from "../../../schema/records/Run.ts"
+import type { Output, StateVersion } from "../../../schema/records/StateVersion.ts"
+import { type Once, onceHeaders } from "../Once.ts"
+import { everyPage, type Page, pageOf, type PageQuery } from "../Paging.ts"
+import { SvcClient } from "../SvcClient.ts"
+import { type Answer, answered, type Items } from "../SvcError.ts"
+import type { PayloadOf, QueryOf } from "./RequestParts.ts"
+
+export type CapsuleFilter = Omit<QueryOf<"workspaces", "capsules">, keyof PageQuery>
+export type CapsuleChange = PayloadOf<"capsules", "update">
+
+/** A change of the private configuration. The guard is read from the Capsule unless it is given. */
+export type ConfigurationChange = Omit<PayloadOf<"capsules", "configurationPlan">, "expected"> & {
+  readonly authorityGuard?: string
+}
+
+export interface CapsulesShape {
+  readonly get: (id: string) => Answer<Capsule>
+  readonly list: (workspaceId: string, filter?: CapsuleFilter) => Items<Capsule>
+  readonly page: (workspaceId: string, query?: CapsuleFilter & PageQuery) => Answer<Page<Capsule>>
+  readonly update: (id: string, change: CapsuleChange) => Answer<Capsule>
+  /** Plans the newest commit of the lane; gives the Plan Run. */
+  readonly plan: (id: string, once?: Once) => Answer<Run>
+  /** Plans the deployed revision against the real infrastructure, to put back what was changed outside. */
+  readonly reconcilePlan: (id: string, once?: Once) => Answer<Run>
+  /** Plans the destruction; nothing is destroyed before that plan was approved and applied. */
+  readonly destroyPlan: (id: string, once?: Once) => Answer<Run>
+  readonly driftCheck: (id: string) => Answer<Run>
+  /** Changes the private configuration and plans it; gives the Plan Run. */
+  readonly configure: (id: string, change: ConfigurationChange, once?: Once) => Answer<Run>
+  /** The public Outputs by name. */
+  readonly outputs: (id: string) => Answer<Readonly<Record<string, Output>>>
+  /** Newest first. */
+  readonly stateVersions: (id: string) => Items<StateVersion>
+  readonly autoUpdateDecisions: (id: string) => Items<AutoUpdateDecision>
+  readonly dependencies: (id: string) => Items<Dependency>
+  readonly addDependency: (id: string, dependency: NewDependency) => Answer<Dependency>
+  readonly removeDependency: (dependencyId: string) => Answer<void>
+}
+
+const make = Effect.gen(function* () {
+  const { capsules, workspaces } = yield* SvcClient
+  const get: CapsulesShape["get"] = (id) =>
+    Effect.map(answered(capsules.read({ params: { capsuleId: id } })), ({ capsule }) => capsule)
+  const page: CapsulesShape["page"] = (workspaceId, query = {}) =>
+    Effect.map(answered(workspaces.capsules({ params: { workspaceId }, query })), (answer) =>
+      pageOf(answer.capsules, answer)
+    )
+
+  return Capsules.of({
+    get,
+    page,
+    list: (workspaceId, filter = {}) =>
+      everyPage<CapsuleFilter & PageQuery, Capsule>((query) => page(workspaceId, query), filter),
+    update: (id, change) =>
+      Effect.map(answered(capsules.update({ params: { capsuleId: id }, payload: change })), ({ capsule }) => capsule),
+    plan: (id, once = {}) =>
+      Effect.flatMap(onceHeaders(once), (headers) =>
+        Effect.map(answered(capsules.plan({ params: { capsuleId: id }, headers, payload: {} })), ({ run }) => run)
+      ),
+    reconcilePlan: (id, once = {}) =>
+      Effect.flatMap(onceHeaders(once), (headers) =>
+        Effect.map(
+          answered(capsules.reconcilePlan({ params: { capsuleId: id }, headers, payload: {} })),
+          ({ run }) => run
+        )
+      ),
+    destroyPlan: (id, once = {}) =>
+      Effect.flatMap(onceHeaders(once), (headers) =>
+        Effect.map(
+          answered(capsules.destroyPlan({ params: { capsuleId: id }, headers, payload: {} })),
+          ({ run }) => run
+        )
+      ),
+    driftCheck: (id) =>
+      Effect.map(answered(capsules.driftCheck({ params: { capsuleId: id }, payload: {} })), ({ run }) => run),
+    configure: Effect.fn("Capsules.configure")(function* (id, { authorityGuard, ...change }, once = {}) {
+      const guard = authorityGuard ?? (yield* get(id)).installConfigReAdoption.authorityGuard
+      const payload = { ...change, expected: { authorityGuard: guard } }
+      const headers = yield* onceHeaders(once)
+      return (yield* answered(capsules.configurationPlan({ params: { capsuleId: id }, headers, payload }))).run
+    }),
+    outputs: (id) =>
+      Effect.map(answered(capsules.outputs({ params: { capsuleId: id } })), ({ outputs }) =>
+        Object.fromEntries(outputs.map((output) => [output.name, output]))
+      ),
+    stateVersions: (id) =>
+      everyPage(
+        (query) =>
+          Effect.map(answered(capsules.stateVersions({ params: { capsuleId: id }, query })), (answer) =>
+            pageOf(answer.stateVersions, answer)
+          ),
+        {}
+      ),
+    autoUpdateDecisions: (id) =>
+      everyPage(
+        (query) =>
+          Effect.map(answered(capsules.autoUpdateDecisions({ params: { capsuleId: id }, query })), (answer) =>
+            pageOf(answer.decisions, answer)
+          ),
+        {}
+      ),
+    dependencies: (id) =>
+      everyPage(
+        (query) =>
+          Effect.map(answered(capsules.dependencies({ params: { capsuleId: id }, query })), (answer) =>
+            pageOf(answer.dependencies, answer)
+          ),
+        {}
+      ),
+    addDependency: (id, dependency) =>
+      Effect.map(
+        answered(capsules.createDependency({ params: { capsuleId: id }, payload: dependency })),
+        (answer) => answer.dependency
+      ),
+    removeDependency: (dependencyId) => answered(capsules.removeDependency({ params: { dependencyId } }))
+  })
+})
+
+/** Capsules: deployed instances of modules, each change of which is a Run. */
+export class Capsules extends Context.Service<Capsules, CapsulesShape>()("svc/client/Capsules") {
+  static readonly layer: Layer.Layer<Capsules, never, SvcClient> = Layer.effect(Capsules, make)
+}

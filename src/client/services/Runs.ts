@@ -1,0 +1,123 @@
+import { Context, Effect, Layer, Schema, Stream } from "effect"
+import { failedPrecondition } from "../../../schema/errors/ApiError.ts"
+import type { RunLogEntry } from "../../../schema/events/RunEvent.ts"
+import type { CostEstimate } from "../../../schema/records/CostEstimate.ts"
+import { Run } from "../../../schema/records/Run.ts"
+import type { RunGroup } from "../../../schema/records/RunGroup.ts"
+import { isFinalStatus } from "../../../schema/records/RunLifecycle.ts"
+import { Actor } from "../Actor.ts"
+import { ApiTransport } from "../ApiTransport.ts"
+import { type Once, onceHeaders } from "../Once.ts"
+import { everyPage, type Page, pageOf, type PageQuery } from "../Paging.ts"
+import { type RunEvent, runEventOf } from "../RunEvents.ts"
+import { eventsOver, logsOver } from "../RunFollower.ts"
+import { SvcClient } from "../SvcClient.ts"
+import { type Answer, answered, type Items, svcErrorOf } from "../SvcError.ts"
+import type { QueryOf } from "./RequestParts.ts"
+
+/** A Run ended, and not with what was asked of it. `run.error` says why, if the tool or the service failed. */
+export class RunFailed extends Schema.TaggedError<RunFailed>()("RunFailed", { message: Schema.String, run: Run }) {}
+
+/** What a list of Runs may be narrowed to. */
+export type RunFilter = Omit<QueryOf<"workspaces", "runs">, keyof PageQuery>
+
+/** The Run that was reviewed: its digest binds the approval to exactly this plan. */
+export type ReviewedRun = Pick<Run, "id" | "planDigest">
+
+/** Whether nothing more happens to the Run by itself. */
+const isSettled = ({ status }: Run): boolean => status === "waiting_approval" || isFinalStatus(status)
+
+export interface RunsShape {
+  readonly get: (id: string) => Answer<Run>
+  /** Newest first. */
+  readonly list: (workspaceId: string, filter?: RunFilter) => Items<Run>
+  readonly page: (workspaceId: string, query?: RunFilter & PageQuery) => Answer<Page<Run>>
+  /** Approves the plan that was reviewed, and no other: if the Run has another one by now, it is refused. */
+  readonly approve: (reviewed: ReviewedRun, options?: { readonly comment?: string }) => Answer<Run>
+  /** Applies an approved plan; gives the Apply Run. A plan is usable once. */
+  readonly apply: (id: string, once?: Once) => Answer<Run>
+  /** Also withdraws an approval that was not applied. */
+  readonly cancel: (id: string, options?: { readonly reason?: string }) => Answer<Run>
+  /**
+   * What happened to the Run after the event `after`, and then live, until it is final. Without gap or duplicate: it is read from
+   * stored rows, and resumed where it was cut.
+   */
+  readonly events: (id: string, options?: { readonly after?: number }) => Items<RunEvent>
+  /** Its log lines in the same way, until it stops executing. */
+  readonly logs: (id: string, options?: { readonly after?: number }) => Items<RunLogEntry>
+  /** The Run once it has succeeded or waits for its approval. Fails with `RunFailed` for every other end. */
+  readonly await: (id: string) => Answer<Run, RunFailed>
+  readonly cost: (id: string) => Answer<CostEstimate>
+  readonly group: (id: string) => Answer<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }>
+  /** Plans the revision and configuration of an earlier StateVersion. */
+  readonly rollbackPlan: (
+    stateVersionId: string,
+    options?: { readonly reason?: string; readonly resumeOnNewCommit?: boolean }
+  ) => Answer<Run>
+}
+
+const make = Effect.gen(function* () {
+  const { runs, workspaces } = yield* SvcClient
+  const transport = yield* ApiTransport
+
+  const get = (id: string) => Effect.map(answered(runs.read({ params: { runId: id } })), ({ run }) => run)
+  const page: RunsShape["page"] = (workspaceId, query = {}) =>
+    Effect.map(answered(workspaces.runs({ params: { workspaceId }, query })), (answer) => pageOf(answer.runs, answer))
+  const events: RunsShape["events"] = (id, { after = 0 } = {}) =>
+    Stream.fromEffectDrain(Effect.asVoid(Actor)).pipe(
+      Stream.concat(eventsOver(transport, id, after)),
+      Stream.map(runEventOf),
+      Stream.mapError(svcErrorOf)
+    )
+
+  const settled = (id: string): Answer<Run> =>
+    events(id).pipe(
+      Stream.takeUntil(({ kind }) => kind === "run.waiting_approval"),
+      Stream.runDrain,
+      Effect.andThen(get(id)),
+      // A Run that was taken back from review goes on: its earlier event is not the last word.
+      Effect.filterOrElse(isSettled, () => settled(id))
+    )
+
+  return Runs.of({
+    get,
+    page,
+    list: (workspaceId, filter = {}) =>
+      everyPage<RunFilter & PageQuery, Run>((query) => page(workspaceId, query), filter),
+    approve: ({ id, planDigest }, options = {}) =>
+      planDigest === undefined
+        ? Effect.fail(
+            failedPrecondition("The Run has no plan that could have been reviewed. Wait for it, and read it.")
+          )
+        : Effect.map(
+            answered(runs.approve({ params: { runId: id }, payload: { planDigest, ...options } })),
+            ({ run }) => run
+          ),
+    apply: (id, once = {}) =>
+      Effect.flatMap(onceHeaders(once), (headers) =>
+        Effect.map(answered(runs.apply({ params: { runId: id }, headers, payload: {} })), ({ run }) => run)
+      ),
+    cancel: (id, options = {}) =>
+      Effect.map(answered(runs.cancel({ params: { runId: id }, payload: options })), ({ run }) => run),
+    events,
+    logs: (id, { after = 0 } = {}) =>
+      Stream.fromEffectDrain(Effect.asVoid(Actor)).pipe(
+        Stream.concat(logsOver(transport, id, after)),
+        Stream.mapError(svcErrorOf)
+      ),
+    await: Effect.fn("Runs.await")(function* (id: string) {
+      const run = yield* Effect.filterOrElse(get(id), isSettled, () => settled(id))
+      if (run.status === "succeeded" || run.status === "waiting_approval") return run
+      return yield* new RunFailed({ message: run.error?.message ?? `The Run is ${run.status}.`, run })
+    }),
+    cost: (id) => Effect.map(answered(runs.cost({ params: { runId: id } })), ({ cost }) => cost),
+    group: (id) => answered(runs.group({ params: { runGroupId: id } })),
+    rollbackPlan: (stateVersionId, options = {}) =>
+      Effect.map(answered(runs.rollbackPlan({ params: { stateVersionId }, payload: options })), ({ run }) => run)
+  })
+})
+
+/** Runs: plans, applies and checks of Capsules, with their reviews, events and logs. */
+export class Runs extends Context.Service<Runs, RunsShape>()("svc/client/Runs") {
+  static readonly layer: Layer.Layer<Runs, never, SvcClient | ApiTransport> = Layer.effect(Runs, make)
+}

@@ -1,0 +1,61 @@
+import { Context, Effect, Layer } from "effect"
+import type { CreateSource, UpdateSource } from "../../../schema/api/SourcesApi.ts"
+import type { CompatibilityReport } from "../../../schema/records/CompatibilityReport.ts"
+import type { Run } from "../../../schema/records/Run.ts"
+import type { Source, SourceSnapshot } from "../../../schema/records/Source.ts"
+import { everyPage, type Page, pageOf, type PageQuery } from "../Paging.ts"
+import { SvcClient } from "../SvcClient.ts"
+import { type Answer, answered, type Items } from "../SvcError.ts"
+import type { PayloadOf } from "./RequestParts.ts"
+
+export interface SourcesShape {
+  readonly get: (id: string) => Answer<Source>
+  readonly list: (workspaceId: string) => Items<Source>
+  readonly page: (workspaceId: string, query?: PageQuery) => Answer<Page<Source>>
+  /** `hookSecret` is what webhooks prove themselves with, shown this once. */
+  readonly create: (request: CreateSource) => Answer<{ readonly source: Source; readonly hookSecret: string }>
+  readonly update: (id: string, change: UpdateSource) => Answer<Source>
+  readonly remove: (id: string) => Answer<void>
+  /** Looks at the repository now; gives the sync Run. */
+  readonly sync: (id: string, request?: PayloadOf<"sources", "sync">) => Answer<Run>
+  /** Newest first. */
+  readonly snapshots: (id: string) => Items<SourceSnapshot>
+  /** Checks one module of a snapshot. A module that is not supported is a report, not a failure. */
+  readonly check: (id: string, request: PayloadOf<"sources", "compatibilityCheck">) => Answer<CompatibilityReport>
+}
+
+const make = Effect.gen(function* () {
+  const { sources } = yield* SvcClient
+  const page: SourcesShape["page"] = (workspaceId, query = {}) =>
+    Effect.map(answered(sources.list({ query: { ...query, workspaceId } })), (answer) => pageOf(answer.sources, answer))
+
+  return Sources.of({
+    page,
+    list: (workspaceId) => everyPage((query) => page(workspaceId, query), {}),
+    get: (id) => Effect.map(answered(sources.read({ params: { sourceId: id } })), ({ source }) => source),
+    create: (request) => answered(sources.create({ payload: request })),
+    update: (id, change) =>
+      Effect.map(answered(sources.update({ params: { sourceId: id }, payload: change })), ({ source }) => source),
+    remove: (id) => answered(sources.remove({ params: { sourceId: id } })),
+    sync: (id, request = {}) =>
+      Effect.map(answered(sources.sync({ params: { sourceId: id }, payload: request })), ({ run }) => run),
+    snapshots: (id) =>
+      everyPage(
+        (query) =>
+          Effect.map(answered(sources.snapshots({ params: { sourceId: id }, query })), (answer) =>
+            pageOf(answer.snapshots, answer)
+          ),
+        {}
+      ),
+    check: (id, request) =>
+      Effect.map(
+        answered(sources.compatibilityCheck({ params: { sourceId: id }, payload: request })),
+        ({ compatibilityReport }) => compatibilityReport
+      )
+  })
+})
+
+/** Sources: Git repositories of a Workspace. */
+export class Sources extends Context.Service<Sources, SourcesShape>()("svc/client/Sources") {
+  static readonly layer: Layer.Layer<Sources, never, SvcClient> = Layer.effect(Sources, make)
+}

@@ -1,0 +1,42 @@
+import { basename } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { BunPlugin } from "bun"
+import { assetPrefix } from "./Assets.ts"
+
+/** One file of a typeface: where a style sheet finds it, and its content. */
+export interface Typeface {
+  /** As `styles/Fonts.css` names it. */
+  readonly module: string
+  readonly path: string
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+/** The families that are shipped, the one that a page needs first first: as the style sheet names each, and its file. */
+const typefaces = [
+  {
+    module: "@fontsource-variable/geist/files/geist-latin-wght-normal.woff2",
+    file: import.meta.resolve("@fontsource-variable/geist/files/geist-latin-wght-normal.woff2")
+  },
+  {
+    module: "@fontsource-variable/geist-mono/files/geist-mono-latin-wght-normal.woff2",
+    file: import.meta.resolve("@fontsource-variable/geist-mono/files/geist-mono-latin-wght-normal.woff2")
+  }
+] as const
+
+const readTypeface = async ({ file, module }: (typeof typefaces)[number]): Promise<Typeface> => {
+  const bytes = new Uint8Array(await Bun.file(fileURLToPath(file)).arrayBuffer())
+  return { module, bytes, path: `${assetPrefix}${basename(module, ".woff2")}-${Bun.hash(bytes).toString(36)}.woff2` }
+}
+
+export const readTypefaces = (): Promise<ReadonlyArray<Typeface>> => Promise.all(typefaces.map(readTypeface))
+
+/** Files of their own in the style sheet: by itself the bundler would put them into it, to be read before anything is drawn. */
+export const typefacesApart = (typefaces: ReadonlyArray<Typeface>): BunPlugin => ({
+  name: "typefaces",
+  setup: (build) => {
+    build.onResolve({ filter: /\.woff2$/ }, ({ path }) => {
+      const found = typefaces.find(({ module }) => module === path)
+      return found === undefined ? undefined : { path: found.path, external: true }
+    })
+  }
+})

@@ -1,0 +1,21 @@
+import { queryOptions } from "@tanstack/react-query"
+import { call } from "./Call.ts"
+import { runsChangeCauses, runsSourceChanges } from "./Endpoints.ts"
+
+/** What a Run's commit changes never changes; only whether the commits are still stored does. */
+export const sourceChangesQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ["source-changes", runId],
+    queryFn: ({ signal }) =>
+      call(runsSourceChanges, { params: { runId }, signal }).then(({ sourceChanges }) => sourceChanges),
+    staleTime: Number.POSITIVE_INFINITY
+  })
+
+/** What a plan and the apply before it recorded stays as it is. */
+export const changeCausesQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ["change-causes", runId],
+    queryFn: ({ signal }) =>
+      call(runsChangeCauses, { params: { runId }, signal }).then(({ changeCauses }) => changeCauses),
+    staleTime: Number.POSITIVE_INFINITY
+  })

@@ -1,0 +1,93 @@
+// Whether the server answers. A click on a page that cannot be fetched waits here instead of leading out of the application.
+
+/** Any answer proves that the server is there; this one costs it nothing. */
+const probeUrl = "/healthz"
+const firstPauseMs = 1000
+const longestPauseMs = 10_000
+const probeTimeoutMs = 5000
+/** So long the last answer speaks for the next navigation. */
+const freshMs = 10_000
+
+interface State {
+  readonly isReachable: boolean
+  readonly answeredAt: number
+}
+
+let state: State = { isReachable: true, answeredAt: Date.now() }
+const listeners = new Set<() => void>()
+let timer: ReturnType<typeof setTimeout> | undefined
+let pauseMs = firstPauseMs
+
+const change = (next: State): void => {
+  const changed = next.isReachable !== state.isReachable
+  state = next
+  if (changed) for (const listener of listeners) listener()
+}
+
+export const isReachable = (): boolean => state.isReachable
+
+export const subscribeReachability = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  return () => {
+    listeners.delete(listener)
+  }
+}
+
+/** The server answered, whatever it said. */
+export const reportAnswer = (): void => {
+  clearTimeout(timer)
+  timer = undefined
+  pauseMs = firstPauseMs
+  change({ isReachable: true, answeredAt: Date.now() })
+}
+
+/** Asks the server for a sign of life, now; while there is none, again and again. */
+export const probe = async (): Promise<boolean> => {
+  clearTimeout(timer)
+  try {
+    await fetch(probeUrl, { cache: "no-store", signal: AbortSignal.timeout(probeTimeoutMs) })
+    reportAnswer()
+    return true
+  } catch {
+    clearTimeout(timer)
+    timer = setTimeout(() => void probe(), pauseMs)
+    pauseMs = Math.min(longestPauseMs, pauseMs * 2)
+    change({ ...state, isReachable: false })
+    return false
+  }
+}
+
+/** Resolves once the server answers. */
+export const untilReachable = (): Promise<void> =>
+  new Promise((resolve) => {
+    if (state.isReachable) return resolve()
+    const stop = subscribeReachability(() => {
+      if (!state.isReachable) return
+      stop()
+      resolve()
+    })
+  })
+
+/** What a navigation waits for: nothing while the server answered lately. */
+export const reachableForNavigation = async (): Promise<void> => {
+  if (state.isReachable && Date.now() - state.answeredAt > freshMs) await probe()
+  await untilReachable()
+}
+
+/** A part of the application that is loaded on demand. Without a server it waits for one; a part that is really missing fails. */
+export const whenReachable =
+  <A>(load: () => Promise<A>) =>
+  async (): Promise<A> => {
+    try {
+      return await load()
+    } catch (error) {
+      if (await probe()) throw error
+      await untilReachable()
+      return load()
+    }
+  }
+
+if (typeof window !== "undefined") {
+  window.addEventListener("online", () => void probe())
+  window.addEventListener("offline", () => void probe())
+}

@@ -1,0 +1,71 @@
+import type { AuditEvent, Run } from "../api/Types.ts"
+import { dayOf } from "../words/Days.ts"
+
+/** A line of the activity: one event, the same done again and again, or syncs that brought nothing. */
+export type ActivityLine =
+  | { readonly kind: "event"; readonly event: AuditEvent }
+  | { readonly kind: "repeated" | "quiet"; readonly events: readonly [AuditEvent, ...ReadonlyArray<AuditEvent>] }
+
+/** What the person said with it. */
+export const commentOf = ({ data }: AuditEvent): string | undefined =>
+  typeof data.comment === "string" && data.comment !== "" ? data.comment : undefined
+
+/** Whether both are the same deed of the same person. What somebody said is a line of its own. */
+const isSame = (one: AuditEvent, other: AuditEvent): boolean =>
+  one.action === other.action &&
+  one.actor.kind === other.actor.kind &&
+  one.actor.subject === other.actor.subject &&
+  one.target.kind === other.target.kind &&
+  commentOf(one) === undefined &&
+  commentOf(other) === undefined
+
+/** Lines in the order of the events, repetitions in a row as one. */
+export const foldRepeated = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<ActivityLine> => {
+  const lines: Array<ActivityLine> = []
+  for (const event of events) {
+    const above = lines.at(-1)
+    const before = above === undefined ? undefined : above.kind === "event" ? above.event : above.events[0]
+    if (above === undefined || before === undefined || !isSame(before, event)) lines.push({ kind: "event", event })
+    else if (above.kind === "event") lines[lines.length - 1] = { kind: "repeated", events: [above.event, event] }
+    else lines[lines.length - 1] = { kind: "repeated", events: [...above.events, event] }
+  }
+  return lines
+}
+
+type SyncRun = Pick<Run, "createdAt" | "id" | "sourceId" | "sourceSnapshotId" | "status" | "type">
+
+/** The Runs of syncs that found what an earlier sync of the same Source had brought already. */
+export const syncsWithoutNews = (runs: ReadonlyArray<SyncRun>): ReadonlySet<string> => {
+  const known = new Set<string>()
+  const without = new Set<string>()
+  for (const { id, sourceId, sourceSnapshotId, status, type } of runs.toSorted((a, b) =>
+    a.createdAt.localeCompare(b.createdAt)
+  )) {
+    if (type !== "source_sync" || status !== "succeeded" || sourceSnapshotId === undefined) continue
+    const brought = `${sourceId ?? ""} ${sourceSnapshotId}`
+    if (known.has(brought)) without.add(id)
+    known.add(brought)
+  }
+  return without
+}
+
+export interface ActivityDay {
+  /** As a date field has it, here. */
+  readonly day: string
+  readonly lines: ReadonlyArray<ActivityLine>
+}
+
+/** The activity by day, newest first; syncs that brought nothing are the last line of their day. */
+export const activityByDay = (
+  events: ReadonlyArray<AuditEvent>,
+  runs: ReadonlyArray<SyncRun>
+): ReadonlyArray<ActivityDay> => {
+  const without = syncsWithoutNews(runs)
+  const isQuiet = ({ action, runId }: AuditEvent) =>
+    action === "source.sync" && runId !== undefined && without.has(runId)
+  return [...Map.groupBy(events, ({ createdAt }) => dayOf(createdAt))].map(([day, all]) => {
+    const [first, ...more] = all.filter(isQuiet)
+    const told = foldRepeated(all.filter((event) => !isQuiet(event)))
+    return { day, lines: first === undefined ? told : [...told, { kind: "quiet", events: [first, ...more] }] }
+  })
+}

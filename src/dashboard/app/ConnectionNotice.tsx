@@ -1,0 +1,39 @@
+import { useQueryClient } from "@tanstack/react-query"
+import { useRouterState } from "@tanstack/react-router"
+import { useEffect, useSyncExternalStore } from "react"
+import { isReachable, probe, subscribeReachability } from "../api/Reachability.ts"
+import { Button } from "../ui/Button.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { useWords } from "../words/Words.ts"
+import { appWords } from "./Words.ts"
+
+/** Says that the server does not answer and what becomes of a click meanwhile, and catches up once it does. */
+export const ConnectionNotice = () => {
+  const words = useWords(appWords)
+  const queryClient = useQueryClient()
+  const reachable = useSyncExternalStore(subscribeReachability, isReachable, () => true)
+  const isWaiting = useRouterState({ select: ({ status }) => status === "pending" })
+  useEffect(
+    () =>
+      subscribeReachability(() => {
+        if (isReachable())
+          void queryClient.refetchQueries({ type: "active", predicate: ({ state }) => state.status === "error" })
+      }),
+    [queryClient]
+  )
+  return (
+    <output className="connection-place">
+      {reachable ? null : (
+        <span className="connection-lost">
+          <Icon name="warning" />
+          <span>
+            <strong>{words.unreachable}</strong> {isWaiting ? words.unreachableClick : words.unreachableStays}
+          </span>
+          <Button small onClick={() => void probe()}>
+            {words.unreachableRetry}
+          </Button>
+        </span>
+      )}
+    </output>
+  )
+}

@@ -1,0 +1,26 @@
+import { fileLink } from "../../../schema/git/CommitLink.ts"
+
+/** Where a README lies. */
+export interface ReadmePlace {
+  readonly gitAddress: string | undefined
+  readonly commit: string
+  /** Of the README, in the repository. */
+  readonly folder: string
+}
+
+/**
+ * Where an address in a README leads: `https:` as it is, a path to its file at the forge, where that is known. Anything else leads
+ * nowhere.
+ */
+export const readmeTarget = (address: string, { commit, folder, gitAddress }: ReadmePlace): string | undefined => {
+  if (URL.canParse(address)) {
+    const { href, password, protocol, username } = new URL(address)
+    return protocol === "https:" && `${username}${password}` === "" ? href : undefined
+  }
+  if (address === "" || address.startsWith("#") || gitAddress === undefined) return undefined
+  const repository = "https://repository.invalid"
+  const base = `${repository}/${folder.split("/").map(encodeURIComponent).join("/")}/`
+  if (!URL.canParse(address, base)) return undefined
+  const { origin, pathname } = new URL(address, base)
+  return origin === repository ? fileLink(gitAddress, commit, pathname.slice(1)) : undefined
+}

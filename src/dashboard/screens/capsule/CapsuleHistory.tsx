@@ -1,0 +1,232 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import { commitLink } from "../../../../schema/git/CommitLink.ts"
+import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
+import { runsQuery, sourceQuery } from "../../api/Queries.ts"
+import type { Capsule } from "../../api/Types.ts"
+import { useActorName } from "../../app/Actors.ts"
+import { Sum } from "../../ui/Sum.tsx"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { LinkButton } from "../../ui/Button.tsx"
+import { CommitLine } from "../../ui/Commit.tsx"
+import { commitWords } from "../../ui/CommitWords.ts"
+import { Empty, Loadable } from "../../ui/Feedback.tsx"
+import { Icon } from "../../ui/Icon.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { MorePages } from "../../ui/MorePages.tsx"
+import { RunStatus } from "../../ui/Status.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { shortCommit } from "../../words/Format.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
+import { useWords } from "../../words/Words.ts"
+import { type HistoryLine, historyLines, isDecided, tellingCheck } from "./HistoryLines.ts"
+import { historyWords } from "./HistoryWords.ts"
+
+/** A step on the way from the commit to the drift. */
+const Step = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
+  <span className="history-step" data-step={name}>
+    {children}
+  </span>
+)
+
+const RunLink = ({ id, children }: { readonly id: string; readonly children: ReactNode }) => {
+  const workspace = useWorkspace()
+  return (
+    <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: id }}>
+      {children}
+    </Link>
+  )
+}
+
+interface CommitFacts {
+  /** The Git address of the Source. */
+  readonly url: string | undefined
+  /** `false` where there is no room for it. */
+  readonly withAuthor: boolean
+}
+
+const CommitStep = ({
+  run: { commitDescription, resolvedCommit },
+  url,
+  withAuthor
+}: Pick<HistoryLine, "run"> & CommitFacts) => {
+  const words = useWords(commitWords)
+  if (resolvedCommit === undefined) return <Step name="commit">{null}</Step>
+  const link = url === undefined ? undefined : commitLink(url, resolvedCommit)
+  return (
+    <Step name="commit">
+      <CommitLine id={resolvedCommit} description={commitDescription} withAuthor={withAuthor} />
+      {link === undefined ? null : (
+        <a href={link} target="_blank" rel="noreferrer noopener" aria-label={words.open(shortCommit(resolvedCommit))}>
+          <Icon name="external" />
+        </a>
+      )}
+    </Step>
+  )
+}
+
+const PlanStep = ({ run }: Pick<HistoryLine, "run">) => {
+  const words = useWords(historyWords)
+  const terms = useWords(vocabulary)
+  const name =
+    run.type === "destroy_plan"
+      ? words.destroyPlan
+      : run.purpose !== undefined
+        ? words.purposes[run.purpose]
+        : run.adopts !== undefined
+          ? words.adopts
+          : run.type === "plan"
+            ? words.plan
+            : terms.runType[run.type]
+  const changes = run.planSummary === undefined ? [] : Object.values(run.planSummary).filter((count) => count > 0)
+  return (
+    <Step name="plan">
+      <RunLink id={run.id}>{name}</RunLink>
+      {run.planSummary === undefined ? null : changes.length === 0 ? (
+        <span className="muted">{words.noChanges}</span>
+      ) : (
+        <Sum summary={run.planSummary} />
+      )}
+    </Step>
+  )
+}
+
+const ApprovalStep = ({ line }: { readonly line: HistoryLine }) => {
+  const words = useWords(historyWords)
+  const actorName = useActorName()
+  const { run } = line
+  if (!isPlan(run.type)) return <Step name="approval">{null}</Step>
+  if (!isDecided(line))
+    return (
+      <Step name="approval">
+        {run.status === "waiting_approval" ? (
+          words.waiting
+        ) : (
+          <>
+            <span className="muted">{words.unapproved}</span> <RunStatus run={run} />
+          </>
+        )}
+      </Step>
+    )
+  return (
+    <Step name="approval">
+      {run.approvedBy === undefined ? words.automatic : words.approvedBy(actorName(run.approvedBy))}
+      {run.approvalComment === undefined ? null : <q>{run.approvalComment}</q>}
+    </Step>
+  )
+}
+
+const ApplyStep = ({ line: { apply, run } }: { readonly line: HistoryLine }) => {
+  const words = useWords(historyWords)
+  if (apply === undefined)
+    return <Step name="apply">{isPlan(run.type) && run.type !== "restore" ? null : <RunStatus run={run} />}</Step>
+  return (
+    <Step name="apply">
+      <RunLink id={apply.id}>{words.apply}</RunLink>
+      <RunStatus run={apply} />
+    </Step>
+  )
+}
+
+const DriftStep = ({ line: { apply, checks } }: { readonly line: HistoryLine }) => {
+  const words = useWords(historyWords)
+  const check = tellingCheck(checks)
+  const count = check?.resourceDrift?.length ?? 0
+  return (
+    <Step name="drift">
+      {check !== undefined ? (
+        <RunLink id={check.id}>
+          {check.drifted !== true ? words.noDrift : count === 0 ? words.someDrift : words.drift(count)}
+        </RunLink>
+      ) : apply?.status === "succeeded" ? (
+        <span className="muted">{words.notChecked}</span>
+      ) : null}
+    </Step>
+  )
+}
+
+const Lines = ({ lines, ...facts }: CommitFacts & { readonly lines: ReadonlyArray<HistoryLine> }) => (
+  <ol className="history">
+    {lines.map((line) => (
+      <li key={line.run.id}>
+        <CommitStep run={line.run} {...facts} />
+        <PlanStep run={line.run} />
+        <ApprovalStep line={line} />
+        <ApplyStep line={line} />
+        <DriftStep line={line} />
+        <span className="history-when muted">
+          <Time at={line.apply?.finishedAt ?? line.run.createdAt} />
+        </span>
+      </li>
+    ))}
+  </ol>
+)
+
+const useHistory = (capsule: Capsule) => {
+  const workspace = useWorkspace()
+  const url = useQuery(sourceQuery(capsule.sourceId)).data?.url
+  return { url, query: useInfiniteQuery(runsQuery(workspace.id, { capsuleId: capsule.id, view: "changes" })) }
+}
+
+/** How many changes the overview shows. */
+const newest = 5
+
+/** The newest changes of a Capsule. */
+export const RecentHistory = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(historyWords)
+  const workspace = useWorkspace()
+  const { query, url } = useHistory(capsule)
+  return (
+    <Panel
+      flush
+      title={words.title}
+      actions={
+        <LinkButton
+          small
+          to="/w/$workspace/capsules/$capsuleId/$tab"
+          params={{ workspace: workspace.handle, capsuleId: capsule.id, tab: "history" }}
+        >
+          {words.all}
+        </LinkButton>
+      }
+    >
+      <Loadable query={query}>
+        {({ pages }) => {
+          const lines = historyLines(pages[0]?.runs ?? [], pages[0]?.folded ?? [])
+          return lines.length === 0 ? (
+            <Empty icon="run" title={words.none} />
+          ) : (
+            <Lines lines={lines.slice(0, newest)} url={url} withAuthor={false} />
+          )
+        }}
+      </Loadable>
+    </Panel>
+  )
+}
+
+/** Every change of a Capsule, a page at a time. */
+export const CapsuleHistory = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(historyWords)
+  const { query, url } = useHistory(capsule)
+  return (
+    <>
+      <Panel flush title={words.title} about={words.about}>
+        <Loadable query={query}>
+          {({ pages }) => {
+            const lines = historyLines(
+              pages.flatMap(({ runs }) => runs),
+              pages.flatMap(({ folded }) => folded ?? [])
+            )
+            return lines.length === 0 ? (
+              <Empty icon="run" title={words.none} />
+            ) : (
+              <Lines lines={lines} url={url} withAuthor />
+            )
+          }}
+        </Loadable>
+      </Panel>
+      <MorePages query={query} />
+    </>
+  )
+}

@@ -1,0 +1,43 @@
+import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
+import type { FoldedRun, Run } from "../../api/Types.ts"
+
+/** A change of a Capsule: what was planned, what applied it, and the checks of the state that it left. */
+export interface HistoryLine {
+  readonly run: Run
+  readonly apply?: FoldedRun
+  /** Newest first; only after an apply that succeeded, until the next one. */
+  readonly checks: ReadonlyArray<Run>
+}
+
+const isApply = ({ type }: FoldedRun): boolean => type === "apply" || type === "destroy_apply"
+const isCheck = ({ status, type }: Run): boolean => type === "drift_check" && status === "succeeded"
+
+/** Lines of the list of changes, newest first: a drift check belongs to the state that it looked at, so to the change below it. */
+export const historyLines = (
+  runs: ReadonlyArray<Run>,
+  folded: ReadonlyArray<FoldedRun>
+): ReadonlyArray<HistoryLine> => {
+  const applies = new Map(folded.filter(isApply).map((apply) => [apply.planRunId, apply]))
+  const lines: Array<HistoryLine> = []
+  let checks: ReadonlyArray<Run> = []
+  for (const run of runs) {
+    if (isCheck(run)) {
+      checks = [...checks, run]
+      continue
+    }
+    const apply = applies.get(run.id)
+    const left = apply?.status === "succeeded" || (run.type === "restore" && run.status === "succeeded")
+    lines.push({ run, ...(apply === undefined ? {} : { apply }), checks: left ? checks : [] })
+    if (left) checks = []
+  }
+  // The change that they belong to is on a later page.
+  return [...lines, ...checks.map((run) => ({ run, checks: [] }))]
+}
+
+/** The check that says how the state was found last: one with a finding before those without. */
+export const tellingCheck = (checks: ReadonlyArray<Run>): Run | undefined =>
+  checks.find(({ drifted }) => drifted === true) ?? checks[0]
+
+/** Whether somebody has decided on it, so that an approver or the lack of one is worth a word. */
+export const isDecided = ({ run, apply }: HistoryLine): boolean =>
+  isPlan(run.type) && (run.approvedAt !== undefined || apply !== undefined)

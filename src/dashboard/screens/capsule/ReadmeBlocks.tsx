@@ -1,0 +1,165 @@
+import { createElement, type ReactNode } from "react"
+import { type ReadmePlace, readmeTarget } from "../../readme/ReadmeLink.ts"
+import type { ReadmeBlock, ReadmeCell, ReadmeInline } from "../../readme/ReadmeTree.ts"
+import { Icon } from "../../ui/Icon.tsx"
+import { vocabulary } from "../../words/Vocabulary.ts"
+import { useWords } from "../../words/Words.ts"
+import { readmeWords } from "./ReadmeWords.ts"
+
+// A README is drawn once and never changes, so places in it are good keys.
+
+const Target = ({
+  address,
+  children,
+  place
+}: {
+  readonly address: string
+  readonly children: ReactNode
+  readonly place: ReadmePlace
+}) => {
+  const terms = useWords(vocabulary)
+  const target = readmeTarget(address, place)
+  return target === undefined ? (
+    children
+  ) : (
+    <a href={target} target="_blank" rel="noreferrer noopener">
+      {children}
+      <span className="visually-hidden">({terms.opensNewTab})</span>
+    </a>
+  )
+}
+
+/** Nothing is fetched: an image of a stranger would know who reads it. */
+const Picture = ({
+  address,
+  place,
+  text
+}: {
+  readonly address: string
+  readonly text: string
+  readonly place: ReadmePlace
+}) => {
+  const words = useWords(readmeWords)
+  return (
+    <Target address={address} place={place}>
+      <span className="readme-image">
+        <Icon name="external" />
+        {words.image(text)}
+      </span>
+    </Target>
+  )
+}
+
+const Part = ({ part, place }: { readonly part: ReadmeInline; readonly place: ReadmePlace }): ReactNode => {
+  switch (part.kind) {
+    case "text":
+      return part.text
+    case "code":
+      return <code>{part.text}</code>
+    case "break":
+      return <br />
+    case "strong":
+      return (
+        <strong>
+          <Parts parts={part.parts} place={place} />
+        </strong>
+      )
+    case "emphasis":
+      return (
+        <em>
+          <Parts parts={part.parts} place={place} />
+        </em>
+      )
+    case "deleted":
+      return (
+        <del>
+          <Parts parts={part.parts} place={place} />
+        </del>
+      )
+    case "link":
+      return (
+        <Target address={part.address} place={place}>
+          <Parts parts={part.parts} place={place} />
+        </Target>
+      )
+    case "image":
+      return <Picture address={part.address} text={part.text} place={place} />
+  }
+}
+
+const Parts = ({ parts, place }: { readonly parts: ReadmeCell; readonly place: ReadmePlace }) =>
+  parts.map((part, index) => <Part key={`${index} ${part.kind}`} part={part} place={place} />)
+
+const Table = ({
+  place,
+  table
+}: {
+  readonly table: Extract<ReadmeBlock, { readonly kind: "table" }>
+  readonly place: ReadmePlace
+}) => (
+  <table>
+    <thead>
+      <tr>
+        {table.head.map((cell, index) => (
+          <th key={`${index} head`} scope="col">
+            <Parts parts={cell} place={place} />
+          </th>
+        ))}
+      </tr>
+    </thead>
+    <tbody>
+      {table.rows.map((row, index) => (
+        <tr key={`${index} row`}>
+          {row.map((cell, column) => (
+            <td key={`${column} cell`}>
+              <Parts parts={cell} place={place} />
+            </td>
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)
+
+const Block = ({ block, place }: { readonly block: ReadmeBlock; readonly place: ReadmePlace }): ReactNode => {
+  switch (block.kind) {
+    case "heading":
+      // The page has the first two.
+      return createElement(`h${Math.min(block.depth + 2, 6)}`, undefined, <Parts parts={block.parts} place={place} />)
+    case "paragraph":
+      return (
+        <p>
+          <Parts parts={block.parts} place={place} />
+        </p>
+      )
+    case "code":
+      return <pre>{block.text}</pre>
+    case "rule":
+      return <hr />
+    case "quote":
+      return (
+        <blockquote>
+          <Blocks blocks={block.blocks} place={place} />
+        </blockquote>
+      )
+    case "table":
+      return <Table table={block} place={place} />
+    case "list": {
+      const items = block.items.map((item, index) => (
+        <li key={`${index} item`}>
+          {item.checked === undefined ? null : <span aria-hidden="true">{item.checked ? "☑ " : "☐ "}</span>}
+          <Blocks blocks={item.blocks} place={place} />
+        </li>
+      ))
+      return block.start === undefined ? <ul>{items}</ul> : <ol start={block.start}>{items}</ol>
+    }
+  }
+}
+
+export const Blocks = ({
+  blocks,
+  place
+}: {
+  readonly blocks: ReadonlyArray<ReadmeBlock>
+  readonly place: ReadmePlace
+}) => blocks.map((block, index) => <Block key={`${index} ${block.kind}`} block={block} place={place} />)

@@ -1,0 +1,21 @@
+import type { Run, RunStatus } from "../../api/Types.ts"
+
+/** The state in which an event leaves a Run that is not under way; an approval may be one of several. */
+const restsAt: Readonly<Record<string, RunStatus>> = {
+  "run.waiting_approval": "waiting_approval",
+  "run.approved": "succeeded",
+  "run.succeeded": "succeeded",
+  "run.failed": "failed",
+  "run.cancelled": "cancelled",
+  "run.superseded": "superseded",
+  "run.expired": "expired"
+}
+
+/** Whether a Run that was read stands where these events left it, so that they are a replay of what it says. */
+export const saysAlready = (
+  run: Pick<Run, "status"> | undefined,
+  events: ReadonlyArray<{ readonly kind: string }>
+): boolean => {
+  const last = events.findLast(({ kind }) => kind.startsWith("run."))
+  return run !== undefined && last !== undefined && restsAt[last.kind] === run.status
+}

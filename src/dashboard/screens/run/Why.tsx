@@ -1,0 +1,52 @@
+import { useQuery } from "@tanstack/react-query"
+import { createContext, lazy, Suspense, useContext } from "react"
+import { changeCausesQuery } from "../../api/PlanQueries.ts"
+import { whenReachable } from "../../api/Reachability.ts"
+import { FaultNotice, Skeleton } from "../../ui/Feedback.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { useWords } from "../../words/Words.ts"
+import { planWords } from "./PlanWords.ts"
+
+/** The plan whose changes are explained; none where nothing is. */
+export const ExplainedPlan = createContext<string | undefined>(undefined)
+
+// The plan first; the words for its causes follow with the answer.
+const ResourceWhy = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).ResourceWhy })))
+const PlanWhy = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).PlanWhy })))
+
+/** What differs since the last apply. */
+export const Why = ({ runId }: { readonly runId: string }) => {
+  const words = useWords(planWords)
+  const { data, error } = useQuery(changeCausesQuery(runId))
+  const place = <Skeleton rows={2} />
+  return (
+    <Panel title={words.why}>
+      <div className="stack" data-testid="why-changed">
+        {error !== null ? (
+          <FaultNotice error={error} />
+        ) : data === undefined ? (
+          place
+        ) : (
+          <Suspense fallback={place}>
+            <PlanWhy {...data} />
+          </Suspense>
+        )}
+      </div>
+    </Panel>
+  )
+}
+
+/** Why a resource changes, once its row is open and the answer is there. */
+export const RowWhy = ({ address }: { readonly address: string }) => {
+  const runId = useContext(ExplainedPlan)
+  const { data } = useQuery({
+    ...changeCausesQuery(runId ?? ""),
+    enabled: runId !== undefined,
+    select: ({ resources }) => resources.find((each) => each.address === address)
+  })
+  return data === undefined ? null : (
+    <Suspense fallback={null}>
+      <ResourceWhy resource={data} />
+    </Suspense>
+  )
+}

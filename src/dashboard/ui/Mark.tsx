@@ -1,0 +1,21 @@
+/** The product's mark: a commit, and the road from it by plan and apply. It takes the colour of its text. */
+export const Mark = ({ className }: { readonly className?: string }) => (
+  <svg className={className} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <path
+      d="M13.4 6.25H9.2a2.9 2.9 0 0 0 0 5.8h5.6a2.9 2.9 0 0 1 0 5.8H5.6"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="2.9"
+      strokeLinecap="round"
+    />
+    <circle cx="18.5" cy="6.25" r="2" fill="currentColor" />
+  </svg>
+)
+
+/** The mark with the product's name, or with that of a Workspace. */
+export const Brand = ({ name = "svc" }: { readonly name?: string }) => (
+  <>
+    <Mark className="brand-mark" />
+    <span>{name}</span>
+  </>
+)

@@ -1,0 +1,38 @@
+import type { PlanSummary } from "../api/Types.ts"
+import { verbWords } from "../words/VerbWords.ts"
+import { useWords } from "../words/Words.ts"
+import { type Verb, VerbIcon } from "./VerbIcon.tsx"
+
+const verbs: ReadonlyArray<readonly [Verb, keyof PlanSummary]> = [
+  ["destroy", "destroy"],
+  ["replace", "replace"],
+  ["forget", "forget"],
+  ["update", "change"],
+  ["create", "add"],
+  ["import", "import"]
+]
+
+export interface VerbCount {
+  readonly verb: Verb
+  readonly count: number
+}
+
+/** What a plan does by verb, dangerous verbs first. Zeroes are left out. */
+export const verbCountsOf = (summary: PlanSummary): ReadonlyArray<VerbCount> =>
+  verbs.map(([verb, key]) => ({ verb, count: summary[key] })).filter(({ count }) => count > 0)
+
+/** The counts of a plan in a row: sign and number, the word for who points at it or does not see it. */
+export const Sum = ({ summary }: { readonly summary: PlanSummary }) => {
+  const words = useWords(verbWords)
+  return (
+    <span className="sum">
+      {verbCountsOf(summary).map(({ verb, count }) => (
+        <span key={verb} className={`sum-${verb}`} title={`${words[verb]} ${count}`}>
+          <VerbIcon verb={verb} />
+          <span className="visually-hidden">{words[verb]} </span>
+          {count}
+        </span>
+      ))}
+    </span>
+  )
+}

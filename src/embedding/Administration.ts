@@ -1,0 +1,93 @@
+import { Context, Effect, Layer, type Option, Redacted } from "effect"
+import { AccessTokens } from "../../actors/account/AccessTokens.ts"
+import { SetupLinks } from "../../actors/account/SetupLinks.ts"
+import { type User, Users } from "../../actors/account/Users.ts"
+import { serviceContext } from "../../actors/Command.ts"
+import { Workspaces } from "../../actors/workspace/Workspaces.ts"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
+import type { Workspace } from "../../schema/records/Workspace.ts"
+import { HttpSettings } from "../http/HttpSettings.ts"
+
+export interface NewAccount {
+  readonly email: string
+  readonly displayName?: string
+  /** Operates the installation; says nothing about any Workspace. */
+  readonly isOperator?: boolean
+}
+
+/** An account, with the Workspace that every person has. */
+export interface Account {
+  readonly user: User
+  readonly workspace: Workspace
+}
+
+/** A token for a program elsewhere. */
+export interface NewToken {
+  readonly name: string
+  /** `read` and `write` unless given. */
+  readonly scopes?: ReadonlyArray<string>
+  readonly workspaceId?: WorkspaceId
+  /** ISO 8601; 90 days from now when absent, 366 at most. */
+  readonly expiresAt?: string
+}
+
+export interface AdministrationShape {
+  /**
+   * The account has no password and no passkey: the host acts for it, or gives the person a setup link. The host vouches for the
+   * address, as an operator does.
+   */
+  readonly createAccount: (account: NewAccount) => Effect.Effect<Account, ApiError>
+  readonly findAccount: (email: string) => Effect.Effect<Option.Option<User>>
+  readonly accounts: Effect.Effect<ReadonlyArray<User>>
+  /** Locks the account out everywhere at once: sessions, tokens, and programs that act for it. */
+  readonly disableAccount: (subject: string) => Effect.Effect<void, ApiError>
+  readonly enableAccount: (subject: string) => Effect.Effect<void, ApiError>
+  readonly createToken: (subject: string, token: NewToken) => Effect.Effect<Redacted.Redacted, ApiError>
+  /** A link with which the person chooses a password or passkey. */
+  readonly setupLink: (subject: string) => Effect.Effect<Redacted.Redacted, ApiError>
+}
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const workspaces = yield* Workspaces
+  const tokens = yield* AccessTokens
+  const links = yield* SetupLinks
+  const { baseUrl } = yield* HttpSettings
+
+  const personalWorkspace = Effect.fnUntraced(function* (subject: string) {
+    yield* workspaces.ensurePersonal(serviceContext, subject)
+    const [workspace] = (yield* workspaces.list(subject, { limit: 1 })).workspaces
+    return workspace ?? (yield* Effect.die(new Error(`${subject} has no Workspace.`)))
+  })
+
+  return Administration.of({
+    createAccount: Effect.fn("Administration.createAccount")(function* ({ displayName, email, isOperator = false }) {
+      const user = yield* users.create(serviceContext, {
+        email,
+        emailProof: "operator",
+        displayName,
+        isOperator
+      })
+      return { user, workspace: yield* personalWorkspace(user.subject) }
+    }),
+    findAccount: users.findByEmail,
+    accounts: users.list,
+    disableAccount: (subject) => users.setStatus(serviceContext, subject, "disabled"),
+    enableAccount: (subject) => users.setStatus(serviceContext, subject, "active"),
+    createToken: (subject, { scopes = ["read", "write"], ...token }) =>
+      Effect.map(tokens.create(serviceContext, subject, { ...token, scopes }), ({ secret }) => secret),
+    setupLink: (subject) =>
+      Effect.map(links.issueReset(subject), ({ secret }) => Redacted.make(`${baseUrl}/setup#${Redacted.value(secret)}`))
+  })
+})
+
+/**
+ * What `svc admin` does, for the host: accounts, and what they sign in with. It is audited as the service's own; who may ask
+ * for it, the host decides.
+ */
+export class Administration extends Context.Service<Administration, AdministrationShape>()(
+  "svc/embedding/Administration"
+) {
+  static readonly layer = Layer.effect(Administration, make)
+}

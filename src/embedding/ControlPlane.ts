@@ -1,0 +1,110 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { Accounts } from "../../actors/account/Accounts.ts"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
+import { Actor, type ActorShape } from "../client/Actor.ts"
+import { ApiTransport } from "../client/ApiTransport.ts"
+import { repeatedWhereSafe } from "../client/SafeRepeat.ts"
+import { AmbientIdentity, type HostIdentity } from "../http/authorization/HostIdentity.ts"
+import { HttpFace, type WebHandler } from "../http/HttpApplication.ts"
+import { HttpSettings } from "../http/HttpSettings.ts"
+import { makeRequestGate } from "../http/RequestGate.ts"
+
+/** What a program may do for a person: what a token of theirs with the same scopes could. */
+export interface ActingFor {
+  /** `read` and `write` unless given. `project:<id>` and `environment:<name>` confine, as for tokens. */
+  readonly scopes?: ReadonlyArray<string>
+  /** Confines to one Workspace. */
+  readonly workspaceId?: WorkspaceId
+}
+
+export interface ControlPlaneShape {
+  /** The public origin. */
+  readonly baseUrl: string
+  /** Answers a request of the origin. 503 once the control plane is closing. */
+  readonly handle: WebHandler
+  readonly actAs: (identity: HostIdentity) => Effect.Effect<ActorShape, ApiError>
+}
+
+const service: HostIdentity = { kind: "service" }
+const ordinaryScopes: ReadonlyArray<string> = ["read", "write"]
+
+/** A control plane in this process. */
+export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShape>()("svc/embedding/ControlPlane") {
+  /**
+   * Acts for a person of this control plane, whom the host has authenticated: with the roles, teams and rules that hold for them
+   * over HTTP. Fails for an account that is not open; one that is disabled later is refused from then on.
+   */
+  static readonly user = (subject: string, options: ActingFor = {}): Layer.Layer<Actor, ApiError, ControlPlane> =>
+    Layer.effect(
+      Actor,
+      Effect.flatMap(ControlPlane, ({ actAs }) =>
+        actAs({
+          kind: "user",
+          subject,
+          scopes: options.scopes ?? ordinaryScopes,
+          workspaceId: options.workspaceId
+        })
+      )
+    )
+
+  /**
+   * Acts as the service itself, as its own schedules do: in every Workspace, and for nobody. What belongs to an account, or needs
+   * a person, is refused.
+   */
+  static readonly service: Layer.Layer<Actor, never, ControlPlane> = Layer.effect(
+    Actor,
+    Effect.flatMap(ControlPlane, ({ actAs }) => Effect.orDie(actAs(service)))
+  )
+}
+
+const unsigned = (request: HttpClientRequest.HttpClientRequest) => request
+
+/** Calls of this process, answered by the handler that answers the network, for an identity that no request can carry. */
+const callsTo = (handle: WebHandler, identities: WeakMap<ActorShape, HostIdentity>): HttpClient.HttpClient =>
+  HttpClient.make((request, _url, signal, fiber) => {
+    const actor = Option.getOrUndefined(Context.getOption(fiber.context, Actor))
+    const signed = actor === undefined ? request : actor.sign(request)
+    const identity = actor === undefined ? undefined : identities.get(actor)
+    return HttpClientRequest.toWeb(signed, { signal }).pipe(
+      Effect.mapError((cause) => new HttpClientError.HttpClientError({ reason: invalidUrl(request, cause) })),
+      Effect.flatMap((web) => Effect.promise(() => handle(web, Context.make(AmbientIdentity, identity)))),
+      Effect.map((response) => HttpClientResponse.fromWeb(request, response))
+    )
+  })
+
+const invalidUrl = (request: HttpClientRequest.HttpClientRequest, cause: unknown) =>
+  new HttpClientError.InvalidUrlError({ request, cause })
+
+/** The control plane as a service, and the transport of the services that are used in process. */
+export const inProcess: Layer.Layer<ControlPlane | ApiTransport, never, Accounts | HttpFace | HttpSettings> =
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const { handler } = yield* HttpFace
+      const { baseUrl } = yield* HttpSettings
+      const accounts = yield* Accounts
+      const identities = new WeakMap<ActorShape, HostIdentity>()
+      const gate = yield* makeRequestGate
+      yield* Effect.acquireRelease(gate.open(handler), () => Effect.andThen(gate.close, gate.settled))
+      const plane = ControlPlane.of({
+        baseUrl,
+        handle: gate.handle,
+        actAs: (identity) => {
+          // The object itself is the proof: nobody else can make one that this control plane knows.
+          const actor: ActorShape = { sign: unsigned }
+          const known = Effect.sync(() => {
+            identities.set(actor, identity)
+            return actor
+          })
+          return identity.kind === "service" ? known : Effect.andThen(accounts.requireOpen(identity.subject), known)
+        }
+      })
+      const transport = ApiTransport.of({
+        baseUrl,
+        client: repeatedWhereSafe(callsTo(gate.handle, identities)),
+        returns: false
+      })
+      return Context.make(ControlPlane, plane).pipe(Context.add(ApiTransport, transport))
+    })
+  )

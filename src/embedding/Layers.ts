@@ -1,0 +1,78 @@
+import { Config, Effect, Layer } from "effect"
+import { servicesOver, type SvcServices } from "../client/SvcServices.ts"
+import { controlPlaneOf } from "../Composition.ts"
+import { listener } from "../composition/Face.ts"
+import { platform } from "../composition/Platform.ts"
+import { MountedHandler } from "../http/MountedHandler.ts"
+import { Draining } from "../streams/Draining.ts"
+import { WebSockets } from "../streams/WebSockets.ts"
+import { Administration } from "./Administration.ts"
+import { type ControlPlane, inProcess } from "./ControlPlane.ts"
+import { type HostParts, partsOf, type PlainOptions, settingsOf } from "./Options.ts"
+import { type StartFailed, withStartFailed } from "./StartFailed.ts"
+
+/** A control plane without a listener. */
+export interface Options extends PlainOptions {
+  /** The public origin, under which the host serves its handler. Links and the issuer are made from it; it has no path. */
+  readonly baseUrl: string
+}
+
+/** A control plane that listens. */
+export interface ServerOptions extends PlainOptions {
+  /** `host:port`; port 0 takes a free one. `127.0.0.1:8787` unless given. */
+  readonly listen?: string
+  /** The public origin, where it is not that of the listener. */
+  readonly baseUrl?: string
+}
+
+/** What a control plane in process gives: itself, the services that a client has as well, and the administration. */
+export type Embedded = ControlPlane | Administration | SvcServices
+
+const faces = servicesOver.pipe(Layer.provideMerge(Layer.merge(inProcess, Administration.layer)))
+
+const mounted = (baseUrl: string) =>
+  MountedHandler.layer(baseUrl).pipe(Layer.provideMerge(WebSockets.layer), Layer.provideMerge(Draining.layer))
+
+/**
+ * A control plane in this process, without a listener. Nothing is global, so several can live in one process with separate data
+ * folders; closing the Scope drains and leaves no fiber, file handle or child process behind.
+ */
+export const layer = <DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never>(
+  options: Options & HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR>
+): Layer.Layer<Embedded, StartFailed | DatabaseE | RunnerE, DatabaseR | RunnerR> =>
+  Layer.fresh(
+    withStartFailed(
+      Layer.unwrap(
+        Effect.map(settingsOf(options, { baseUrl: options.baseUrl }), (settings) =>
+          faces.pipe(
+            Layer.provideMerge(
+              controlPlaneOf(settings, { ...partsOf(options, settings), http: mounted(options.baseUrl) })
+            )
+          )
+        )
+      )
+    )
+  ).pipe(Layer.provide(platform))
+
+/** The same with a listener of its own. It is opened first, and answers 503 until the service is up. */
+export const layerServer = <DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never>(
+  options: ServerOptions & HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR>
+): Layer.Layer<Embedded, StartFailed | DatabaseE | RunnerE, DatabaseR | RunnerR> =>
+  Layer.fresh(
+    withStartFailed(
+      Layer.unwrap(
+        Effect.map(settingsOf(options, options), (settings) =>
+          faces.pipe(
+            Layer.provideMerge(controlPlaneOf(settings, { ...partsOf(options, settings), http: listener(settings) }))
+          )
+        )
+      )
+    )
+  ).pipe(Layer.provide(platform))
+
+/** `layer` with its plain options from the `ConfigProvider`, by names of the host's choice. */
+export const layerConfig = <DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never>(
+  options: Config.Wrap<Options>,
+  parts: HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR> = {}
+): Layer.Layer<Embedded, StartFailed | Config.ConfigError | DatabaseE | RunnerE, DatabaseR | RunnerR> =>
+  Layer.unwrap(Effect.map(Config.unwrap(options), (plain) => layer({ ...plain, ...parts })))

@@ -1,0 +1,89 @@
+import { ConfigProvider, Duration, Effect, Layer, Option } from "effect"
+import { RunSettings } from "../../actors/run/RunSettings.ts"
+import { machine, type RunnerServices } from "../composition/Machine.ts"
+import type { DatabaseServices } from "../composition/Storage.ts"
+import * as Database from "../database/Database.ts"
+import type { SettingName } from "../settings/SettingDefinitions.ts"
+import { loadSettings } from "../settings/Settings.ts"
+import { type HostFailure, ofHost, type StartFailed, withStartFailed } from "./StartFailed.ts"
+
+/** How the control plane stops when its Scope closes. */
+export interface Drain {
+  /** How long running Runs may go on before applies are interrupted, so that they save their state. 30 seconds unless given. */
+  readonly grace?: Duration.Input
+  /** Of a listener: between not being ready and closing, for a load balancer to notice. At most 300 seconds. */
+  readonly delay?: Duration.Input
+}
+
+/** What a control plane is told in plain values. */
+export interface PlainOptions {
+  /** Where it keeps everything. */
+  readonly dataDir: string
+  /** Further settings, by their names and in the texts of the settings file. The environment is not read. */
+  readonly settings?: {
+    readonly [Name in Exclude<SettingName, "baseUrl" | "dataDir" | "drainDelay" | "listen">]?: string
+  }
+  readonly drain?: Drain
+}
+
+/** Parts that a host provides instead of the service's own. */
+export interface HostParts<DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never> {
+  /** Another SQLite database than the one in the data folder: `layerFromSqlClient` over a `SqlClient` of the host's. */
+  readonly database?: Layer.Layer<DatabaseServices, DatabaseE, DatabaseR>
+  /** What executes: the shipped runner with some services replaced, or all of them. */
+  readonly runner?: (shipped: Layer.Layer<RunnerServices, StartFailed>) => Layer.Layer<RunnerServices, RunnerE, RunnerR>
+}
+
+/** The settings of the options; the environment has no say in a process that is not the service's own. */
+export const settingsOf = (
+  { dataDir, drain, settings = {} }: PlainOptions,
+  place: { readonly baseUrl?: string | undefined; readonly listen?: string | undefined }
+) => {
+  const given: Record<string, string | undefined> = {
+    ...settings,
+    dataDir,
+    ...place,
+    ...(drain?.delay === undefined ? {} : { drainDelay: String(Math.ceil(Duration.toSeconds(drain.delay))) })
+  }
+  const flags = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+  return loadSettings(new Map(flags), Option.none()).pipe(
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({}))
+  )
+}
+
+type LoadedSettings = Effect.Success<ReturnType<typeof settingsOf>>
+type OwnRunner = ReturnType<typeof machine>
+
+/** Runs get the grace of the options when the control plane stops. */
+const graced = <E, R>(runner: Layer.Layer<RunnerServices, E, R>, drain: Drain | undefined) =>
+  Layer.effect(
+    RunSettings,
+    Effect.map(RunSettings, (shipped) => ({ ...shipped, drainGrace: drain?.grace ?? shipped.drainGrace }))
+  ).pipe(Layer.provideMerge(runner))
+
+/** The host's runner over the shipped one, which finds folder and machine where it is built. */
+const hosted = <E, R>(own: OwnRunner, change: NonNullable<HostParts<never, never, E, R>["runner"]>) =>
+  Layer.unwrap(
+    Effect.map(Effect.context<Layer.Services<OwnRunner>>(), (needs) =>
+      ofHost(change(Layer.provide(withStartFailed(own), Layer.succeedContext(needs))))
+    )
+  )
+
+/** Database and runner: the host's, or the service's own. */
+export const partsOf = <DatabaseE, DatabaseR, RunnerE, RunnerR>(
+  options: PlainOptions & HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR>,
+  settings: LoadedSettings
+) => {
+  const own = machine(settings)
+  const database: Layer.Layer<
+    DatabaseServices,
+    HostFailure<DatabaseE | RunnerE> | Layer.Error<typeof Database.layer>,
+    DatabaseR | Layer.Services<typeof Database.layer>
+  > = options.database === undefined ? Database.layer : ofHost(options.database)
+  const runner: Layer.Layer<
+    RunnerServices,
+    HostFailure<DatabaseE | RunnerE> | Layer.Error<OwnRunner>,
+    RunnerR | Layer.Services<OwnRunner>
+  > = options.runner === undefined ? own : hosted(own, options.runner)
+  return { database, runner: graced(runner, options.drain) }
+}

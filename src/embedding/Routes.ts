@@ -1,0 +1,103 @@
+import { Context, Effect, type Layer, Option, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ApiEntrance } from "../http/ApiEntrance.ts"
+import { Exchange, type ExchangeShape } from "../http/Exchange.ts"
+import { ControlPlane } from "./ControlPlane.ts"
+
+/** What a host's server knows about a request: the client's address, an id, the upgrade to a WebSocket. */
+export type Exchanged = Partial<Pick<ExchangeShape, "requestId" | "remoteAddress" | "upgrade" | "bodyReceived">>
+
+/** The whole origin for a server of the host's own: API, dashboard, issuer, hooks. */
+export const handler: Effect.Effect<
+  (request: Request, exchanged?: Exchanged) => Promise<Response>,
+  never,
+  ControlPlane
+> = Effect.map(
+  ControlPlane,
+  ({ handle }) =>
+    (request, exchanged = {}) =>
+      handle(request, Context.make(Exchange, { requestId: "", bodyReceived: () => {}, ...exchanged }))
+)
+
+const openApiPath = "/openapi.json"
+const openPaths = ["/api/v1/*", "/hooks/*", "/healthz", "/readyz", openApiPath, "/.well-known/svc"] as const
+const isOpen = (path: string): boolean =>
+  openPaths.some((open) => (open.endsWith("*") ? path.startsWith(open.slice(0, -1)) : path === open))
+
+const wellFormedPrefix = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/
+
+const unknown = HttpServerResponse.empty({ status: 404 })
+
+const OpenApiDocument = Schema.fromJsonString(
+  Schema.StructWithRest(Schema.Struct({ paths: Schema.Record(Schema.String, Schema.Json) }), [
+    Schema.Record(Schema.String, Schema.Json)
+  ])
+)
+const readDocument = Schema.decodeEffect(OpenApiDocument)
+
+export interface RoutesOptions {
+  /** Below which the API is, e.g. `/svc`. */
+  readonly prefix: `/${string}`
+  /** The public origin of the host's server, where it is not the `baseUrl` of the control plane. */
+  readonly origin?: string
+}
+
+/**
+ * The API beside the host's own routes: `/api/v1`, webhooks, discovery and health below a prefix. It takes tokens and never a
+ * cookie, so a page of the host cannot act for somebody who is signed in. The dashboard and the issuer need an origin of their
+ * own, which `handler` serves.
+ */
+export const layerRoutes = ({
+  origin,
+  prefix
+}: RoutesOptions): Layer.Layer<never, never, ControlPlane | HttpRouter.HttpRouter> =>
+  HttpRouter.use(
+    Effect.fnUntraced(function* (router) {
+      if (!wellFormedPrefix.test(prefix)) {
+        return yield* Effect.die(new Error(`${prefix} is not a prefix of routes. Give one or more plain segments.`))
+      }
+      const { baseUrl, handle } = yield* ControlPlane
+      const entrance = `${new URL(origin ?? baseUrl).origin}${prefix}`
+
+      /** The description of what the prefix has, and of nothing else of the origin. */
+      const description = yield* Effect.cached(
+        Effect.promise(() => handle(new Request(`${baseUrl}${openApiPath}`)).then((response) => response.text())).pipe(
+          Effect.flatMap((text) => Effect.orDie(readDocument(text))),
+          Effect.map(({ paths, ...document }) =>
+            HttpServerResponse.jsonUnsafe({
+              ...document,
+              servers: [{ url: entrance }],
+              paths: Object.fromEntries(Object.entries(paths).filter(([path]) => isOpen(path)))
+            })
+          )
+        )
+      )
+
+      const relayed = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+        const web = yield* Effect.orDie(HttpServerRequest.toWeb(request))
+        const { pathname, search } = new URL(web.url)
+        const path = pathname.startsWith(prefix) ? pathname.slice(prefix.length) : ""
+        // The URL is normalised by now: what climbs out of the prefix is not among the open paths.
+        if (!isOpen(path)) return unknown
+        if (path === openApiPath && web.method === "GET") return yield* description
+        const headers = new Headers(web.headers)
+        headers.delete("cookie")
+        const { body, method, signal } = web
+        const relay = new Request(`${baseUrl}${path}${search}`, {
+          method,
+          headers,
+          signal,
+          ...(body === null ? {} : { body, duplex: "half" })
+        })
+        const exchange = {
+          requestId: "",
+          bodyReceived: () => {},
+          remoteAddress: Option.getOrUndefined(request.remoteAddress)
+        }
+        const context = Context.make(Exchange, exchange).pipe(Context.add(ApiEntrance, entrance))
+        return HttpServerResponse.fromWeb(yield* Effect.promise(() => handle(relay, context)))
+      })
+
+      for (const path of openPaths) yield* router.add("*", `${prefix}${path}`, relayed)
+    })
+  )

@@ -1,0 +1,9 @@
+import { Context } from "effect"
+
+/**
+ * The public address under which a host mounts the API beside its own routes, e.g. `https://example.com/svc`. Absent for requests
+ * to the service's own origin. What tells clients where the API is, says the entrance that they came in by.
+ */
+export const ApiEntrance = Context.Reference<string | undefined>("svc/http/ApiEntrance", {
+  defaultValue: () => undefined
+})

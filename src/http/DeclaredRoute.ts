@@ -1,0 +1,12 @@
+import type { HttpMethod } from "effect/http"
+
+interface Declared<Method extends HttpMethod.HttpMethod, Path extends string> {
+  readonly method: Method
+  readonly path: Path
+}
+
+/** Method and path of a declared route, as a router takes them. */
+export const routeOf = <const Method extends HttpMethod.HttpMethod, const Path extends `/${string}`>({
+  method,
+  path
+}: Declared<Method, Path>) => [method, path] as const

@@ -1,0 +1,42 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { describedGroup, describedRoute } from "../../schema/api/Endpoint.ts"
+import { RefusalEnvelope } from "../../schema/api/Middleware.ts"
+import { everyone } from "./RouteAccess.ts"
+
+const Alive = Schema.Struct({ status: Schema.Literal("ok") })
+const Ready = Schema.Struct({
+  status: Schema.Literal("ok"),
+  notice: Schema.optionalKey(Schema.Literal("restore_review"))
+})
+
+/**
+ * Why the service accepts no work. `restore_review` is none of them: it accepts work, but records brought back by a restore
+ * have no effect until an operator confirms them.
+ */
+export const UnreadyReason = Schema.Literals([
+  "starting",
+  "draining",
+  "database",
+  "database_missing",
+  "database_replaced",
+  "storage_full"
+])
+
+const Unready = Schema.Struct({ status: Schema.Literal("unavailable"), reason: UnreadyReason })
+
+const unavailable = [Unready, RefusalEnvelope].map((schema) => schema.pipe(HttpApiSchema.status(503)))
+
+/** Health, for supervisors and load balancers. */
+export class HealthApi extends describedGroup("health", "Health, for supervisors and load balancers.").add(
+  HttpApiEndpoint.get("alive", "/healthz", { success: Alive }).annotateMerge(
+    describedRoute(everyone, "Whether the process responds", "Also while it starts and migrates.")
+  ),
+  HttpApiEndpoint.get("ready", "/readyz", { success: Ready, error: unavailable }).annotateMerge(
+    describedRoute(
+      everyone,
+      "Whether the service accepts work",
+      "503 with the reason, and `Retry-After`, while it does not. Metrics are on the operator's own listener, which is not this one."
+    )
+  )
+) {}

@@ -1,0 +1,45 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint } from "effect/http-api"
+import { describedGroup, describedRoute } from "../../schema/api/Endpoint.ts"
+import { Envelope } from "../../schema/api/Middleware.ts"
+import { ResolveStableSemver, StableSemver } from "../../schema/api/SourcesApi.ts"
+import { SnapshotFile } from "../../schema/records/Source.ts"
+import { operator } from "./RouteAccess.ts"
+
+export const OperatorList = Schema.Struct({
+  operators: Schema.Array(
+    Schema.Struct({
+      subject: Schema.String,
+      email: Schema.String,
+      displayName: Schema.optionalKey(Schema.String),
+      status: Schema.String
+    })
+  )
+})
+
+/** What an operator may do over HTTP, and all of it: they read. */
+export class OperatorApi extends describedGroup("operator", "What operators may read over HTTP.")
+  .add(
+    HttpApiEndpoint.get("operators", "/internal/v1/operators", { success: OperatorList }).annotateMerge(
+      describedRoute(operator, "List the operators", "`svc admin operators` grants and revokes.")
+    ),
+    HttpApiEndpoint.get("file", "/internal/v1/sources/:sourceId/snapshots/:sourceSnapshotId/file", {
+      params: { sourceId: Schema.String, sourceSnapshotId: Schema.String },
+      query: { path: Schema.String },
+      success: SnapshotFile
+    }).annotateMerge(
+      describedRoute(operator, "Read a file of any snapshot", "The members of the Workspace see who read it.")
+    ),
+    HttpApiEndpoint.post("stableSemver", "/internal/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver", {
+      params: { workspaceId: Schema.String },
+      payload: ResolveStableSemver,
+      success: StableSemver
+    }).annotateMerge(
+      describedRoute(
+        operator,
+        "Find the newest stable version of a repository",
+        "With the credentials of that Workspace."
+      )
+    )
+  )
+  .middleware(Envelope) {}

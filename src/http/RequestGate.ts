@@ -1,0 +1,47 @@
+import { Duration, Effect, Random, Schedule } from "effect"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { makeRequestId } from "./Exchange.ts"
+import type { WebHandler } from "./HttpApplication.ts"
+import { plainErrorResponse } from "./PlainErrorResponse.ts"
+
+const drainDeadline = Duration.seconds(20)
+
+const unavailable = new ApiError({
+  code: "verification_unavailable",
+  message: "The service is starting or stopping. Try again in a moment."
+})
+
+/** A handler that may be absent: requests are answered 503 before it is there and after it is gone. */
+export interface RequestGate {
+  readonly handle: WebHandler
+  readonly open: (handler: WebHandler) => Effect.Effect<void>
+  readonly close: Effect.Effect<void>
+  /** Waits for the requests in progress, up to 20 seconds. */
+  readonly settled: Effect.Effect<void>
+}
+
+export const makeRequestGate: Effect.Effect<RequestGate> = Effect.gen(function* () {
+  const random = yield* Random.Random
+  let mounted: WebHandler | undefined
+  let inProgress = 0
+  const put = (handler: WebHandler | undefined) =>
+    Effect.sync(() => {
+      mounted = handler
+    })
+  return {
+    handle: (request, context) => {
+      if (mounted === undefined) return Promise.resolve(plainErrorResponse(unavailable, makeRequestId(random)))
+      inProgress++
+      return mounted(request, context).finally(() => {
+        inProgress--
+      })
+    },
+    open: put,
+    close: put(undefined),
+    settled: Effect.sync(() => inProgress).pipe(
+      Effect.repeat({ until: (left) => left === 0, schedule: Schedule.spaced("10 millis") }),
+      Effect.timeoutOption(drainDeadline),
+      Effect.asVoid
+    )
+  }
+})

@@ -1,0 +1,34 @@
+import { ownerAccess, publicAccess } from "../../schema/api/Access.ts"
+import { accessSentence, securityOf } from "../../schema/api/AccessDescription.ts"
+import type { RouteAccess } from "../../schema/api/Endpoint.ts"
+
+/** Everybody. */
+export const everyone: RouteAccess = { security: [], sentence: accessSentence(publicAccess) }
+
+/** A signed-in person. */
+export const person: RouteAccess = { security: securityOf(ownerAccess), sentence: accessSentence(ownerAccess) }
+
+/** The same, who showed again within the last minutes who they are. */
+export const confirmedPerson: RouteAccess = {
+  security: person.security,
+  sentence:
+    "**Access:** a signed-in person who confirmed within the last five minutes that it is them (403 `reauthentication_required`); tokens are refused."
+}
+
+/** A person in whose browser a page of this server is open. */
+export const ownPage: RouteAccess = {
+  security: [],
+  sentence: "**Access:** forms of this server's own pages (`Origin`), without signing in."
+}
+
+/** An operator with a token of the whole account. */
+export const operator: RouteAccess = {
+  security: [{ bearer: [] }],
+  sentence: "**Access:** operators of the installation, with a personal access token of the whole account."
+}
+
+/** A registered OAuth client; a public one names itself in the form. */
+export const oauthClient: RouteAccess = {
+  security: [{ client: [] }, {}],
+  sentence: "**Access:** registered clients, authenticated as they are registered."
+}

@@ -1,0 +1,59 @@
+import { HttpApi, OpenApi } from "effect/http-api"
+import { withDocumentParts } from "../../schema/api/DocumentParts.ts"
+import { SvcApi } from "../../schema/api/SvcApi.ts"
+import { RunEventFrame, RunEventMessage, RunLogFrame, RunLogMessage } from "../../schema/events/RunFrame.ts"
+import { apiVersion } from "../../schema/records/Discovery.ts"
+import { ConfirmationsApi } from "../accounts/declarations/ConfirmationsApi.ts"
+import { EntrancePagesApi } from "../accounts/declarations/EntrancePagesApi.ts"
+import { InvitedSignUpApi } from "../accounts/declarations/InvitedSignUpApi.ts"
+import { PasskeysApi } from "../accounts/declarations/PasskeysApi.ts"
+import { ProfileApi } from "../accounts/declarations/ProfileApi.ts"
+import { SecondFactorApi } from "../accounts/declarations/SecondFactorApi.ts"
+import { SignInApi } from "../accounts/declarations/SignInApi.ts"
+import { UpstreamApi, UpstreamPagesApi } from "../accounts/declarations/UpstreamApi.ts"
+import { GrantsApi } from "../accounts/oidc/GrantsApi.ts"
+import { IssuerApi, IssuerPagesApi } from "../accounts/oidc/IssuerApi.ts"
+import { withExamples } from "./DescribedExamples.ts"
+import { DocumentsApi } from "./DocumentsApi.ts"
+import { HandoffApi, InstallLinkApi } from "./handoff/HandoffApi.ts"
+import { HealthApi } from "./HealthApi.ts"
+import { OperatorApi } from "./OperatorApi.ts"
+import { SourceHooksApi } from "./SourceHooksApi.ts"
+
+/**
+ * Every route of the server, those of the API and the others. The others are declared for the description and for their
+ * schemas: their own code reads the request and answers.
+ */
+export class ServerApi extends HttpApi.make("server")
+  .add(
+    SignInApi,
+    ConfirmationsApi,
+    PasskeysApi,
+    SecondFactorApi,
+    ProfileApi,
+    InvitedSignUpApi,
+    UpstreamApi,
+    UpstreamPagesApi,
+    EntrancePagesApi,
+    GrantsApi,
+    IssuerApi,
+    IssuerPagesApi,
+    InstallLinkApi,
+    HandoffApi,
+    SourceHooksApi,
+    HealthApi,
+    DocumentsApi,
+    OperatorApi
+  )
+  .addHttpApi(SvcApi)
+  .annotate(HttpApi.AdditionalSchemas, [RunEventFrame, RunEventMessage, RunLogFrame, RunLogMessage])
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "svc",
+      version: apiVersion,
+      license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
+      description:
+        "Git-driven control plane for plain OpenTofu/Terraform modules. Errors are `{error: {code, message, requestId}}`; every response carries `x-request-id`. Bodies are closed: unknown fields are refused. Order of checks: authenticate (401), authorise the Workspace (403), validate (400).",
+      transform: (document) => withExamples(withDocumentParts(document))
+    })
+  ) {}

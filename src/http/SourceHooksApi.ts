@@ -1,0 +1,39 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint } from "effect/http-api"
+import { accepted, describedGroup, describedRoute, type RouteAccess } from "../../schema/api/Endpoint.ts"
+import { Envelope } from "../../schema/api/Middleware.ts"
+
+const text = Schema.optionalKey(Schema.String)
+const forge: RouteAccess = {
+  security: [{ bearer: [] }, {}],
+  sentence:
+    "**Access:** senders that prove the Source's webhook secret: an HMAC in `X-Hub-Signature-256`, the secret in `X-Gitlab-Token`, or as a bearer."
+}
+
+export const HookAnswer = Schema.Struct({ accepted: Schema.Boolean, runIds: Schema.Array(Schema.String) })
+
+/** Deliveries of forges. */
+export class SourceHooksApi extends describedGroup("sourceHooks", "Webhooks of forges.")
+  .add(
+    HttpApiEndpoint.post("deliver", "/hooks/sources/:sourceId", {
+      params: { sourceId: Schema.String },
+      headers: {
+        "x-hub-signature-256": text,
+        "x-gitlab-token": text,
+        "x-github-event": text,
+        "x-github-delivery": text,
+        "x-gitea-delivery": text,
+        "x-forgejo-delivery": text,
+        "x-gitlab-event-uuid": text
+      },
+      payload: Schema.Json,
+      success: [HookAnswer.pipe(accepted), HookAnswer]
+    }).annotateMerge(
+      describedRoute(
+        forge,
+        "Deliver a webhook",
+        "Asks for a check of the repository; the payload is not interpreted. A ping is answered 200 and starts nothing. A delivery id that was seen within 24 hours starts nothing again."
+      )
+    )
+  )
+  .middleware(Envelope) {}

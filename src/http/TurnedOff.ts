@@ -1,0 +1,16 @@
+import { extensions } from "../../schema/api/Extensions.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+
+/** The refusal of a route whose family the operator has turned off, by method and path. */
+export const turnedOff = (familiesOff: ReadonlyArray<string>): ReadonlyMap<string, ApiError> =>
+  new Map(
+    extensions
+      .filter(({ name }) => familiesOff.includes(name))
+      .flatMap(({ endpoints, name }) => {
+        const refusal = new ApiError({
+          code: "capability_not_available",
+          message: `The operator of this server has turned ${name} off. GET /api/v1/extensions lists what is on.`
+        })
+        return endpoints.map((endpoint) => [endpoint, refusal] as const)
+      })
+  )

@@ -1,0 +1,39 @@
+import { Context } from "effect"
+import type { Principal } from "../../../actors/credential/Principal.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { limitsOf } from "../../../schema/records/TokenLimits.ts"
+
+/** For whom a program in this process acts: for a person, as a token with these scopes could, or for the service itself. */
+export type HostIdentity =
+  | {
+      readonly kind: "user"
+      readonly subject: string
+      readonly scopes: ReadonlyArray<string>
+      readonly workspaceId?: WorkspaceId | undefined
+    }
+  | { readonly kind: "service" }
+
+/**
+ * The identity of a call in process. It takes the place of a credential, and only the in-process transport sets it: what a
+ * listener or a host's server passes on has none.
+ */
+export const AmbientIdentity = Context.Reference<HostIdentity | undefined>("svc/http/authorization/AmbientIdentity", {
+  defaultValue: () => undefined
+})
+
+/** What the identity may do. Keys of idempotency and remembered answers tell identities apart by `credentialId`. */
+export const hostPrincipal = (identity: HostIdentity): Principal => {
+  if (identity.kind === "service") {
+    return { credential: "service", credentialId: "service", subject: "", scopes: "all" }
+  }
+  const { scopes, subject, workspaceId } = identity
+  const limits = limitsOf(scopes)
+  return {
+    credential: "host",
+    credentialId: ["host", subject, workspaceId ?? "", ...[...scopes].sort()].join(" "),
+    subject,
+    scopes,
+    ...(workspaceId === undefined ? {} : { boundWorkspaceId: workspaceId }),
+    ...(limits === undefined ? {} : { limits })
+  }
+}

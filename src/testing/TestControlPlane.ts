@@ -1,0 +1,110 @@
+import { Context, Effect, FileSystem, Layer, Path, type PlatformError, type Redacted } from "effect"
+import type { User } from "../../actors/account/Users.ts"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+import type { Workspace } from "../../schema/records/Workspace.ts"
+import { serveRepository } from "../cli/demo/git-server/GitServer.ts"
+import { commitFiles, createRepository } from "../cli/demo/git-server/RepositoryWriter.ts"
+import type { Actor } from "../client/Actor.ts"
+import { platform } from "../composition/Platform.ts"
+import { Administration } from "../embedding/Administration.ts"
+import { ControlPlane } from "../embedding/ControlPlane.ts"
+import { type Embedded, layerServer } from "../embedding/Layers.ts"
+import type { PlainOptions } from "../embedding/Options.ts"
+import type { StartFailed } from "../embedding/StartFailed.ts"
+
+/** Texts of files by their path in the repository. */
+export type TestFiles = Readonly<Record<string, string>>
+
+/** A Git repository on loopback. */
+export interface TestRepository {
+  readonly url: string
+  /** Commits exactly these files on `main`; returns the commit. */
+  readonly commit: (files: TestFiles, message?: string) => Effect.Effect<string>
+}
+
+/** The person of the test. */
+export interface TestAccount {
+  readonly user: User
+  /** The person owns it. */
+  readonly workspace: Workspace
+  /** A personal access token with `read` and `write`, for clients over HTTP. */
+  readonly token: Redacted.Redacted
+}
+
+export interface TestOptions {
+  /** Repositories by name, with the files of their first commit. */
+  readonly repositories?: Readonly<Record<string, TestFiles>>
+  readonly settings?: PlainOptions["settings"]
+}
+
+/** What a test has beside the control plane itself. */
+export class TestControlPlane extends Context.Service<
+  TestControlPlane,
+  TestAccount & {
+    readonly dataDir: string
+    /** Dies for a name that the options do not have. */
+    readonly repository: (name: string) => TestRepository
+  }
+>()("svc/testing/TestControlPlane") {
+  /** Acts for the person of the test. */
+  static readonly actor: Layer.Layer<Actor, ApiError, ControlPlane | TestControlPlane> = Layer.unwrap(
+    Effect.map(TestControlPlane, ({ user }) => ControlPlane.user(user.subject))
+  )
+}
+
+const served = Effect.fnUntraced(function* (folder: string, name: string, files: TestFiles) {
+  const path = yield* Path.Path
+  const gitdir = path.join(folder, `${name}.git`)
+  yield* createRepository({ gitdir })
+  const commit = (texts: TestFiles, message = "Change") => commitFiles({ gitdir, files: texts, message })
+  yield* commit(files, "Begin")
+  const { origin, url } = yield* serveRepository({ gitdir })
+  return { name, origin, url, commit }
+})
+
+const account = Effect.gen(function* () {
+  const administration = yield* Administration
+  const { user, workspace } = yield* administration.createAccount({ email: "test@example.com", isOperator: true })
+  return { user, workspace, token: yield* administration.createToken(user.subject, { name: "test" }) }
+})
+
+/**
+ * A control plane on a temporary folder, listening on a free port of loopback, with an account and Git repositories. What it
+ * executes is real: it needs OpenTofu or Terraform on the PATH for Runs. Everything goes with the Scope.
+ */
+export const layer = (
+  options: TestOptions = {}
+): Layer.Layer<Embedded | TestControlPlane, StartFailed | ApiError | PlatformError.PlatformError> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-test-" })
+      const repositories = yield* Effect.forEach(Object.entries(options.repositories ?? {}), ([name, texts]) =>
+        served(folder, name, texts)
+      )
+      const dataDir = path.join(folder, "data")
+      const plane = layerServer({
+        dataDir,
+        listen: "127.0.0.1:0",
+        settings: {
+          gitAllowOrigins: repositories.map(({ origin }) => origin).join(","),
+          toolDownload: "off",
+          ...options.settings
+        }
+      })
+      const fixtures = Layer.effect(
+        TestControlPlane,
+        Effect.map(account, (own) => ({
+          ...own,
+          dataDir,
+          repository: (name) => {
+            const found = repositories.find((one) => one.name === name)
+            if (found === undefined) throw new Error(`The options have no repository ${name}.`)
+            return found
+          }
+        }))
+      )
+      return fixtures.pipe(Layer.provideMerge(plane))
+    })
+  ).pipe(Layer.provide(platform))

@@ -1,0 +1,165 @@
+import { describe, expect, test } from "bun:test"
+import { changeCauses, type PlanEvidence } from "../../../actors/staleness/ChangeCauseDecision.ts"
+import type { ResourceChange } from "../../../schema/records/Run.ts"
+
+const commit = { kind: "commit", from: "a1", to: "b2", fileCount: 1 } as const
+const size = { input: "size", change: "changed" } as const
+const inputCause = { kind: "input", ...size } as const
+const upstream = { input: "vpc", change: "changed" } as const
+
+const updated = (more: Partial<ResourceChange> = {}): ResourceChange => ({
+  address: "demo.it",
+  mode: "managed",
+  type: "demo",
+  name: "it",
+  provider: "example.test/acme/demo",
+  actions: ["update"],
+  changedAttributes: [{ name: "size", before: 1, after: 2 }],
+  references: [{ attribute: "size", literal: true }],
+  ...more
+})
+
+const drifted = (more: Partial<ResourceChange> = {}) =>
+  updated({ changedAttributes: [{ name: "size", before: 2, after: 1 }], ...more })
+
+const judged = (change: ResourceChange, { evidence, ...more }: Partial<PlanEvidence> = {}) => {
+  const found = changeCauses({
+    evidence: { resourceChanges: [change], ...evidence },
+    commit: undefined,
+    changedInputs: [],
+    isUnfinished: false,
+    others: [],
+    unknown: [],
+    ...more
+  })
+  const [resource] = found.resources
+  return { plan: found.causes, certain: resource?.certain, causes: resource?.causes }
+}
+
+const readsSize = updated({ references: [{ attribute: "size", inputs: ["size"] }] })
+
+describe("why a resource changes", () => {
+  test("is the commit where nothing else that differs reaches it", () => {
+    expect(judged(updated(), { commit, changedInputs: [size] })).toEqual({
+      plan: [commit, inputCause],
+      certain: true,
+      causes: [commit]
+    })
+  })
+
+  test("is the input that its attribute refers to, or that another Capsule fills", () => {
+    expect(judged(readsSize, { changedInputs: [size] })).toMatchObject({ certain: true, causes: [inputCause] })
+    const injected = updated({ references: [{ attribute: "size", inputs: ["vpc"] }] })
+    expect(judged(injected, { changedInputs: [size], evidence: { injectedInputs: [upstream] } })).toMatchObject({
+      certain: true,
+      causes: [{ kind: "dependency", ...upstream }]
+    })
+  })
+
+  test("is not decided between a commit and an input that reaches it", () => {
+    expect(judged(readsSize, { commit, changedInputs: [size] })).toMatchObject({
+      certain: false,
+      causes: [inputCause, commit]
+    })
+  })
+
+  test("may be any changed input where the configuration is not wholly described", () => {
+    const hidden = updated({ references: [{ attribute: "size", partial: true }] })
+    expect(judged(hidden, { changedInputs: [size, { ...size, input: "b" }] })).toMatchObject({
+      certain: false,
+      causes: [inputCause, { ...inputCause, input: "b" }]
+    })
+    expect(judged(updated({ references: [] }), { changedInputs: [size], others: [{ kind: "tool" }] })).toMatchObject({
+      certain: false,
+      causes: [inputCause, { kind: "tool" }]
+    })
+  })
+
+  test("is drift where exactly what was changed outside is put back, whatever else differs", () => {
+    const drift = { kind: "drift", addresses: ["demo.it"], count: 1 }
+    const restored = { evidence: { resourceDrift: [drifted()] }, commit, changedInputs: [size] }
+    expect(judged(updated(), { ...restored, unknown: ["inputs"] })).toMatchObject({ certain: true, causes: [drift] })
+    // Planned to be something else than before.
+    const other = {
+      ...restored,
+      evidence: { resourceDrift: [drifted({ changedAttributes: [{ name: "size", before: 9 }] })] }
+    }
+    expect(judged(updated(), other)).toMatchObject({ certain: false, causes: [drift, commit] })
+    // What was before is not shown.
+    const hidden = [{ name: "size", before: "(sensitive value)", after: 1 }]
+    const masked = updated({ changedAttributes: [{ name: "size", before: 1, after: "(sensitive value)" }] })
+    expect(
+      judged(masked, { commit, evidence: { resourceDrift: [drifted({ changedAttributes: hidden })] } })
+    ).toMatchObject({
+      certain: false,
+      causes: [drift, commit]
+    })
+    const deleted = { evidence: { resourceDrift: [drifted({ actions: ["delete"] })] }, commit }
+    expect(judged(updated({ actions: ["create"] }), deleted)).toMatchObject({ certain: true, causes: [drift] })
+  })
+
+  test("is another resource of the plan that it refers to, itself excluded", () => {
+    const change = updated({ references: [{ attribute: "size", resources: ["demo.base", "demo.still"] }] })
+    const base = updated({ address: "demo.base[0]", name: "base" })
+    expect(judged(change, { evidence: { resourceChanges: [change, base] } })).toMatchObject({
+      certain: true,
+      causes: [{ kind: "resource", addresses: ["demo.base"], count: 1 }]
+    })
+  })
+
+  test("is not the resource itself, whose own parts may refer to each other", () => {
+    expect(judged(updated({ references: [{ attribute: "size", resources: ["demo.it"] }] }))).toMatchObject({
+      certain: false,
+      causes: []
+    })
+  })
+
+  test("is never certain where it is made of what a data source reads", () => {
+    const change = updated({ references: [{ attribute: "size", resources: ["module.m.data.demo.found"] }] })
+    expect(judged(change)).toMatchObject({
+      certain: false,
+      causes: [{ kind: "data", addresses: ["module.m.data.demo.found"], count: 1 }]
+    })
+  })
+
+  test("may be a function that gives another result each time", () => {
+    const stamped = updated({
+      changedAttributes: [{ name: "at", before: "2026-01-01T00:00:00Z", after: "2026-01-02T00:00:00Z" }],
+      references: [{ attribute: "at" }]
+    })
+    expect(judged(stamped)).toMatchObject({ certain: true, causes: [{ kind: "function" }] })
+    expect(judged(stamped, { commit })).toMatchObject({ certain: false, causes: [commit, { kind: "function" }] })
+  })
+
+  test("of a new or removed instance is what decides their number", () => {
+    const counted = { references: [{ inputs: ["size"] }], changedAttributes: [] }
+    expect(judged(updated({ ...counted, actions: ["create"] }), { changedInputs: [size] })).toMatchObject({
+      certain: true,
+      causes: [inputCause]
+    })
+    const { references: _, ...gone } = updated({ actions: ["delete"], reason: "delete_because_no_resource_config" })
+    expect(judged(gone, { commit, changedInputs: [size] })).toMatchObject({ certain: true, causes: [commit] })
+    expect(judged({ ...gone, reason: "delete_because_count_index" }, { commit, changedInputs: [size] })).toMatchObject({
+      certain: false,
+      causes: [inputCause, commit]
+    })
+  })
+
+  test("stays open after an apply that was not complete, and is that apply for what it tainted", () => {
+    expect(judged(updated(), { commit, isUnfinished: true })).toMatchObject({
+      certain: false,
+      causes: [commit, { kind: "unfinished" }]
+    })
+    const tainted = updated({ actions: ["delete", "create"], reason: "replace_because_tainted" })
+    expect(judged(tainted, { commit })).toMatchObject({ certain: true, causes: [{ kind: "unfinished" }] })
+  })
+
+  test("is not certain where inputs or commits could not be compared, and nothing is made up", () => {
+    expect(judged(updated(), { commit, unknown: ["inputs"] })).toMatchObject({ certain: false, causes: [commit] })
+    expect(judged(updated())).toEqual({ plan: [], certain: false, causes: [] })
+    expect(judged(updated(), { others: [{ kind: "operator" }, { kind: "tool" }] })).toMatchObject({
+      certain: false,
+      causes: [{ kind: "operator" }, { kind: "tool" }]
+    })
+  })
+})

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "bun:test"
+import type { Page } from "playwright-core"
+import { appWords } from "../../src/dashboard/app/Words.ts"
+import { barriers, browserSuite, darkJapanese } from "./support/Suite.ts"
+
+const suite = browserSuite()
+const { en, ja } = appWords
+
+/** A server that is gone: nothing of it is answered, the files of the dashboard included. */
+const disconnect = async (page: Page) => {
+  let gone = true
+  await page.route("**/*", (route) => (gone ? route.abort("connectionrefused") : route.fallback()))
+  return () => {
+    gone = false
+  }
+}
+
+/** Marks the document: a page that was loaded anew has lost it. */
+const mark = (page: Page) => page.evaluate(() => Reflect.set(globalThis, "__same", true))
+const isSame = (page: Page) => page.evaluate(() => Reflect.get(globalThis, "__same") === true)
+
+describe("a click while the server does not answer", () => {
+  test("on a screen whose code is not loaded keeps the page, says so, and opens it once there is a server", async () => {
+    const { page, go } = await suite.visit()
+    await go("/w/acme", ".attention-row")
+    await mark(page)
+    const reconnect = await disconnect(page)
+    await page.getByRole("link", { name: en.connections }).click()
+    await page.getByText(en.unreachableClick).waitFor()
+    expect(await page.locator(".attention-row").first().isVisible()).toBe(true)
+    expect(await barriers(page)).toEqual([])
+    // Asked for or by itself, it is tried again; there is still no server.
+    await page.getByRole("button", { name: en.unreachableRetry }).click()
+    await page.getByText(en.unreachableClick).waitFor()
+    reconnect()
+    await page.locator(".row-connection").first().waitFor()
+    expect(new URL(page.url()).pathname).toBe("/w/acme/connections")
+    expect(await page.getByText(en.unreachable).count()).toBe(0)
+    expect(await isSame(page)).toBe(true)
+  })
+
+  test("on a screen whose code is there waits too, and another click takes its place", async () => {
+    const { page, go } = await suite.visit(darkJapanese)
+    await go("/w/acme/runs", ".run-row")
+    await page.getByRole("link", { name: ja.home }).click()
+    await page.locator(".attention-row").first().waitFor()
+    await mark(page)
+    const reconnect = await disconnect(page)
+    // The list of the page asks for news, or a link asks ahead: then it is known.
+    await page.getByRole("link", { name: ja.sources }).hover()
+    await page.getByText(ja.unreachable).waitFor()
+    await page.getByRole("link", { name: ja.sources }).click()
+    await page.getByRole("link", { name: ja.runs, exact: true }).click()
+    await page.getByText(ja.unreachableClick).waitFor()
+    expect(await page.locator(".attention-row").first().isVisible()).toBe(true)
+    reconnect()
+    // By itself.
+    await page.locator(".run-row").first().waitFor()
+    expect(new URL(page.url()).pathname).toBe("/w/acme/runs")
+    expect(await isSame(page)).toBe(true)
+  })
+
+  test("to sign out says that it did not, and stays", async () => {
+    const { page, go } = await suite.visit()
+    await go("/w/acme", ".attention-row")
+    // The menu's code is there.
+    await page.locator(".side-account").click()
+    await page.locator(".menu").waitFor()
+    const reconnect = await disconnect(page)
+    await page.getByRole("menuitem", { name: en.signOut }).click()
+    await page.getByText(en.signOutFailed).waitFor()
+    expect(await page.locator(".attention-row").first().isVisible()).toBe(true)
+    reconnect()
+  })
+
+  test("does not hide that a part is missing from a server that answers: the page is loaded anew, once", async () => {
+    const { page, go } = await suite.visit()
+    await go("/w/acme", ".attention-row")
+    await mark(page)
+    let missing = true
+    // As after an update of the server: the files of the old version are gone.
+    await page.route("**/assets/ConnectionsScreen-*", (route) =>
+      missing ? route.fulfill({ status: 404 }) : route.fallback()
+    )
+    const link = page.getByRole("link", { name: en.connections })
+    await link.hover()
+    await page.waitForLoadState("networkidle")
+    const loaded = page.waitForEvent("load")
+    await link.click()
+    await loaded
+    missing = false
+    expect(await isSame(page)).toBe(false)
+  })
+})

@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test"
+import { saysAlready } from "../../src/dashboard/screens/run/KnownEvents.ts"
+import type { RunStatus } from "../../src/dashboard/api/Types.ts"
+
+test.each<[RunStatus | undefined, ReadonlyArray<string>, boolean]>([
+  ["waiting_approval", ["run.queued", "run.started", "plan.summary", "run.waiting_approval"], true],
+  ["succeeded", ["run.waiting_approval", "run.approved"], true],
+  ["failed", ["run.started", "diagnostic", "run.failed", "diagnostic"], true],
+  // Somebody approved since it was read, or approved as the first of two.
+  ["waiting_approval", ["run.waiting_approval", "run.approved"], false],
+  ["waiting_approval", ["run.superseded"], false],
+  // Under way: more than its state changes.
+  ["running", ["run.started"], false],
+  ["queued", ["run.queued"], false],
+  ["succeeded", ["state.saved"], false],
+  [undefined, ["run.succeeded"], false],
+  ["succeeded", [], false]
+])("a Run that is %p says already %p: %p", (status, kinds, says) => {
+  expect(
+    saysAlready(
+      status === undefined ? undefined : { status },
+      kinds.map((kind) => ({ kind }))
+    )
+  ).toBe(says)
+})

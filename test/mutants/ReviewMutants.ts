@@ -1,0 +1,59 @@
+import type { Mutant } from "./Mutant.ts"
+
+/** Guards of one file that one test detects, by what each is about. */
+const guardsOf = (
+  file: string,
+  test: string,
+  guards: Readonly<Record<string, readonly [text: string, broken: string]>>
+): ReadonlyArray<Mutant> => Object.entries(guards).map(([name, [text, broken]]) => ({ name, file, text, broken, test }))
+
+/** What a reviewer is told about a plan and its module, and what a stranger's README may do. */
+export const reviewMutants: ReadonlyArray<Mutant> = [
+  ...guardsOf("actors/staleness/ChangeCauseDecision.ts", "test/actors/staleness/ChangeCauseDecision.test.ts", {
+    "causes: certain only of one": ["causes.length === 1 &&", ""],
+    "causes: certain only where nothing is unknown": ["(proves || plan.unknown.length === 0)", "true"],
+    "causes: what a data source reads is not recorded": [`only?.kind !== "data" &&`, ""],
+    "causes: any input where the configuration is not described": [
+      "partial === true || read.includes(input)",
+      "read.includes(input)"
+    ],
+    "causes: only inputs that reach the resource": ["partial === true || read.includes(input)", "partial !== false"],
+    "causes: not itself": ["moving.has(address) && address !== own", "moving.has(address) || address === own"]
+  }),
+  ...guardsOf("actors/staleness/PutBackDrift.ts", "test/actors/staleness/ChangeCauseDecision.test.ts", {
+    "causes: drift that is put back exactly": [
+      "canonicalJson(planned.after ?? null) === canonicalJson(drifted.before ?? null)",
+      "planned.name === drifted.name"
+    ],
+    "causes: hidden values prove nothing": ["!isNoted(drifted.before) &&", ""]
+  }),
+  ...guardsOf("runner/execution/PlanReferences.ts", "test/runner/execution/PlanReferences.test.ts", {
+    "references: blocks may be repeated unseen": ["found.partial ||= isBlock(expression)", "found.partial ||= false"],
+    "references: local values are not described": [
+      `first === "local") found.partial = true`,
+      `first === "local") found.partial ||= false`
+    ]
+  }),
+  ...guardsOf("actors/configuration/ChangedInputs.ts", "test/actors/staleness/ChangeCauseReads.test.ts", {
+    "causes: inputs by their values": [
+      "canonicalJson(was) === canonicalJson(is) ? [] :",
+      "canonicalJson(was) !== canonicalJson(is) ? [] :"
+    ]
+  }),
+  ...guardsOf("src/dashboard/readme/ReadmeLink.ts", "test/dashboard/readme/ReadmeLink.test.ts", {
+    "readme: only https leads anywhere": [`protocol === "https:" &&`, ""],
+    "readme: no credentials in a link": ['`${username}${password}` === ""', "true"],
+    "readme: a path stays in its repository": ["origin === repository ?", 'origin !== "" ?']
+  }),
+  ...guardsOf("src/dashboard/readme/ReadmeTree.ts", "test/dashboard/readme/ReadmeTree.test.ts", {
+    "readme: no deeper than a person nests": ["const deepest = 12", "const deepest = 1200"],
+    "readme: no longer than a page draws": ["const mostParts = 6000", "const mostParts = 600_000"],
+    "readme: no tags": ['decoded(withoutTags(token.raw ?? ""))', 'decoded(token.raw ?? "")']
+  }),
+  ...guardsOf("src/dashboard/screens/capsule/InputSources.ts", "test/dashboard/InputSources.test.ts", {
+    "inputs: the operator first": [`if (origin === "operator" || origin === "host")`, `if (origin === "host")`]
+  }),
+  ...guardsOf("src/dashboard/screens/run/KnownEvents.ts", "test/dashboard/KnownEvents.test.ts", {
+    "events: a replay is what the Run says": ["restsAt[last.kind] === run.status", "last.kind in restsAt"]
+  })
+]

@@ -1,0 +1,47 @@
+import { mkdir } from "node:fs/promises"
+import { join } from "node:path"
+import pixelmatch from "pixelmatch"
+import { PNG } from "pngjs"
+
+const stored = join(import.meta.dir, "..", "stored")
+/** Not part of the repository. */
+const output = join(import.meta.dir, "..", "..", "..", "screenshots", "pictures")
+
+/** How different two pixels may be in colour: about what another version of a renderer makes of the same edge. */
+const tolerance = 0.12
+/** The part of a picture that may differ more than that: less than one changed word. */
+const allowedPart = 0.0004
+
+/** What differs from the stored picture, in words; `undefined` where nothing does. The pictures themselves are in `screenshots/pictures`. */
+export const compare = async (name: string, found: Uint8Array): Promise<string | undefined> => {
+  const keep = async (kind: string, bytes: Uint8Array) => {
+    await mkdir(output, { recursive: true })
+    await Bun.write(join(output, `${name}.${kind}.png`), bytes)
+  }
+  const file = Bun.file(join(stored, `${name}.png`))
+  if (!(await file.exists())) {
+    await keep("found", found)
+    return "there is no stored picture"
+  }
+  const expected = PNG.sync.read(Buffer.from(await file.arrayBuffer()))
+  const actual = PNG.sync.read(Buffer.from(found))
+  const { height, width } = expected
+  if (actual.width !== width || actual.height !== height) {
+    await keep("found", found)
+    return `it is ${actual.width} x ${actual.height} and was ${width} x ${height}`
+  }
+  const difference = new PNG({ width, height })
+  const count = pixelmatch(expected.data, actual.data, difference.data, width, height, { threshold: tolerance })
+  const part = count / (width * height)
+  if (part <= allowedPart) return undefined
+  await keep("found", found)
+  await keep("difference", PNG.sync.write(difference))
+  return `${count} pixels differ (${(part * 100).toFixed(2)} %)`
+}
+
+/** Stores a picture as small as it gets without a loss: areas of one colour compress best unfiltered. */
+export const store = async (name: string, found: Uint8Array): Promise<void> => {
+  const picture = PNG.sync.read(Buffer.from(found))
+  const small = PNG.sync.write(picture, { colorType: 2, deflateLevel: 9, deflateStrategy: 0, filterType: 0 })
+  await Bun.write(join(stored, `${name}.png`), small)
+}

@@ -1,0 +1,25 @@
+import { ConfirmationsApi } from "../../../../src/accounts/declarations/ConfirmationsApi.ts"
+import { EntrancePagesApi } from "../../../../src/accounts/declarations/EntrancePagesApi.ts"
+import { InvitedSignUpApi } from "../../../../src/accounts/declarations/InvitedSignUpApi.ts"
+import { PasskeysApi } from "../../../../src/accounts/declarations/PasskeysApi.ts"
+import { ProfileApi } from "../../../../src/accounts/declarations/ProfileApi.ts"
+import { SecondFactorApi } from "../../../../src/accounts/declarations/SecondFactorApi.ts"
+import { SignInApi } from "../../../../src/accounts/declarations/SignInApi.ts"
+import { UpstreamApi, UpstreamPagesApi } from "../../../../src/accounts/declarations/UpstreamApi.ts"
+
+const groups = [
+  SignInApi,
+  ConfirmationsApi,
+  SecondFactorApi,
+  ProfileApi,
+  EntrancePagesApi,
+  InvitedSignUpApi,
+  PasskeysApi,
+  UpstreamPagesApi,
+  UpstreamApi
+]
+
+/** Every route of signing in and of the account, as method and path. */
+export const accountRoutes: ReadonlyArray<readonly [method: string, path: string]> = groups.flatMap(({ endpoints }) =>
+  Object.values(endpoints).map(({ method, path }) => [method, path] as const)
+)

@@ -1,0 +1,106 @@
+import { afterAll, describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { makeWebHandler } from "../../../src/http/HttpApplication.ts"
+import { HttpSettings } from "../../../src/http/HttpSettings.ts"
+import { checkedAnswers } from "../../support/description/CheckedAnswers.ts"
+import { suite } from "../../support/Effect.ts"
+import { origin, send, TestApplication } from "./support/TestApplication.ts"
+import { world } from "./support/World.ts"
+
+const tests = suite(TestApplication.layer)
+afterAll(tests.dispose)
+
+const app = "https://app.example.test"
+const other = "https://other.example.test"
+const bearer = { authorization: "Bearer ada-token" }
+const capsules = `/api/v1/workspaces/${world.workspaceA}/capsules`
+
+/** What the fake actors answer to a caller who was admitted. */
+const admitted = 409
+
+/** The same server with named origins. */
+const ask = Effect.fnUntraced(function* (path: string, headers: Record<string, string>, method = "GET") {
+  const settings = yield* HttpSettings
+  const handler = yield* makeWebHandler.pipe(
+    Effect.provideService(HttpSettings, { ...settings, corsOrigins: [app, "http://127.0.0.1:5173"] })
+  )
+  return yield* Effect.promise(() => checkedAnswers(handler)(new Request(`${origin}${path}`, { method, headers })))
+})
+
+const corsOf = ({ headers }: Response) =>
+  Object.fromEntries([...headers].filter(([name]) => name.startsWith("access-control-") || name === "vary"))
+
+const readable = {
+  "access-control-allow-origin": app,
+  "access-control-expose-headers": "etag, retry-after, x-request-id",
+  vary: "origin"
+}
+const wants = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" }
+
+describe("pages of other origins", () => {
+  tests.live("of a named one may read the API and what leads to it, refusals too", () =>
+    Effect.gen(function* () {
+      for (const path of [capsules, "/.well-known/svc", "/openapi.json", "/api/v1/nothing", "/api/v1/runs/run_x"]) {
+        const answer = yield* ask(path, { ...bearer, origin: app })
+        expect([path, corsOf(answer)]).toEqual([path, readable])
+      }
+      const unauthenticated = yield* ask(capsules, { origin: app })
+      expect([unauthenticated.status, corsOf(unauthenticated)]).toEqual([401, readable])
+    })
+  )
+
+  tests.live("get an answer beforehand, which never allows credentials", () =>
+    Effect.gen(function* () {
+      const answer = yield* ask(capsules, { ...wants, origin: app }, "OPTIONS")
+      expect(answer.status).toBe(204)
+      expect(corsOf(answer)).toEqual({
+        ...readable,
+        "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+        "access-control-allow-headers": "authorization, content-type, idempotency-key, if-none-match, last-event-id",
+        "access-control-max-age": "600"
+      })
+    })
+  )
+
+  tests.live("act with a bearer alone: a cookie or session beside it counts as absent", () =>
+    Effect.gen(function* () {
+      const cookie = "svc_session=ada-session"
+      expect((yield* ask(capsules, { cookie, "sec-fetch-site": "same-origin" })).status).toBe(admitted)
+      expect((yield* ask(capsules, { cookie, origin: app })).status).toBe(401)
+      expect((yield* ask(capsules, { "x-svc-account-session": "ada-session", origin: app })).status).toBe(401)
+      expect((yield* ask(capsules, { ...bearer, cookie, origin: app })).status).toBe(admitted)
+    })
+  )
+
+  tests.live("of any other origin, and outside the API, may read nothing", () =>
+    Effect.gen(function* () {
+      for (const stranger of [
+        other,
+        `${app}.evil.test`,
+        `${app}:443`,
+        "null",
+        app.toUpperCase(),
+        "http://app.example.test"
+      ]) {
+        const answer = yield* ask(capsules, { ...bearer, origin: stranger })
+        expect([stranger, corsOf(answer)]).toEqual([stranger, { vary: "origin" }])
+        const asked = yield* ask(capsules, { ...wants, origin: stranger }, "OPTIONS")
+        expect([stranger, asked.status, corsOf(asked)]).toEqual([stranger, 405, { vary: "origin" }])
+      }
+      for (const path of ["/auth/session", "/auth/offer", "/healthz", "/internal/v1/operators"]) {
+        expect([path, corsOf(yield* ask(path, { origin: app }))]).toEqual([path, {}])
+        const asked = yield* ask(path, { ...wants, origin: app }, "OPTIONS")
+        expect([path, asked.status, corsOf(asked)]).toEqual([path, 405, {}])
+      }
+    })
+  )
+
+  tests.live("are unknown to a server whose operator named none", () =>
+    Effect.gen(function* () {
+      const read = yield* send(capsules, { headers: { ...bearer, origin: app } })
+      expect([read.status, corsOf(read)]).toEqual([admitted, {}])
+      const asked = yield* send(capsules, { method: "OPTIONS", headers: { ...wants, origin: app } })
+      expect([asked.status, corsOf(asked)]).toEqual([405, {}])
+    })
+  )
+})

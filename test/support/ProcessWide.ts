@@ -1,0 +1,33 @@
+import { Effect, Layer, Scope } from "effect"
+import { KeyGeneration, type NewKey } from "../../actors/identity/KeyGeneration.ts"
+import type { SigningAlgorithm } from "../../actors/identity/Client.ts"
+import { ParserThreads, parserThreads } from "../../runner/scan/HclParser.ts"
+import { bundledSync } from "./SyncProgram.ts"
+
+// A test process starts hundreds of services, and what is expensive to start and holds nothing of a service is started once.
+const processScope = Scope.makeUnsafe()
+
+const threads = Effect.runSync(Effect.cached(Scope.provide(parserThreads, processScope)))
+
+/** More than any test has keys at a time, so that all of its keys differ. */
+const keysOfEach = 12
+
+const rounds = new Map<SigningAlgorithm, { next: number; readonly keys: Array<Effect.Effect<NewKey>> }>()
+
+/** A generated pair, the next of a few in turn. */
+const nextKey = (algorithm: SigningAlgorithm) =>
+  Effect.suspend(() => {
+    const round = rounds.get(algorithm) ?? { next: 0, keys: [] }
+    rounds.set(algorithm, round)
+    const at = round.next++ % keysOfEach
+    const key = round.keys[at] ?? Effect.runSync(Effect.cached(KeyGeneration.defaultValue().generate(algorithm)))
+    round.keys[at] = key
+    return key
+  })
+
+/** What the services of one test process share: the bundle that syncs start from, threads of the parser, and key pairs. */
+export const processWide = Layer.mergeAll(
+  bundledSync,
+  Layer.succeed(ParserThreads, threads),
+  Layer.succeed(KeyGeneration, { generate: nextKey })
+)

@@ -1,0 +1,97 @@
+/** What was found since the last test, for the test that is running. */
+const faults: Array<string> = []
+/** Answers that were checked where they were given and need no second look where they arrive. */
+const seen = new Set<string>()
+
+/** Messages that are still being compared. */
+let comparing: Array<Promise<void>> = []
+
+export const takeFaults = async (): Promise<ReadonlyArray<string>> => {
+  await Promise.all(comparing)
+  comparing = []
+  seen.clear()
+  return faults.splice(0)
+}
+
+const isText = (type: string) =>
+  /^(?:application|text)\/(?:[\w.-]+\+)?json\b|^application\/x-ndjson\b|^text\/html\b/.test(type)
+
+/** The request that an answer is for. */
+export interface SentRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: Headers
+}
+
+/** Compares an answer with the description of the server, and leaves what the test reads untouched. */
+const checkAnswer = async ({ headers, method, url }: SentRequest, response: Response): Promise<void> => {
+  const id = response.headers.get("x-request-id")
+  // Other servers of a test are not described.
+  if (id === null || seen.has(id) || method === "OPTIONS") return
+  // The listener has answered an upgrade itself.
+  if (headers.has("upgrade") && response.status === 204) return
+  seen.add(id)
+  const isRead = response.body === null || isText(response.headers.get("content-type") ?? "")
+  const body = isRead ? await response.clone().text() : undefined
+  // The description is built once an answer needs it: most tests get none.
+  const { answerFault } = await import("./AnswerFaults.ts")
+  const fault = answerFault({
+    method,
+    url,
+    requestHeaders: headers,
+    status: response.status,
+    headers: response.headers,
+    body
+  })
+  if (fault !== undefined) faults.push(fault)
+}
+
+/** Compares a frame of a live stream with the description of its route. */
+const checkFrame = async (url: string, text: string, by: "event" | "message"): Promise<void> => {
+  const { frameFault } = await import("./AnswerFaults.ts")
+  const fault = frameFault(url, text, by)
+  if (fault !== undefined) faults.push(fault)
+}
+
+/** Compares a message of a live stream; those of other servers are not described. */
+export const seeMessage = (url: string, message: unknown): void => {
+  if (/\/api\/v1\/runs\/[^/]+\/(?:events|logs)(?:\?|$)/.test(url))
+    comparing.push(checkFrame(url, String(message), "message"))
+}
+
+/** The same answer, each of whose server-sent events is compared as it passes. */
+const withCheckedFrames = (url: string, response: Response): Response => {
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true
+  if (!isStream || response.body === null || !response.headers.has("x-request-id")) return response
+  const decoder = new TextDecoder()
+  let rest = ""
+  const frames = new TransformStream<Uint8Array, Uint8Array>(
+    {
+      transform: async (chunk, controller) => {
+        const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n")
+        rest = lines.pop() ?? ""
+        for (const line of lines)
+          if (line.startsWith("data: ")) await checkFrame(url, line.slice("data: ".length), "event")
+        controller.enqueue(chunk)
+      }
+    },
+    { highWaterMark: 1 },
+    { highWaterMark: 0 }
+  )
+  const { headers, status } = response
+  return new Response(response.body.pipeThrough(frames), { headers, status })
+}
+
+/** An answer as its test gets it, compared with the description. */
+export const checked = async (request: SentRequest, response: Response): Promise<Response> => {
+  await checkAnswer(request, response)
+  return withCheckedFrames(request.url, response)
+}
+
+/** The same server, whose every answer is compared with its description. */
+export const checkedAnswers =
+  <Rest extends ReadonlyArray<unknown>>(handler: (request: Request, ...rest: Rest) => Promise<Response>) =>
+  async (request: Request, ...rest: Rest): Promise<Response> => {
+    const { headers, method, url } = request
+    return checked({ headers, method, url }, await handler(request, ...rest))
+  }
