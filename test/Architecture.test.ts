@@ -79,7 +79,8 @@ describe("the house", () => {
     expect(wrong.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  test("commands of people and scripts load the client and nothing of the service", () => {
+  /** The files that an entry point loads, directly or not. */
+  const loadedBy = (entry: string): ReadonlySet<string> => {
     const reached = new Set<string>()
     const visit = (path: string): void => {
       if (reached.has(path)) return
@@ -88,7 +89,12 @@ describe("the house", () => {
       for (const specifier of specifiers(text.replace(/^import type .*$/gm, "")))
         if (specifier.startsWith(".")) visit(normalize(join(dirname(path), specifier)))
     }
-    visit("src/ClientMain.ts")
+    visit(entry)
+    return reached
+  }
+
+  test("commands of people and scripts load the client and nothing of the service", () => {
+    const reached = loadedBy("src/ClientMain.ts")
     expect(reached.size).toBeGreaterThan(100)
     const pureViews = /^src\/dashboard\/(?:value-difference\/|screens\/run\/PlanDiff\.ts|api\/Types\.ts)/
     const service = [...reached].filter(
@@ -113,6 +119,17 @@ describe("the house", () => {
   test("imports the modules of the platform by their own names: all of them together load a client of Redis", () => {
     const all = imports.filter(({ specifier }) => specifier === "@effect/platform-node")
     expect(all.map(({ file }) => file.path)).toEqual([])
+  })
+
+  test("an agent loads the runner, and nothing of database, actors or HTTP server", () => {
+    for (const entry of ["src/AgentMain.ts", "src/AgentBinaryMain.ts"]) {
+      const reached = loadedBy(entry)
+      expect([...reached].filter((path) => path.startsWith("runner/")).length).toBeGreaterThan(50)
+      const service = [...reached].filter((path) =>
+        /^(?:actors|src\/(?:accounts|backup|client|dashboard|database|http|mail|operator|streams))\//.test(path)
+      )
+      expect(service).toEqual([])
+    }
   })
 
   test("imports nothing from tests, scripts or examples", () => {

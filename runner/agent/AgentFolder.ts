@@ -35,6 +35,29 @@ const damaged = (what: string) =>
     message: `The file with the agent's ${what} cannot be read. Enrol again with another folder, once no Run is held in this one.`
   })
 
+const stored = <A>(file: string, schema: Schema.Codec<A, string>, what: string) =>
+  readOptional(file, `read the agent's ${what}`).pipe(
+    Effect.mapError(unusable),
+    Effect.flatMap(
+      Option.match({
+        onNone: () => Effect.succeedNone,
+        onSome: (bytes) =>
+          Schema.decodeEffect(schema)(new TextDecoder().decode(bytes)).pipe(
+            Effect.asSome,
+            Effect.mapError(() => damaged(what))
+          )
+      })
+    )
+  )
+
+const filesIn = (path: string) => ({ identity: join(path, "agent.json"), keys: join(path, "keys.json") })
+
+/** What is stored in an agent's folder, which is neither created nor changed. */
+export const storedAgent = (path: string) => ({
+  identity: stored(filesIn(path).identity, IdentityText, "identity"),
+  keys: stored(filesIn(path).keys, KeysText, "keys")
+})
+
 /**
  * What an agent keeps on its disk; mode 0700.
  *
@@ -49,7 +72,6 @@ export class AgentFolder extends Context.Service<
     readonly identity: Effect.Effect<Option.Option<AgentIdentity>, AgentFolderUnusable>
     readonly keepIdentity: (identity: AgentIdentity) => Effect.Effect<void, AgentFolderUnusable>
     readonly keys: Effect.Effect<StoredKeys, AgentFolderUnusable>
-    readonly storedKeys: Effect.Effect<Option.Option<StoredKeys>, AgentFolderUnusable>
     readonly lock: Effect.Effect<boolean, never, Scope.Scope>
     /** One folder an execution, named by Run and fence. */
     readonly runs: string
@@ -65,23 +87,8 @@ export class AgentFolder extends Context.Service<
         yield* privateFolder(path)
         const runs = join(path, "runs")
         yield* privateFolder(runs)
-        const identityFile = join(path, "agent.json")
-        const keysFile = join(path, "keys.json")
-
-        const stored = <A>(file: string, schema: Schema.Codec<A, string>, what: string) =>
-          readOptional(file, `read the agent's ${what}`).pipe(
-            Effect.mapError(unusable),
-            Effect.flatMap(
-              Option.match({
-                onNone: () => Effect.succeedNone,
-                onSome: (bytes) =>
-                  Schema.decodeEffect(schema)(new TextDecoder().decode(bytes)).pipe(
-                    Effect.asSome,
-                    Effect.mapError(() => damaged(what))
-                  )
-              })
-            )
-          )
+        const files = filesIn(path)
+        const found = storedAgent(path)
 
         const keep = <A>(file: string, schema: Schema.Codec<A, string>, what: string, value: A) =>
           Schema.encodeEffect(schema)(value).pipe(
@@ -90,22 +97,20 @@ export class AgentFolder extends Context.Service<
             Effect.mapError(unusable)
           )
 
-        const storedKeys = stored(keysFile, KeysText, "keys")
-        const keys = storedKeys.pipe(
+        const keys = found.keys.pipe(
           Effect.flatMap(
             Option.match({
               onSome: Effect.succeed,
-              onNone: () => Effect.tap(newKeys, (made) => keep(keysFile, KeysText, "keys", made))
+              onNone: () => Effect.tap(newKeys, (made) => keep(files.keys, KeysText, "keys", made))
             })
           )
         )
 
         return AgentFolder.of({
           path,
-          identity: stored(identityFile, IdentityText, "identity"),
-          keepIdentity: (identity) => keep(identityFile, IdentityText, "identity", identity),
+          identity: found.identity,
+          keepIdentity: (identity) => keep(files.identity, IdentityText, "identity", identity),
           keys,
-          storedKeys,
           lock: takeFileLock(join(path, "agent.lock")),
           runs,
           runNames: fileOperation("list the Runs of the agent", () => readdir(runs)).pipe(Effect.mapError(unusable)),

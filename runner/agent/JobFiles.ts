@@ -19,8 +19,8 @@ export class JobFileUnusable extends Schema.TaggedError<JobFileUnusable>()("JobF
   message: Schema.String
 }) {}
 
-/** Snapshots that stay for the next Run of their Source, besides those of running ones. */
-const mostKept = 32
+/** So many snapshots and builds stay for later Runs, besides young ones. A Run may not use more at once. */
+const mostKept = 256
 
 const refuseOther = (found: string, wanted: string, what: string) =>
   found === wanted
@@ -52,6 +52,9 @@ export class JobFiles extends Context.Service<
       const snapshots = yield* SnapshotStore
       const builds = yield* BuildStore
       const used: Array<string> = []
+      const usedBuilds: Array<string> = []
+      const use = (recent: Array<string>, digest: string) =>
+        recent.splice(0, recent.length, ...recent.filter((one) => one !== digest).slice(-mostKept), digest)
 
       const fetched = (room: RunRoom, kind: BlobKind, digest: string) => {
         const target = room.sealed(`fetched-${kind}`)
@@ -64,17 +67,19 @@ export class JobFiles extends Context.Service<
         openBlob(party.keys.open, party.received(claim, kind), files.stream(path))
 
       const snapshot = Effect.fnUntraced(function* (room: RunRoom, digest: string) {
-        used.splice(0, used.length, ...used.filter((one) => one !== digest), digest)
+        use(used, digest)
         if ((yield* Effect.option(snapshots.open(digest)))._tag === "Some") return
         const file = yield* fetched(room, "snapshot", digest)
         yield* snapshots.adopt(file, digest)
         // Its digest is that of the contents: it is read and compared here.
         yield* snapshots.open(digest)
-        yield* Effect.ignore(snapshots.cleanUp(new Set(used.slice(-mostKept))))
+        yield* Effect.ignore(snapshots.cleanUp(new Set(used)))
       }, Effect.scoped)
 
       const build = Effect.fnUntraced(function* (room: RunRoom, reference: BuildReference) {
+        use(usedBuilds, reference.digest)
         if (Option.isSome(yield* builds.find(reference))) return
+        yield* builds.cleanUp(new Set(usedBuilds))
         const sealed = yield* fetched(room, "build", reference.digest)
         const path = room.sealed("opened-build")
         yield* Stream.run(opened(room.claim, "build", sealed), files.sink(path, { mode: 0o600 }))

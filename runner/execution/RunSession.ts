@@ -12,7 +12,7 @@ import { type CancelSignal, listenForCancel } from "./CancelSignal.ts"
 import { deliverCredentials, type ProviderBlock } from "./CredentialDelivery.ts"
 import { checkJob } from "./JobCheck.ts"
 import { type Preparation, prepareModule } from "./ModulePreparation.ts"
-import { fileOperation, type HeldFolder, holdFolder, type RunFileFailed } from "./RunFiles.ts"
+import { fileOperation, type HeldFolder, holdFolder, removeTree, type RunFileFailed } from "./RunFiles.ts"
 import {
   createRunFolder,
   moduleFolder,
@@ -174,6 +174,8 @@ export const openSession = Effect.fn("RunSession.open")(function* (
 
   yield* createRunFolder(paths).pipe(Effect.mapError(prepareFailed))
   yield* Effect.addFinalizer(() => Effect.ignore(removeSecrets(paths)))
+  // The sandbox is closed by then, so nothing of it is left to be found.
+  yield* Effect.addFinalizer(() => Effect.ignore(removeTree(paths.processes, "remove the note of the processes")))
   const build = yield* request.build({ paths, timing, sink, report, redactor, cancel })
   const prepared = yield* prepareModule(paths, job, {
     delivery,

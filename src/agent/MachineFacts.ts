@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto"
 import { statfs } from "node:fs/promises"
 import { hostname } from "node:os"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { type AgentFacts, agentProtocol } from "../../schema/agent/AgentIdentity.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
+import { toolchainConfig } from "../../runner/toolchain/ToolchainSettings.ts"
 import { version } from "../Version.ts"
 
 export interface AgentOptions {
@@ -54,12 +55,21 @@ export class MachineFacts extends Context.Service<
         const incarnation = randomBytes(16).toString("hex")
         let draining = false
         const disk = diskOf(folder.path)
-        const tools = Effect.forEach(["opentofu", "terraform"] as const, (name) =>
-          toolchain.resolve({ name }).pipe(
-            Effect.map(({ version }) => [{ name, version }]),
-            Effect.orElseSucceed(() => [])
+        const settings = yield* toolchainConfig.pipe(Effect.orDie)
+        const here = Context.get(
+          yield* Layer.build(Toolchain.layer({ ...settings, download: Option.none() }, `${folder.path}/tools`)),
+          Toolchain
+        )
+        // One is downloaded where there is none at all; the other flavour is named where it is installed.
+        const tools = Effect.gen(function* () {
+          const first = yield* Effect.option(toolchain.resolve())
+          const found = yield* Effect.forEach(["opentofu", "terraform"] as const, (name) =>
+            Option.exists(first, (tool) => tool.name === name)
+              ? Effect.succeed(first)
+              : Effect.option(here.resolve({ name }))
           )
-        ).pipe(Effect.map((found) => found.flat()))
+          return found.flatMap(Option.toArray).map(({ name, version: release }) => ({ name, version: release }))
+        })
         const facts = Effect.gen(function* () {
           return {
             version,

@@ -1,4 +1,5 @@
 import { accessMutants } from "./AccessMutants.ts"
+import { agentMutants } from "./AgentMutants.ts"
 import { adoptionMutants } from "./AdoptionMutants.ts"
 import { accountMutants } from "./AccountMutants.ts"
 import { approvalMutants } from "./ApprovalMutants.ts"
@@ -50,7 +51,8 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   importMutants,
   stateIndexMutants,
   embeddingMutants,
-  reviewMutants
+  reviewMutants,
+  agentMutants
 ]
 
 /** `npm run test:mutants` breaks them one by one; `Mutants.test.ts` keeps the lists in step with the code. */

@@ -2,6 +2,7 @@ import { hostname } from "node:os"
 import { resolve } from "node:path"
 import { Console, Deferred, Effect, Fiber, Option } from "effect"
 import { Command, Flag } from "effect/cli"
+import { localPool } from "../../../schema/agent/PoolName.ts"
 import { agentProcess } from "../../agent/AgentProcess.ts"
 import { logging } from "../../observability/Logging.ts"
 import { CommandFailed, jsonFlag } from "../Output.ts"
@@ -67,6 +68,11 @@ export const agentCommand = Command.make(
     const pool = yield* givenOr(given.pool, "SVC_AGENT_POOL")
     if (Option.isNone(pool)) {
       return yield* new CommandFailed({ message: "Say whose Runs it takes: --pool NAME, or SVC_AGENT_POOL." })
+    }
+    if (pool.value === localPool) {
+      return yield* new CommandFailed({
+        message: `The pool ${localPool} is the control plane itself; it needs no agent.`
+      })
     }
     if (given.places < 1 || given.places > mostPlaces) {
       return yield* new CommandFailed({ message: `--places is a number from 1 to ${mostPlaces}.` })

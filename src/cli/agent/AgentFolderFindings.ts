@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Option } from "effect"
-import { AgentFolder } from "../../../runner/agent/AgentFolder.ts"
+import { storedAgent } from "../../../runner/agent/AgentFolder.ts"
 import type { AnyFinding } from "../doctor/DoctorReport.ts"
 
 const others = 0o077
@@ -20,11 +20,7 @@ export const folderFindings = Effect.fnUntraced(function* (folder: string) {
     return [finding]
   }
   const open = [folder, join(folder, "keys.json"), join(folder, "agent.json")].filter(exposed)
-  const found = yield* AgentFolder.pipe(
-    Effect.flatMap(({ identity, storedKeys }) => Effect.all({ identity, keys: storedKeys })),
-    Effect.provide(AgentFolder.layerAt(folder)),
-    Effect.result
-  )
+  const found = yield* Effect.result(Effect.all(storedAgent(folder)))
   if (found._tag === "Failure") {
     const finding: AnyFinding = { check: "key", status: "error", message: found.failure.message }
     return [finding]

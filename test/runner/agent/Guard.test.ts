@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
@@ -12,23 +12,42 @@ import { it } from "../../support/Effect.ts"
 const agent = new URL("./support/GuardedAgent.ts", import.meta.url).pathname
 const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock", "process"]
 
-const temporaryFolder = Effect.acquireRelease(
-  Effect.sync(() => {
-    const folder = mkdtempSync(join(tmpdir(), "guard-"))
-    chmodSync(folder, 0o711)
-    mkdirSync(join(folder, "run/root"), { recursive: true })
-    Bun.spawnSync(["mkfifo", join(folder, "run/root/lifeline")])
-    chmodSync(join(folder, "run/root/lifeline"), 0o666)
-    return folder
-  }),
-  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-)
+const isRoot = process.getuid?.() === 0
+const anyone = 61_003
+
+/** The `landlock` level is for users without privileges. */
+const asAnyone = (level: SandboxLevel) => isRoot && level === "landlock"
+
+const temporaryFolder = (level: SandboxLevel) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const folder = mkdtempSync(join(tmpdir(), "guard-"))
+      chmodSync(folder, 0o711)
+      mkdirSync(join(folder, "run/root"), { recursive: true })
+      Bun.spawnSync(["mkfifo", join(folder, "run/root/lifeline")])
+      if (asAnyone(level)) {
+        for (const path of ["", "run", "run/root", "run/root/lifeline"]) chownSync(join(folder, path), anyone, anyone)
+      }
+      return folder
+    }),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  )
 
 /** An agent with a tool at a level, under a lease that ends in so many seconds. */
 const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: string, seconds: number) {
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
-      Bun.spawn([process.execPath, agent, level, folder, String(seconds)], { stdio: ["ignore", "pipe", "inherit"] })
+      Bun.spawn(
+        [
+          ...(asAnyone(level) ? ["setpriv", `--reuid=${anyone}`, `--regid=${anyone}`, "--clear-groups", "--"] : []),
+          process.execPath,
+          agent,
+          level,
+          folder,
+          String(seconds)
+        ],
+        { stdio: ["ignore", "pipe", "inherit"] }
+      )
     ),
     (started) =>
       Effect.sync(() => {
@@ -58,7 +77,7 @@ describe("the guard of an agent", () => {
       `${level}: a tool and what it started are dead at the deadline though the agent is stopped`,
       () =>
         Effect.gen(function* () {
-          const folder = yield* temporaryFolder
+          const folder = yield* temporaryFolder(level)
           const reading = everyWriterEnded(folder)
           const { child, isUp, killAt } = yield* agentWith(level, folder, 6)
           if (!isUp) {
@@ -79,7 +98,7 @@ describe("the guard of an agent", () => {
     "process: a tool ends with an agent that was killed, long before its lease",
     () =>
       Effect.gen(function* () {
-        const folder = yield* temporaryFolder
+        const folder = yield* temporaryFolder("process")
         const reading = everyWriterEnded(folder)
         const { child, killAt } = yield* agentWith("process", folder, 3600)
         child.kill("SIGKILL")
@@ -93,7 +112,7 @@ describe("the guard of an agent", () => {
     "is started again with its deadlines when somebody kills it",
     () =>
       Effect.gen(function* () {
-        const folder = yield* temporaryFolder
+        const folder = yield* temporaryFolder("process")
         const guard = yield* Guard
         yield* guard.hold(folder, bootSeconds() + 3600)
         const before = guardsBelow(process.pid)

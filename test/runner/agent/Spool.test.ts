@@ -1,10 +1,12 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect } from "bun:test"
+import { describe, expect, test } from "bun:test"
+import { NodeServices } from "@effect/platform-node"
 import { Effect, Option, Random } from "effect"
 import type { ReportBatch, ReportedEntry } from "../../../schema/agent/AgentJob.ts"
 import { openSpool, type Spool, spoolLimits } from "../../../runner/agent/Spool.ts"
 import { it } from "../../support/Effect.ts"
+import { mountRefusal, smallDisk } from "../../support/SmallDisk.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
 const at = "2026-01-31T09:30:00.000Z"
@@ -142,6 +144,36 @@ describe("the spool of an agent", () => {
       expect(kinds("line").length + omitted).toBe(100)
     })
   )
+
+  if (mountRefusal !== undefined) test.skip(`a full disk: ${mountRefusal}`, () => {})
+  else
+    it.live("keeps every event while its disk is full, and says how many lines were left out", () =>
+      Effect.gen(function* () {
+        const folder = join(yield* temporaryFolder, "disk")
+        const disk = yield* smallDisk(folder, 1)
+        const server = receiver()
+        const spool = yield* openSpool(join(folder, "spool"))
+        yield* spool.append(event("a.before"))
+        yield* disk.fill
+        for (let index = 0; index < 200; index += 1) {
+          yield* spool.append(event(`a.${index}`))
+          yield* spool.append(line(`line ${index}`))
+        }
+        yield* disk.free
+        yield* spool.append(event("a.after"))
+        yield* deliverAll(spool, server)
+        const events = server.entries.filter((entry) => entry.kind === "event")
+        expect(events.map(({ fact }) => ("address" in fact.data ? fact.data.address : ""))).toEqual([
+          "a.before",
+          ...Array.from({ length: 200 }, (_, index) => `a.${index}`),
+          "a.after"
+        ])
+        const lines = server.entries.filter(({ kind }) => kind === "line").length
+        const omitted = server.entries.reduce((sum, entry) => sum + (entry.kind === "omitted" ? entry.lines : 0), 0)
+        expect(omitted).toBeGreaterThan(0)
+        expect(lines + omitted).toBe(200)
+      }).pipe(Effect.provide(NodeServices.layer))
+    )
 
   it.live("uses no number twice that the server has seen, though its own disk forgot it", () =>
     Effect.gen(function* () {

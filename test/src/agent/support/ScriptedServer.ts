@@ -78,10 +78,11 @@ export const scriptedServer = Effect.gen(function* () {
   const captured: Array<Uint8Array> = []
   const said: Array<string> = []
   const held: Array<ReadonlyArray<HeldRun>> = []
+  const draining: Array<unknown> = []
   const parts = new Map<string, Buffer>()
   const sealedAnswers = new Map<string, Uint8Array>()
   let agent: { readonly agentId: AgentId; readonly keys: AgentKeys } | undefined
-  let session = ""
+  const sessions = new Set<string>()
   let claimed: { readonly claim: string; readonly run: ScriptedRun } | undefined
 
   const parties = () => ({ from: serverParty(installationId), to: agent?.agentId ?? "" })
@@ -102,7 +103,7 @@ export const scriptedServer = Effect.gen(function* () {
   })
 
   const signedIn = (headers: Readonly<Record<string, string | undefined>>) =>
-    session !== "" && headers["authorization"] === `Bearer ${session}`
+    sessions.has((headers["authorization"] ?? "").replace("Bearer ", ""))
       ? Effect.void
       : new Unauthorised({ message: "no session", retry: true })
 
@@ -127,7 +128,8 @@ export const scriptedServer = Effect.gen(function* () {
     Hello: ({ held: named }) =>
       Effect.sync(() => {
         held.push(named)
-        session = randomBytes(16).toString("hex")
+        const session = randomBytes(16).toString("hex")
+        sessions.add(session)
         const orders = named.map((claim): HeldRunOrder => {
           const run = runOf(claim)
           return {
@@ -185,9 +187,10 @@ export const scriptedServer = Effect.gen(function* () {
     Accept: (claim, { headers }) => Effect.asVoid(own("Accept", claim, headers)),
     Decline: ({ reason, ...claim }, { headers }) => Effect.asVoid(own(`Decline ${reason}`, claim, headers)),
     Start: (claim, { headers }) => Effect.asVoid(own("Start", claim, headers)),
-    Renew: ({ held: named }, { headers }) =>
+    Renew: ({ draining: isDraining, held: named }, { headers }) =>
       Effect.gen(function* () {
         yield* signedIn(headers)
+        if (isDraining) draining.push(named)
         const mine = named.flatMap((claim) => runOf(claim) ?? [])
         return {
           drain: false,
@@ -272,7 +275,8 @@ export const scriptedServer = Effect.gen(function* () {
   const blob = async (request: Request, path: string, body: Uint8Array): Promise<Response> => {
     const [, runId = "", fence = "", kind = "", digest = ""] =
       /^\/agent\/v1\/runs\/([^/]+)\/(\d+)\/([^/]+)\/(.+)$/.exec(path) ?? []
-    if (request.headers.get("authorization") !== `Bearer ${session}`) return new Response(null, { status: 401 })
+    if (!sessions.has((request.headers.get("authorization") ?? "").replace("Bearer ", "")))
+      return new Response(null, { status: 401 })
     const run = runOf({ runId, fence: Number(fence) })
     if (run === undefined) return new Response(null, { status: 404 })
     if (run.gone !== undefined && kind !== "left_over") return new Response(null, { status: 410 })
@@ -324,14 +328,13 @@ export const scriptedServer = Effect.gen(function* () {
     captured,
     said,
     held,
+    draining,
     /** The line is cut, or there again. */
     cut: (isCut: boolean) => {
       down = isCut
     },
     /** As after a restart: no session is known. */
-    forgetSessions: () => {
-      session = ""
-    },
+    forgetSessions: () => sessions.clear(),
     add: (
       run: Pick<ScriptedRun, "runId" | "fence" | "kind" | "job" | "snapshot" | "secrets"> & { leaseSeconds?: number }
     ) => {

@@ -1,0 +1,174 @@
+import { readdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect } from "bun:test"
+import { Effect, Redacted } from "effect"
+import { bootSeconds } from "../../../runner/agent/BootClock.ts"
+import { it } from "../../support/Effect.ts"
+import { eventually } from "../../support/Eventually.ts"
+import { holdProcesses, nameOf, processesBelow } from "../../support/ProcessEnd.ts"
+import { svcProgram } from "../../support/SvcProgram.ts"
+import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+import { addApply, addPlan, slowModule, snapshotOf, startAgent, tokenCanary } from "./support/AgentStage.ts"
+import { type ScriptedRun, type ScriptedServer, scriptedServer } from "./support/ScriptedServer.ts"
+
+/** An agent in a process of its own, as it is shipped: the binary is also its sandboxes and its guard. */
+const agentProcess = Effect.fnUntraced(function* (server: ScriptedServer, folder: string) {
+  const program = yield* Effect.promise(svcProgram)
+  const token = `${folder}-token`
+  writeFileSync(token, `${tokenCanary}\n`, { mode: 0o600 })
+  return yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.spawn([program, "agent", "--server", server.url, "--pool", "eu", "--dir", folder, "--token-file", token], {
+        stdio: ["ignore", "ignore", process.env["SVC_TEST_LOG"] === undefined ? "ignore" : "inherit"]
+      })
+    ),
+    (child) =>
+      Effect.promise(() => {
+        child.kill("SIGCONT")
+        child.kill("SIGKILL")
+        return child.exited
+      })
+  )
+})
+
+const until = (holds: () => boolean) => eventually(Effect.sync(holds), (holding) => holding)
+const hears = (run: ScriptedRun, text: string) => until(() => JSON.stringify(run.entries).includes(text))
+
+const planned = Effect.fnUntraced(function* (server: ScriptedServer, snapshot: string) {
+  const plan = yield* addPlan(server, snapshot)
+  yield* until(() => plan.results.length > 0)
+  const [result] = plan.results
+  if (result?.kind !== "plan" || result.status !== "ended") throw new Error(`no plan: ${JSON.stringify(result)}`)
+  return { outcome: result.outcome, planFile: plan.files.get("plan_file") ?? new Uint8Array(0) }
+})
+
+const staged = Effect.gen(function* () {
+  const server = yield* scriptedServer
+  const folder = join(yield* temporaryFolder, "agent")
+  const snapshot = yield* snapshotOf(server, slowModule(60))
+  return { server, folder, snapshot }
+})
+
+const toolsBelow = (pid: number) => processesBelow(pid).filter((one) => nameOf(one) === "terraform")
+
+describe("an agent that was killed", () => {
+  it.live(
+    "in the middle of an apply: its tool ends with it, and its successor reports what was left and applies nothing again",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server, snapshot } = yield* staged
+        const child = yield* agentProcess(server, folder)
+        const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot), 600)
+        yield* hears(apply, "working on 3")
+        const tools = holdProcesses(toolsBelow(child.pid))
+        child.kill("SIGKILL")
+        yield* Effect.promise(() => child.exited)
+        expect(tools.ended(20_000)).toBe(true)
+        tools.release()
+
+        const successor = yield* startAgent(server, folder)
+        yield* until(() => apply.results.length > 0)
+        expect(server.held.at(-1)).toMatchObject([{ stage: "left" }])
+        const [result] = apply.results
+        if (result?.status !== "left" || result.left === null) throw new Error(JSON.stringify(result))
+        expect(result.left.started.map(({ address }) => address)).toEqual([
+          "terraform_data.first",
+          "terraform_data.slow"
+        ])
+        expect(result.left.possiblyCreated).toEqual(["terraform_data.slow"])
+        const state = result.left.state === undefined ? "" : new TextDecoder().decode(Redacted.value(result.left.state))
+        expect(state).toContain('"name": "first"')
+        // Every line and event that the first process had is at the server, once.
+        const started = apply.entries.filter(
+          (entry) => entry.kind === "event" && entry.fact.kind === "resource.started"
+        )
+        expect(started).toHaveLength(2)
+        expect(apply.heard.filter((message) => message === "Start")).toHaveLength(1)
+        yield* successor.drained
+        expect(readdirSync(join(folder, "runs"))).toEqual([])
+      }),
+    120_000
+  )
+
+  it.live(
+    "before its result was stored: its successor delivers it",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server } = yield* staged
+        const snapshot = yield* snapshotOf(server, slowModule(1))
+        const child = yield* agentProcess(server, folder)
+        const plan = yield* planned(server, snapshot)
+        server.faults.push({ message: "Result", lost: "request", times: 1_000_000 })
+        const apply = yield* addApply(server, snapshot, plan, 600)
+        yield* until(() => server.said.filter((message) => message === "Result").length > 2)
+        child.kill("SIGKILL")
+        yield* Effect.promise(() => child.exited)
+        server.faults.length = 0
+        const successor = yield* startAgent(server, folder)
+        yield* until(() => apply.results.length > 0)
+        expect(server.held.at(-1)).toMatchObject([{ stage: "ended" }])
+        expect(apply.results).toMatchObject([{ kind: "apply", status: "ended", outcome: { exit: "succeeded" } }])
+        expect(apply.files.has("state")).toBe(true)
+        yield* successor.drained
+      }),
+    120_000
+  )
+})
+
+describe("an agent that does not run", () => {
+  it.live(
+    "stopped for longer than its lease: the tool is dead before the lease ends",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server, snapshot } = yield* staged
+        const child = yield* agentProcess(server, folder)
+        const leaseSeconds = 20
+        const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot), leaseSeconds)
+        yield* hears(apply, "working on 3")
+        const tools = toolsBelow(child.pid)
+        expect(tools.length).toBeGreaterThan(0)
+        const held = holdProcesses(tools)
+        child.kill("SIGSTOP")
+        // No lease was granted after this moment.
+        const stopped = bootSeconds()
+        expect(held.ended(60_000)).toBe(true)
+        held.release()
+        expect(bootSeconds() - stopped).toBeLessThan(leaseSeconds)
+        // When it runs again, it says truthfully how the apply ended.
+        child.kill("SIGCONT")
+        yield* until(() => apply.results.length > 0)
+        const [result] = apply.results
+        if (result?.kind !== "apply" || result.status !== "ended") throw new Error(JSON.stringify(result))
+        // By then the time to ask the tool to stop has passed too.
+        expect(["killed", "cancelled"]).toContain(result.outcome.exit)
+        expect(result.outcome.possiblyCreated).toEqual(["terraform_data.slow"])
+      }),
+    120_000
+  )
+})
+
+describe("an agent that drains", () => {
+  it.live(
+    "ends its apply while another process takes Runs with the same folder",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server } = yield* staged
+        const snapshot = yield* snapshotOf(server, slowModule(15))
+        const child = yield* agentProcess(server, folder)
+        const plan = yield* planned(server, snapshot)
+        const apply = yield* addApply(server, snapshot, plan, 600)
+        yield* hears(apply, "working on 3")
+        child.kill("SIGTERM")
+        yield* until(() => server.draining.length > 0)
+        const successor = yield* agentProcess(server, folder)
+        const next = yield* addPlan(server, snapshot)
+        // A process that found the folder taken would have ended instead.
+        yield* until(() => next.results.length > 0)
+        expect(yield* Effect.promise(() => child.exited)).toBe(0)
+        expect(apply.results).toMatchObject([{ status: "ended", outcome: { exit: "succeeded" } }])
+        successor.kill("SIGTERM")
+        expect(yield* Effect.promise(() => successor.exited)).toBe(0)
+      }),
+    120_000
+  )
+})

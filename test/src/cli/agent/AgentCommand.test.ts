@@ -1,0 +1,94 @@
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect } from "bun:test"
+import { Effect, Schema } from "effect"
+import { it } from "../../../support/Effect.ts"
+import { fetchServer } from "../../../support/FetchServer.ts"
+import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
+
+const main = new URL("../../../../src/Main.ts", import.meta.url).pathname
+
+const Report = Schema.fromJsonString(
+  Schema.Struct({
+    healthy: Schema.Boolean,
+    findings: Schema.Array(Schema.Struct({ check: Schema.String, status: Schema.String, message: Schema.String }))
+  })
+)
+
+const svc = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
+  Effect.promise(async () => {
+    const child = Bun.spawn([process.execPath, main, "agent", ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { PATH: process.env["PATH"] ?? "", ...env }
+    })
+    const [out, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+    return { code: await child.exited, out, error }
+  })
+
+describe("svc agent", () => {
+  it.live("enrols only where nobody can listen or answer in the server's place", () =>
+    Effect.gen(function* () {
+      const folder = join(yield* temporaryFolder, "agent")
+      const plain = yield* svc(["--server", "http://svc.example.com", "--pool", "eu", "--dir", folder])
+      expect(plain).toMatchObject({ code: 1, out: "" })
+      expect(plain.error).toContain("https")
+      const withPath = yield* svc(["--server", "https://svc.example.com/agents", "--pool", "eu", "--dir", folder])
+      expect(withPath.error).toContain("origin")
+      expect(existsSync(folder)).toBe(false)
+    })
+  )
+
+  it.live("says what is missing: the server, the pool, a token for the first start", () =>
+    Effect.gen(function* () {
+      const folder = join(yield* temporaryFolder, "agent")
+      expect((yield* svc([])).error).toContain("--server")
+      expect((yield* svc(["--server", "https://svc.example.com"])).error).toContain("--pool")
+      const local = yield* svc(["--server", "https://svc.example.com", "--pool", "local", "--dir", folder])
+      expect(local.error).toContain("control plane")
+      const first = yield* svc(["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder])
+      expect(first.error).toContain("SVC_AGENT_TOKEN")
+    })
+  )
+
+  it.live("has a doctor that checks everything it needs and changes nothing", () =>
+    Effect.gen(function* () {
+      const folder = join(yield* temporaryFolder, "agent")
+      const origin = yield* fetchServer(() => new Response("no agents here", { status: 404 }))
+      const { code, out } = yield* svc(["doctor", "--server", origin, "--dir", folder, "--json"], {
+        HTTPS_PROXY: "http://someone:proxy-password@proxy.example.com:3128",
+        NODE_EXTRA_CA_CERTS: join(folder, "missing.pem")
+      })
+      const { findings, healthy } = yield* Schema.decodeEffect(Report)(out)
+      const of = (check: string) => findings.find((finding) => finding.check === check)
+      expect(findings.map(({ check }) => check)).toEqual([
+        "address",
+        "proxy",
+        "ca",
+        "clock",
+        "key",
+        "disk",
+        "tool",
+        "sandbox"
+      ])
+      expect({ code, healthy }).toEqual({ code: 1, healthy: false })
+      expect(of("address")).toMatchObject({ status: "error" })
+      expect(of("proxy")?.message).toBe("http://proxy.example.com:3128.")
+      expect(of("ca")).toMatchObject({ status: "error" })
+      expect(of("clock")?.message).toContain("server")
+      expect(existsSync(folder)).toBe(false)
+    })
+  )
+
+  it.live("tells by the doctor that others may read its key", () =>
+    Effect.gen(function* () {
+      const folder = join(yield* temporaryFolder, "agent")
+      mkdirSync(folder, { mode: 0o755 })
+      writeFileSync(join(folder, "agent.json"), "{}", { mode: 0o644 })
+      const { out } = yield* svc(["doctor", "--server", "http://127.0.0.1:9", "--dir", folder, "--json"])
+      const { findings } = yield* Schema.decodeEffect(Report)(out)
+      expect(findings.find(({ check }) => check === "key")).toMatchObject({ status: "error" })
+      expect(statSync(folder).mode & 0o777).toBe(0o755)
+      expect(readdirSync(folder)).toEqual(["agent.json"])
+    })
+  )
+})
