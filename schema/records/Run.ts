@@ -276,6 +276,12 @@ export class Run extends Schema.Opaque<Run>()(
     /** The execution profile and its digest when the Run started; an apply needs the same as its plan. */
     profile: Schema.optionalKey(Schema.String),
     profileDigest: Schema.optionalKey(Schema.String),
+    /** The pool of agents that executes the Run; absent where the control plane does. */
+    pool: Schema.optionalKey(Schema.String),
+    /** The agent that executes it now. */
+    agentId: Schema.optionalKey(AgentId),
+    /** Since when that agent has been silent. A plan is given up after a minute, an apply only once its lease is over. */
+    agentUnreachableSince: Schema.optionalKey(Timestamp),
     requiresApproval: Schema.Boolean,
     approvedBy: Schema.optionalKey(Subject),
     approvedAt: Schema.optionalKey(Timestamp),

@@ -60,6 +60,6 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     file: "runner/agent/guard/GuardMain.ts",
     text: "isOver || now >= killAtBoot",
     broken: "isOver && now >= killAtBoot",
-    test: "test/runner/agent/Guard.test.ts"
+    test: "test/runner/agent/guard/Guard.test.ts"
   }
 ]

@@ -4,12 +4,12 @@ import { join } from "node:path"
 import { describe, expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { NodeServices } from "@effect/platform-node"
-import { bootSeconds } from "../../../runner/agent/BootClock.ts"
-import { Guard } from "../../../runner/agent/guard/Guard.ts"
-import type { SandboxLevel } from "../../../schema/records/Run.ts"
-import { it } from "../../support/Effect.ts"
+import { bootSeconds } from "../../../../runner/agent/BootClock.ts"
+import { Guard } from "../../../../runner/agent/guard/Guard.ts"
+import type { SandboxLevel } from "../../../../schema/records/Run.ts"
+import { it } from "../../../support/Effect.ts"
 
-const agent = new URL("./support/GuardedAgent.ts", import.meta.url).pathname
+const agent = new URL("../support/GuardedAgent.ts", import.meta.url).pathname
 const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock", "process"]
 
 const isRoot = process.getuid?.() === 0
