@@ -8,7 +8,6 @@ import {
   type QueueState,
   type RunningRun
 } from "../../../actors/queue/QueueDecision.ts"
-import type { SlotPool } from "../../../schema/records/QueuePlace.ts"
 import { Brand } from "effect"
 import type { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 
