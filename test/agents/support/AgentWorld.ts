@@ -7,6 +7,7 @@ import { serviceContext } from "../../../actors/Command.ts"
 import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
 import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
 import { makeClient } from "../../../src/client/index.ts"
+import type { Run } from "../../../schema/records/Run.ts"
 import { storage } from "../../../src/composition/Storage.ts"
 import { temporaryFolder, testSettings } from "../../support/ControlPlane.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
@@ -170,8 +171,10 @@ export const agentWorld = Effect.fn("agentWorld")(function* () {
   const run = (runId: RunId) => Effect.map(client.runs.read({ params: { runId } }), (answer) => answer.run)
 
   /** Reads through a server that is away for a moment. */
-  const until = (runId: RunId, isSo: (found: Effect.Success<ReturnType<typeof run>>) => boolean) =>
-    Effect.repeat(Effect.retry(run(runId), { schedule: often, times: 400 }), { until: isSo, schedule: often })
+  const until = (runId: RunId, isSo: (found: Run) => boolean) => {
+    const read = Effect.retry(run(runId), { schedule: often, times: 400 })
+    return Effect.repeat(read, { until: isSo, schedule: often })
+  }
 
   const approvedApply = Effect.fnUntraced(function* (planRunId: RunId) {
     const { planDigest } = yield* run(planRunId)

@@ -36,8 +36,10 @@ export class AgentServer extends Context.Service<AgentServer, { readonly origin:
   )
 }
 
+type Marker = HttpRouter.Request<"Requires" | "Error" | "GlobalRequires" | "GlobalError", unknown>
+
 const serving = Effect.gen(function* () {
-  const services = yield* Effect.context<Exclude<Layer.Services<typeof agentRoutes>, HttpRouter.HttpRouter>>()
+  const services = yield* Effect.context<Exclude<Layer.Services<typeof agentRoutes>, HttpRouter.HttpRouter | Marker>>()
   const application = agentRoutes.pipe(
     Layer.provideMerge(HttpServer.layerServices),
     Layer.provideMerge(Layer.succeedContext(services))
