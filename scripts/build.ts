@@ -5,9 +5,10 @@ import { Clock, Console, Effect, FileSystem, Path, Runtime, Schema } from "effec
 import { Command, Flag } from "effect/cli"
 import type { AssetSet } from "../src/dashboard/Assets.ts"
 import { buildDashboard } from "../src/dashboard/Build.ts"
-import { bundledPackages, madeBeforehand, packagesOf, programs } from "../src/licenses/BundledPackages.ts"
+import { bundledPackages, leftOut, packagesOf, programs } from "../src/licenses/BundledPackages.ts"
 import { collectLicenses } from "../src/licenses/CollectLicenses.ts"
 import { LicenseReportJson, reportText, thirdPartyFile } from "../src/licenses/LicenseReport.ts"
+import { writeDashboard } from "./DashboardFolder.ts"
 import { type TargetName, targetNames, targetRuntime, targets } from "./TargetRuntime.ts"
 import { withoutImportMeta } from "./WithoutImportMeta.ts"
 
@@ -26,7 +27,6 @@ const licenseJson = "dist/build/Licenses.json"
 
 const encodeReport = Schema.encodeEffect(LicenseReportJson)
 const sharedMap = /^chunk-[0-9a-z]+\.js\.map$/
-const encodings = ["identity", "br", "gzip"] as const
 
 /** Collects the licences of what will be bundled, to embed in the binary and to ship beside it. */
 const writeLicenses = Effect.fn("build.writeLicenses")(function* (root: string, folder: string) {
@@ -46,26 +46,16 @@ const writeEntry = Effect.fn("build.writeEntry")(function* (root: string, assets
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const folder = path.join(root, "dist/dashboard")
-  yield* files.remove(folder, { recursive: true, force: true })
   const imports: Array<string> = []
-  const records: Array<string> = []
-  for (const asset of assets.values()) {
-    const names = yield* Effect.forEach(encodings, (encoding) =>
-      Effect.gen(function* () {
-        const bytes = asset[encoding]
-        // A typeface is compressed by itself.
-        if (bytes === undefined) return []
-        const file = path.join(folder, encoding, asset.path)
-        yield* files.makeDirectory(path.dirname(file), { recursive: true })
-        yield* files.writeFile(file, bytes)
-        const name = `file${imports.length}`
-        imports.push(`import ${name} from "../dashboard/${encoding}${asset.path}" with { type: "file" }`)
-        return [`${encoding}: ${name}`]
-      })
-    )
-    const { contentType, immutable, path: at, sha256 } = asset
-    records.push(`{ ...${JSON.stringify({ path: at, contentType, sha256, immutable })}, ${names.flat().join(", ")} }`)
-  }
+  const records = (yield* writeDashboard(folder, assets)).map(({ br, gzip, identity, ...described }) => {
+    const names = Object.entries({ identity, br, gzip }).flatMap(([encoding, place]) => {
+      if (place === undefined) return []
+      const name = `file${imports.length}`
+      imports.push(`import ${name} from "../dashboard/${place}" with { type: "file" }`)
+      return [`${encoding}: ${name}`]
+    })
+    return `{ ...${JSON.stringify(described)}, ${names.join(", ")} }`
+  })
   const code = `${imports.join("\n")}
 import { main } from "../../src/BinaryService.ts"
 import licenses from "./Licenses.json" with { type: "file" }
@@ -106,7 +96,7 @@ const compile = Effect.fn("build.compile")(function* (
         sourcemap: "linked",
         define: { "process.env.NODE_ENV": '"production"' },
         plugins: [withoutImportMeta],
-        external: madeBeforehand,
+        external: leftOut,
         metafile: true,
         compile: {
           outfile,

@@ -1,5 +1,5 @@
 // What an agent of a compiled binary loads: the binary is also its sandboxes and its guard.
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
 import { GuardCommand } from "../runner/agent/guard/GuardCommand.ts"
 import { ConfinementCommand } from "../runner/sandbox/confinement/ConfinementCommand.ts"

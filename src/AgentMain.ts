@@ -1,5 +1,5 @@
 // What an agent loads, see `cli/ClientCommandNames.ts`.
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect } from "effect"
 import { agentSvc } from "./cli/agent/AgentRoot.ts"
 import { commandLine, teardown } from "./cli/CommandLine.ts"

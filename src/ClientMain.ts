@@ -1,5 +1,5 @@
 // What a command loads that is a client of a server, see `cli/ClientCommandNames.ts`.
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect } from "effect"
 import { clientSvc } from "./cli/ClientRoot.ts"
 import { commandLine, teardown } from "./cli/CommandLine.ts"

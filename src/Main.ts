@@ -1,4 +1,4 @@
-#!/usr/bin/env bun
+#!/usr/bin/env node
 import { isAgentCommand, isClientCommand } from "./cli/ClientCommandNames.ts"
 
 const args = process.argv.slice(2)

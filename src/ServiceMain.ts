@@ -1,4 +1,4 @@
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect } from "effect"
 import { run, teardown } from "./cli/Run.ts"
 import { platform } from "./composition/Platform.ts"

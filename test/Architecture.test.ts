@@ -13,6 +13,29 @@ const forbiddenNames = new Set(["utils", "util", "helpers", "helper", "common", 
 // Dictionaries are for lookup, not for reading from top to bottom.
 const isDictionary = (path: string) => path.startsWith("src/dashboard/words/") || path.endsWith("/Words.ts")
 
+/**
+ * Where the library meets Bun, each with its counterpart on Node; the system calls of the sandbox are made in a process of Bun that is
+ * started for them. Everything else runs on both.
+ */
+const bunPorts = [
+  "actors/account/PasswordHashing.ts",
+  "runner/sandbox/confinement/LinuxCalls.ts",
+  "runner/sandbox/confinement/Supervisor.ts",
+  "runner/thread/WorkerLocation.ts",
+  "src/http/BunServer.ts",
+  "src/http/HttpListener.ts"
+]
+/** What is no part of the library: the compiled binary, and what a checkout or a build does beforehand. */
+const ofBunAlone = [
+  "runner/scan/EmbeddedHclWorker.ts",
+  "src/BinaryMain.ts",
+  "src/BinaryService.ts",
+  "src/dashboard/Build.ts",
+  "src/dashboard/Typefaces.ts",
+  "src/licenses/BundledPackages.ts",
+  "src/licenses/CollectLicenses.ts"
+]
+
 interface SourceFile {
   readonly path: string
   readonly room: Room
@@ -91,6 +114,22 @@ describe("the house", () => {
       )
       expect(service).toEqual([])
     }
+  })
+
+  test("knows Bun only in the named ports, so that the library runs on Node as well", () => {
+    const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")
+    const foreign = files.filter(
+      ({ text }) =>
+        /\bBun\b\s*[.[]|typeof Bun\b|import\.meta\.(?:dir|path|file|main)\b/.test(withoutComments(text)) ||
+        specifiers(text).some((specifier) => /^bun(?::|$)/.test(specifier)) ||
+        /with \{ type: "file" \}/.test(text)
+    )
+    expect(foreign.map(({ path }) => path).toSorted()).toEqual([...bunPorts, ...ofBunAlone].toSorted())
+  })
+
+  test("imports the modules of the platform by their own names: all of them together load a client of Redis", () => {
+    const all = imports.filter(({ specifier }) => specifier === "@effect/platform-node")
+    expect(all.map(({ file }) => file.path)).toEqual([])
   })
 
   test("imports nothing from tests, scripts or examples", () => {

@@ -2,10 +2,8 @@ import { availableParallelism } from "node:os"
 import { Context, Effect, Layer, Redacted, Ref, Semaphore } from "effect"
 import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { shortestPassword } from "../../schema/records/Password.ts"
+import { currentPrefix, passwordHashing } from "./PasswordHashing.ts"
 
-// OWASP's minimum for argon2id: 19 MiB per hash bounds the memory of a storm of sign-ins.
-const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const
-const currentPrefix = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=1$`
 // One core is left for everybody else: many wrong passwords must not slow down signed-in people.
 const concurrentHashes = Math.max(1, Math.min(2, availableParallelism() - 1))
 // Running and waiting together.
@@ -90,13 +88,13 @@ export class Passwords extends Context.Service<
           const refusal = passwordRefusal(password)
           if (refusal !== undefined) return yield* refusal
           const text = Redacted.value(normalise(password) ?? password)
-          return yield* bounded(() => Bun.password.hash(text, parameters))
+          return yield* bounded(() => passwordHashing.hash(text))
         }),
         verify: Effect.fn("Passwords.verify")(function* (password, hash) {
           const normal = normalise(password)
           // Longer than any accepted password: wrong, without computing a hash.
           if (normal === undefined || Redacted.value(normal) === "") return false
-          const matches = yield* bounded(() => Bun.password.verify(Redacted.value(normal), hash ?? dummyHash))
+          const matches = yield* bounded(() => passwordHashing.verify(Redacted.value(normal), hash ?? dummyHash))
           return matches && hash !== undefined
         }),
         isOutdated: (hash) => !hash.startsWith(currentPrefix)

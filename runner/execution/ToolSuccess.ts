@@ -26,8 +26,9 @@ export const requireSuccess = (
     case "exited": {
       if (end.code !== undefined && codes.includes(end.code)) return Effect.void
       const error = diagnostics.find(({ severity }) => severity === "error")
-      const reason = error?.summary ?? end.lastLines.join(" | ")
-      const message = reason === "" ? `The tool ended with exit code ${end.code} and did not say why.` : reason
+      const explanation = error?.summary ?? end.lastLines.join(" | ")
+      const message =
+        explanation === "" ? `The tool ended with exit code ${end.code} and did not say why.` : explanation
       return Effect.fail(runnerFailure(reason, phase, message, more))
     }
   }

@@ -1,4 +1,4 @@
-import * as ipaddr from "ipaddr.js"
+import ipaddr from "ipaddr.js"
 
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3]
 

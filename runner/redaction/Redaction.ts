@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads"
 import { Context, Duration, Effect, Layer, RcRef, Redacted, Schema, type Scope } from "effect"
+import { moduleBeside } from "../thread/ModuleLocation.ts"
 import { workerLocation } from "../thread/WorkerLocation.ts"
 import { redactionMark } from "./RedactionMark.ts"
 import type { RedactedLine } from "./RedactionLines.ts"
@@ -31,7 +32,7 @@ const longestBatch = 256 * 1024
 /** Where the code of the thread is. */
 export const RedactionWorkerLocation = Context.Reference<string | URL>("svc/redaction/RedactionWorkerLocation", {
   defaultValue: () =>
-    workerLocation("runner/redaction/RedactionWorker", () => new URL("./RedactionWorker.ts", import.meta.url))
+    workerLocation("runner/redaction/RedactionWorker", () => moduleBeside(import.meta.url, "./RedactionWorker"))
 })
 
 const unavailable = (reason: string) =>

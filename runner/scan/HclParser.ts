@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads"
 import { Context, Duration, Effect, Exit, Layer, Option, Pool, Result, Schema, type Scope, Semaphore } from "effect"
+import { moduleBeside } from "../thread/ModuleLocation.ts"
 import { workerLocation } from "../thread/WorkerLocation.ts"
 import { hclFileName } from "./HclFileName.ts"
 import { HclAnswer, type HclRequest } from "./HclWorkerMessage.ts"
@@ -36,7 +37,8 @@ const maxLiveThreads = 4
 /** The memory of a large file is not released while its thread lives. */
 const largeText = 256 * 1024
 
-const location = () => workerLocation("runner/scan/HclWorker", () => new URL("./HclWorker.ts", import.meta.url))
+const location = () =>
+  workerLocation("runner/scan/EmbeddedHclWorker", () => moduleBeside(import.meta.url, "./HclWorker"))
 
 const decodeAnswer = Schema.decodeUnknownResult(HclAnswer)
 

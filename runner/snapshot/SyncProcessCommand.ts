@@ -1,5 +1,6 @@
 import { Context } from "effect"
 import { fileURLToPath } from "node:url"
+import { moduleBeside } from "../thread/ModuleLocation.ts"
 
 export interface SyncProcessCommandShape {
   readonly program: string
@@ -10,6 +11,6 @@ export interface SyncProcessCommandShape {
 export const SyncProcessCommand = Context.Reference<SyncProcessCommandShape>("svc/snapshot/SyncProcessCommand", {
   defaultValue: () => ({
     program: process.execPath,
-    args: [fileURLToPath(new URL("../git/SyncMain.ts", import.meta.url))]
+    args: [fileURLToPath(moduleBeside(import.meta.url, "../git/SyncMain"))]
   })
 })

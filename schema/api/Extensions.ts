@@ -37,7 +37,7 @@ const family = (name: string, summary: string, endpoints: Readonly<Record<string
 
 const { autoUpdateDecisions, reconcilePlan, release } = CapsulesApi.endpoints
 const { latestRuns, needs } = DashboardApi.endpoints
-const { cancelGroup, sourceChanges } = RunsApi.endpoints
+const { cancelGroup, changeCauses, sourceChanges } = RunsApi.endpoints
 const { handOver, runFacets, setAutomation } = WorkspacesApi.endpoints
 
 /** The families of endpoints beyond sections 1 to 9 of the specification, which a client may find on one server and not on another. */
@@ -61,9 +61,10 @@ export const extensions: ReadonlyArray<Family> = [
     handOver,
     setAutomation
   }),
-  family("run-search", "Counts for the filters of Runs, and what a Run changes in the source.", {
+  family("run-search", "Counts for the filters of Runs, and what a Run changes in the source, and why.", {
     runFacets,
-    sourceChanges
+    sourceChanges,
+    changeCauses
   }),
   family("run-groups", "Cancelling a group of Runs.", { cancelGroup }),
   family("capsule-release", "A Capsule that the service no longer manages.", { release }),

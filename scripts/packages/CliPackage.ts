@@ -4,7 +4,7 @@ import { collectLicenses } from "../../src/licenses/CollectLicenses.ts"
 import { reportText, thirdPartyFile } from "../../src/licenses/LicenseReport.ts"
 import { version } from "../../src/Version.ts"
 import { withoutImportMeta } from "../WithoutImportMeta.ts"
-import { packageScope } from "./PackageScope.ts"
+import { packageScope } from "../../src/PackageScope.ts"
 
 /** A package could not be assembled. */
 export class PackageFailed extends Schema.TaggedError<PackageFailed>()("PackageFailed", { message: Schema.String }) {

@@ -22,7 +22,11 @@ export const signed = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
     )
   )
 
-export const withoutTrailingSlash = (url: string): string => url.replace(/\/+$/, "")
+export const withoutTrailingSlash = (url: string): string => {
+  let end = url.length
+  while (url[end - 1] === "/") end--
+  return url.slice(0, end)
+}
 
 /** The one thing in which the control plane in process and a server over HTTP differ. */
 export class ApiTransport extends Context.Service<ApiTransport, ApiTransportShape>()("svc/client/ApiTransport") {

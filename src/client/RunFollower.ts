@@ -25,7 +25,7 @@ const EventMessage = Schema.fromJsonString(
 const LogMessage = Schema.fromJsonString(RunLogFrame)
 
 /** The server ended the stream before the Run ended; it is resumed where it stopped. */
-class StreamCut extends Schema.TaggedError<StreamCut>()("StreamCut", {}) {}
+export class StreamCut extends Schema.TaggedError<StreamCut>()("StreamCut", {}) {}
 
 const isOverload = (status: number): boolean => status === 429 || status >= 500
 

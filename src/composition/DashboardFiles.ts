@@ -1,13 +1,16 @@
 import { Effect, Layer } from "effect"
 import type { AssetSet } from "../dashboard/Assets.ts"
 import { EmbeddedDashboard, readEmbeddedDashboard } from "../dashboard/EmbeddedFiles.ts"
+import { prebuiltDashboard } from "../dashboard/PrebuiltDashboard.ts"
 import { DashboardAssets } from "../http/DashboardRoutes.ts"
 
 const none: AssetSet = new Map()
 
+const isSource = import.meta.url.endsWith(".ts")
+
 /** A failing bundle is logged, and the API is served without pages. */
 const bundle = Effect.gen(function* () {
-  // Left out of compiled binaries, which embed the bundle itself.
+  // Left out of compiled binaries and packages, which have the bundle itself.
   const { buildDashboard } = yield* Effect.promise(() => import("../dashboard/Build.ts"))
   return yield* buildDashboard("fast")
 }).pipe(
@@ -15,14 +18,23 @@ const bundle = Effect.gen(function* () {
   Effect.withSpan("bundleDashboard")
 )
 
+/** In a package: the files of the dashboard's own, which is optional. */
+const installed = Effect.gen(function* () {
+  const files = yield* prebuiltDashboard
+  if (files.length > 0) return yield* readEmbeddedDashboard(files)
+  yield* Effect.logInfo("The dashboard is not installed: the API is served without pages")
+  return none
+})
+
 /**
- * The dashboard: embedded in a compiled binary, bundled from its sources in a checkout. Either way it is prepared for the first
- * page, so that a server without readers pays nothing.
+ * The dashboard: embedded in a compiled binary, a package beside a built library, bundled from its sources in a checkout. In any case it
+ * is prepared for the first page, so that a server without readers pays nothing.
  */
 export const dashboardFiles = Layer.effect(
   DashboardAssets,
   Effect.gen(function* () {
     const embedded = yield* EmbeddedDashboard
-    return { assets: yield* Effect.cached(embedded.length === 0 ? bundle : readEmbeddedDashboard(embedded)) }
+    const files = embedded.length > 0 ? readEmbeddedDashboard(embedded) : isSource ? bundle : installed
+    return { assets: yield* Effect.cached(files) }
   })
 )

@@ -1,7 +1,8 @@
+import { readFile } from "node:fs/promises"
 import { Context, Effect } from "effect"
 import type { Asset, AssetSet } from "./Assets.ts"
 
-/** One file of the dashboard inside a compiled binary: its description, and where each encoding is. */
+/** One file of the dashboard inside a compiled binary or a package: its description, and where each encoding is. */
 export interface EmbeddedFile extends Omit<Asset, "identity" | "br" | "gzip"> {
   readonly identity: string
   readonly br?: string
@@ -15,11 +16,11 @@ export const EmbeddedDashboard = Context.Reference<ReadonlyArray<EmbeddedFile>>(
 
 const bytes = (location: string) =>
   Effect.map(
-    Effect.promise(() => Bun.file(location).arrayBuffer()),
+    Effect.promise(() => readFile(location)),
     (buffer) => new Uint8Array(buffer)
   )
 
-/** Reads the embedded files into memory. A file that is missing is a broken binary, and a defect. */
+/** Reads the files into memory. A file that is missing is a broken binary or installation, and a defect. */
 export const readEmbeddedDashboard = Effect.fn("EmbeddedFiles.read")(function* (files: ReadonlyArray<EmbeddedFile>) {
   const assets = yield* Effect.forEach(
     files,

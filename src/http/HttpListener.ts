@@ -3,15 +3,14 @@ import { SkipDrainGrace } from "../../actors/execution/SkipDrainGrace.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Draining } from "../streams/Draining.ts"
 import type { RunFrames } from "../streams/RunFrames.ts"
-import { type SocketSession, WebSockets } from "../streams/WebSockets.ts"
+import { WebSockets } from "../streams/WebSockets.ts"
+import { startBunServer } from "./BunServer.ts"
 import { clientAddress, parseAddressRange } from "./ClientAddress.ts"
 import { Exchange, makeRequestId, type Turn } from "./Exchange.ts"
 import type { WebHandler } from "./HttpApplication.ts"
 import { formatListenAddress, type ListenAddress } from "./ListenAddress.ts"
 import { plainErrorResponse } from "./PlainErrorResponse.ts"
-
-const kibibyte = 1024
-const mebibyte = kibibyte * kibibyte
+import type { ServerOptions, StartServer } from "./ServerPort.ts"
 
 // Time without a byte while a request arrives; trickled bodies end at the body deadline instead.
 const arrivalIdleSeconds = 30
@@ -31,10 +30,9 @@ export interface ListenerOptions {
   readonly trustedProxies?: ReadonlyArray<string> | undefined
 }
 
-interface SocketData {
-  readonly subscription: RunFrames
-  session?: SocketSession
-}
+/** That of this runtime. A compiled binary leaves the other one out. */
+const startServer = async (): Promise<StartServer> =>
+  typeof Bun === "undefined" ? (await import("./NodeServer.ts")).startNodeServer : startBunServer
 
 const hostPattern = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/
 
@@ -105,33 +103,29 @@ export class HttpListener extends Context.Service<
           return turn
         }
 
-        const answer = (request: Request, server: Bun.Server<SocketData>): Response | Promise<Response | undefined> => {
+        const answer: ServerOptions["answer"] = ({ host, url }, build, connection) => {
           const requestId = makeRequestId(random)
-          const host = request.headers.get("host")
           if (host === null || (host !== knownHost && !isHost(host))) {
             return plainErrorResponse(malformedRequest, requestId)
           }
           knownHost = host
-          if (!URL.canParse(request.url)) return plainErrorResponse(malformedRequest, requestId)
+          if (!URL.canParse(url)) return plainErrorResponse(malformedRequest, requestId)
           if (mounted === undefined) {
             // A supervisor must not kill the process while it migrates.
-            const isWatcher = new URL(request.url).pathname === "/healthz"
+            const isWatcher = new URL(url).pathname === "/healthz"
             return isWatcher ? Response.json({ status: "ok" }) : plainErrorResponse(starting, requestId)
           }
+          const request = build()
           if (draining.begun() && !readMethods.has(request.method)) return plainErrorResponse(stopping, requestId)
-          if (!hasBody(request)) server.timeout(request, workIdleSeconds)
+          if (!hasBody(request)) connection.idleAfter(workIdleSeconds)
           let upgraded = false
           const exchange = {
             requestId,
             turn: thisTurn(),
-            remoteAddress: clientAddress(
-              server.requestIP(request)?.address,
-              request.headers.get("x-forwarded-for"),
-              trusted
-            ),
-            bodyReceived: () => server.timeout(request, workIdleSeconds),
+            remoteAddress: clientAddress(connection.remoteAddress, request.headers.get("x-forwarded-for"), trusted),
+            bodyReceived: () => connection.idleAfter(workIdleSeconds),
             upgrade: (subscription: RunFrames) => {
-              upgraded = server.upgrade(request, { data: { subscription }, headers: { "x-request-id": requestId } })
+              upgraded = connection.upgrade(subscription, { "x-request-id": requestId })
               return upgraded
             }
           }
@@ -141,37 +135,14 @@ export class HttpListener extends Context.Service<
         }
 
         const server = yield* Effect.acquireRelease(
-          Effect.try({
-            try: () =>
-              Bun.serve<SocketData>({
-                hostname: address.host,
-                port: address.port,
-                development: false,
-                // Ports are shared by default: a second server would receive some of this one's requests.
-                reusePort: false,
-                idleTimeout: arrivalIdleSeconds,
-                // Larger than any accepted body, so that the application refuses with the envelope.
-                maxRequestBodySize: 1024 * mebibyte,
-                fetch: answer,
-                error: () => plainErrorResponse(failed, makeRequestId(random)),
-                websocket: {
-                  perMessageDeflate: false,
-                  maxPayloadLength: 64 * kibibyte,
-                  backpressureLimit: mebibyte,
-                  closeOnBackpressureLimit: true,
-                  idleTimeout: 120,
-                  open: (socket) => {
-                    socket.data.session = sockets.open(socket.data.subscription, {
-                      send: (text) => socket.send(text),
-                      close: (code, reason) => socket.close(code, reason),
-                      terminate: () => socket.terminate()
-                    })
-                  },
-                  // Messages from subscribers are ignored.
-                  message: () => {},
-                  drain: (socket) => socket.data.session?.drained(),
-                  close: (socket) => socket.data.session?.closed()
-                }
+          Effect.tryPromise({
+            try: async () =>
+              (await startServer())({
+                address,
+                idleSeconds: arrivalIdleSeconds,
+                answer,
+                failed: () => plainErrorResponse(failed, makeRequestId(random)),
+                open: sockets.open
               }),
             catch: (cause) =>
               new ListenRefused({
@@ -188,14 +159,14 @@ export class HttpListener extends Context.Service<
             Effect.andThen(Effect.raceFirst(Effect.sleep(options.drainDelay ?? 0), skipGrace)),
             Effect.andThen(sockets.drain),
             Effect.andThen(
-              Effect.promise(() => server.stop()).pipe(
+              Effect.promise(() => server.stop(false)).pipe(
                 Effect.raceFirst(Effect.andThen(Effect.raceFirst(Effect.sleep(drainDeadline), skipGrace), abandon))
               )
             )
           )
         )
 
-        const bound: ListenAddress = { host: address.host, port: server.port ?? address.port }
+        const bound: ListenAddress = { host: address.host, port: server.port }
         return HttpListener.of({
           address: bound,
           url: `http://${formatListenAddress(bound)}`,

@@ -16,12 +16,15 @@ export const programs = {
   sync: "runner/git/SyncMain.ts",
   confinement: "runner/sandbox/confinement/ConfineMain.ts",
   guard: "runner/agent/guard/GuardMain.ts",
-  worker: "runner/scan/HclWorker.ts",
+  worker: "runner/scan/EmbeddedHclWorker.ts",
   redaction: "runner/redaction/RedactionWorker.ts"
 } as const
 
-/** What a source checkout does at runtime, as its importers spell it; a compiled binary contains the result. */
-export const madeBeforehand = ["../dashboard/Build.ts", "./CollectLicenses.ts"]
+/**
+ * What a compiled binary leaves out, as its importers spell it: what a source checkout does at runtime, of which a binary contains the
+ * result, and what only other runtimes than Bun need.
+ */
+export const leftOut = ["../dashboard/Build.ts", "./CollectLicenses.ts", "./NodeServer.ts", "@node-rs/argon2"]
 
 const packageFolder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/
 
@@ -56,7 +59,7 @@ export const bundledPackages = Effect.fn("bundledPackages")(function* (root: str
       entrypoints: Object.values(programs).map((program) => join(root, program)),
       target: "bun",
       splitting: true,
-      external: madeBeforehand
+      external: leftOut
     }),
     inputsOf(root, {
       entrypoints: [...dashboardEntries.pages, ...dashboardEntries.scripts].map((entry) =>

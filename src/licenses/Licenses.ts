@@ -1,23 +1,31 @@
+import { readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { Context, Effect, Schema } from "effect"
 import { LicenseReportJson } from "./LicenseReport.ts"
 
-/** Where a compiled binary keeps the report that `scripts/build.ts` made; nothing in a source checkout. */
+/** At the root of a built library: the report of what the package consists of and depends on. */
+export const licenseList = "Licenses.json"
+
+/**
+ * Where the report is that was made with this program: in a compiled binary, or in the package of a built library. Nothing in a source
+ * checkout.
+ */
 export const EmbeddedLicenses = Context.Reference<string | undefined>("svc/licenses/EmbeddedLicenses", {
-  defaultValue: () => undefined
+  defaultValue: () =>
+    import.meta.url.endsWith(".ts") ? undefined : fileURLToPath(new URL(`../../${licenseList}`, import.meta.url))
 })
 
 const decodeReport = Schema.decodeUnknownEffect(LicenseReportJson)
 
 const collected = Effect.gen(function* () {
-  // Left out of compiled binaries: it bundles the sources to see which third-party code is in them.
+  // Left out of compiled binaries and packages: it bundles the sources to see which third-party code is in them.
   const { collectLicenses } = yield* Effect.promise(() => import("./CollectLicenses.ts"))
   return yield* collectLicenses(fileURLToPath(new URL("../..", import.meta.url)))
 })
 
-/** The licences of the running program: of a binary as built, of a checkout as it would be built now. */
+/** The licences of the running program: of a binary or package as built, of a checkout as it would be built now. */
 export const licenses = Effect.gen(function* () {
   const embedded = yield* EmbeddedLicenses
   if (embedded === undefined) return yield* collected
-  return yield* Effect.orDie(decodeReport(yield* Effect.promise(() => Bun.file(embedded).text())))
+  return yield* Effect.orDie(decodeReport(yield* Effect.promise(() => readFile(embedded, "utf8"))))
 })

@@ -1,4 +1,4 @@
-import { NodeSocket } from "@effect/platform-node"
+import * as NodeSocket from "@effect/platform-node/NodeSocket"
 import { Effect, FileSystem, Layer, Option } from "effect"
 import { RpcClient, RpcClientError, RpcSerialization } from "effect/rpc"
 import type { Holder } from "../database/InstanceLock.ts"

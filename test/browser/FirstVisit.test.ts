@@ -46,6 +46,26 @@ describe("a first visit", () => {
     expect(faults).toEqual([])
   })
 
+  test("is set in the product's own typefaces, fetched once and kept for ever", async () => {
+    const { page, go, faults } = await suite.visit()
+    const fetched: Array<{ readonly type: string | undefined; readonly kept: string | undefined }> = []
+    page.on("response", (response) => {
+      if (!new URL(response.url()).pathname.endsWith(".woff2")) return
+      const headers = response.headers()
+      fetched.push({ type: headers["content-type"], kept: headers["cache-control"] })
+    })
+    await go(`/w/acme/runs/${reviewRun}`, ".log-line")
+    await page.evaluate(() => document.fonts.ready)
+    const faces = await page.evaluate(() =>
+      [...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family.replaceAll('"', ""))
+    )
+    expect(faces.toSorted()).toEqual(["Geist", "Geist Mono"])
+    const kept = { type: "font/woff2", kept: "public, max-age=31536000, immutable" }
+    expect(fetched).toEqual([kept, kept])
+    // Nor a preload that nobody used.
+    expect(faults).toEqual([])
+  })
+
   test("of the start page finds its way to the workspace's overview before the code arrives", async () => {
     const { page, api, faults } = await suite.visit()
     const code = await holdCode(page)

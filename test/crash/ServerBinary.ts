@@ -1,6 +1,7 @@
 import { Effect, FileSystem, Schema } from "effect"
 import { fileURLToPath } from "node:url"
 import { withoutImportMeta } from "../../scripts/WithoutImportMeta.ts"
+import { leftOut } from "../../src/licenses/BundledPackages.ts"
 
 class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { message: Schema.String }) {}
 
@@ -11,7 +12,7 @@ const entrypoints = [
   "test/crash/service/Main.ts",
   "runner/git/SyncMain.ts",
   "runner/sandbox/confinement/ConfineMain.ts",
-  "runner/scan/HclWorker.ts",
+  "runner/scan/EmbeddedHclWorker.ts",
   "runner/redaction/RedactionWorker.ts"
 ]
 
@@ -31,8 +32,7 @@ export const serverBinary = Effect.gen(function* () {
         format: "cjs",
         bytecode: true,
         plugins: [withoutImportMeta],
-        // No test loads a page.
-        external: ["../dashboard/Build.ts"],
+        external: leftOut,
         compile: { outfile, autoloadDotenv: false, autoloadBunfig: false }
       }),
     catch: (cause) => new BuildFailed({ message: String(cause) })

@@ -1,18 +1,10 @@
 import type { Mutant } from "./Mutant.ts"
 
-const contrast = "test/dashboard/TokenContrast.test.ts"
 const layers = "test/dashboard/GraphLayers.test.ts"
 const lines = "test/dashboard/ActivityLines.test.ts"
 
-/** What a person sees: that it can be read, and that nothing is shown that is not so. */
+/** What a person sees in the graph and the activity: nothing that is not so, and all that was said. */
 export const lookMutants: ReadonlyArray<Mutant> = [
-  {
-    name: "look: words that are too faint",
-    file: "src/dashboard/styles/Tokens.css",
-    text: "--text-faint: light-dark(#69655c",
-    broken: "--text-faint: light-dark(#8f8b82",
-    test: contrast
-  },
   {
     name: "graph: a Source is no dependency",
     file: "src/dashboard/screens/graph/Layers.ts",

@@ -3,7 +3,7 @@
 import { pictureTime } from "./support/FixedTime.ts"
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
-import { type Look, startBrowser, type TestBrowser } from "../browser/support/Browser.ts"
+import { type Look, startBrowserWith, type TestBrowser } from "../browser/support/Browser.ts"
 import { startDevelopmentApi } from "../browser/support/DevelopmentApi.ts"
 import { largeGraph } from "../browser/support/LargeGraph.ts"
 import { newWorld } from "../browser/support/routes/World.ts"
@@ -48,7 +48,7 @@ let browser: TestBrowser
 
 beforeAll(async () => {
   files = await Effect.runPromise(servedFiles.pipe(Scope.provide(life)))
-  browser = await startBrowser(plainRendering)
+  browser = await startBrowserWith(plainRendering)
 })
 
 afterAll(async () => {

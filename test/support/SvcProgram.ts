@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { withoutImportMeta } from "../../scripts/WithoutImportMeta.ts"
-import { madeBeforehand, programs } from "../../src/licenses/BundledPackages.ts"
+import { leftOut, programs } from "../../src/licenses/BundledPackages.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
 /** In the folder of the sources that it was made of: a copy of them with a change shares `node_modules` with the others. */
@@ -43,7 +43,7 @@ const compile = async (): Promise<string> => {
     bytecode: true,
     define: { "process.env.NODE_ENV": '"production"' },
     plugins: [withoutImportMeta],
-    external: madeBeforehand,
+    external: leftOut,
     // Most of these processes end before compiled code would pay for itself, see `scripts/build.ts`.
     compile: { outfile: `${fresh}svc`, jitPolicy: 100, autoloadDotenv: false, autoloadBunfig: false }
   })

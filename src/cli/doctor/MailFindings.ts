@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { MailTransport } from "../../../actors/mail/MailTransport.ts"
 import { smtpTransport } from "../../mail/SmtpTransport.ts"
 import { mailServer, type Settings } from "../../settings/Settings.ts"

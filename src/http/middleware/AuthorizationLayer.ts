@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { Access } from "../../../schema/api/Access.ts"
+import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import { Authorization, Caller, type CallerShape } from "../../../schema/api/Middleware.ts"
 import { Admitted, admissions } from "../authorization/Admission.ts"
 import { currentRequestId } from "../Exchange.ts"
@@ -39,9 +40,9 @@ export const authorizationLayer = Layer.effect(
       const admission = whenTraced("admit", admit(rule, name))
       const retired = isRetired(name)
       const off = refusals.get(`${endpoint.method} ${endpoint.path}`)
+      const permitted: Effect.Effect<void, ApiError> = off === undefined ? Effect.void : Effect.fail(off)
       return Effect.contextWith((request: Context.Context<Effect.Services<typeof admission>>) =>
-        Effect.flatMap(admission, ({ ambient, caller }) => {
-          if (off !== undefined) return Effect.fail(off)
+        Effect.flatMap(Effect.tap(admission, permitted), ({ ambient, caller }) => {
           if (retired) return Effect.succeed(retiredResponse(caller.requestId))
           const recheck = Effect.asVoid(Effect.provideContext(admission, request))
           const admitted = Option.some({ ambient, recheck })

@@ -23,8 +23,8 @@ export interface TestBrowser {
   readonly close: () => Promise<void>
 }
 
-/** Debian's Chromium, headless, with its own profile that is removed afterwards. */
-export const startBrowser = async (flags: ReadonlyArray<string> = []): Promise<TestBrowser> => {
+/** Debian's Chromium, headless, with its own profile that is removed afterwards, and with further flags. */
+export const startBrowserWith = async (flags: ReadonlyArray<string>): Promise<TestBrowser> => {
   const profile = await mkdtemp(join(tmpdir(), "dashboard-browser-"))
   const browser = await chromium.launch({
     executablePath: "/usr/bin/chromium",
@@ -76,3 +76,5 @@ export const startBrowser = async (flags: ReadonlyArray<string> = []): Promise<T
     }
   }
 }
+
+export const startBrowser = (): Promise<TestBrowser> => startBrowserWith([])

@@ -10,7 +10,7 @@ it.live(
   () =>
     Effect.gen(function* () {
       const output = yield* runCompiled({
-        entries: ["test/runner/scan/CompiledScan.ts", "runner/scan/HclWorker.ts"],
+        entries: ["test/runner/scan/CompiledScan.ts", "runner/scan/EmbeddedHclWorker.ts"],
         flags: ["--bytecode"],
         args: [join(fixtureFolder, "landing")]
       })

@@ -15,7 +15,7 @@ export const useActivityRuns = (events: ReadonlyArray<AuditEvent>): ReadonlyArra
   const workspace = useWorkspace()
   const oldest = events.at(-1)
   const since = oldest === undefined ? undefined : beginOfDay(dayOf(oldest.createdAt))
-  const query = useQuery({
+  const query = useQuery<ReadonlyArray<Run>>({
     queryKey: ["workspace", workspace.id, "activity-runs", since],
     queryFn: ({ signal }) =>
       call(workspacesRuns, {

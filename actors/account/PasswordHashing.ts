@@ -1,0 +1,30 @@
+/** Argon2id as PHC text. Both implementations verify what the other one made. */
+export interface PasswordHashing {
+  readonly hash: (text: string) => Promise<string>
+  readonly verify: (text: string, hash: string) => Promise<boolean>
+}
+
+// OWASP's minimum for argon2id: 19 MiB per hash bounds the memory of a storm of sign-ins.
+const memoryCost = 19_456
+const timeCost = 2
+
+/** How the text of a hash of today's cost begins. */
+export const currentPrefix = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$`
+
+/** Inside Bun: nothing to install, and part of a compiled binary. */
+export const bunHashing: PasswordHashing = {
+  hash: (text) => Bun.password.hash(text, { algorithm: "argon2id", memoryCost, timeCost }),
+  verify: (text, hash) => Bun.password.verify(text, hash)
+}
+
+// Node has no argon2 before version 24. A compiled binary leaves the library out.
+const library = () => import("@node-rs/argon2")
+
+/** Elsewhere: a library, which hashes outside of the main thread as well. Argon2id is its default. */
+export const libraryHashing: PasswordHashing = {
+  hash: async (text) => (await library()).hash(text, { memoryCost, timeCost, parallelism: 1 }),
+  verify: async (text, hash) => (await library()).verify(hash, text)
+}
+
+/** That of this runtime. */
+export const passwordHashing: PasswordHashing = typeof Bun === "undefined" ? libraryHashing : bunHashing

@@ -1,0 +1,8 @@
+// What starts in place of `ConfineMain` where there is no Bun.
+import { exit, stderr } from "node:process"
+import { confinementFailed } from "./ConfinementSpec.ts"
+
+stderr.write(
+  "Without bubblewrap, programs of a Run are started through Bun: install the npm package 'bun' beside this one, or bubblewrap.\n"
+)
+exit(confinementFailed)

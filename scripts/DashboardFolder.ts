@@ -1,0 +1,38 @@
+import { Effect, FileSystem, Path, Schema } from "effect"
+import type { AssetSet } from "../src/dashboard/Assets.ts"
+import { DashboardList, dashboardList } from "../src/dashboard/PrebuiltDashboard.ts"
+
+const encodings = ["identity", "br", "gzip"] as const
+const encodeList = Schema.encodeEffect(DashboardList)
+
+/** Writes the files of the dashboard into a folder, from nothing, with the list of them. Each encoding is a path from there. */
+export const writeDashboard = Effect.fn("writeDashboard")(function* (folder: string, assets: AssetSet) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* files.remove(folder, { recursive: true, force: true })
+  const listed = yield* Effect.forEach(assets.values(), (asset) =>
+    Effect.gen(function* () {
+      for (const encoding of encodings) {
+        const bytes = asset[encoding]
+        // A typeface is compressed by itself.
+        if (bytes === undefined) continue
+        const file = path.join(folder, encoding, asset.path)
+        yield* files.makeDirectory(path.dirname(file), { recursive: true })
+        yield* files.writeFile(file, bytes)
+      }
+      const { contentType, immutable, path: at, sha256 } = asset
+      const place = (encoding: (typeof encodings)[number]) => `${encoding}${at}`
+      return {
+        path: at,
+        contentType,
+        sha256,
+        immutable,
+        identity: place("identity"),
+        ...(asset.br === undefined ? {} : { br: place("br") }),
+        ...(asset.gzip === undefined ? {} : { gzip: place("gzip") })
+      }
+    })
+  )
+  yield* files.writeFileString(path.join(folder, dashboardList), yield* encodeList(listed))
+  return listed
+})

@@ -1,0 +1,40 @@
+import { Effect, FileSystem, Path } from "effect"
+import { buildDashboard, type Effort } from "../../src/dashboard/Build.ts"
+import { dashboardList } from "../../src/dashboard/PrebuiltDashboard.ts"
+import { collectLicenses } from "../../src/licenses/CollectLicenses.ts"
+import { reportText, thirdPartyFile } from "../../src/licenses/LicenseReport.ts"
+import { packageScope } from "../../src/PackageScope.ts"
+import { version } from "../../src/Version.ts"
+import { writeDashboard } from "../DashboardFolder.ts"
+
+const manifest = {
+  name: `${packageScope}/dashboard`,
+  version,
+  description: "The pages of svc, built: files that the server reads",
+  license: "Apache-2.0",
+  type: "module",
+  // Until the scope is secured; the documents install the tarballs.
+  private: true,
+  exports: { [`./${dashboardList}`]: `./${dashboardList}`, "./package.json": "./package.json" },
+  files: [dashboardList, "identity", "br", "gzip", "NOTICE", thirdPartyFile]
+}
+
+const readme = `# ${manifest.name}
+
+The pages of svc, built and compressed: data, no code for a program. \`${packageScope}/server\` serves them when this package is installed
+beside it.
+`
+
+/** Assembles the package of the dashboard: assets alone. */
+export const dashboardPackage = Effect.fn("dashboardPackage")(function* (root: string, folder: string, effort: Effort) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* writeDashboard(folder, yield* buildDashboard(effort))
+  const report = yield* collectLicenses(root)
+  const write = (name: string, text: string) => files.writeFileString(path.join(folder, name), text)
+  yield* write("package.json", `${JSON.stringify(manifest, undefined, 2)}\n`)
+  yield* write("README.md", readme)
+  yield* write("LICENSE", report.product.text)
+  yield* write("NOTICE", report.product.notice)
+  yield* write(thirdPartyFile, reportText(report))
+})

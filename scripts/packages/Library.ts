@@ -1,0 +1,113 @@
+import { Effect, FileSystem, Path, Runtime, Schema, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { version } from "../../src/Version.ts"
+import { moduleFiles, relativeSpecifiers } from "./ModuleFiles.ts"
+
+/** The library could not be compiled. */
+export class LibraryFailed extends Schema.TaggedError<LibraryFailed>()("LibraryFailed", { message: Schema.String }) {
+  override readonly [Runtime.errorExitCode] = 1
+}
+
+/** The modules that are loaded by name: by users, and by the service as processes and threads of its own. */
+export const libraryEntries = {
+  schema: ["schema/index.ts"],
+  client: ["src/client/index.ts"],
+  server: [
+    "src/index.ts",
+    "src/testing/index.ts",
+    "src/Main.ts",
+    "runner/git/SyncMain.ts",
+    "runner/sandbox/confinement/ConfineMain.ts",
+    "runner/sandbox/confinement/MissingConfinement.ts",
+    "runner/scan/HclWorker.ts",
+    "runner/redaction/RedactionWorker.ts"
+  ]
+} as const
+
+const entries = Object.values(libraryEntries).flat()
+
+/** What only a checkout loads at run time. */
+const ofCheckout: ReadonlySet<string> = new Set(["src/dashboard/Build", "src/licenses/CollectLicenses"])
+
+// One module in, one module out: workers and processes are found by the place of their module.
+const compilerOptions = (folder: string) => ({
+  extends: "../tsconfig.json",
+  compilerOptions: {
+    module: "NodeNext",
+    moduleResolution: "NodeNext",
+    target: "ES2024",
+    lib: ["ESNext", "DOM", "DOM.Iterable"],
+    noEmit: false,
+    declaration: true,
+    rewriteRelativeImportExtensions: true,
+    allowImportingTsExtensions: false,
+    skipLibCheck: true,
+    incremental: false,
+    plugins: [],
+    paths: {},
+    rootDir: "..",
+    outDir: folder
+  },
+  include: [],
+  files: [...entries.map((file) => `../${file}`), "../runner/scan/HclAssets.d.ts"]
+})
+
+const withoutExtension = (file: string) => file.replace(/\.(?:d\.ts|js)$/, "")
+
+/**
+ * Compiles the library into a folder of the checkout: the modules that its entries reach, as ES modules with declarations. The
+ * declarations name modules as the code does.
+ */
+export const compileLibrary = Effect.fn("compileLibrary")(function* (root: string, folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  yield* files.remove(folder, { recursive: true, force: true })
+  yield* files.makeDirectory(folder, { recursive: true })
+  const project = path.join(root, "dist", "library.tsconfig.json")
+  yield* files.writeFileString(project, JSON.stringify(compilerOptions(folder)))
+  const [output, code] = yield* Effect.scoped(
+    Effect.gen(function* () {
+      const compiler = yield* spawner.spawn(
+        ChildProcess.make(path.join(root, "node_modules/.bin/tsc"), ["-p", project, "--checkers", "1"], {
+          cwd: root,
+          extendEnv: true
+        })
+      )
+      return yield* Effect.all([Stream.mkString(Stream.decodeText(compiler.all)), compiler.exitCode], {
+        concurrency: 2
+      })
+    })
+  )
+  if (Number(code) !== 0) return yield* new LibraryFailed({ message: output })
+
+  // The version comes from the manifest of the checkout, which the compiler copied as well.
+  yield* files.remove(path.join(folder, "package.json"))
+  yield* files.writeFileString(
+    path.join(folder, "src/Version.js"),
+    `/** The version of this release. */\nexport const version = ${JSON.stringify(version)}\n`
+  )
+
+  const texts = yield* moduleFiles(folder)
+  const reached = new Set<string>()
+  const visit = (module: string): void => {
+    if (reached.has(module) || ofCheckout.has(module)) return
+    reached.add(module)
+    for (const extension of [".js", ".d.ts"]) {
+      const text = texts.get(`${module}${extension}`)
+      if (text === undefined) continue
+      for (const specifier of relativeSpecifiers(text)) {
+        const target = path.normalize(path.join(path.dirname(module), specifier)).replace(/\.(?:[jt]sx?)$/, "")
+        if (texts.has(`${target}.js`)) visit(target)
+      }
+    }
+  }
+  for (const entry of entries) visit(entry.replace(/\.ts$/, ""))
+  for (const [file, text] of texts) {
+    const at = path.join(folder, file)
+    if (!reached.has(withoutExtension(file))) yield* files.remove(at)
+    else if (file.endsWith(".d.ts")) {
+      yield* files.writeFileString(at, text.replaceAll(/(["'])(\.{1,2}\/[^"'\n]+)\.tsx?\1/g, "$1$2.js$1"))
+    }
+  }
+})

@@ -1,0 +1,64 @@
+import { readFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { Effect, Schema } from "effect"
+import { packageScope } from "../PackageScope.ts"
+import type { EmbeddedFile } from "./EmbeddedFiles.ts"
+
+/** The list of the files in the folder of a prebuilt dashboard; each encoding is the path of a file from there. */
+export const dashboardList = "Dashboard.json"
+
+export const DashboardList = Schema.fromJsonString(
+  Schema.Array(
+    Schema.Struct({
+      path: Schema.String,
+      contentType: Schema.String,
+      sha256: Schema.String,
+      immutable: Schema.Boolean,
+      identity: Schema.String,
+      br: Schema.optionalKey(Schema.String),
+      gzip: Schema.optionalKey(Schema.String)
+    })
+  )
+)
+
+const decodeList = Schema.decodeUnknownEffect(DashboardList)
+
+class NotInstalled extends Schema.TaggedError<NotInstalled>()("NotInstalled", {}) {}
+
+/** A built library has the files in a package beside it, or, where all is one package, in a folder of its own. */
+const places = [
+  () => createRequire(import.meta.url).resolve(`${packageScope}/dashboard/${dashboardList}`),
+  () => fileURLToPath(new URL(`../../dashboard/${dashboardList}`, import.meta.url))
+]
+
+const read = (place: () => string) =>
+  Effect.tryPromise({
+    try: async () => {
+      const list = place()
+      return { folder: dirname(list), text: await readFile(list, "utf8") }
+    },
+    catch: () => new NotInstalled()
+  })
+
+/** The files of the prebuilt dashboard; none where it is not installed. A list that cannot be read is a defect. */
+export const prebuiltDashboard = Effect.firstSuccessOf(places.map(read)).pipe(
+  Effect.matchEffect({
+    onFailure: () => Effect.succeed<ReadonlyArray<EmbeddedFile>>([]),
+    onSuccess: ({ folder, text }) =>
+      decodeList(text).pipe(
+        Effect.orDie,
+        Effect.map((files) =>
+          files.map(
+            (file): EmbeddedFile => ({
+              ...file,
+              identity: join(folder, file.identity),
+              ...(file.br === undefined ? {} : { br: join(folder, file.br) }),
+              ...(file.gzip === undefined ? {} : { gzip: join(folder, file.gzip) })
+            })
+          )
+        )
+      )
+  })
+)

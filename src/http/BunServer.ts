@@ -1,0 +1,50 @@
+import type { RunFrames } from "../streams/RunFrames.ts"
+import type { SocketSession } from "../streams/WebSockets.ts"
+import { type StartServer, socketLimits } from "./ServerPort.ts"
+
+interface SocketData {
+  readonly frames: RunFrames
+  session?: SocketSession
+}
+
+const mebibyte = 1024 * 1024
+
+/** The server of Bun. */
+export const startBunServer: StartServer = async ({ address, answer, failed, idleSeconds, open }) => {
+  const server = Bun.serve<SocketData>({
+    hostname: address.host,
+    port: address.port,
+    development: false,
+    // Ports are shared by default: a second server would receive some of this one's requests.
+    reusePort: false,
+    idleTimeout: idleSeconds,
+    // Larger than any accepted body, so that the application refuses with the envelope.
+    maxRequestBodySize: 1024 * mebibyte,
+    fetch: (request, self) =>
+      answer({ host: request.headers.get("host"), url: request.url }, () => request, {
+        remoteAddress: self.requestIP(request)?.address,
+        idleAfter: (seconds) => self.timeout(request, seconds),
+        upgrade: (frames, headers) => self.upgrade(request, { data: { frames }, headers })
+      }),
+    error: failed,
+    websocket: {
+      perMessageDeflate: false,
+      maxPayloadLength: socketLimits.payload,
+      backpressureLimit: socketLimits.unread,
+      closeOnBackpressureLimit: true,
+      idleTimeout: socketLimits.idleSeconds,
+      open: (socket) => {
+        socket.data.session = open(socket.data.frames, {
+          send: (text) => socket.send(text),
+          close: (code, reason) => socket.close(code, reason),
+          terminate: () => socket.terminate()
+        })
+      },
+      // Messages from subscribers are ignored.
+      message: () => {},
+      drain: (socket) => socket.data.session?.drained(),
+      close: (socket) => socket.data.session?.closed()
+    }
+  })
+  return { port: server.port ?? address.port, stop: (force) => server.stop(force) }
+}

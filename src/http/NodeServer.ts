@@ -1,0 +1,109 @@
+import { createServer, type IncomingMessage, ServerResponse } from "node:http"
+import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import { nodeRequest } from "./NodeRequest.ts"
+import { writeResponse } from "./NodeResponse.ts"
+import { isHandshake, nodeSockets } from "./NodeSockets.ts"
+import type { Connection, ServerOptions, StartServer } from "./ServerPort.ts"
+
+const isSocket = (stream: Duplex): stream is Socket => "setTimeout" in stream
+
+/** A connection that left the parser of HTTP answers once, and ends. */
+const lastResponse = (incoming: IncomingMessage, socket: Duplex): ServerResponse => {
+  const outgoing = new ServerResponse(incoming)
+  outgoing.shouldKeepAlive = false
+  if (isSocket(socket)) outgoing.assignSocket(socket)
+  outgoing.on("finish", () => {
+    if (isSocket(socket)) outgoing.detachSocket(socket)
+    socket.end()
+  })
+  return outgoing
+}
+
+/** Without a body to read: the parser has stopped at the head. */
+const isWhole = ({ headers }: IncomingMessage) =>
+  headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
+
+/** The server of Node: its parser decides what a request is, and its own answers to what is none stay. */
+export const startNodeServer: StartServer = async (options: ServerOptions) => {
+  const sockets = nodeSockets(options.open)
+  const detached = new Set<Duplex>()
+  let isStopping = false
+
+  const exchange = async (
+    incoming: IncomingMessage,
+    outgoing: ServerResponse,
+    upgrade: Connection["upgrade"]
+  ): Promise<void> => {
+    const { build, head } = nodeRequest(incoming, outgoing)
+    const connection: Connection = {
+      remoteAddress: incoming.socket.remoteAddress,
+      idleAfter: (seconds) => void incoming.socket.setTimeout(seconds * 1000),
+      upgrade
+    }
+    const response = await new Promise<Response | undefined>((resolve) => {
+      resolve(options.answer(head, build, connection))
+    }).catch(() => options.failed())
+    if (response === undefined) return
+    if (isStopping) outgoing.shouldKeepAlive = false
+    await writeResponse(response, incoming, outgoing)
+  }
+
+  const server = createServer(
+    {
+      keepAliveTimeout: options.idleSeconds * 1000,
+      headersTimeout: options.idleSeconds * 1000,
+      // The application has a deadline of its own for a body, which it refuses in its own words.
+      requestTimeout: 0
+    },
+    (incoming, outgoing) => void exchange(incoming, outgoing, () => false)
+  )
+  server.timeout = options.idleSeconds * 1000
+
+  const detach = (incoming: IncomingMessage, socket: Duplex): ServerResponse => {
+    detached.add(socket)
+    socket.on("close", () => detached.delete(socket))
+    for (const event of ["error", "timeout"]) socket.on(event, () => socket.destroy())
+    return lastResponse(incoming, socket)
+  }
+  server.on("upgrade", (incoming, socket, head) => {
+    const outgoing = detach(incoming, socket)
+    // The rest of the request has lost its parser. A client that wishes for another protocol may repeat it without that wish.
+    if (!isWhole(incoming)) return void outgoing.writeHead(400).end()
+    void exchange(incoming, outgoing, (frames, headers) => {
+      if (!isHandshake(incoming)) return false
+      if (isSocket(socket)) outgoing.detachSocket(socket)
+      sockets.upgrade(incoming, socket, head, frames, headers)
+      return true
+    })
+  })
+  server.on("connect", (incoming, socket) => void exchange(incoming, detach(incoming, socket), () => false))
+
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject)
+    server.listen({ host: options.address.host, port: options.address.port }, () => {
+      server.off("error", reject)
+      resolve()
+    })
+  })
+  const bound = server.address()
+  let stopped: Promise<void> | undefined
+  return {
+    port: typeof bound === "object" && bound !== null ? bound.port : options.address.port,
+    stop: (force) => {
+      isStopping = true
+      stopped ??= new Promise((resolve) => {
+        server.on("request", (_, outgoing) => outgoing.on("close", () => server.closeIdleConnections()))
+        server.close(() => {
+          sockets.close()
+          resolve()
+        })
+      })
+      if (force) {
+        server.closeAllConnections()
+        for (const socket of detached) socket.destroy()
+      }
+      return stopped
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import type { IncomingMessage } from "node:http"
+import type { Duplex } from "node:stream"
+import { type WebSocket, WebSocketServer } from "ws"
+import type { RunFrames } from "../streams/RunFrames.ts"
+import { type ServerOptions, socketLimits } from "./ServerPort.ts"
+
+const keyPattern = /^[+/0-9A-Za-z]{22}==$/
+
+/** Whether the request asks for a WebSocket and can have one. */
+export const isHandshake = ({ headers, method }: IncomingMessage): boolean =>
+  method === "GET" &&
+  headers.upgrade?.toLowerCase() === "websocket" &&
+  headers["sec-websocket-version"] === "13" &&
+  keyPattern.test(headers["sec-websocket-key"] ?? "")
+
+/** The WebSockets of a Node server, in the terms of `SocketSink`. */
+export const nodeSockets = (open: ServerOptions["open"]) => {
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: socketLimits.payload
+  })
+  const added = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>()
+  server.on("headers", (lines, incoming) => {
+    for (const [name, value] of Object.entries(added.get(incoming) ?? {})) lines.push(`${name}: ${value}`)
+  })
+
+  // Who answers no ping for a whole round is gone.
+  const answered = new Map<WebSocket, boolean>()
+  const round = setInterval(
+    () => {
+      for (const [socket, wasHeard] of answered) {
+        if (!wasHeard) {
+          socket.terminate()
+          continue
+        }
+        answered.set(socket, false)
+        socket.ping()
+      }
+    },
+    (socketLimits.idleSeconds * 1000) / 2
+  )
+  round.unref()
+
+  const attach = (socket: WebSocket, frames: RunFrames) => {
+    answered.set(socket, true)
+    const session = open(frames, {
+      send: (text) => {
+        if (socket.readyState !== socket.OPEN) return 0
+        if (socket.bufferedAmount > socketLimits.unread) {
+          socket.terminate()
+          return 0
+        }
+        socket.send(text, () => session.drained())
+        return socket.bufferedAmount === 0 ? text.length : -1
+      },
+      close: (code, reason) => socket.close(code, reason),
+      terminate: () => socket.terminate()
+    })
+    const heard = () => void answered.set(socket, true)
+    // Messages from subscribers are ignored, except as a sign of life.
+    socket.on("message", heard)
+    socket.on("pong", heard)
+    socket.on("error", () => socket.terminate())
+    socket.on("close", () => {
+      answered.delete(socket)
+      session.closed()
+    })
+  }
+
+  return {
+    upgrade: (
+      incoming: IncomingMessage,
+      socket: Duplex,
+      head: Buffer,
+      frames: RunFrames,
+      headers: Readonly<Record<string, string>>
+    ): void => {
+      added.set(incoming, headers)
+      server.handleUpgrade(incoming, socket, head, (opened) => attach(opened, frames))
+    },
+    close: () => clearInterval(round)
+  }
+}

@@ -1,0 +1,50 @@
+import type { RunFrames } from "../streams/RunFrames.ts"
+import type { SocketSession, SocketSink } from "../streams/WebSockets.ts"
+import type { ListenAddress } from "./ListenAddress.ts"
+
+const kibibyte = 1024
+
+/** What a subscriber may send and leave unread, in bytes, and how long it may be silent. */
+export const socketLimits = { payload: 64 * kibibyte, unread: kibibyte * kibibyte, idleSeconds: 120 }
+
+/** A request before anything is made of it. */
+export interface RequestHead {
+  /** All Host headers, joined with a comma. */
+  readonly host: string | null
+  /** Where the bytes of the request lead; not always a URL. */
+  readonly url: string
+}
+
+/** What a server can do with the connection of one request. */
+export interface Connection {
+  readonly remoteAddress: string | undefined
+  /** Cuts the connection after this time without a byte. */
+  readonly idleAfter: (seconds: number) => void
+  /** Makes it a WebSocket that carries the frames; false when the request is no upgrade. */
+  readonly upgrade: (frames: RunFrames, headers: Readonly<Record<string, string>>) => boolean
+}
+
+export interface ServerOptions {
+  readonly address: ListenAddress
+  /** Time without a byte while a request arrives, or between two of them. */
+  readonly idleSeconds: number
+  /** Nothing is answered where the connection was upgraded. The request may only be built once its head was judged. */
+  readonly answer: (
+    head: RequestHead,
+    request: () => Request,
+    connection: Connection
+  ) => Response | Promise<Response | undefined>
+  /** The answer to a request on which the server failed. */
+  readonly failed: () => Response
+  readonly open: (frames: RunFrames, sink: SocketSink) => SocketSession
+}
+
+/** A listening server. */
+export interface Server {
+  readonly port: number
+  /** Takes no more connections, and resolves once none is left. With `force` those that are left are cut. */
+  readonly stop: (force: boolean) => Promise<void>
+}
+
+/** What the listener needs of the HTTP server of a runtime. Rejects when the address is refused. */
+export type StartServer = (options: ServerOptions) => Promise<Server>

@@ -1,0 +1,91 @@
+import { Effect, FileSystem, Path } from "effect"
+import { ended, packed, project, runtimes, StepFailed, succeeded } from "./Project.ts"
+
+const compilerOptions = {
+  target: "ES2024",
+  module: "NodeNext",
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  noImplicitOverride: true,
+  skipLibCheck: false,
+  noEmit: true,
+  allowImportingTsExtensions: true,
+  types: ["node"]
+}
+
+/** Errors of the checker outside of the declarations of Effect. */
+const errorsOfOurs = (output: string) =>
+  output.split("\n").filter((line) => line.includes("error TS") && !line.startsWith("node_modules/effect/"))
+
+/**
+ * A strict consumer compiles, with and without `exactOptionalPropertyTypes`. With the types of the DOM there is no error at all; without
+ * them the declarations of Effect have some, and nothing of ours.
+ */
+export const typesAreClean = Effect.fn("typesAreClean")(function* (
+  folder: string,
+  files: ReadonlyArray<string>,
+  short: boolean
+) {
+  const system = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  for (const exactOptionalPropertyTypes of [true, false]) {
+    for (const lib of [["ES2024", "DOM", "DOM.Iterable"], ["ES2024"]]) {
+      if (short && lib.length === 1) continue
+      const options = { ...compilerOptions, exactOptionalPropertyTypes, lib }
+      yield* system.writeFileString(
+        path.join(folder, "tsconfig.json"),
+        JSON.stringify({ compilerOptions: options, files })
+      )
+      const { code, output } = yield* ended(folder, "node_modules/.bin/tsc", ["-p", ".", "--checkers", "1"])
+      const errors =
+        lib.length > 1 ? output.split("\n").filter((line) => line.includes("error TS")) : errorsOfOurs(output)
+      if (errors.length > 0 || (lib.length > 1 && code !== 0)) {
+        return yield* new StepFailed({ message: `With lib ${lib.join(", ")}:\n${errors.slice(0, 20).join("\n")}` })
+      }
+    }
+  }
+})
+
+/** The whole job of the demonstration, with the tool of this machine. */
+export const demoWorks = (folder: string, runtime: string, program: string) =>
+  succeeded(folder, runtime, [program, "demo"])
+
+/** `npm pack` at the root gives one package that is all of it, under the name of the product. */
+export const wholeWorks = Effect.fn("wholeWorks")(function* (root: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const [tarball = ""] = yield* packed([root], yield* files.makeTempDirectoryScoped({ prefix: "svc-whole-" }))
+  const folder = yield* project([runtimes[1].install, "effect@4.1.0", tarball], [])
+  const node = path.join(folder, runtimes[1].program)
+  yield* demoWorks(folder, node, "node_modules/svc/dist/library/src/Main.js")
+  yield* files.writeFileString(path.join(folder, "Whole.mjs"), wholeProgram)
+  const found = yield* succeeded(folder, node, ["--disable-warning=ExperimentalWarning", "Whole.mjs"])
+  if (found.trim() !== "200 true") return yield* new StepFailed({ message: found })
+})
+
+const wholeProgram = `
+import { Context, Effect, Layer } from "effect"
+import { ControlPlane, Runs } from "svc"
+import * as client from "svc/client"
+import { Run } from "svc/schema"
+import { layer } from "svc/testing"
+const program = Effect.gen(function* () {
+  const { baseUrl } = Context.get(yield* Layer.build(layer({ settings: { log: "error" } })), ControlPlane)
+  const { status } = yield* Effect.promise(() => fetch(baseUrl + "/sign-in", { headers: { connection: "close" } }))
+  process.stdout.write(status + " " + (Runs === client.Runs && Run !== undefined))
+}).pipe(Effect.scoped)
+await Effect.runPromise(program)
+`
+
+/** Requests for which the parser of Node has another refusal than the one of Bun. */
+const knownDifferences: ReadonlyMap<string, string> = new Map([["H6 bare line feeds: 505", "H6 bare line feeds: 400"]])
+
+/** A program finds on one runtime what it finds on another, line by line. */
+export const sameLines = Effect.fn("sameLines")(function* (expected: string, found: string) {
+  const lines = expected.trim().split("\n")
+  const others = found.trim().split("\n")
+  const different = Array.from({ length: Math.max(lines.length, others.length) }, (_, at) => [lines[at], others[at]])
+    .filter(([line, other]) => line !== other && (line === undefined || knownDifferences.get(line) !== other))
+    .map(([line, other]) => `expected ${line}\n   found ${other}`)
+  if (different.length > 0) return yield* new StepFailed({ message: different.join("\n") })
+})
