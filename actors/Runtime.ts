@@ -269,7 +269,6 @@ const work = Layer.effectDiscard(
     yield* wakeCoordinators
     const interfaces = yield* InterfaceSettlement
     yield* interfaces.resume
-    // Those of agents have gone on meanwhile.
     yield* workForAgents
     yield* Effect.forkScoped(executor.work)
     yield* Effect.forkScoped(groups.follow)
