@@ -6,6 +6,7 @@ const root = dirname(import.meta.dir)
 
 /** Files of `actors/` that make JSON for something other than a column, and what for. */
 const otherJson: Readonly<Record<string, string>> = {
+  "actors/agent/JobSecrets.ts": "a job, sealed",
   "actors/audit/AuditLink.ts": "what a digest is made of",
   "actors/authority/AuthorityColumns.ts": "the text of the guard",
   "actors/capsule/AdoptedOutputs.ts": "a comparison of values",

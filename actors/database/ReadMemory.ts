@@ -3,7 +3,7 @@ import { Context, type Effect } from "effect"
 /** Of what one key's read found. */
 export interface Remembering<A> {
   /** Its bytes, where sizes differ; what has no weight is not remembered. */
-  readonly weigh?: (found: A) => number | undefined
+  readonly weigh?: (found: A, key: string) => number | undefined
   /** The time (milliseconds) from which on it is read anew. Without it, only a commit ends it. */
   readonly until?: (found: A) => number
 }

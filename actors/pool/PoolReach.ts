@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { localPool } from "../../schema/agent/PoolName.ts"
+import { dateOfAnswer } from "../database/ReadHorizon.ts"
 import { rowShape } from "../database/Table.ts"
 import type { ListedRun } from "../run/RunRow.ts"
 import { lackOf, needInWords } from "./AgentFit.ts"
@@ -33,6 +34,8 @@ export class PoolReach extends Context.Service<
         workspace_id
       }: Pick<ListedRun, "id" | "pool" | "workspace_id">) {
         if (pool === localPool) return undefined
+        // Whether an agent is there changes without a commit, so an answer about it holds for a second.
+        yield* dateOfAnswer
         const assigned = yield* Assigned.rows(sql)`SELECT 1 AS assigned FROM agent_pool_workspaces w
           JOIN agent_pools p ON p.name = w.pool AND p.archived_at IS NULL
           WHERE w.pool = ${pool} AND w.workspace_id = ${workspace_id}`

@@ -56,7 +56,7 @@ const commitOf = (to: string | null, { fileCount, since, status }: SourceChanges
   // Without the files only the same commit is known to change nothing.
   return from === to
     ? { commit: undefined, isUnknown: false }
-    : { commit: { kind: "commit", from, to } as const, isUnknown: false }
+    : { commit: { kind: "commit", from, to } as const, isUnknown: true }
 }
 
 /** Why a plan changes what it changes, from what it and the apply before it recorded. */

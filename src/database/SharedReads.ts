@@ -102,11 +102,14 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
       return Effect.map(find(key), (found) => {
         // Read from this state or from a newer one that was not looked at yet; the next look forgets it in that case.
         if (since === epoch && found !== undefined) {
-          const weight = weigh === undefined ? 0 : weigh(found)
+          const weight = weigh === undefined ? 0 : weigh(found, key)
           bytes -= remembered.get(key)?.weight ?? 0
           remembered.delete(key)
           if (weight === undefined || bytes + weight > maxBytes) return found
-          if (remembered.size >= maxRemembered) remembered.clear()
+          if (remembered.size >= maxRemembered) {
+            for (const one of remembered.values()) bytes -= one.weight
+            remembered.clear()
+          }
           remembered.set(key, { found: Exit.succeed(found), weight, until: until?.(found) ?? Number.POSITIVE_INFINITY })
           bytes += weight
         }

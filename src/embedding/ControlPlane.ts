@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { Accounts } from "../../actors/account/Accounts.ts"
+import { ExtensionScopes, scopeCatalog, scopeRefusal } from "../../actors/account/ScopeCatalog.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { Actor, type ActorShape } from "../client/Actor.ts"
@@ -13,7 +14,7 @@ import { makeRequestGate } from "../http/RequestGate.ts"
 
 /** What a program may do for a person: what a token of theirs with the same scopes could. */
 export interface ActingFor {
-  /** `read` and `write` unless given. `project:<id>` and `environment:<name>` confine, as for tokens. */
+  /** `read` and `write` unless given. `project:<id>` and `environment:<name>` confine, and need `workspaceId`, as for tokens. */
   readonly scopes?: ReadonlyArray<string>
   /** Confines to one Workspace. */
   readonly workspaceId?: WorkspaceId
@@ -84,6 +85,7 @@ export const inProcess: Layer.Layer<ControlPlane | ApiTransport, never, Accounts
       const { handler } = yield* HttpFace
       const { baseUrl } = yield* HttpSettings
       const accounts = yield* Accounts
+      const scopes = scopeCatalog(yield* ExtensionScopes)
       const identities = new WeakMap<ActorShape, HostIdentity>()
       const gate = yield* makeRequestGate
       yield* Effect.acquireRelease(gate.open(handler), () => Effect.andThen(gate.close, gate.settled))
@@ -97,7 +99,11 @@ export const inProcess: Layer.Layer<ControlPlane | ApiTransport, never, Accounts
             identities.set(actor, identity)
             return actor
           })
-          return identity.kind === "service" ? known : Effect.andThen(accounts.requireOpen(identity.subject), known)
+          if (identity.kind === "service") return known
+          const refusal = scopeRefusal(scopes, identity.scopes, identity.workspaceId !== undefined)
+          return refusal === undefined
+            ? Effect.andThen(accounts.requireOpen(identity.subject), known)
+            : Effect.fail(refusal)
         }
       })
       const transport = ApiTransport.of({

@@ -16,8 +16,10 @@ import { RunLedger } from "../../actors/run/RunLedger.ts"
 import { agentProtocol } from "../../schema/agent/AgentIdentity.ts"
 import { RunClaim } from "../../schema/agent/AgentJob.ts"
 import { AgentProtocol } from "../../schema/agent/AgentProtocol.ts"
-import { agentPath, agentRpcPath, BlobKind, Digest } from "../../schema/agent/Blob.ts"
+import { BlobKind, Digest } from "../../schema/agent/Blob.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
+import { AgentApi } from "./AgentApi.ts"
+import { routeOf } from "./DeclaredRoute.ts"
 import { Exchange } from "./Exchange.ts"
 
 /** How often an agent renews its leases: a cancel reaches it within this time. */
@@ -127,8 +129,6 @@ const blobRoutes = HttpRouter.use(
     const ledger = yield* RunLedger
     const files = yield* AgentFiles
     const blobs = yield* AgentBlobs
-    const path = `${agentPath}/runs/:runId/:fence/:kind/:digest` as const
-
     const asked = Effect.gen(function* () {
       if (!(yield* pools.exist)) return yield* noSuchRoute
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -142,8 +142,7 @@ const blobRoutes = HttpRouter.use(
     })
 
     yield* router.add(
-      "GET",
-      path,
+      ...routeOf(AgentApi.endpoints.fetchBlob),
       Effect.gen(function* () {
         const { digest, fence, kind, request, runId, session } = yield* asked
         const found = yield* Effect.option(files.find(session, { runId, fence }, kind, digest))
@@ -168,8 +167,7 @@ const blobRoutes = HttpRouter.use(
     )
 
     yield* router.add(
-      "PUT",
-      path,
+      ...routeOf(AgentApi.endpoints.storeBlob),
       Effect.gen(function* () {
         const { digest, fence, kind, request, runId, session } = yield* asked
         const claim = { runId, fence }
@@ -196,8 +194,7 @@ const commandRoute = HttpRouter.use(
     const pools = yield* Pools
     const answer = yield* RpcServer.toHttpEffect(AgentProtocol, { disableFatalDefects: true, disableTracing: true })
     yield* router.add(
-      "POST",
-      agentRpcPath,
+      ...routeOf(AgentApi.endpoints.command),
       Effect.gen(function* () {
         if (!(yield* pools.exist)) return yield* noSuchRoute
         const exchange = yield* Exchange

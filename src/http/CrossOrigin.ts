@@ -58,7 +58,7 @@ export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
       const origin = from(request)
       return HttpServerResponse.setHeaders(response, {
         // Also for those that may not read it: a cache must not give one's answer to another.
-        vary: "origin",
+        vary: response.headers["vary"] === undefined ? "origin" : `${response.headers["vary"]}, origin`,
         ...(origin === undefined
           ? {}
           : { "access-control-allow-origin": origin, "access-control-expose-headers": exposed })

@@ -109,7 +109,11 @@ export class HttpListener extends Context.Service<
             return plainErrorResponse(malformedRequest, requestId)
           }
           knownHost = host
-          if (!URL.canParse(url)) return plainErrorResponse(malformedRequest, requestId)
+          const target = URL.parse(url)
+          // A request for an address with credentials in it cannot be made.
+          if (target === null || target.username !== "" || target.password !== "") {
+            return plainErrorResponse(malformedRequest, requestId)
+          }
           if (mounted === undefined) {
             // A supervisor must not kill the process while it migrates.
             const isWatcher = new URL(url).pathname === "/healthz"

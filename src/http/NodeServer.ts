@@ -30,7 +30,7 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
   const detached = new Set<Duplex>()
   let isStopping = false
 
-  const exchange = async (
+  const exchanged = async (
     incoming: IncomingMessage,
     outgoing: ServerResponse,
     upgrade: Connection["upgrade"]
@@ -49,6 +49,11 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
     await writeResponse(response, incoming, outgoing)
   }
 
+  /** What nobody expected ends the connection, and not the process. */
+  const exchange = (...given: Parameters<typeof exchanged>): void => {
+    exchanged(...given).catch(() => given[1].destroy())
+  }
+
   const server = createServer(
     {
       keepAliveTimeout: options.idleSeconds * 1000,
@@ -56,7 +61,7 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
       // The application has a deadline of its own for a body, which it refuses in its own words.
       requestTimeout: 0
     },
-    (incoming, outgoing) => void exchange(incoming, outgoing, () => false)
+    (incoming, outgoing) => exchange(incoming, outgoing, () => false)
   )
   server.timeout = options.idleSeconds * 1000
 
@@ -70,14 +75,14 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
     const outgoing = detach(incoming, socket)
     // The rest of the request has lost its parser. A client that wishes for another protocol may repeat it without that wish.
     if (!isWhole(incoming)) return void outgoing.writeHead(400).end()
-    void exchange(incoming, outgoing, (frames, headers) => {
+    exchange(incoming, outgoing, (frames, headers) => {
       if (!isHandshake(incoming)) return false
       if (isSocket(socket)) outgoing.detachSocket(socket)
       sockets.upgrade(incoming, socket, head, frames, headers)
       return true
     })
   })
-  server.on("connect", (incoming, socket) => void exchange(incoming, detach(incoming, socket), () => false))
+  server.on("connect", (incoming, socket) => exchange(incoming, detach(incoming, socket), () => false))
 
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject)

@@ -87,7 +87,8 @@ export const rememberedAnswers = Effect.map(ReadMemory, ({ untilCommit }) => {
     const rule = Context.getUnsafe(endpoint.annotations, Access)
     if (rule.kind === "public" || rule.kind === "token") return answered
     const remembered = untilCommit(() => observed(answered), {
-      weigh: ({ weight }) => weight,
+      // The key is the caller's to choose, and counts as well: two bytes a character.
+      weigh: ({ weight }, key) => (weight === undefined ? undefined : weight + 2 * key.length),
       until: (one) => one.until
     })
     return Effect.withFiber((fiber) => Effect.map(remembered(keyOf(fiber.context)), ({ response }) => response))

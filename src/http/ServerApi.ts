@@ -13,6 +13,7 @@ import { SignInApi } from "../accounts/declarations/SignInApi.ts"
 import { UpstreamApi, UpstreamPagesApi } from "../accounts/declarations/UpstreamApi.ts"
 import { GrantsApi } from "../accounts/oidc/GrantsApi.ts"
 import { IssuerApi, IssuerPagesApi } from "../accounts/oidc/IssuerApi.ts"
+import { AgentApi } from "./AgentApi.ts"
 import { withExamples } from "./DescribedExamples.ts"
 import { DocumentsApi } from "./DocumentsApi.ts"
 import { HandoffApi, InstallLinkApi } from "./handoff/HandoffApi.ts"
@@ -43,7 +44,8 @@ export class ServerApi extends HttpApi.make("server")
     SourceHooksApi,
     HealthApi,
     DocumentsApi,
-    OperatorApi
+    OperatorApi,
+    AgentApi
   )
   .addHttpApi(SvcApi)
   .annotate(HttpApi.AdditionalSchemas, [RunEventFrame, RunEventMessage, RunLogFrame, RunLogMessage])

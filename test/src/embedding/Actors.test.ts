@@ -90,7 +90,12 @@ describe("who acts in process", () => {
       )
       const confined = ControlPlane.user(user.subject, { workspaceId: other.id })
       expect(yield* Effect.flip(as(confined, inWorkspace))).toMatchObject({ code: "permission_denied" })
-      const limited = ControlPlane.user(user.subject, { scopes: ["read", "write", "environment:staging"] })
+      const scopes = ["read", "write", "environment:staging"]
+      // As of a token: a limit without a Workspace would leave everything open that lies outside of one.
+      expect(yield* Effect.flip(as(ControlPlane.user(user.subject, { scopes }), inWorkspace))).toMatchObject({
+        code: "invalid_request"
+      })
+      const limited = ControlPlane.user(user.subject, { scopes, workspaceId: workspace.id })
       const listed = Effect.flatMap(Sources, ({ page }) => page(workspace.id))
       expect(yield* Effect.flip(as(limited, listed))).toMatchObject({ code: "permission_denied" })
       // The same reads, remembered for one authority, are not given to another.

@@ -29,6 +29,16 @@ const Target = ({
   )
 }
 
+const PictureName = ({ text }: { readonly text: string }) => {
+  const words = useWords(readmeWords)
+  return (
+    <span className="readme-image">
+      <Icon name="external" />
+      {words.image(text)}
+    </span>
+  )
+}
+
 /** Nothing is fetched: an image of a stranger would know who reads it. */
 const Picture = ({
   address,
@@ -38,17 +48,21 @@ const Picture = ({
   readonly address: string
   readonly text: string
   readonly place: ReadmePlace
-}) => {
-  const words = useWords(readmeWords)
-  return (
-    <Target address={address} place={place}>
-      <span className="readme-image">
-        <Icon name="external" />
-        {words.image(text)}
-      </span>
-    </Target>
+}) => (
+  <Target address={address} place={place}>
+    <PictureName text={text} />
+  </Target>
+)
+
+/** The parts of a link. A badge is an image in one, and a link has no other inside. */
+const LinkedParts = ({ parts, place }: { readonly parts: ReadmeCell; readonly place: ReadmePlace }) =>
+  parts.map((part, index) =>
+    part.kind === "image" ? (
+      <PictureName key={`${index} image`} text={part.text} />
+    ) : (
+      <Part key={`${index} ${part.kind}`} part={part} place={place} />
+    )
   )
-}
 
 const Part = ({ part, place }: { readonly part: ReadmeInline; readonly place: ReadmePlace }): ReactNode => {
   switch (part.kind) {
@@ -79,7 +93,7 @@ const Part = ({ part, place }: { readonly part: ReadmeInline; readonly place: Re
     case "link":
       return (
         <Target address={part.address} place={place}>
-          <Parts parts={part.parts} place={place} />
+          <LinkedParts parts={part.parts} place={place} />
         </Target>
       )
     case "image":
