@@ -5,6 +5,9 @@ import { RefusalEnvelope } from "../../schema/api/Middleware.ts"
 /** A page for a person. */
 export const Page = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/html" }))
 
+/** The page that the browser has still stands. */
+export const Unchanged = HttpApiSchema.Empty(304)
+
 /** The same for refusals: the statuses that a person may see. */
 export const refusalPages = [400, 401, 403, 404, 409, 413, 415, 429, 500, 501, 503].map((status) =>
   Page.pipe(HttpApiSchema.status(status))

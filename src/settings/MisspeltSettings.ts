@@ -1,4 +1,5 @@
 import { ConfigProvider, Effect } from "effect"
+import { agentEnv } from "./AgentVariables.ts"
 import { clientEnv } from "./ClientSettings.ts"
 import { editDistance } from "./EditDistance.ts"
 import { settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
@@ -13,6 +14,7 @@ const prefix = "SVC_"
 const known: ReadonlyArray<string> = [
   ...Object.values(settingDefinitions).map(({ env }) => env),
   ...Object.values(clientEnv),
+  ...Object.values(agentEnv),
   settingsFileEnv
 ]
 

@@ -5,6 +5,10 @@
 export const drivenActors: Readonly<Record<string, readonly [test: string, why: string]>> = {
   "actors/adoption/SealedBackupFile.ts": ["actors/adoption/BackupImport", "refusals in the order of opening a file"],
   "actors/adoption/StateAdoption.ts": ["actors/adoption/StateAdoption", "asks StateConflicts and ModuleMismatch"],
+  "actors/agent/JobSecrets.ts": [
+    "src/http/agent/AgentRuns",
+    "what each kind of job carries, and what travels beside it"
+  ],
   "actors/approval/PlanApproval.ts": ["actors/approval/WaysToApply", "reads the facts of ApprovalDecision"],
   "actors/capsule/CapsuleRelease.ts": ["actors/capsule/Release", "refusals in the order of a release, then its rows"],
   "actors/capsule/CapsulesLive.ts": ["actors/capsule/CapsuleGroups", "reads of one record, and pages"],
@@ -57,6 +61,9 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/adoption/StateAdoption",
     "what a plan over a state that was taken over says"
   ],
+  "actors/execution/RunProfiles.ts": ["actors/configuration/OperatorConfigs", "refusals of a profile and its tool"],
+  "actors/run/RunPlaces.ts": ["actors/queue/RunQueue", "builds, runs, or the places of a pool"],
+  "actors/staleness/PutBackDrift.ts": ["actors/staleness/ChangeCauseDecision", "which attributes a plan puts back"],
   "actors/execution/RestoreTarget.ts": ["actors/execution/Restore", "refusals of a backup that does not fit"],
   "actors/execution/AppliedLane.ts": ["actors/capsule/LaneFollowing", "which lane an apply adopts"],
   "actors/execution/ApplyConclusion.ts": ["actors/execution/PostApply", "how an apply ends by its checks"],

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { describedGroup, describedRoute } from "../../../schema/api/Endpoint.ts"
-import { Page, Redirect, refusalPages, refusalsOfPage } from "../../http/PageAnswer.ts"
+import { Page, Redirect, Unchanged, refusalPages, refusalsOfPage } from "../../http/PageAnswer.ts"
 import { everyone, ownPage } from "../../http/RouteAccess.ts"
 import { SetupRequest, SignInRequest } from "./SignInApi.ts"
 
@@ -14,7 +14,7 @@ const asForm = HttpApiSchema.asFormUrlEncoded()
 export class EntrancePagesApi extends describedGroup("entrancePages", "The pages before a sign-in.").add(
   HttpApiEndpoint.get("signInPage", "/sign-in", {
     query: { return: Schema.optionalKey(Schema.String) },
-    success: Page,
+    success: [Page, Unchanged],
     error: refusalsOfPage
   }).annotateMerge(describedRoute(everyone, "The sign-in page", "`return` is the path to continue at.")),
   HttpApiEndpoint.post("signIn", "/sign-in", {
@@ -22,7 +22,7 @@ export class EntrancePagesApi extends describedGroup("entrancePages", "The pages
     success: [Redirect, Page],
     error: refusalPages
   }).annotateMerge(describedRoute(ownPage, "Sign in by the form of the page", "For browsers without scripts.")),
-  HttpApiEndpoint.get("setupPage", "/setup", { success: Page, error: refusalsOfPage }).annotateMerge(
+  HttpApiEndpoint.get("setupPage", "/setup", { success: [Page, Unchanged], error: refusalsOfPage }).annotateMerge(
     describedRoute(everyone, "The setup page", "The secret of the link is in its fragment and is never sent.")
   ),
   HttpApiEndpoint.post("setup", "/setup", {

@@ -9,6 +9,7 @@ import { CommandFailed, jsonFlag } from "../Output.ts"
 import { secondSignal } from "../StopSignals.ts"
 import { agentDoctorCommand } from "./AgentDoctor.ts"
 import { dirFlag, folderOf, givenOr, serverFlag, serverOf, tokenOf } from "./AgentFlags.ts"
+import { agentEnv } from "../../settings/AgentVariables.ts"
 
 const mostPlaces = 256
 
@@ -65,7 +66,7 @@ export const agentCommand = Command.make(
   },
   Effect.fn("agent")(function* (given) {
     const server = yield* serverOf(given.server)
-    const pool = yield* givenOr(given.pool, "SVC_AGENT_POOL")
+    const pool = yield* givenOr(given.pool, agentEnv.pool)
     if (Option.isNone(pool)) {
       return yield* new CommandFailed({ message: "Say whose Runs it takes: --pool NAME, or SVC_AGENT_POOL." })
     }

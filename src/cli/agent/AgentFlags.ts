@@ -1,6 +1,7 @@
 import { Config, Effect, FileSystem, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
 import { CommandFailed } from "../Output.ts"
+import { agentEnv } from "../../settings/AgentVariables.ts"
 
 const text = (name: string, metavar: string, description: string) =>
   Flag.optional(Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar)))
@@ -28,13 +29,13 @@ const defaultDir = "./svc-agent"
 
 export const folderOf = (flag: Option.Option<string>) =>
   Effect.map(
-    givenOr(flag, "SVC_AGENT_DIR"),
+    givenOr(flag, agentEnv.dir),
     Option.getOrElse(() => defaultDir)
   )
 
 /** Keys are pinned at the first contact, so it is not made in clear text beyond this machine. */
 export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>) {
-  const given = yield* givenOr(flag, "SVC_AGENT_SERVER")
+  const given = yield* givenOr(flag, agentEnv.server)
   if (Option.isNone(given)) {
     return yield* new CommandFailed({
       message: "Say which server: --server https://svc.example.com, or SVC_AGENT_SERVER."
@@ -66,5 +67,5 @@ export const tokenOf = Effect.fnUntraced(function* (file: Option.Option<string>)
       .pipe(Effect.mapError(({ message }) => new CommandFailed({ message: `The token cannot be read. ${message}` })))
     return Option.some(Redacted.make(content.trim()))
   }
-  return yield* Config.option(Config.Redacted("SVC_AGENT_TOKEN"))
+  return yield* Config.option(Config.Redacted(agentEnv.token))
 })

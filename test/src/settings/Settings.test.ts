@@ -2,6 +2,7 @@ import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Effect, FileSystem, Option, Redacted } from "effect"
 import type { SettingDefinition } from "../../../src/settings/SettingDefinition.ts"
+import { agentEnv } from "../../../src/settings/AgentVariables.ts"
 import { clientEnv } from "../../../src/settings/ClientSettings.ts"
 import { settingDefinitions, settingsFileEnv } from "../../../src/settings/SettingDefinitions.ts"
 import {
@@ -279,6 +280,7 @@ describe("the table of settings", () => {
       const known = new Set([
         ...Object.values(settingDefinitions).map(({ env }) => env),
         ...Object.values(clientEnv),
+        ...Object.values(agentEnv),
         settingsFileEnv
       ])
       const root = new URL("../../../", import.meta.url).pathname

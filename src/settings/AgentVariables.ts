@@ -1,0 +1,7 @@
+/** The environment variables of `svc agent`, for what a flag of it does not say. */
+export const agentEnv = {
+  server: "SVC_AGENT_SERVER",
+  pool: "SVC_AGENT_POOL",
+  dir: "SVC_AGENT_DIR",
+  token: "SVC_AGENT_TOKEN"
+} as const

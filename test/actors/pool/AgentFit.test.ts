@@ -1,0 +1,58 @@
+import { describe, expect, test } from "bun:test"
+import { Option } from "effect"
+import { type AgentNeed, lackOf, needInWords, stricter, toolFor } from "../../../actors/pool/AgentFit.ts"
+import type { AgentFacts } from "../../../schema/agent/AgentIdentity.ts"
+
+const facts: Pick<AgentFacts, "tools" | "platform" | "isolation"> = {
+  tools: [
+    { name: "terraform", version: "1.11.4" },
+    { name: "opentofu", version: "1.9.10" },
+    { name: "opentofu", version: "1.10.2" }
+  ],
+  platform: "linux_amd64",
+  isolation: "namespaces"
+}
+
+const cases: ReadonlyArray<readonly [title: string, need: AgentNeed, lack: string | undefined]> = [
+  ["any tool", { tool: {} }, undefined],
+  ["a tool by name", { tool: { name: "terraform" } }, undefined],
+  ["exactly the version that it has", { tool: { name: "opentofu", version: "1.9.10" } }, undefined],
+  ["another version", { tool: { name: "terraform", version: "1.11.5" } }, "Terraform 1.11.5"],
+  ["the version of the other tool", { tool: { name: "opentofu", version: "1.11.4" } }, "OpenTofu 1.11.4"],
+  ["the platform of the plan", { tool: {}, platform: "linux_amd64" }, undefined],
+  ["another platform", { tool: {}, platform: "linux_arm64" }, "the platform linux_arm64 of the plan"],
+  ["its own level of isolation", { tool: {}, isolation: "namespaces" }, undefined],
+  ["a lower level", { tool: {}, isolation: "landlock" }, undefined],
+  ["a higher level", { tool: {}, isolation: "bubblewrap" }, "the isolation bubblewrap"]
+]
+
+describe("what an agent lacks for a Run", () => {
+  test.each(cases)("%s", (_, need, lack) => {
+    expect(lackOf(facts, need)).toBe(lack)
+  })
+})
+
+describe("the tool of a Run", () => {
+  test("is OpenTofu where either will do, and the newest by its numbers", () => {
+    expect(toolFor(facts, { tool: {} })).toEqual(Option.some({ name: "opentofu", version: "1.10.2" }))
+    expect(toolFor(facts, { tool: { name: "terraform" } })).toEqual(
+      Option.some({ name: "terraform", version: "1.11.4" })
+    )
+    expect(toolFor({ tools: [] }, { tool: {} })).toEqual(Option.none())
+  })
+})
+
+test("of two least levels the stricter one counts", () => {
+  expect(stricter(undefined, undefined)).toBeUndefined()
+  expect(stricter("landlock", undefined)).toBe("landlock")
+  expect(stricter(undefined, "landlock")).toBe("landlock")
+  expect(stricter("landlock", "bubblewrap")).toBe("bubblewrap")
+  expect(stricter("bubblewrap", "landlock")).toBe("bubblewrap")
+})
+
+test("a need names each property that is missing", () => {
+  expect(needInWords({ tool: { name: "terraform", version: "1.11.4" }, platform: "linux_amd64" })).toBe(
+    "Terraform 1.11.4 on linux_amd64"
+  )
+  expect(needInWords({ tool: {}, isolation: "bubblewrap" })).toBe("a tool with at least the isolation bubblewrap")
+})
