@@ -12,7 +12,7 @@ const stubSize = 100_000
 const find = () => {
   if (process.versions.bun) return process.execPath
   if (!existsSync(packaged)) {
-    process.stderr.write("Bun is not installed. Run `npm ci` (or `bun install`) in this folder first.\n")
+    process.stderr.write("Bun is not installed. Run `npm ci --include=dev` (or `bun install`) in this folder first.\n")
     process.exit(1)
   }
   if (statSync(packaged).size < stubSize) {
