@@ -21,7 +21,7 @@ type Needs = Layer.Success<typeof platform>
 
 const pageBytes = 4096
 /** A walk starts six processes or more. */
-const slowMachine = 600_000
+const slowMachine = 240_000
 
 /** What keeps both from working on a folder. */
 const refusals: ReadonlyArray<Broken> = [
