@@ -1,6 +1,5 @@
 import { closeSync, openSync } from "node:fs"
 import { Effect, type Scope } from "effect"
-import { linuxCalls } from "../sandbox/confinement/LinuxCalls.ts"
 
 const exclusiveWithoutWaiting = 2 | 4
 
@@ -8,16 +7,20 @@ const exclusiveWithoutWaiting = 2 | 4
  * Locks a file until the Scope closes, or until this process ends, however it ends. Returns whether it could: `false` while another
  * process has it.
  */
-export const takeFileLock = (file: string): Effect.Effect<boolean, never, Scope.Scope> =>
-  Effect.acquireRelease(
+export const takeFileLock = Effect.fnUntraced(function* (file: string): Effect.fn.Return<boolean, never, Scope.Scope> {
+  // Loaded only when needed: a service that has no agent's folder also runs where these calls cannot be made.
+  const { linuxCalls } = yield* Effect.promise(() => import("../sandbox/confinement/LinuxCalls.ts"))
+  const descriptor = yield* Effect.acquireRelease(
     Effect.sync(() => {
-      const descriptor = openSync(file, "a", 0o600)
-      if (linuxCalls().attempt("flock", descriptor, exclusiveWithoutWaiting) === 0) return descriptor
-      closeSync(descriptor)
+      const opened = openSync(file, "a", 0o600)
+      if (linuxCalls().attempt("flock", opened, exclusiveWithoutWaiting) === 0) return opened
+      closeSync(opened)
       return undefined
     }),
-    (descriptor) =>
+    (taken) =>
       Effect.sync(() => {
-        if (descriptor !== undefined) closeSync(descriptor)
+        if (taken !== undefined) closeSync(taken)
       })
-  ).pipe(Effect.map((descriptor) => descriptor !== undefined))
+  )
+  return descriptor !== undefined
+})
