@@ -4,7 +4,13 @@ import { Effect, Layer, Redacted, Schema, Stream } from "effect"
 import { HttpRouter } from "effect/http"
 import { RpcSerialization, RpcServer } from "effect/rpc"
 import type { AgentKeys } from "../../../../schema/agent/AgentIdentity.ts"
-import type { HeldRun, HeldRunOrder, JobKind, ReportedEntry } from "../../../../schema/agent/AgentJob.ts"
+import {
+  type HeldRun,
+  type HeldRunOrder,
+  type JobKind,
+  offerText,
+  type ReportedEntry
+} from "../../../../schema/agent/AgentJob.ts"
 import { AgentProtocol } from "../../../../schema/agent/AgentProtocol.ts"
 import { Gone, Unauthorised } from "../../../../schema/agent/AgentRefusal.ts"
 import { agentRpcPath } from "../../../../schema/agent/Blob.ts"
@@ -28,6 +34,8 @@ export interface ScriptedRun {
   readonly secrets: { readonly state?: Uint8Array; readonly plan_file?: Uint8Array }
   leaseSeconds: number
   offered: boolean
+  /** Signed by a key that is not the server's. */
+  isForged: boolean
   cancel: boolean
   gone: "hand_in" | "discard" | undefined
   readonly heard: Array<string>
@@ -67,7 +75,9 @@ const collected = <E>(stream: Stream.Stream<Uint8Array, E>) =>
 
 /** A server that plays its part of the protocol in memory, over real HTTP, and loses messages on request. */
 export const scriptedServer = Effect.gen(function* () {
-  const [seal, sign] = yield* Effect.promise(() => Promise.all([pair("X25519"), pair("Ed25519")]))
+  const [seal, sign, forger] = yield* Effect.promise(() =>
+    Promise.all([pair("X25519"), pair("Ed25519"), pair("Ed25519")])
+  )
   const server: AgentKeys = yield* Effect.promise(async () => ({
     seal: await raw(seal.publicKey),
     sign: await raw(sign.publicKey)
@@ -170,18 +180,22 @@ export const scriptedServer = Effect.gen(function* () {
           sealedFor(parties(), run, "job"),
           new TextEncoder().encode(run.job)
         )
+        const offer = {
+          runId: run.runId,
+          fence: run.fence,
+          kind: run.kind,
+          leaseSeconds: run.leaseSeconds,
+          snapshot: run.snapshot,
+          ...(run.secrets.state === undefined ? {} : { state: digestOf(run.secrets.state) }),
+          ...(run.secrets.plan_file === undefined ? {} : { planFile: digestOf(run.secrets.plan_file) })
+        }
+        const words = offerText(parties(), offer, digestOf(new TextEncoder().encode(sealedJob)))
+        const signature = yield* Effect.promise(() =>
+          crypto.subtle.sign("Ed25519", (run.isForged ? forger : sign).privateKey, new TextEncoder().encode(words))
+        )
         return {
           drain: false,
-          offer: {
-            runId: run.runId,
-            fence: run.fence,
-            kind: run.kind,
-            leaseSeconds: run.leaseSeconds,
-            sealedJob,
-            snapshot: run.snapshot,
-            ...(run.secrets.state === undefined ? {} : { state: digestOf(run.secrets.state) }),
-            ...(run.secrets.plan_file === undefined ? {} : { planFile: digestOf(run.secrets.plan_file) })
-          }
+          offer: { ...offer, sealedJob, signature: Buffer.from(signature).toString("base64url") }
         }
       }),
     Accept: (claim, { headers }) => Effect.asVoid(own("Accept", claim, headers)),
@@ -336,10 +350,14 @@ export const scriptedServer = Effect.gen(function* () {
     /** As after a restart: no session is known. */
     forgetSessions: () => sessions.clear(),
     add: (
-      run: Pick<ScriptedRun, "runId" | "fence" | "kind" | "job" | "snapshot" | "secrets"> & { leaseSeconds?: number }
+      run: Pick<ScriptedRun, "runId" | "fence" | "kind" | "job" | "snapshot" | "secrets"> & {
+        leaseSeconds?: number
+        isForged?: boolean
+      }
     ) => {
       const scripted: ScriptedRun = {
         leaseSeconds: 60,
+        isForged: false,
         ...run,
         offered: false,
         cancel: false,

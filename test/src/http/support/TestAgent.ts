@@ -16,7 +16,7 @@ import { openBlob, sealBlob } from "../../../../runner/agent/SealedBlob.ts"
 import { openSealed } from "../../../../runner/agent/SealedMessage.ts"
 import { ApplyJob, PlanJob } from "../../../../runner/execution/RunJob.ts"
 import { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
-import { type AgentFacts, agentProtocol } from "../../../../schema/agent/AgentIdentity.ts"
+import { type AgentFacts, type AgentKeys, agentProtocol } from "../../../../schema/agent/AgentIdentity.ts"
 import type { HeldRun, JobOffer, RunClaim } from "../../../../schema/agent/AgentJob.ts"
 import { AgentProtocol, helloText } from "../../../../schema/agent/AgentProtocol.ts"
 import { agentPath, agentRpcPath, type BlobKind, StoredBytes } from "../../../../schema/agent/Blob.ts"
@@ -107,10 +107,10 @@ export const testAgent = Effect.fnUntraced(function* (
   const { agentId, installationId, server } = enrolled
   let session = ""
 
-  const signed = (nonce: string) =>
+  const signed = (nonce: string, nextKeys?: AgentKeys) =>
     sign(
       null,
-      Buffer.from(helloText({ agentId, incarnation: facts.incarnation, nonce, installationId })),
+      Buffer.from(helloText({ agentId, incarnation: facts.incarnation, nonce, installationId, nextKeys })),
       createPrivateKey(signing.privateKey.export({ format: "pem", type: "pkcs8" }))
     ).toString("base64url")
 
