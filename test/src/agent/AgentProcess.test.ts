@@ -14,7 +14,8 @@ import {
   startAgent,
   tokenCanary
 } from "./support/AgentStage.ts"
-import { type ScriptedRun, type ScriptedServer, scriptedServer } from "./support/ScriptedServer.ts"
+import type { ScriptedRun } from "./support/ScriptedRun.ts"
+import { type ScriptedServer, scriptedServer } from "./support/ScriptedServer.ts"
 
 const over = (run: ScriptedRun) =>
   eventually(

@@ -4,55 +4,19 @@ import { Effect, Layer, Redacted, Schema, Stream } from "effect"
 import { HttpRouter } from "effect/http"
 import { RpcSerialization, RpcServer } from "effect/rpc"
 import type { AgentKeys } from "../../../../schema/agent/AgentIdentity.ts"
-import {
-  type HeldRun,
-  type HeldRunOrder,
-  type JobKind,
-  offerText,
-  type ReportedEntry
-} from "../../../../schema/agent/AgentJob.ts"
+import { type HeldRun, type HeldRunOrder, offerText } from "../../../../schema/agent/AgentJob.ts"
 import { AgentProtocol } from "../../../../schema/agent/AgentProtocol.ts"
 import { Gone, Unauthorised } from "../../../../schema/agent/AgentRefusal.ts"
 import { agentRpcPath } from "../../../../schema/agent/Blob.ts"
 import { PoolName } from "../../../../schema/agent/PoolName.ts"
-import { AgentId, EvidenceId, type RunId } from "../../../../schema/records/Ids.ts"
+import { AgentId, EvidenceId } from "../../../../schema/records/Ids.ts"
 import { sealingKey } from "../../../../runner/agent/AgentKeyPair.ts"
 import { packContents, sealedFor, serverParty, unpackContents } from "../../../../runner/agent/BlobContents.ts"
 import { JobResult } from "../../../../runner/agent/JobResult.ts"
 import { openBlob, sealBlob } from "../../../../runner/agent/SealedBlob.ts"
 import { sealFor } from "../../../../runner/agent/SealedMessage.ts"
 import { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
-
-/** What the script knows of a Run, and what it heard. */
-export interface ScriptedRun {
-  readonly runId: RunId
-  readonly fence: number
-  readonly kind: JobKind
-  /** The job as JSON, without state and plan file. */
-  readonly job: string
-  readonly snapshot: string
-  readonly secrets: { readonly state?: Uint8Array; readonly plan_file?: Uint8Array }
-  leaseSeconds: number
-  offered: boolean
-  /** Signed by a key that is not the server's. */
-  isForged: boolean
-  cancel: boolean
-  gone: "hand_in" | "discard" | undefined
-  readonly heard: Array<string>
-  readonly entries: Array<ReportedEntry>
-  lastBatch: number
-  readonly serials: Array<number>
-  readonly results: Array<JobResult>
-  readonly files: Map<string, Uint8Array>
-  readonly handedIn: Array<LeftOver>
-}
-
-/** A message whose request or answer is lost, so many times. */
-export interface Fault {
-  readonly message: string
-  readonly lost: "request" | "answer"
-  times: number
-}
+import type { Fault, ScriptedRun } from "./ScriptedRun.ts"
 
 const installationId = "ins_scripted"
 const decodeResult = Schema.decodeEffect(Schema.fromJsonString(JobResult))

@@ -1,5 +1,5 @@
 import { afterAll, expect } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentMonitor } from "../../../../actors/agent/AgentMonitor.ts"
 import { RunLifecycle } from "../../../../actors/run/RunLifecycle.ts"
@@ -15,8 +15,11 @@ import {
   offerTo,
   planOn,
   renewal,
+  stateFile,
+  text,
   world
 } from "../support/FarPlane.ts"
+import { digestOf } from "../support/TestAgent.ts"
 
 const plane = suite(farPlane)
 afterAll(plane.dispose)
@@ -72,10 +75,10 @@ plane.live(
       expect(given.runId).toBe(apply.id)
       yield* (yield* RunLifecycle).requestCancel(apply.id, undefined)
       yield* agent.as(agent.client.Decline({ runId: given.runId, fence: given.fence, reason: "no" }))
-      expect((yield* settled(apply.id)).status).toBe("cancelled")
       const sql = yield* SqlClient.SqlClient
-      const [run] = yield* sql<{ ended: string | null }>`SELECT log_ended_at AS ended FROM runs WHERE id = ${apply.id}`
-      expect(run?.ended).not.toBeNull()
+      expect(yield* sql`SELECT status, log_ended_at IS NOT NULL AS ended FROM runs WHERE id = ${apply.id}`).toEqual([
+        { status: "cancelled", ended: 1 }
+      ])
     }),
   120_000
 )
@@ -108,8 +111,30 @@ plane.live(
       const sql = yield* SqlClient.SqlClient
       const [run] = yield* sql<{ status: string }>`SELECT status FROM runs WHERE id = ${claim.runId}`
       expect(run?.status).toBe("running")
+      // What does not open is refused while its agent still has it.
+      const bytes = text("not sealed")
+      yield* agent.send(claim, "state", digestOf(bytes), bytes, 0, bytes.length)
+      const result = { kind: "apply", status: "left", left: null } as const
+      const refused = yield* Effect.flip(agent.finish(claim, result, { lastBatch: 0, state: digestOf(bytes) }))
+      expect(refused).toMatchObject({ _tag: "Rejected" })
       yield* monitor.release(claim.runId)
       expect((yield* settled(claim.runId)).status).toBe("failed")
+      // Both states are evidence: the one that continues the base, and the one that does not.
+      yield* agent.leftOver(claim, {
+        state: Redacted.make(stateFile(3)),
+        rejectedState: Redacted.make(stateFile(9)),
+        stateProblem: "lineage_changed",
+        started: [],
+        completed: [],
+        possiblyCreated: [],
+        changedAnything: true
+      })
+      expect(
+        yield* sql`SELECT reason, serial FROM left_over_states WHERE run_id = ${claim.runId} ORDER BY serial`
+      ).toEqual([
+        { reason: "handed_in", serial: 3 },
+        { reason: "lineage_changed", serial: 9 }
+      ])
     }),
   120_000
 )
