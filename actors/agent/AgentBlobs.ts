@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { Context, Effect, FileSystem, Layer, Path, Redacted, Schema, Semaphore, Stream } from "effect"
+import { Context, Effect, FileSystem, Layer, Option, Path, Redacted, Schema, Semaphore, Stream } from "effect"
 import { unpackContents } from "../../runner/agent/BlobContents.ts"
 import { openBlob } from "../../runner/agent/SealedBlob.ts"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
@@ -26,12 +26,16 @@ export const mostBytes: Readonly<Record<Kind, number>> = {
   build: 2048 * mebibyte,
   state: 512 * mebibyte,
   plan_file: 512 * mebibyte,
-  outcome: 64 * mebibyte,
+  // With the state of an apply that an earlier process left.
+  outcome: 1024 * mebibyte,
   left_over: 1024 * mebibyte
 }
 
-/** No state, plan file or outcome is unpacked beyond this. */
-const mostUnpackedBytes = 512 * mebibyte
+/** Nothing is unpacked beyond this. */
+const mostUnpackedBytes = 1024 * mebibyte
+
+/** So many files of a kind are kept of one claim: an earlier state is there until a newer one is whole. */
+const mostKept = (kind: Kind) => (kind === "state" ? 2 : 1)
 
 /** A part of a blob: `from` is the offset of its first byte. */
 export interface BlobPart<E> {
@@ -92,8 +96,11 @@ export class AgentBlobs extends Context.Service<
         path.join(folderOf(claim), `${kind}-${digest.slice("sha256:".length)}`)
 
       const refused = (reason: BlobRefused["reason"], message: string) => new BlobRefused({ reason, message })
+      const unread = () => refused("storage", "The server cannot read the blob now.")
       const onDisk = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.mapError(effect, () => refused("storage", "The server could not store the blob. Is its disk full?"))
+
+      const removeTree = (target: string) => Effect.ignore(files.remove(target, { recursive: true, force: true }))
 
       const sizeOf = (file: string) =>
         files.stat(file).pipe(
@@ -123,6 +130,23 @@ export class AgentBlobs extends Context.Service<
         return size
       }, Effect.scoped)
 
+      /** Before a new file of a kind, the oldest of the kind go. */
+      const makeRoom = Effect.fnUntraced(function* (claim: Claim, kind: Kind, file: string) {
+        const names = yield* onDisk(files.readDirectory(folderOf(claim)))
+        const others = names
+          .filter((name) => name.startsWith(`${kind}-`))
+          .map((name) => path.join(folderOf(claim), name))
+          .filter((one) => !one.startsWith(file))
+        const aged = yield* Effect.forEach(others, (one) =>
+          files.stat(one).pipe(
+            Effect.map(({ mtime }) => ({ one, at: Option.match(mtime, { onNone: () => 0, onSome: Number }) })),
+            Effect.orElseSucceed(() => ({ one, at: 0 }))
+          )
+        )
+        const old = aged.toSorted((first, second) => second.at - first.at).slice(mostKept(kind) - 1)
+        for (const { one } of old) yield* removeTree(one)
+      })
+
       const put = Effect.fn("AgentBlobs.put")(function* <E>(
         claim: Claim,
         kind: Kind,
@@ -141,6 +165,7 @@ export class AgentBlobs extends Context.Service<
           yield* onDisk(files.makeDirectory(folderOf(claim), { recursive: true, mode: 0o700 }))
           const partial = `${file}.part`
           const has = yield* sizeOf(partial)
+          if (has === 0) yield* makeRoom(claim, kind, file)
           if (from > has) return stored(has, false)
           const size = yield* append(partial, has, part)
           if (size < total) return stored(size, false)
@@ -162,11 +187,12 @@ export class AgentBlobs extends Context.Service<
         kind: Kind,
         digest: string
       ) {
-        if (!(yield* isComplete(claim, kind, digest))) return yield* refused("missing", `The ${kind} was not put.`)
+        const isThere = yield* Effect.mapError(files.exists(fileOf(claim, kind, digest)), unread)
+        if (!isThere) return yield* refused("missing", `The ${kind} was not put.`)
         const { installationId, open } = yield* server.own
         const purpose = fromAgent({ installationId, agentId }, claim, kind)
         return openBlob(open, purpose, files.stream(fileOf(claim, kind, digest))).pipe(
-          Stream.mapError(({ message }) => refused("damaged", message))
+          Stream.mapError((error) => (error._tag === "NotSealedForThis" ? refused("damaged", error.message) : unread()))
         )
       })
 
@@ -208,8 +234,6 @@ export class AgentBlobs extends Context.Service<
         )
         return { path: target, digest: `sha256:${hash.digest("hex")}`, sizeBytes }
       })
-
-      const removeTree = (target: string) => Effect.ignore(files.remove(target, { recursive: true, force: true }))
 
       const sweep = Effect.fn("AgentBlobs.sweep")(function* (kept: ReadonlyArray<Claim>) {
         const names = new Set(kept.map(nameOf))

@@ -89,11 +89,13 @@ export class AgentClaims extends Context.Service<
         const { fence, runId } = claim
         const row = Option.getOrUndefined(yield* find(session, claim))
         const none = { runId, fence, order: "discard" as const, acknowledged: 0, cancel: false }
-        if (row === undefined) return none
+        // A restored backup does not know the claim; what its apply changed is known to nobody else.
+        if (row === undefined) return { ...none, order: "hand_in" as const }
         const hold = { ...claim, owner: session.agent.id }
         const run = yield* runUnder(hold)
-        if (run !== undefined && row.accepted_at !== null) {
-          yield* renew(hold)
+        if (run !== undefined) {
+          // An offer is not renewed: its acceptance may be on the way, or lost.
+          if (row.accepted_at !== null) yield* renew(hold)
           return {
             runId,
             fence,
@@ -103,13 +105,8 @@ export class AgentClaims extends Context.Service<
             cancel: run.cancel_requested_at !== null
           }
         }
-        const settled = yield* ledger.find(runId)
-        // Only an apply that may have started has changed anything, and only one without a result has kept it to itself.
-        const owes =
-          row.kind === "apply" &&
-          row.result === null &&
-          settled?.fence === fence &&
-          settled.start_acknowledged_at !== null
+        // Only an apply changes anything, and only one without a result has kept it to itself. Whether its tool was started, its agent knows.
+        const owes = row.kind === "apply" && row.result === null
         return { ...none, order: owes ? ("hand_in" as const) : ("discard" as const) }
       })
 

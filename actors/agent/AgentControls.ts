@@ -5,9 +5,10 @@ import type { RunSink } from "../../runner/execution/RunSink.ts"
 import { transaction } from "../database/Transaction.ts"
 import { endRun } from "../execution/RunEnding.ts"
 import type { RunControl } from "../execution/RunExecution.ts"
-import { type HoldLost, holdOf, type RunHold } from "../run/RunHold.ts"
+import { type HoldLost, holdLost, holdOf, type RunHold } from "../run/RunHold.ts"
 import { RunHandover } from "../run/RunHandover.ts"
 import { RunJournal } from "../run/RunJournal.ts"
+import { RunLedger } from "../run/RunLedger.ts"
 import { type RunError, RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunLogs } from "../run/RunLogs.ts"
 import type { RunRow } from "../run/RunRow.ts"
@@ -26,6 +27,15 @@ export class AgentControls extends Context.Service<
     readonly logged: (run: RunRow, message: string) => Effect.Effect<void>
     /** Ends the log of a hold, after its last batch. */
     readonly endLog: (hold: RunHold) => Effect.Effect<void>
+    /**
+     * Returns a Run to the queue, or ends it where somebody asked to stop it. Fails where its tool may have been started: the start is compared
+     * in the same transaction.
+     */
+    readonly requeue: (
+      hold: RunHold,
+      reason: string,
+      options: { readonly counts: boolean }
+    ) => Effect.Effect<void, HoldLost>
     /** Ends a Run that changed nothing. */
     readonly failed: (run: RunRow, error: RunError) => Effect.Effect<void, HoldLost>
   }
@@ -36,6 +46,7 @@ export class AgentControls extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* RunJournal
       const logs = yield* RunLogs
+      const ledger = yield* RunLedger
       const ending = { lifecycle: yield* RunLifecycle, handover: yield* RunHandover }
 
       const control = (sink: RunSink): RunControl => ({
@@ -61,7 +72,20 @@ export class AgentControls extends Context.Service<
         yield* Effect.ignore(log.write("prepare", "system", message))
       }, Effect.scoped)
 
+      const requeue = Effect.fn("AgentControls.requeue")(function* (
+        hold: RunHold,
+        reason: string,
+        options: { readonly counts: boolean }
+      ) {
+        const run = yield* ledger.held(hold)
+        if (run === undefined || run.start_acknowledged_at !== null) return yield* holdLost(hold)
+        if (run.cancel_requested_at === null) return yield* ending.lifecycle.requeue(hold, reason, options)
+        yield* ending.lifecycle.cancel(hold)
+        yield* ending.handover.finished(run)
+      }, transaction(sql))
+
       return AgentControls.of({
+        requeue,
         quiet: () => control(silent),
         settling,
         logged,

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { LeftOver } from "../../runner/execution/RunOutcome.ts"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
 import { type AgentRefusal, Rejected } from "../../schema/agent/AgentRefusal.ts"
+import type { LeftOverReason } from "../../schema/records/LeftOverState.ts"
 import { EvidenceId, LeftOverStateId, StateVersionId } from "../../schema/records/Ids.ts"
 import { Audit } from "../audit/Audit.ts"
 import { serviceContext } from "../Command.ts"
@@ -46,8 +47,12 @@ export class AgentEvidence extends Context.Service<
       const leftOvers = yield* LeftOverStates
       const audit = yield* Audit
 
-      const keepState = Effect.fnUntraced(function* (run: RunRow, part: string, left: LeftOver) {
-        const state = left.state ?? left.rejectedState
+      const keepState = Effect.fnUntraced(function* (
+        run: RunRow,
+        part: string,
+        state: LeftOver["state"],
+        reason: LeftOverReason
+      ) {
         if (state === undefined || run.capsule_id === null) return null
         const [settled] = yield* Effect.orDie(Settled.rows(
           sql
@@ -63,7 +68,7 @@ export class AgentEvidence extends Context.Service<
             execution_authority_epoch: run.execution_authority_epoch ?? 0
           },
           runId: run.id,
-          reason: left.stateProblem ?? "handed_in",
+          reason,
           state,
           settled: undefined,
           secrets: undefined,
@@ -84,7 +89,16 @@ export class AgentEvidence extends Context.Service<
           AgentEvidenceRow.some(sql, "id")`SELECT id FROM agent_evidence WHERE id = ${id}`
         )
         if (known !== undefined) return id
-        const leftOverId = yield* keepState(run, `evidence ${leftOver}`, left)
+        const part = `evidence ${leftOver}`
+        const problem = left.stateProblem ?? "handed_in"
+        const rejectedId = yield* keepState(run, `${part} rejected`, left.rejectedState, problem)
+        const stateId = yield* keepState(
+          run,
+          part,
+          left.state,
+          left.rejectedState === undefined ? problem : "handed_in"
+        )
+        const leftOverId = stateId ?? rejectedId
         const { completed, possiblyCreated, started } = left
         yield* Effect.orDie(
           sql`INSERT INTO agent_evidence ${AgentEvidenceRow.values(sql, {
@@ -136,7 +150,7 @@ export class AgentEvidence extends Context.Service<
           () => new Rejected({ message: "What was handed in does not have the form of a left-over." })
         )
         const evidenceId = yield* store(session, run, evidence, left)
-        yield* blobs.removeAll(claim)
+        yield* blobs.remove(claim, "left_over", evidence.leftOver)
         return { evidenceId }
       })
 

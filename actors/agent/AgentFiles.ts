@@ -15,7 +15,7 @@ import type { RunRow } from "../run/RunRow.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import { AgentClaims } from "./AgentClaims.ts"
-import { blobKey, digestOf, toAgent } from "./JobSecrets.ts"
+import { blobUse, digestOf, toAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
 type Kind = typeof BlobKind.Type
@@ -94,12 +94,13 @@ export class AgentFiles extends Context.Service<
         kind: Exclude<Kind, "snapshot">,
         digest: string,
         size: number,
-        contents: Stream.Stream<Uint8Array>
+        contents: Stream.Stream<Uint8Array>,
+        contentDigest: string
       ) {
-        const { installationId } = yield* server.own
+        const { derived, installationId } = yield* server.own
         const key = yield* sealingKey(agent.seal_key)
         const purpose = toAgent({ installationId, agentId: agent.id }, claim, kind)
-        const dataKey = blobKey(purpose, digest)
+        const dataKey = derived(blobUse(purpose, digest, contentDigest))
         // Another header each time, and always of this length.
         const header = yield* sealFor(key, purpose, dataKey)
         return Option.some<SentFile>({
@@ -138,14 +139,15 @@ export class AgentFiles extends Context.Service<
             const archive = build?.digest === digest ? yield* builds.find(build) : Option.none()
             if (Option.isNone(archive)) return Option.none()
             const size = yield* sizeOf(archive.value.path)
-            return yield* sealed(session, claim, kind, digest, size, Stream.orDie(files.stream(archive.value.path)))
+            const archived = Stream.orDie(files.stream(archive.value.path))
+            return yield* sealed(session, claim, kind, digest, size, archived, digest)
           }
           case "state":
           case "plan_file": {
             const bytes = yield* secretOf(run, kind)
             if (bytes === undefined || digestOf(bytes) !== digest) return Option.none()
             const packed = yield* packContents(bytes)
-            return yield* sealed(session, claim, kind, digest, packed.length, inPieces(packed))
+            return yield* sealed(session, claim, kind, digest, packed.length, inPieces(packed), digestOf(packed))
           }
           default:
             return Option.none()

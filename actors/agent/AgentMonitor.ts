@@ -85,33 +85,30 @@ export class AgentMonitor extends Context.Service<
       const applies = yield* ApplyRecovery
       const queue = yield* RunQueue
 
-      const over = Effect.fnUntraced(function* (hold: RunHold, keepsBlobs: boolean) {
+      /** What an agent sent of an apply stays: the Run was not settled from it. */
+      const over = Effect.fnUntraced(function* (hold: RunHold, kind: Lease["kind"]) {
         yield* controls.endLog(hold)
         yield* leases.end(hold)
         yield* claims.change(hold, { ended_at: yield* now })
-        if (!keepsBlobs) yield* blobs.removeAll(hold)
+        if (kind !== "apply") yield* blobs.removeAll(hold)
         yield* queue.wake
       })
 
-      const offerAgain = Effect.fnUntraced(function* (hold: RunHold) {
+      const offerAgain = Effect.fnUntraced(function* (hold: RunHold, kind: Lease["kind"]) {
         yield* offers.forget(hold.runId)
         const reason = "The agent did not accept the Run in time."
-        yield* transaction(sql)(lifecycle.requeue(hold, reason, { counts: false }))
-        yield* over(hold, false)
+        yield* controls.requeue(hold, reason, { counts: false })
+        yield* over(hold, kind)
       })
 
       /** Nothing was changed: once more under a new fence, or ended where that was the second time or somebody asked to stop. */
-      const again = Effect.fnUntraced(function* (hold: RunHold, run: RunRow) {
+      const again = Effect.fnUntraced(function* (hold: RunHold, run: RunRow, kind: Lease["kind"]) {
         const ending = { lifecycle, handover }
         const silent = `The agent ${hold.owner} was not heard of for a minute.`
-        yield* transaction(sql)(
-          run.cancel_requested_at !== null
-            ? Effect.andThen(lifecycle.cancel(hold), handover.finished(run))
-            : run.attempt <= 1
-              ? lifecycle.requeue(hold, silent, { counts: true })
-              : failRun(ending, run, untouched(hold.owner))
-        )
-        yield* over(hold, false)
+        yield* run.cancel_requested_at !== null || run.attempt <= 1
+          ? controls.requeue(hold, silent, { counts: true })
+          : transaction(sql)(failRun(ending, run, untouched(hold.owner)))
+        yield* over(hold, kind)
       })
 
       const giveUpApply = Effect.fnUntraced(function* (hold: RunHold, run: RunRow) {
@@ -120,7 +117,7 @@ export class AgentMonitor extends Context.Service<
           { kind: "nothing" },
           { untouched: untouched(hold.owner), interrupted: lost(hold.owner) }
         )
-        yield* over(hold, false)
+        yield* over(hold, "apply")
       })
 
       const mark = Effect.fnUntraced(function* (hold: RunHold, lease: Lease) {
@@ -131,6 +128,14 @@ export class AgentMonitor extends Context.Service<
         yield* Effect.logWarning(`The agent ${lease.agentId} is unreachable; it executes the Run ${lease.runId}`)
       })
 
+      const hasResult = Effect.fnUntraced(function* ({ fence, owner, runId }: RunHold) {
+        const [row] = yield* Effect.orDie(
+          AgentRunRow.some(sql, "result")`SELECT result FROM agent_runs
+            WHERE run_id = ${runId} AND fence = ${fence} AND agent_id = ${owner}`
+        )
+        return row !== undefined && row.result !== null
+      })
+
       const act = Effect.fnUntraced(function* (lease: Lease): Effect.fn.Return<void, HoldLost> {
         // Heard of since the look: a result may have come in the meantime.
         const current = (yield* leases.all).find(({ fence, runId }) => runId === lease.runId && fence === lease.fence)
@@ -138,24 +143,49 @@ export class AgentMonitor extends Context.Service<
         const verdict = verdictOn(current, yield* monotonicNow)
         if (verdict === "nothing") return
         const hold = { runId: lease.runId, fence: lease.fence, owner: lease.agentId }
+        // The settlement has it.
+        if (yield* hasResult(hold)) return yield* leases.end(hold)
         const run = yield* ledger.held(hold)
-        if (run === undefined) return yield* over(hold, true)
+        if (run === undefined) return yield* over(hold, current.kind)
         switch (verdict) {
           case "offer_again":
-            return yield* offerAgain(hold)
+            return yield* offerAgain(hold, current.kind)
           case "unreachable":
             return yield* mark(hold, current)
           case "give_up_unstarted":
-            if (run.start_acknowledged_at === null) return yield* again(hold, run)
+            if (run.start_acknowledged_at === null) return yield* again(hold, run, current.kind)
             return current.isUnreachable ? undefined : yield* mark(hold, current)
           case "give_up":
             return current.kind === "apply" && run.start_acknowledged_at !== null
               ? yield* giveUpApply(hold, run)
-              : yield* again(hold, run)
+              : yield* again(hold, run, current.kind)
         }
       })
 
+      const leaseOf = (row: AgentRunRow) => ({
+        runId: row.run_id,
+        fence: row.fence,
+        agentId: row.agent_id,
+        kind: row.kind,
+        leaseSeconds: row.lease_seconds,
+        isAccepted: row.accepted_at !== null
+      })
+
+      /** A claim without a lease would never be given up: its preparation was cut. */
+      const adopt = Effect.gen(function* () {
+        const open = yield* Effect.orDie(
+          AgentRunRow.rows(sql)`SELECT * FROM agent_runs WHERE ended_at IS NULL AND result IS NULL`
+        )
+        for (const row of open) {
+          if (yield* offers.isPreparing(row.run_id)) continue
+          const all = yield* leases.all
+          if (all.some(({ fence, runId }) => runId === row.run_id && fence === row.fence)) continue
+          yield* leases.grant(leaseOf(row))
+        }
+      }).pipe(leases.decided)
+
       const look = Effect.gen(function* () {
+        yield* adopt
         const all = yield* leases.all
         if (all.length === 0) return
         const at = yield* monotonicNow
@@ -178,8 +208,12 @@ export class AgentMonitor extends Context.Service<
         const hold = { runId, fence: lease.fence, owner: lease.agentId }
         const run = yield* ledger.held(hold)
         if (run === undefined) return false
+        if (yield* hasResult(hold)) {
+          yield* leases.end(hold)
+          return true
+        }
         yield* Effect.catchTag(
-          run.start_acknowledged_at !== null ? giveUpApply(hold, run) : again(hold, run),
+          run.start_acknowledged_at !== null ? giveUpApply(hold, run) : again(hold, run, lease.kind),
           "HoldLost",
           () => Effect.void
         )
@@ -194,7 +228,7 @@ export class AgentMonitor extends Context.Service<
         const hold = { ...claim, owner: session.agent.id }
         const run = yield* ledger.held(hold)
         if (run === undefined || Option.isNone(row) || row.value.kind === "apply" || row.value.result !== null) return
-        yield* Effect.ignore(again(hold, run))
+        yield* Effect.ignore(again(hold, run, row.value.kind))
       }, leases.decided)
 
       const resume = Effect.gen(function* () {
@@ -212,15 +246,13 @@ export class AgentMonitor extends Context.Service<
             yield* claims.change(claim, { ended_at: yield* now })
             continue
           }
-          yield* leases.grant({
-            ...claim,
-            agentId: row.agent_id,
-            kind: row.kind,
-            leaseSeconds: row.lease_seconds,
-            isAccepted: row.accepted_at !== null
-          })
+          yield* leases.grant(leaseOf(row))
         }
-        yield* blobs.sweep(kept)
+        // What belongs to an apply is only removed once its Run was settled from it.
+        const applies = yield* Effect.orDie(
+          AgentRunRow.some(sql, "run_id", "fence")`SELECT run_id, fence FROM agent_runs WHERE kind = 'apply'`
+        )
+        yield* blobs.sweep([...kept, ...applies.map(({ fence, run_id }) => ({ runId: run_id, fence }))])
       }).pipe(Effect.withSpan("AgentMonitor.resume"))
 
       return AgentMonitor.of({

@@ -1,7 +1,7 @@
 import { Context, Deferred, Duration, Effect, FiberMap, Layer, Option, Queue, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { sealFor } from "../../runner/agent/SealedMessage.ts"
-import type { JobOffer, RunClaim } from "../../schema/agent/AgentJob.ts"
+import { type JobOffer, offerText, type RunClaim } from "../../schema/agent/AgentJob.ts"
 import type { Gone } from "../../schema/agent/AgentRefusal.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -12,18 +12,17 @@ import { monotonicNow, seconds } from "../MonotonicNow.ts"
 import { lackOf } from "../pool/AgentFit.ts"
 import { AgentNeeds } from "../pool/AgentNeeds.ts"
 import type { AgentSession } from "../pool/AgentSessions.ts"
-import { PoolRow } from "../pool/PoolRows.ts"
+import { AgentRow, PoolRow } from "../pool/PoolRows.ts"
 import { sealingKey, ServerKeys } from "../pool/ServerKeys.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
-import type { HoldLost } from "../run/RunHold.ts"
+import { type HoldLost, holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
-import { RunLifecycle } from "../run/RunLifecycle.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { AgentClaims, gone, orGone } from "./AgentClaims.ts"
 import { AgentControls } from "./AgentControls.ts"
 import { AgentLeases } from "./AgentLeases.ts"
 import type { AgentRunRow } from "./AgentRunRow.ts"
-import { blobsOf, encodedJob, kindOf, type PreparedJob, toAgent } from "./JobSecrets.ts"
+import { blobsOf, digestOf, encodedJob, kindOf, type PreparedJob, toAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
 type Offer = typeof JobOffer.Type
@@ -54,6 +53,8 @@ export class AgentOffers extends Context.Service<
     readonly start: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
     /** Forgets the job of an offer that nobody accepted. */
     readonly forget: (runId: RunId) => Effect.Effect<void>
+    /** Whether the Run may be one whose job is being prepared: it has no lease yet. */
+    readonly isPreparing: (runId: RunId) => Effect.Effect<boolean>
   }
 >()("svc/actors/agent/AgentOffers") {
   static readonly layer = Layer.effect(
@@ -62,7 +63,6 @@ export class AgentOffers extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const queue = yield* RunQueue
       const ledger = yield* RunLedger
-      const lifecycle = yield* RunLifecycle
       const needs = yield* AgentNeeds
       const claims = yield* AgentClaims
       const leases = yield* AgentLeases
@@ -71,12 +71,21 @@ export class AgentOffers extends Context.Service<
       const server = yield* ServerKeys
       const preparing = yield* FiberMap.make<RunId, void, never>()
       const waiting = new Map<RunId, Waiting>()
+      let claiming = 0
       const declined = new Map<string, bigint>()
 
       const isDeclined = Effect.fnUntraced(function* ({ agent }: AgentSession, runId: RunId) {
         const at = yield* monotonicNow
         for (const [key, since] of declined) if (at - since > declinedFor) declined.delete(key)
         return declined.has(`${agent.id} ${runId}`)
+      })
+
+      const standing = Effect.fnUntraced(function* (agentId: AgentSession["agent"]["id"]) {
+        const [agent] = yield* Effect.orDie(
+          AgentRow.some(sql, "revoked_at", "drain_requested_at")`SELECT revoked_at, drain_requested_at FROM agents
+            WHERE id = ${agentId}`
+        )
+        return agent
       })
 
       const fits = (session: AgentSession) =>
@@ -89,6 +98,10 @@ export class AgentOffers extends Context.Service<
       /** The claim of the Run and the agent's name for it stand in one transaction. */
       const claimFor = Effect.fn("AgentOffers.claim")(function* (session: AgentSession, claim: string) {
         const { agent, facts, incarnation } = session
+        // The session was read before the wait: the agent may have been revoked or told to drain since.
+        const present = yield* standing(agent.id)
+        if (present === undefined || present.revoked_at !== null || present.drain_requested_at !== null)
+          return undefined
         const run = yield* queue.claimOf(agent.pool, agent.id, fits(session))
         const kind = run === undefined ? Option.none() : kindOf(run.type)
         if (run === undefined || Option.isNone(kind)) return undefined
@@ -173,9 +186,15 @@ export class AgentOffers extends Context.Service<
               Effect.gen(function* () {
                 yield* Effect.logError("A Run could not be prepared for an agent", cause)
                 yield* Effect.ignore(controls.failed(run, failure))
+                yield* controls.endLog(holdOf(run))
                 yield* claims.change({ runId: run.id, fence: run.fence }, { ended_at: yield* now })
-                waiting.delete(run.id)
-                yield* Deferred.succeed(whole.prepared, Option.none())
+                yield* queue.wake
+              })
+            ),
+            // Whatever became of it, nobody waits for it any longer.
+            Effect.ensuring(
+              Effect.map(Deferred.succeed(whole.prepared, Option.none()), (wasOpen) => {
+                if (wasOpen && waiting.get(run.id) === whole) waiting.delete(run.id)
               })
             ),
             Effect.annotateLogs({ runId: run.id })
@@ -185,34 +204,46 @@ export class AgentOffers extends Context.Service<
       })
 
       const sealed = Effect.fnUntraced(function* ({ agent }: AgentSession, row: AgentRunRow, prepared: PreparedJob) {
-        const { installationId } = yield* server.own
+        const { installationId, sign } = yield* server.own
         const claim = { runId: row.run_id, fence: row.fence }
         const key = yield* sealingKey(agent.seal_key)
         const purpose = toAgent({ installationId, agentId: agent.id }, claim, "job")
         const text = new TextEncoder().encode(yield* encodedJob(prepared))
-        return {
-          ...claim,
-          kind: row.kind,
-          leaseSeconds: row.lease_seconds,
-          sealedJob: yield* sealFor(key, purpose, text),
-          ...blobsOf(prepared)
-        }
+        const sealedJob = yield* sealFor(key, purpose, text)
+        const offer = { ...claim, kind: row.kind, leaseSeconds: row.lease_seconds, ...blobsOf(prepared) }
+        const signature = yield* sign(offerText(purpose, offer, digestOf(new TextEncoder().encode(sealedJob))))
+        return { ...offer, sealedJob, signature }
       })
 
       const offered = Effect.fnUntraced(function* (session: AgentSession, { prepared, row }: Waiting) {
         const job = yield* Deferred.await(prepared)
-        return Option.isNone(job) ? Option.none<Offer>() : Option.some(yield* sealed(session, row, job.value))
+        if (Option.isNone(job)) return Option.none<Offer>()
+        // The preparation took its time; the secrets of a job are not for an agent that was revoked meanwhile.
+        const present = yield* standing(session.agent.id)
+        if (present === undefined || present.revoked_at !== null) return Option.none<Offer>()
+        return Option.some(yield* sealed(session, row, job.value))
       })
 
       /** The job of an offer of an earlier process is gone with it: the Run goes back, and its fence with it. */
       const released = (row: AgentRunRow) =>
         Effect.gen(function* () {
           const hold = { runId: row.run_id, fence: row.fence, owner: row.agent_id }
-          yield* Effect.ignore(
-            lifecycle.requeue(hold, "The service was restarted while the Run was offered.", { counts: false })
-          )
+          const reason = "The service was restarted while the Run was offered."
+          yield* Effect.ignore(controls.requeue(hold, reason, { counts: false }))
+          yield* controls.endLog(hold)
           yield* claims.change(hold, { ended_at: yield* now })
-        }).pipe(transaction(sql))
+          yield* leases.end(hold)
+          yield* queue.wake
+        }).pipe(leases.decided, Effect.uninterruptible)
+
+      /** A Run that is claimed is also prepared, although the request may break off in between. */
+      const taken = (session: AgentSession, claim: string) =>
+        Effect.suspend(() => {
+          claiming += 1
+          return Effect.flatMap(claimFor(session, claim), (claimed) =>
+            claimed === undefined ? Effect.undefined : begin(claimed)
+          )
+        }).pipe(Effect.ensuring(Effect.sync(() => void (claiming -= 1))), Effect.uninterruptible)
 
       const next = Effect.fn("AgentOffers.next")(function* (
         session: AgentSession,
@@ -228,9 +259,9 @@ export class AgentOffers extends Context.Service<
         }
         const until = (yield* monotonicNow) + seconds(pollSeconds)
         while (true) {
-          const claimed = isBusy ? undefined : yield* claimFor(session, claim)
-          if (claimed !== undefined) {
-            const offer = yield* offered(session, yield* begin(claimed))
+          const begun = isBusy ? undefined : yield* taken(session, claim)
+          if (begun !== undefined) {
+            const offer = yield* offered(session, begun)
             if (Option.isSome(offer)) return offer
             continue
           }
@@ -249,33 +280,40 @@ export class AgentOffers extends Context.Service<
         if (row.value.accepted_at === null) yield* claims.change(claim, { accepted_at: yield* now })
         yield* leases.accepted(claim)
         waiting.delete(claim.runId)
-      })
+      }, leases.decided)
 
-      const decline = Effect.fn("AgentOffers.decline")(function* (session: AgentSession, claim: Claim, reason: string) {
-        const row = yield* claims.find(session, claim)
-        if (Option.isNone(row) || row.value.accepted_at !== null) return
-        declined.set(`${session.agent.id} ${claim.runId}`, yield* monotonicNow)
-        waiting.delete(claim.runId)
-        yield* leases.end(claim)
-        yield* Effect.gen(function* () {
-          const said = `An agent of the pool ${session.agent.pool} declined the Run: ${reason}`
-          yield* Effect.ignore(lifecycle.requeue({ ...claim, owner: session.agent.id }, said, { counts: false }))
-          yield* claims.change(claim, { ended_at: yield* now })
-        }).pipe(transaction(sql))
-        yield* queue.wake
-      })
+      const decline = Effect.fn("AgentOffers.decline")(
+        function* (session: AgentSession, claim: Claim, reason: string) {
+          const row = yield* claims.find(session, claim)
+          if (Option.isNone(row) || row.value.accepted_at !== null) return
+          declined.set(`${session.agent.id} ${claim.runId}`, yield* monotonicNow)
+          const hold = { ...claim, owner: session.agent.id }
+          yield* Effect.gen(function* () {
+            const said = `An agent of the pool ${session.agent.pool} declined the Run: ${reason}`
+            yield* Effect.ignore(controls.requeue(hold, said, { counts: false }))
+            yield* claims.change(claim, { ended_at: yield* now })
+          }).pipe(transaction(sql))
+          yield* controls.endLog(hold)
+          waiting.delete(claim.runId)
+          yield* leases.end(claim)
+          yield* queue.wake
+        },
+        leases.decided,
+        Effect.uninterruptible
+      )
 
       const start = Effect.fn("AgentOffers.start")(function* (session: AgentSession, claim: Claim) {
         const { claim: row, hold } = yield* claims.held(session, claim)
         if (row.kind === "apply") yield* orGone(ledger.acknowledgeStart(hold))
-      })
+      }, leases.decided)
 
       return AgentOffers.of({
         next,
         accept,
         decline,
         start,
-        forget: (runId) => Effect.sync(() => void waiting.delete(runId))
+        forget: (runId) => Effect.sync(() => void waiting.delete(runId)),
+        isPreparing: (runId) => Effect.sync(() => claiming > 0 || FiberMap.hasUnsafe(preparing, runId))
       })
     })
   )

@@ -58,8 +58,8 @@ export class AgentReports extends Context.Service<
       session: AgentSession,
       checkpoint: Claim & { readonly serial: number; readonly resourceCount: number; readonly blob: string }
     ) => Effect.Effect<void, AgentRefusal>
-    /** Stores the result; `true` when it is a new one, which is then to be settled. */
-    readonly result: (session: AgentSession, result: SentResult) => Effect.Effect<boolean, AgentRefusal>
+    /** Stores the result, which is then to be settled; the same again changes nothing. */
+    readonly result: (session: AgentSession, result: SentResult) => Effect.Effect<void, AgentRefusal>
   }
 >()("svc/actors/agent/AgentReports") {
   static readonly layer = Layer.effect(
@@ -160,7 +160,7 @@ export class AgentReports extends Context.Service<
       const result = Effect.fn("AgentReports.result")(function* (
         session: AgentSession,
         { build, fence, lastBatch, outcome, planFile, runId, state }: SentResult
-      ): Effect.fn.Return<boolean, AgentRefusal> {
+      ): Effect.fn.Return<void, AgentRefusal> {
         const claim = { runId, fence }
         const given: StoredResult = {
           outcome,
@@ -171,32 +171,33 @@ export class AgentReports extends Context.Service<
         const known = yield* claims.find(session, claim)
         const earlier = known._tag === "Some" ? known.value.result : null
         if (earlier !== null) {
-          if (same(ResultJson.read(earlier), given)) return false
+          if (same(ResultJson.read(earlier), given)) return
           return yield* new Rejected({ message: "Another result of this Run is stored already." })
         }
         const { claim: row, run } = yield* claims.held(session, claim)
         if (lastBatch > run.last_event_batch) {
           return yield* new Busy({ message: "Earlier reports of the Run are not stored yet.", retryAfterSeconds: 1 })
         }
+        if (build !== undefined && !(yield* blobs.isComplete(claim, "build", build))) {
+          return yield* new Rejected({ message: "The build was not put." })
+        }
+        // The agent forgets what is acknowledged: each must open here, not only when it is settled.
         for (const [kind, digest] of [
           ["plan_file", planFile],
-          ["state", state],
-          ["build", build]
+          ["state", state]
         ] as const) {
-          if (digest !== undefined && !(yield* blobs.isComplete(claim, kind, digest))) {
-            return yield* new Rejected({ message: `The ${kind} was not put.` })
-          }
+          if (digest === undefined) continue
+          yield* Effect.mapError(blobs.open(session.agent.id, claim, kind, digest), refusalOf)
         }
         const opened = yield* Effect.mapError(blobs.open(session.agent.id, claim, "outcome", outcome), refusalOf)
         const { kind } = yield* resultOf(opened)
         if (kind !== row.kind)
           return yield* new Rejected({ message: `The Run is a ${row.kind}, and the outcome of a ${kind}.` })
-        return yield* Effect.gen(function* () {
+        yield* Effect.gen(function* () {
           // It may have been given up meanwhile: then its agent keeps what it has, and hands it in.
           yield* claims.held(session, claim)
           yield* claims.change(claim, { result: ResultJson.write(given), result_at: yield* now })
           yield* leases.end(claim)
-          return true
         }).pipe(leases.decided)
       })
 

@@ -69,6 +69,9 @@ const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefi
   return { kind: "left", left }
 }
 
+/** A disk that cannot be read now may be read later; nothing else gets better by waiting. */
+const isFinal = (error: BlobRefused | Rejected) => error._tag === "Rejected" || error.reason !== "storage"
+
 /** Ends Runs by the results that their agents sent, from rows and files alone: a server that was restarted does the same. */
 export class AgentSettlement extends Context.Service<
   AgentSettlement,
@@ -195,20 +198,24 @@ export class AgentSettlement extends Context.Service<
         if (row?.result == null) return
         const hold = { ...claim, owner: row.agent_id }
         const run = yield* ledger.held(hold)
+        let isRead = false
         if (run !== undefined) {
           const stored = ResultJson.read(row.result)
-          const found = yield* Effect.option(
-            read(row, stored).pipe(
-              Effect.tapError((error: BlobRefused | Rejected) =>
-                Effect.logError("The result of an agent cannot be read", error)
-              )
+          const found = yield* read(row, stored).pipe(
+            Effect.asSome,
+            Effect.catchIf(isFinal, (error) =>
+              Effect.as(Effect.logError("The result of an agent cannot be read", error), Option.none<Read>())
             )
           )
+          isRead = Option.isSome(found)
           const attempt: Effect.Effect<void, HoldLost | BlobRefused> = Option.isNone(found)
             ? byForce(run, undefined)
             : byRead(hold, run, row, stored, found.value)
           yield* attempt.pipe(
-            Effect.catchTag("BlobRefused", () => byForce(run, undefined)),
+            Effect.catchIf(
+              (error) => error._tag === "BlobRefused" && isFinal(error),
+              () => byForce(run, undefined)
+            ),
             Effect.catchCauseIf(
               (cause) => Cause.hasDies(cause) && !Cause.hasInterruptsOnly(cause) && !hasStorageFull(cause),
               (cause) =>
@@ -221,8 +228,8 @@ export class AgentSettlement extends Context.Service<
           )
         }
         yield* controls.endLog(hold)
+        if (row.kind !== "apply" || isRead) yield* blobs.removeAll(claim)
         yield* claims.change(claim, { ended_at: yield* now })
-        yield* blobs.removeAll(claim)
         yield* queue.wake
       })
 

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes } from "node:crypto"
+import { createHash } from "node:crypto"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { sealedFor, serverParty } from "../../runner/agent/BlobContents.ts"
 import type { SealedFor } from "../../runner/agent/SealedMessage.ts"
@@ -56,15 +56,12 @@ export const toAgent = ({ agentId, installationId }: Names, claim: Claim, kind: 
 export const fromAgent = ({ agentId, installationId }: Names, claim: Claim, kind: Sealed): SealedFor =>
   sealedFor({ from: agentId, to: serverParty(installationId) }, claim, kind)
 
-const blobSecret = randomBytes(32)
-
-/** The key of one blob of one claim, the same as long as this process lives: an answer that broke off can be continued. */
-export const blobKey = ({ fence, kind, runId, to }: SealedFor, digest: string): Uint8Array =>
-  new Uint8Array(
-    createHmac("sha256", blobSecret)
-      .update(JSON.stringify([to, runId, fence, kind, digest]))
-      .digest()
-  )
+/**
+ * What the key of one blob of one claim is derived for: the same after a restart, so that an answer that broke off can be continued. `contents`
+ * is the digest of the very bytes that are sealed: another release may compress them differently, and no key may seal two texts.
+ */
+export const blobUse = ({ fence, kind, runId, to }: SealedFor, digest: string, contents: string): string =>
+  JSON.stringify(["blob", to, runId, fence, kind, digest, contents])
 
 export const kindOf = (type: string): Option.Option<typeof JobKind.Type> => {
   switch (type) {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import { isSignedBy } from "../../runner/agent/AgentKeyPair.ts"
 import { type AgentFacts, type AgentKeys, agentProtocol } from "../../schema/agent/AgentIdentity.ts"
 import { helloText } from "../../schema/agent/AgentProtocol.ts"
 import { type AgentRefusal, Rejected, Unauthorised, UpgradeRequired } from "../../schema/agent/AgentRefusal.ts"
@@ -16,7 +17,7 @@ import { monotonicNow, seconds } from "../MonotonicNow.ts"
 import { lackOf } from "./AgentFit.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { AgentRow, AgentSessionRow, EnrolmentTokenRow, FactsJson, KeysJson, PoolRow } from "./PoolRows.ts"
-import { isSignedBy, ServerKeys } from "./ServerKeys.ts"
+import { ServerKeys } from "./ServerKeys.ts"
 
 export const sessionSeconds = 600
 /** A nonce is good for so long. */
@@ -177,6 +178,14 @@ export class AgentSessions extends Context.Service<
         return (yield* isSignedBy(rotated.sign, text, signature)) ? { isProven: true, rotated } : none
       })
 
+      /** A process that drains says nothing of its agent while another one takes Runs. */
+      const isSpokenFor = Effect.fnUntraced(function* (agentId: AgentId, draining: boolean) {
+        if (!draining) return false
+        const [other] = yield* AgentSessionRow.some(sql, "incarnation")`SELECT incarnation FROM agent_sessions
+          WHERE agent_id = ${agentId} AND draining = 0 LIMIT 1`
+        return other !== undefined
+      })
+
       const begin = Effect.fn("AgentSessions.begin")(
         function* (greeting: Greeting) {
           const { agentId, facts, nextKeys, nonce, signature } = greeting
@@ -191,7 +200,7 @@ export class AgentSessions extends Context.Service<
             return yield* unknown("The agent is not known, or it was revoked. Enrol it again.")
           }
           const { installationId } = yield* server.own
-          const text = helloText({ agentId, incarnation, nonce, installationId })
+          const text = helloText({ agentId, incarnation, nonce, installationId, nextKeys })
           const { isProven, rotated } = yield* proven(agent, text, signature)
           if (!isProven) return yield* unknown("The signature is not by the key of this agent.")
           yield* spoken(facts)
@@ -203,14 +212,14 @@ export class AgentSessions extends Context.Service<
             ...keys,
             next_keys:
               nextKeys === undefined ? (rotated === undefined ? agent.next_keys : null) : KeysJson.write(nextKeys),
-            facts: FactsJson.write(facts),
             last_contact_at: at
           }
           const expiresAt = new Date((yield* Clock.currentTimeMillis) + sessionSeconds * 1000).toISOString()
           yield* Effect.gen(function* () {
-            yield* sql`UPDATE agents SET ${AgentRow.changes(sql, columns)} WHERE id = ${agentId}`
-            yield* sql`DELETE FROM agent_sessions WHERE expires_at <= ${at}
-            OR (agent_id = ${agentId} AND (incarnation = ${incarnation} OR draining = 0))`
+            yield* sql`DELETE FROM agent_sessions WHERE expires_at <= ${at} OR (agent_id = ${agentId}
+              AND (incarnation = ${incarnation} OR (draining = 0 AND ${facts.draining ? 0 : 1} = 1)))`
+            const spoken = (yield* isSpokenFor(agentId, facts.draining)) ? {} : { facts: FactsJson.write(facts) }
+            yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { ...columns, ...spoken })} WHERE id = ${agentId}`
             yield* sql`INSERT INTO agent_sessions ${AgentSessionRow.values(sql, {
               secret_hash: secretHash(secret),
               agent_id: agentId,
@@ -244,7 +253,8 @@ export class AgentSessions extends Context.Service<
           return yield* unknown("The session is over. Begin another.", true)
         }
         yield* presence.heard(agent.id)
-        return { agent, facts: FactsJson.read(agent.facts), incarnation: session.incarnation }
+        const facts = { ...FactsJson.read(agent.facts), draining: session.draining === 1 }
+        return { agent, facts, incarnation: session.incarnation }
       })
 
       const described = Effect.fnUntraced(function* (
@@ -254,11 +264,12 @@ export class AgentSessions extends Context.Service<
         const isNews = facts.draining !== draining || facts.disk.low !== disk.low
         const at = yield* now
         if (!isNews && Date.parse(at) - Date.parse(agent.last_contact_at) < 30_000) return
-        const columns = { facts: FactsJson.write({ ...facts, disk, draining }), last_contact_at: at }
         yield* Effect.gen(function* () {
-          yield* sql`UPDATE agents SET ${AgentRow.changes(sql, columns)} WHERE id = ${agent.id}`
           yield* sql`UPDATE agent_sessions SET draining = ${draining ? 1 : 0}
             WHERE agent_id = ${agent.id} AND incarnation = ${incarnation}`
+          const said = { facts: FactsJson.write({ ...facts, disk, draining }) }
+          const columns = { last_contact_at: at, ...((yield* isSpokenFor(agent.id, draining)) ? {} : said) }
+          yield* sql`UPDATE agents SET ${AgentRow.changes(sql, columns)} WHERE id = ${agent.id}`
         }).pipe(transaction(sql))
       })
 

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from "node:crypto"
+import { createHmac, generateKeyPairSync } from "node:crypto"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AgentKeys } from "../../schema/agent/AgentIdentity.ts"
@@ -19,6 +19,10 @@ export interface OwnKeys {
   readonly keys: AgentKeys
   /** Opens what agents sealed for the server. */
   readonly open: CryptoKey
+  /** Signs with Ed25519; the signature in base64url. */
+  readonly sign: (text: string) => Effect.Effect<string>
+  /** A key for one use, the same as long as the server keeps its keys. */
+  readonly derived: (use: string) => Uint8Array
 }
 
 const rowId = "current"
@@ -45,19 +49,6 @@ const importJwk = (jwk: JsonWebKey, name: string, uses: ReadonlyArray<KeyUsage>)
 
 /** The key of an agent for which something is sealed. */
 export const sealingKey = (x: string): Effect.Effect<CryptoKey> => importJwk({ crv: "X25519", x }, "X25519", [])
-
-/** Whether the holder of an Ed25519 key signed this text. */
-export const isSignedBy = Effect.fnUntraced(function* (x: string, text: string, signature: string) {
-  const key = yield* importJwk({ crv: "Ed25519", x }, "Ed25519", ["verify"])
-  return yield* Effect.promise(() =>
-    crypto.subtle.verify(
-      { name: "Ed25519" },
-      key,
-      new Uint8Array(Buffer.from(signature, "base64url")),
-      new TextEncoder().encode(text)
-    )
-  )
-})
 
 /** The server's keys towards agents: made for the first agent that enrols, sealed in the database. */
 export class ServerKeys extends Context.Service<ServerKeys, { readonly own: Effect.Effect<OwnKeys> }>()(
@@ -87,10 +78,17 @@ export class ServerKeys extends Context.Service<ServerKeys, { readonly own: Effe
       const load = Effect.gen(function* () {
         const [installation] = yield* OwnId.rows(sql)`SELECT installation_id FROM installation`
         const { seal, sign } = yield* decodeKeys(Redacted.value(yield* vault.openText(place, yield* stored)))
+        const signing = yield* importJwk(sign, "Ed25519", ["sign"])
+        const secret = createHmac("sha256", "svc-agent-derived-keys-v1").update(seal.d).digest()
         return {
           installationId: installation?.installation_id ?? "",
           keys: { sign: sign.x, seal: seal.x },
-          open: yield* importJwk(seal, "X25519", ["deriveBits"])
+          open: yield* importJwk(seal, "X25519", ["deriveBits"]),
+          sign: (text: string) =>
+            Effect.promise(() => crypto.subtle.sign("Ed25519", signing, new TextEncoder().encode(text))).pipe(
+              Effect.map((signature) => Buffer.from(signature).toString("base64url"))
+            ),
+          derived: (use: string) => new Uint8Array(createHmac("sha256", secret).update(use).digest())
         }
       }).pipe(Effect.orDie)
 

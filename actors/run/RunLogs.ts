@@ -274,7 +274,7 @@ export class RunLogs extends Context.Service<
 
       const endAbandoned = Effect.gen(function* () {
         yield* sql`UPDATE runs SET log_ended_at = ${yield* now}
-          WHERE started_at IS NOT NULL AND log_ended_at IS NULL AND pool = 'local' AND status NOT IN ('queued', 'running')`
+          WHERE started_at IS NOT NULL AND log_ended_at IS NULL AND status NOT IN ('queued', 'running')`
       }).pipe(Effect.orDie, Effect.withSpan("RunLogs.endAbandoned"))
 
       return RunLogs.of({ open, receive, endAbandoned })

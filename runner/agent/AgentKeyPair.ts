@@ -59,6 +59,14 @@ export const usableKeys = (stored: StoredKeys): Effect.Effect<AgentKeyPair> =>
     }
   })
 
+/** Whether the holder of an Ed25519 key, given as its raw bytes in base64url, signed this text. */
+export const isSignedBy = (raw: string, text: string, signature: string): Effect.Effect<boolean> =>
+  Effect.promise(async () => {
+    const bytes = (encoded: string) => new Uint8Array(Buffer.from(encoded, "base64url"))
+    const key = await crypto.subtle.importKey("raw", bytes(raw), "Ed25519", false, ["verify"])
+    return crypto.subtle.verify("Ed25519", key, bytes(signature), new TextEncoder().encode(text))
+  })
+
 /** A public X25519 key to seal for, from its raw bytes in base64url. */
 export const sealingKey = (raw: string): Effect.Effect<CryptoKey> =>
   Effect.promise(() =>

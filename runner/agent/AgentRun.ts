@@ -90,6 +90,29 @@ const removed = Effect.fnUntraced(function* ({ room }: RunHandle) {
   yield* untilDiskTakesIt(Effect.andThen(runner.discard(room.runFolder), room.remove))
 })
 
+/**
+ * The server says that the Run is not this agent's any more. A tool that may be changing something is asked to stop first, so that it can save its
+ * state; by force it ends with its lease at the latest.
+ */
+const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
+  const end = yield* endedBy(handle)
+  if (end !== "hand_in" || handle.lease === undefined || handle.stage !== "started") return end
+  yield* Deferred.succeed(handle.cancelled, undefined)
+  const seconds = Math.max(0, handle.lease.secondsUntilKill())
+  yield* Effect.timeoutOption(Deferred.await(handle.stopped), seconds * millisecondsInSecond)
+  return end
+})
+
+/** What could not be handed in exists only here. */
+const handedIn = (handle: RunHandle) =>
+  handIn(handle).pipe(
+    Effect.tapError(() =>
+      Effect.logError(
+        `What the Run ${handle.room.claim.runId} left is not taken by the server. It stays in the folder ${handle.room.runFolder}.`
+      )
+    )
+  )
+
 /** Whatever is done with a Run ends when it is not this agent's any more: then it hands in what is left, or forgets it. */
 const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
   Effect.raceFirst(
@@ -100,9 +123,9 @@ const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
         () => endedBy(handle)
       )
     ),
-    endedBy(handle)
+    endedAndStopped(handle)
   ).pipe(
-    Effect.flatMap((end) => (end === "hand_in" && handle.room.kind === "apply" ? handIn(handle) : Effect.void)),
+    Effect.flatMap((end) => (end === "hand_in" && handle.room.kind === "apply" ? handedIn(handle) : Effect.void)),
     Effect.andThen(removed(handle))
   )
 
@@ -121,8 +144,14 @@ export const runOffer = Effect.fn("AgentRun.offer")(
         const line = yield* ServerLine
         yield* line.accept(offer)
         const result = yield* Effect.raceFirst(
-          Effect.scoped(execution(handle, lease, offer, opened)),
-          sendReports(handle)
+          Effect.ensuring(
+            Effect.scoped(execution(handle, lease, offer, opened)),
+            Deferred.succeed(handle.stopped, undefined)
+          ),
+          // A refused report does not stop the tool of an apply by force: the server's order follows, and the lease ends it without one.
+          Effect.catchTag(sendReports(handle), "Gone", (gone) =>
+            offer.kind === "apply" ? Effect.never : Effect.fail(gone)
+          )
         )
         yield* ended(handle, result)
       })

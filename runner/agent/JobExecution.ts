@@ -33,11 +33,16 @@ const decoders = {
 /** An offer that this agent cannot execute; `message` is shown where the Run waits. */
 export class OfferUnusable extends Schema.TaggedError<OfferUnusable>()("OfferUnusable", { message: Schema.String }) {}
 
-/** Opens the job of an offer. The decoder's own message could quote a value. */
+/** Opens the job of an offer that this agent's server signed. The decoder's own message could quote a value. */
 export const openedJob = Effect.fnUntraced(function* (
   offer: JobOffer
 ): Effect.fn.Return<OpenedJob, OfferUnusable, AgentParty> {
   const party = yield* AgentParty
+  if (!(yield* party.isOffered(offer))) {
+    return yield* new OfferUnusable({
+      message: "The offer is not signed by the server at which this agent was enrolled. Nothing of it was opened."
+    })
+  }
   const text = yield* openSealed(party.keys.open, party.received(offer, "job"), offer.sealedJob).pipe(
     Effect.map((bytes) => new TextDecoder().decode(bytes)),
     Effect.mapError(({ message }) => new OfferUnusable({ message }))

@@ -13,6 +13,7 @@ export type Ended = "hand_in" | "discard"
  * - `lease`: absent for what an ended process left, as nothing works there any more
  * - `confirmed`: the server said that the Run is still this agent's
  * - `ended`: the server said that it is not
+ * - `stopped`: its tool has ended
  */
 export interface RunHandle {
   readonly room: RunRoom
@@ -21,6 +22,7 @@ export interface RunHandle {
   readonly cancelled: Deferred.Deferred<void>
   readonly confirmed: Deferred.Deferred<void>
   readonly ended: Deferred.Deferred<Ended>
+  readonly stopped: Deferred.Deferred<void>
   stage: HeldRun["stage"]
   newestSerial: number | undefined
 }
@@ -33,7 +35,8 @@ export const makeHandle = Effect.fnUntraced(function* (
     newestSerial: undefined,
     cancelled: yield* Deferred.make<void>(),
     confirmed: yield* Deferred.make<void>(),
-    ended: yield* Deferred.make<Ended>()
+    ended: yield* Deferred.make<Ended>(),
+    stopped: yield* Deferred.make<void>()
   }
 })
 

@@ -18,6 +18,7 @@ export type JobKind = typeof JobKind.Type
  *   are not in it: `state` and `planFile` name them as blobs
  * - `leaseSeconds`: how long the agent may be silent, from when it sent the message that was answered
  * - `snapshot`, `build`, `state`, `planFile`: what it may fetch
+ * - `signature`: of `offerText`, by the server's Ed25519 key, in base64url. Anybody can seal for an agent; only its server can offer
  */
 export const JobOffer = Schema.Struct({
   ...RunClaim.fields,
@@ -27,9 +28,31 @@ export const JobOffer = Schema.Struct({
   snapshot: Digest,
   build: Schema.optionalKey(Digest),
   state: Schema.optionalKey(Digest),
-  planFile: Schema.optionalKey(Digest)
+  planFile: Schema.optionalKey(Digest),
+  signature: Schema.String.check(Schema.isMaxLength(128))
 })
 export type JobOffer = typeof JobOffer.Type
+
+/** The text that the server signs for an offer; the same on both sides. `jobDigest` is that of `sealedJob`. */
+export const offerText = (
+  parties: { readonly from: string; readonly to: string },
+  offer: Omit<JobOffer, "sealedJob" | "signature">,
+  jobDigest: string
+): string =>
+  JSON.stringify([
+    "svc-agent-offer-v1",
+    parties.from,
+    parties.to,
+    offer.runId,
+    offer.fence,
+    offer.kind,
+    offer.leaseSeconds,
+    offer.snapshot,
+    offer.build ?? null,
+    offer.state ?? null,
+    offer.planFile ?? null,
+    jobDigest
+  ])
 
 /** How long a line of a log may be; longer ones are cut where they are written. */
 export const longestReportedLine = 64 * 1024

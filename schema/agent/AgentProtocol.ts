@@ -32,13 +32,22 @@ export const Enrol = Rpc.make("Enrol", {
   error: AgentRefusal
 })
 
-/** The text that `Hello` signs; the same on both sides. `epoch` binds the installation. */
+/** The text that `Hello` signs; the same on both sides. It binds the installation, and the keys that the agent announces. */
 export const helloText = (hello: {
   readonly agentId: string
   readonly incarnation: string
   readonly nonce: string
   readonly installationId: string
-}): string => ["svc-agent-hello-v1", hello.installationId, hello.agentId, hello.incarnation, hello.nonce].join("\n")
+  readonly nextKeys: AgentKeys | undefined
+}): string =>
+  [
+    "svc-agent-hello-v1",
+    hello.installationId,
+    hello.agentId,
+    hello.incarnation,
+    hello.nonce,
+    hello.nextKeys === undefined ? "none" : `${hello.nextKeys.sign} ${hello.nextKeys.seal}`
+  ].join("\n")
 
 /**
  * Begins a session; an older one of the same agent ends, unless it is of another process that is draining. `next` are new public keys, once the

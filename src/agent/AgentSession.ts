@@ -76,7 +76,7 @@ export class AgentSession extends Context.Service<
         const { nonce } = yield* Effect.timeout(calls.Challenge({ agentId }), longestAnswer)
         const facts = yield* source.facts
         const signature = yield* keys.sign(
-          helloText({ agentId, incarnation: facts.incarnation, nonce, installationId })
+          helloText({ agentId, incarnation: facts.incarnation, nonce, installationId, nextKeys: undefined })
         )
         const held = yield* source.held
         const at = momentOf(machineClocks)

@@ -105,6 +105,7 @@ export class AgentWork extends Context.Service<
           const opened = yield* Effect.result(Effect.provideContext(requireAbility(offer), context))
           if (opened._tag === "Failure") {
             const reason = opened.failure.message.slice(0, longestReason)
+            yield* Effect.logWarning(`The Run ${runId} is declined. ${reason}`)
             const declined = Effect.timeout(calls.Decline({ runId, fence, reason }), longestDecline)
             return yield* Effect.ignore(until(declined))
           }

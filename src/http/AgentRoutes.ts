@@ -10,7 +10,7 @@ import { AgentOffers } from "../../actors/agent/AgentOffers.ts"
 import { AgentReports } from "../../actors/agent/AgentReports.ts"
 import { AgentSettlement } from "../../actors/agent/AgentSettlement.ts"
 import { now } from "../../actors/Identity.ts"
-import { AgentSessions, sessionSeconds } from "../../actors/pool/AgentSessions.ts"
+import { type AgentSession, AgentSessions, sessionSeconds } from "../../actors/pool/AgentSessions.ts"
 import { Pools } from "../../actors/pool/Pools.ts"
 import { RunLedger } from "../../actors/run/RunLedger.ts"
 import { agentProtocol } from "../../schema/agent/AgentIdentity.ts"
@@ -47,6 +47,12 @@ const handlers = AgentProtocol.toLayer(
 
     const sessionOf = ({ headers }: { readonly headers: Headers.Headers }) => sessions.of(bearerOf(headers))
 
+    /** A request may be cut at any time; what it writes is written as a whole. */
+    const written = <A, E>(
+      options: { readonly headers: Headers.Headers },
+      write: (session: AgentSession) => Effect.Effect<A, E>
+    ) => Effect.uninterruptible(Effect.flatMap(sessionOf(options), write))
+
     return AgentProtocol.of({
       Challenge: ({ agentId }) => sessions.challenge(agentId),
       Enrol: (enrolment) => sessions.enrol(enrolment),
@@ -72,24 +78,25 @@ const handlers = AgentProtocol.toLayer(
           drain: session.agent.drain_requested_at !== null
         }
       }),
-      Accept: (claim, options) => Effect.flatMap(sessionOf(options), (session) => offers.accept(session, claim)),
-      Decline: ({ reason, ...claim }, options) =>
-        Effect.flatMap(sessionOf(options), (session) => offers.decline(session, claim, reason)),
-      Start: (claim, options) => Effect.flatMap(sessionOf(options), (session) => offers.start(session, claim)),
+      Accept: (claim, options) => written(options, (session) => offers.accept(session, claim)),
+      Decline: ({ reason, ...claim }, options) => written(options, (session) => offers.decline(session, claim, reason)),
+      Start: (claim, options) => written(options, (session) => offers.start(session, claim)),
       Renew: Effect.fnUntraced(function* ({ held, ...said }, options) {
         const session = yield* sessionOf(options)
         yield* sessions.described(session, said)
         return { ...(yield* reports.renew(session, held)), drain: session.agent.drain_requested_at !== null }
       }),
-      Report: ({ batch, ...claim }, options) =>
-        Effect.flatMap(sessionOf(options), (session) => reports.report(session, claim, batch)),
-      Checkpoint: (checkpoint, options) =>
-        Effect.flatMap(sessionOf(options), (session) => reports.checkpoint(session, checkpoint)),
-      Result: Effect.fnUntraced(function* (result, options) {
-        const session = yield* sessionOf(options)
-        if (yield* reports.result(session, result)) yield* settlement.begin(result)
-      }),
-      HandIn: (left, options) => Effect.flatMap(sessionOf(options), (session) => evidence.handIn(session, left))
+      Report: ({ batch, ...claim }, options) => written(options, (session) => reports.report(session, claim, batch)),
+      Checkpoint: (checkpoint, options) => written(options, (session) => reports.checkpoint(session, checkpoint)),
+      Result: (result, options) =>
+        written(options, (session) =>
+          // Also one that was stored before: whoever stored it may not have come so far.
+          Effect.andThen(
+            reports.result(session, result),
+            settlement.begin({ runId: result.runId, fence: result.fence })
+          )
+        ),
+      HandIn: (left, options) => written(options, (session) => evidence.handIn(session, left))
     })
   })
 )
@@ -173,10 +180,18 @@ const blobRoutes = HttpRouter.use(
         const claim = { runId, fence }
         const range = rangeOf(request.headers["content-range"])
         if (kind === "snapshot" || range === undefined) return said(400, "Send `Content-Range: bytes A-B/T`.")
-        const isKnown = Option.isSome(yield* claims.find(session, claim))
+        const row = Option.getOrUndefined(yield* claims.find(session, claim))
         const isHeld = (yield* ledger.held({ ...claim, owner: session.agent.id })) !== undefined
-        // What a Run left may come after its end: that is what it is for.
-        if (!isKnown || (!isHeld && kind !== "left_over")) return said(410, "The Run is not this agent's any more.")
+        const isOpen =
+          row !== undefined &&
+          // What the result names stays as it is; a part of it that comes again is acknowledged.
+          (row.result !== null
+            ? yield* blobs.isComplete(claim, kind, digest)
+            : // What an apply left may come after its end: that is what it is for.
+              kind === "left_over"
+              ? row.kind === "apply"
+              : isHeld)
+        if (!isOpen) return said(410, "The Run is not this agent's any more.")
         const exchange = yield* Exchange
         return yield* blobs.put(claim, kind, digest, { ...range, bytes: request.stream }).pipe(
           Effect.tap(() => Effect.sync(exchange.bodyReceived)),

@@ -2,6 +2,7 @@ import type { Mutant } from "./Mutant.ts"
 
 const leaseTest = "test/runner/agent/LeaseClock.test.ts"
 const spoolTest = "test/runner/agent/Spool.test.ts"
+const claimsTest = "test/src/http/agent/AgentClaims.test.ts"
 const agentTest = "test/src/agent/AgentProcess.test.ts"
 
 /** What keeps an agent from two tools on one Capsule, and from forgetting. */
@@ -51,9 +52,44 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: what was left is handed in before it is removed",
     file: "runner/agent/AgentRun.ts",
-    text: `end === "hand_in" && handle.room.kind === "apply" ? handIn(handle)`,
-    broken: `end === "hand_in" && handle.room.kind !== "apply" ? handIn(handle)`,
+    text: `end === "hand_in" && handle.room.kind === "apply" ? handedIn(handle)`,
+    broken: `end === "hand_in" && handle.room.kind !== "apply" ? handedIn(handle)`,
     test: agentTest
+  },
+  {
+    name: "agent: only an offer that its server signed is opened",
+    file: "runner/agent/JobExecution.ts",
+    text: "!(yield* party.isOffered(offer))",
+    broken: "!party",
+    test: agentTest
+  },
+  {
+    name: "agent: an unknown Run is handed in",
+    file: "actors/agent/AgentClaims.ts",
+    text: `{ ...none, order: "hand_in" as const }`,
+    broken: "none",
+    test: claimsTest
+  },
+  {
+    name: "agent: announced keys are signed",
+    file: "schema/agent/AgentProtocol.ts",
+    text: `hello.nextKeys === undefined ? "none"`,
+    broken: `hello.nonce !== "" ? "none"`,
+    test: claimsTest
+  },
+  {
+    name: "agent: a stopped apply is not offered again",
+    file: "actors/agent/AgentControls.ts",
+    text: "run.cancel_requested_at === null",
+    broken: "run.attempt >= 0",
+    test: claimsTest
+  },
+  {
+    name: "agent: a state is opened before its result is acknowledged",
+    file: "actors/agent/AgentReports.ts",
+    text: `["state", state]`,
+    broken: `["state", undefined]`,
+    test: claimsTest
   },
   {
     name: "agent: the guard kills at the deadline",

@@ -9,7 +9,8 @@ import { holdProcesses, nameOf, processesBelow } from "../../support/ProcessEnd.
 import { svcProgram } from "../../support/SvcProgram.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 import { addApply, addPlan, slowModule, snapshotOf, startAgent, tokenCanary } from "./support/AgentStage.ts"
-import { type ScriptedRun, type ScriptedServer, scriptedServer } from "./support/ScriptedServer.ts"
+import type { ScriptedRun } from "./support/ScriptedRun.ts"
+import { type ScriptedServer, scriptedServer } from "./support/ScriptedServer.ts"
 
 /** An agent in a process of its own, as it is shipped: the binary is also its sandboxes and its guard. */
 const agentProcess = Effect.fnUntraced(function* (server: ScriptedServer, folder: string) {

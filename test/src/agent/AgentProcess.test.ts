@@ -14,7 +14,8 @@ import {
   startAgent,
   tokenCanary
 } from "./support/AgentStage.ts"
-import { type ScriptedRun, type ScriptedServer, scriptedServer } from "./support/ScriptedServer.ts"
+import type { ScriptedRun } from "./support/ScriptedRun.ts"
+import { type ScriptedServer, scriptedServer } from "./support/ScriptedServer.ts"
 
 const over = (run: ScriptedRun) =>
   eventually(
@@ -200,10 +201,28 @@ describe("an agent", () => {
         )
         const [left] = apply.handedIn
         expect(left?.started.map(({ address }) => address)).toEqual(["terraform_data.first", "terraform_data.slow"])
-        expect(left?.possiblyCreated).toContain("terraform_data.slow")
+        // The tool was asked to stop, and saved what it knows of the resource that it was creating.
+        expect(left?.state === undefined ? "" : new TextDecoder().decode(Redacted.value(left.state))).toContain("slow")
         expect(left?.state === undefined ? "" : new TextDecoder().decode(Redacted.value(left.state))).toContain("first")
         yield* empty(folder)
         expect(apply.results).toEqual([])
+        yield* agent.drained
+      }),
+    120_000
+  )
+
+  it.live(
+    "opens no offer that its server did not sign, says so, and goes on",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server } = yield* staged
+        const snapshot = yield* snapshotOf(server, slowModule(1))
+        const forged = yield* addPlan(server, snapshot, true)
+        const agent = yield* startAgent(server, folder)
+        yield* planned(server, snapshot)
+        expect(forged.heard).toHaveLength(1)
+        expect(forged.heard[0]).toStartWith("Decline The offer is not signed by the server")
+        expect(forged.results).toEqual([])
         yield* agent.drained
       }),
     120_000

@@ -67,14 +67,14 @@ resource "terraform_data" "last" { depends_on = [terraform_data.slow] }
 `
 })
 
-export const addPlan = Effect.fnUntraced(function* (server: ScriptedServer, snapshot: string) {
+export const addPlan = Effect.fnUntraced(function* (server: ScriptedServer, snapshot: string, isForged = false) {
   const runId = nextRunId()
   const job = yield* encodePlan({
     ...common(runId, snapshot),
     mode: "create_or_update",
     variables: { password: { value: Redacted.make(secretCanary), sensitive: true } }
   })
-  return server.add({ runId, fence: 1, kind: "plan", job, snapshot, secrets: {} })
+  return server.add({ runId, fence: 1, kind: "plan", job, snapshot, secrets: {}, isForged })
 })
 
 export const addApply = Effect.fnUntraced(function* (

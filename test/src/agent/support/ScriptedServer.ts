@@ -4,47 +4,19 @@ import { Effect, Layer, Redacted, Schema, Stream } from "effect"
 import { HttpRouter } from "effect/http"
 import { RpcSerialization, RpcServer } from "effect/rpc"
 import type { AgentKeys } from "../../../../schema/agent/AgentIdentity.ts"
-import type { HeldRun, HeldRunOrder, JobKind, ReportedEntry } from "../../../../schema/agent/AgentJob.ts"
+import { type HeldRun, type HeldRunOrder, offerText } from "../../../../schema/agent/AgentJob.ts"
 import { AgentProtocol } from "../../../../schema/agent/AgentProtocol.ts"
 import { Gone, Unauthorised } from "../../../../schema/agent/AgentRefusal.ts"
 import { agentRpcPath } from "../../../../schema/agent/Blob.ts"
 import { PoolName } from "../../../../schema/agent/PoolName.ts"
-import { AgentId, EvidenceId, type RunId } from "../../../../schema/records/Ids.ts"
+import { AgentId, EvidenceId } from "../../../../schema/records/Ids.ts"
 import { sealingKey } from "../../../../runner/agent/AgentKeyPair.ts"
 import { packContents, sealedFor, serverParty, unpackContents } from "../../../../runner/agent/BlobContents.ts"
 import { JobResult } from "../../../../runner/agent/JobResult.ts"
 import { openBlob, sealBlob } from "../../../../runner/agent/SealedBlob.ts"
 import { sealFor } from "../../../../runner/agent/SealedMessage.ts"
 import { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
-
-/** What the script knows of a Run, and what it heard. */
-export interface ScriptedRun {
-  readonly runId: RunId
-  readonly fence: number
-  readonly kind: JobKind
-  /** The job as JSON, without state and plan file. */
-  readonly job: string
-  readonly snapshot: string
-  readonly secrets: { readonly state?: Uint8Array; readonly plan_file?: Uint8Array }
-  leaseSeconds: number
-  offered: boolean
-  cancel: boolean
-  gone: "hand_in" | "discard" | undefined
-  readonly heard: Array<string>
-  readonly entries: Array<ReportedEntry>
-  lastBatch: number
-  readonly serials: Array<number>
-  readonly results: Array<JobResult>
-  readonly files: Map<string, Uint8Array>
-  readonly handedIn: Array<LeftOver>
-}
-
-/** A message whose request or answer is lost, so many times. */
-export interface Fault {
-  readonly message: string
-  readonly lost: "request" | "answer"
-  times: number
-}
+import type { Fault, ScriptedRun } from "./ScriptedRun.ts"
 
 const installationId = "ins_scripted"
 const decodeResult = Schema.decodeEffect(Schema.fromJsonString(JobResult))
@@ -67,7 +39,9 @@ const collected = <E>(stream: Stream.Stream<Uint8Array, E>) =>
 
 /** A server that plays its part of the protocol in memory, over real HTTP, and loses messages on request. */
 export const scriptedServer = Effect.gen(function* () {
-  const [seal, sign] = yield* Effect.promise(() => Promise.all([pair("X25519"), pair("Ed25519")]))
+  const [seal, sign, forger] = yield* Effect.promise(() =>
+    Promise.all([pair("X25519"), pair("Ed25519"), pair("Ed25519")])
+  )
   const server: AgentKeys = yield* Effect.promise(async () => ({
     seal: await raw(seal.publicKey),
     sign: await raw(sign.publicKey)
@@ -170,18 +144,22 @@ export const scriptedServer = Effect.gen(function* () {
           sealedFor(parties(), run, "job"),
           new TextEncoder().encode(run.job)
         )
+        const offer = {
+          runId: run.runId,
+          fence: run.fence,
+          kind: run.kind,
+          leaseSeconds: run.leaseSeconds,
+          snapshot: run.snapshot,
+          ...(run.secrets.state === undefined ? {} : { state: digestOf(run.secrets.state) }),
+          ...(run.secrets.plan_file === undefined ? {} : { planFile: digestOf(run.secrets.plan_file) })
+        }
+        const words = offerText(parties(), offer, digestOf(new TextEncoder().encode(sealedJob)))
+        const signature = yield* Effect.promise(() =>
+          crypto.subtle.sign("Ed25519", (run.isForged ? forger : sign).privateKey, new TextEncoder().encode(words))
+        )
         return {
           drain: false,
-          offer: {
-            runId: run.runId,
-            fence: run.fence,
-            kind: run.kind,
-            leaseSeconds: run.leaseSeconds,
-            sealedJob,
-            snapshot: run.snapshot,
-            ...(run.secrets.state === undefined ? {} : { state: digestOf(run.secrets.state) }),
-            ...(run.secrets.plan_file === undefined ? {} : { planFile: digestOf(run.secrets.plan_file) })
-          }
+          offer: { ...offer, sealedJob, signature: Buffer.from(signature).toString("base64url") }
         }
       }),
     Accept: (claim, { headers }) => Effect.asVoid(own("Accept", claim, headers)),
@@ -336,10 +314,14 @@ export const scriptedServer = Effect.gen(function* () {
     /** As after a restart: no session is known. */
     forgetSessions: () => sessions.clear(),
     add: (
-      run: Pick<ScriptedRun, "runId" | "fence" | "kind" | "job" | "snapshot" | "secrets"> & { leaseSeconds?: number }
+      run: Pick<ScriptedRun, "runId" | "fence" | "kind" | "job" | "snapshot" | "secrets"> & {
+        leaseSeconds?: number
+        isForged?: boolean
+      }
     ) => {
       const scripted: ScriptedRun = {
         leaseSeconds: 60,
+        isForged: false,
         ...run,
         offered: false,
         cancel: false,

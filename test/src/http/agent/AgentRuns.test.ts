@@ -1,200 +1,31 @@
 import { afterAll, expect } from "bun:test"
-import { Clock, Duration, Effect, Layer, Redacted } from "effect"
+import { Duration, Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentMonitor } from "../../../../actors/agent/AgentMonitor.ts"
 import { Capsules } from "../../../../actors/capsule/Capsules.ts"
-import { OperatorConfigs, type OperatorConfigsShape } from "../../../../actors/configuration/OperatorConfigs.ts"
-import { InstallPlans } from "../../../../actors/install-plan/InstallPlans.ts"
 import { Agents } from "../../../../actors/pool/Agents.ts"
-import { Pools } from "../../../../actors/pool/Pools.ts"
 import { Runs } from "../../../../actors/run/Runs.ts"
-import { PoolName } from "../../../../schema/agent/PoolName.ts"
-import type { JobOffer } from "../../../../schema/agent/AgentJob.ts"
-import type { InstallPlanId } from "../../../../schema/records/Ids.ts"
 import type { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
 import { suite } from "../../../support/Effect.ts"
-import { freshKey, requestOf, settled } from "../../../support/Journey.ts"
-import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
-import { pureModule, pureModules, pureRunner } from "../../../actors/support/PureRunner.ts"
-import { AgentServer, digestOf, type TestAgent, testAgent } from "../support/TestAgent.ts"
+import { settled } from "../../../support/Journey.ts"
+import {
+  after,
+  text,
+  stateFile,
+  evidence,
+  world,
+  begun,
+  reviewable,
+  offerTo,
+  planOn,
+  applyingOn,
+  renewal,
+  farPlane
+} from "../support/FarPlane.ts"
+import { digestOf, testAgent } from "../support/TestAgent.ts"
 
-type Offer = typeof JobOffer.Type
-
-const policy: OperatorConfigsShape = {
-  profiles: { far: { pool: PoolName.make("far") } },
-  baseConfigs: [],
-  loadedAt: "2026-01-01T00:00:00.000Z"
-}
-const inForce: { -readonly [Field in keyof OperatorConfigsShape]: OperatorConfigsShape[Field] } = policy
-
-const plane = suite(
-  AgentServer.layer.pipe(
-    Layer.provideMerge(testPlane({ runner: pureRunner(pureModules()) })),
-    Layer.provide(Layer.succeed(OperatorConfigs, inForce))
-  )
-)
+const plane = suite(farPlane)
 afterAll(plane.dispose)
-
-/** The clock of the process, so many seconds later: for how long something is silent, and nothing else. */
-const after = <A, E, R>(seconds: number, effect: Effect.Effect<A, E, R>) =>
-  Effect.clockWith((clock) => {
-    const nanos = BigInt(seconds) * 1_000_000_000n
-    const later: Clock.Clock = Object.assign(Object.create(clock), {
-      monotonicTimeNanos: Effect.map(clock.monotonicTimeNanos, (at) => at + nanos)
-    })
-    return Effect.provideService(effect, Clock.Clock, later)
-  })
-
-const text = (words: string) => new TextEncoder().encode(words)
-
-/** The state that the apply of a test makes, as the tool would write it. */
-const stateFile = (serial: number) =>
-  text(
-    JSON.stringify({
-      version: 4,
-      terraform_version: "1.11.4",
-      serial,
-      lineage: "lineage",
-      outputs: { value: { value: "one", type: "string" } },
-      resources: [
-        { mode: "managed", type: "terraform_data", name: "it", provider: "p", instances: [{ attributes: { id: "1" } }] }
-      ]
-    })
-  )
-
-const evidence = {
-  tool: { name: "terraform" as const, version: "1.11.4" },
-  sandboxLevel: "bubblewrap" as const,
-  envNames: [],
-  diagnostics: []
-}
-
-const world = Effect.gen(function* () {
-  const { url, workspaceId } = yield* TestPlane
-  const pools = yield* Pools
-  if (!(yield* pools.exist)) {
-    yield* pools.create("far", {})
-    yield* pools.assign("far", workspaceId)
-    Object.assign(inForce, { baseConfigs: [{ origin: new URL(url).origin, profile: "far" }] })
-  }
-  const { origin } = yield* AgentServer
-  const enrolled = Effect.fnUntraced(function* (facts: Parameters<typeof testAgent>[2] = {}) {
-    const { secret } = yield* pools.token("far", { uses: 1, lifetime: Duration.hours(1) })
-    const agent = yield* testAgent(origin, secret, facts)
-    yield* agent.hello()
-    return agent
-  })
-  return { origin, pools, enrolled }
-})
-
-/** Begins an install; its plan waits for an agent. */
-const begun = Effect.fnUntraced(function* (branch: string) {
-  const { commit, context, workspaceId } = yield* TestPlane
-  yield* commit(branch, pureModule)
-  const created = yield* (yield* InstallPlans).create(context, workspaceId, yield* requestOf(branch), freshKey())
-  return created.value.id
-})
-
-const reviewable = Effect.fnUntraced(function* (id: InstallPlanId) {
-  const { context } = yield* TestPlane
-  const plans = yield* InstallPlans
-  for (;;) {
-    const plan = yield* plans.reconcile(context, id)
-    if (plan.nextAction !== "reconcile") return plan
-    const run = plan.planRunId ?? plan.compatibilityCheckRunId ?? plan.syncRunId
-    if (run !== undefined) yield* settled(run)
-  }
-})
-
-const offerTo = Effect.fnUntraced(function* (agent: TestAgent) {
-  const name = agent.claim()
-  for (;;) {
-    const { offer } = yield* agent.next(name)
-    if (offer !== undefined) return { name, offer }
-  }
-})
-
-/** Executes a plan as the agent of a test. */
-const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offer) {
-  const job = yield* agent.planJob(offer)
-  yield* agent.as(agent.client.Accept(offer))
-  const at = new Date().toISOString()
-  const batch = {
-    number: 1,
-    entries: [
-      { kind: "event" as const, at, fact: { kind: "run.phase" as const, data: { phase: "plan" as const } } },
-      { kind: "line" as const, at, phase: "plan" as const, stream: "stdout" as const, text: "planning\u001b[31m" }
-    ]
-  }
-  // Each message comes twice, as if its answer had been lost.
-  for (const _ of [1, 2]) {
-    expect(yield* agent.as(agent.client.Report({ runId: offer.runId, fence: offer.fence, batch }))).toEqual({
-      acknowledged: 1
-    })
-  }
-  const planned = text(`plan of ${offer.runId}`)
-  const planFile = yield* agent.put(offer, "plan_file", planned)
-  yield* agent.finish(
-    offer,
-    {
-      kind: "plan",
-      status: "ended",
-      outcome: {
-        ...evidence,
-        tool: job.tool,
-        planFile: Redacted.make(new Uint8Array(0)),
-        secrets: { inputs: [], credentials: [], marked: [] },
-        planDigest: digestOf(planned),
-        summary: { add: 1, change: 0, destroy: 0, replace: 0, import: 0, forget: 0 },
-        resourceChanges: [],
-        outputChanges: [],
-        resourceDrift: [],
-        plannedOutputs: [],
-        hasChanges: true,
-        applyable: true
-      }
-    },
-    { lastBatch: 1, planFile }
-  )
-  return planned
-})
-
-const approvedApply = Effect.fnUntraced(function* (id: InstallPlanId) {
-  const { context } = yield* TestPlane
-  const install = yield* reviewable(id)
-  if (install.planRunId === undefined || install.capsuleId === undefined) {
-    return yield* Effect.die(new Error(JSON.stringify(install.diagnostics)))
-  }
-  const plan = yield* settled(install.planRunId)
-  const runs = yield* Runs
-  yield* runs.approve(context, plan.id, plan.planDigest === undefined ? {} : { planDigest: plan.planDigest })
-  return { capsuleId: install.capsuleId, apply: (yield* runs.apply(context, plan.id, undefined)).value }
-})
-
-/** A Capsule whose apply an agent has begun. */
-const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
-  const id = yield* begun(branch)
-  const { offer } = yield* offerTo(agent)
-  const planned = yield* planOn(agent, offer)
-  const { apply, capsuleId } = yield* approvedApply(id)
-  const { offer: applyOffer } = yield* offerTo(agent)
-  expect(applyOffer).toMatchObject({ runId: apply.id, kind: "apply", leaseSeconds: 2700 })
-  // What was offered is given to nobody before it is accepted.
-  expect((yield* agent.get(applyOffer, "plan_file", applyOffer.planFile ?? "")).status).toBe(410)
-  yield* agent.as(agent.client.Accept(applyOffer))
-  expect(yield* agent.fetched(applyOffer, "plan_file", applyOffer.planFile ?? "")).toEqual(planned)
-  yield* agent.as(agent.client.Start(applyOffer))
-  return { capsuleId, claim: { runId: applyOffer.runId, fence: applyOffer.fence } }
-})
-
-const held = ({ fence, runId }: { readonly runId: Offer["runId"]; readonly fence: number }) => ({
-  runId,
-  fence,
-  spoolBytes: 0
-})
-
-const renewal = (agent: TestAgent, claim: { readonly runId: Offer["runId"]; readonly fence: number }) =>
-  agent.as(agent.client.Renew({ held: [held(claim)], disk: agent.facts.disk, draining: false }))
 
 plane.live(
   "a plan and its apply are executed by an agent: offered, started, reported once, saved, and settled from its result",

@@ -16,7 +16,7 @@ import { openBlob, sealBlob } from "../../../../runner/agent/SealedBlob.ts"
 import { openSealed } from "../../../../runner/agent/SealedMessage.ts"
 import { ApplyJob, PlanJob } from "../../../../runner/execution/RunJob.ts"
 import { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
-import { type AgentFacts, agentProtocol } from "../../../../schema/agent/AgentIdentity.ts"
+import { type AgentFacts, type AgentKeys, agentProtocol } from "../../../../schema/agent/AgentIdentity.ts"
 import type { HeldRun, JobOffer, RunClaim } from "../../../../schema/agent/AgentJob.ts"
 import { AgentProtocol, helloText } from "../../../../schema/agent/AgentProtocol.ts"
 import { agentPath, agentRpcPath, type BlobKind, StoredBytes } from "../../../../schema/agent/Blob.ts"
@@ -107,16 +107,28 @@ export const testAgent = Effect.fnUntraced(function* (
   const { agentId, installationId, server } = enrolled
   let session = ""
 
-  const signed = (nonce: string) =>
+  const signed = (nonce: string, { incarnation }: AgentFacts, nextKeys?: AgentKeys) =>
     sign(
       null,
-      Buffer.from(helloText({ agentId, incarnation: facts.incarnation, nonce, installationId })),
+      Buffer.from(helloText({ agentId, incarnation, nonce, installationId, nextKeys })),
       createPrivateKey(signing.privateKey.export({ format: "pem", type: "pkcs8" }))
     ).toString("base64url")
 
-  const hello = Effect.fnUntraced(function* (held: ReadonlyArray<typeof HeldRun.Type> = []) {
+  /** `unsignedKeys` are put into the message by somebody between the agent and the server. */
+  const hello = Effect.fnUntraced(function* (
+    held: ReadonlyArray<typeof HeldRun.Type> = [],
+    more: { readonly facts?: Partial<AgentFacts>; readonly unsignedKeys?: AgentKeys } = {}
+  ) {
     const { nonce } = yield* client.Challenge({ agentId })
-    const begun = yield* client.Hello({ agentId, nonce, signature: signed(nonce), facts, held: [...held] })
+    const said = { ...facts, ...more.facts }
+    const begun = yield* client.Hello({
+      agentId,
+      nonce,
+      signature: signed(nonce, said),
+      facts: said,
+      held: [...held],
+      ...(more.unsignedKeys === undefined ? {} : { nextKeys: more.unsignedKeys })
+    })
     session = Redacted.value(begun.session)
     return begun
   })
@@ -209,6 +221,7 @@ export const testAgent = Effect.fnUntraced(function* (
 
   return {
     agentId,
+    keys,
     facts,
     client,
     hello,

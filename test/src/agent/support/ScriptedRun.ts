@@ -1,0 +1,35 @@
+import type { JobKind, ReportedEntry } from "../../../../schema/agent/AgentJob.ts"
+import type { RunId } from "../../../../schema/records/Ids.ts"
+import type { JobResult } from "../../../../runner/agent/JobResult.ts"
+import type { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
+
+/** What the script knows of a Run, and what it heard. */
+export interface ScriptedRun {
+  readonly runId: RunId
+  readonly fence: number
+  readonly kind: JobKind
+  /** The job as JSON, without state and plan file. */
+  readonly job: string
+  readonly snapshot: string
+  readonly secrets: { readonly state?: Uint8Array; readonly plan_file?: Uint8Array }
+  leaseSeconds: number
+  offered: boolean
+  /** Signed by a key that is not the server's. */
+  isForged: boolean
+  cancel: boolean
+  gone: "hand_in" | "discard" | undefined
+  readonly heard: Array<string>
+  readonly entries: Array<ReportedEntry>
+  lastBatch: number
+  readonly serials: Array<number>
+  readonly results: Array<JobResult>
+  readonly files: Map<string, Uint8Array>
+  readonly handedIn: Array<LeftOver>
+}
+
+/** A message whose request or answer is lost, so many times. */
+export interface Fault {
+  readonly message: string
+  readonly lost: "request" | "answer"
+  times: number
+}
