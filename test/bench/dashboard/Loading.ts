@@ -8,7 +8,7 @@ import { type Figure, median } from "../support/Figures.ts"
 
 const rounds = 7
 const paint = { atMost: 400 }
-const usable = { atMost: 800 }
+const usable = { atMost: 500 }
 
 const pages = [
   ["run page", `/w/acme/runs/${reviewRun}`, ".decision button"],
