@@ -29,13 +29,6 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: spoolTest
   },
   {
-    name: "agent: a torn entry is cut",
-    file: "runner/agent/SpoolFile.ts",
-    text: "line.slice(0, checksumDigits) === checksum(text) ? decodeEntry(text) : Option.none()",
-    broken: "decodeEntry(text)",
-    test: spoolTest
-  },
-  {
     name: "agent: an apply starts after its start is recorded",
     file: "runner/execution/ApplyExecution.ts",
     text: "yield* recordedStart(session, control)",
@@ -90,12 +83,5 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     text: `["state", state]`,
     broken: `["state", undefined]`,
     test: claimsTest
-  },
-  {
-    name: "agent: the guard kills at the deadline",
-    file: "runner/agent/guard/GuardMain.ts",
-    text: "isOver || now >= killAtBoot",
-    broken: "isOver && now >= killAtBoot",
-    test: "test/runner/agent/guard/Guard.test.ts"
   }
 ]
