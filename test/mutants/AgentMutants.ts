@@ -29,6 +29,13 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: spoolTest
   },
   {
+    name: "agent: a torn entry is cut",
+    file: "runner/agent/SpoolFile.ts",
+    text: "line.slice(0, checksumDigits) === checksum(text) ? decodeEntry(text) : Option.none()",
+    broken: "decodeEntry(text)",
+    test: spoolTest
+  },
+  {
     name: "agent: an apply starts after its start is recorded",
     file: "runner/execution/ApplyExecution.ts",
     text: "yield* recordedStart(session, control)",

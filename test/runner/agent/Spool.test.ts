@@ -81,6 +81,21 @@ describe("the spool of an agent", () => {
     })
   )
 
+  it.live("does not take an entry of which a byte has changed, even where it can still be read", () =>
+    Effect.gen(function* () {
+      const made = join(yield* temporaryFolder, "made")
+      const entries = [event("a.a"), event("a.b")]
+      yield* Effect.scoped(
+        Effect.flatMap(openSpool(made), (spool) => Effect.forEach(entries, spool.append, { discard: true }))
+      )
+      const [name = ""] = readdirSync(made)
+      const text = readFileSync(join(made, name), "utf8")
+      writeFileSync(join(made, name), text.replace("a.b", "a.c"))
+      const batch = yield* Effect.scoped(Effect.flatMap(openSpool(made), (spool) => spool.next))
+      expect(Option.map(batch, (one) => one.entries)).toEqual(Option.some(entries.slice(0, 1)))
+    })
+  )
+
   it.live("cuts the entry that a crash left at any byte, and keeps all before it", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
