@@ -43,7 +43,21 @@ live(
       process.kill(world.first.pid, "SIGKILL")
       yield* Effect.exit(world.first.exitCode)
       yield* world.serveAgain
-      expect((yield* world.until(applyId, () => true)).status).toBe("running")
+      const running = yield* world.until(applyId, () => true)
+      expect(running).toMatchObject({ status: "running", agent: { name: "one", leaseSeconds: 2700 } })
+      const params = { workspaceId: running.workspaceId }
+      expect(yield* world.client.agentPools.list({ params, query: {} })).toMatchObject({
+        agentPools: [{ name: "far" }]
+      })
+      expect(yield* world.client.agentPools.agents({ params, query: { pool: "far" } })).toMatchObject({
+        agents: [{ name: "one", places: 2, runs: 1 }]
+      })
+      // Its agent is heard of: nobody releases the Capsule from it.
+      const release = { fence: running.agent?.fence ?? 0, toolIsDead: true as const }
+      const refused = yield* Effect.flip(
+        world.client.agentPools.release({ params: { runId: applyId }, payload: release })
+      )
+      expect(refused).toMatchObject({ code: "failed_precondition" })
       yield* world.release
       const apply = yield* world.until(applyId, isOver)
       expect(apply).toMatchObject({ status: "succeeded" })
