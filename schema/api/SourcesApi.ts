@@ -22,15 +22,30 @@ const sourceFields = {
   autoSync: Schema.optionalKey(Schema.Boolean)
 }
 
+/** A sync that begins with the Source, in one step with its creation. */
+export const FirstSync = Schema.Struct({
+  /** What becomes of the Source when it could not be read. */
+  onFailure: Schema.Literals(["keep", "remove"])
+})
+
 export class CreateSource extends Schema.Opaque<CreateSource>()(
   Schema.Struct({
     ...sourceFields,
     workspaceId: WorkspaceId,
     name: displayText(80),
     url: GivenGitAddress,
-    authConnectionId: Schema.optionalKey(ConnectionId)
+    authConnectionId: Schema.optionalKey(ConnectionId),
+    firstSync: Schema.optionalKey(FirstSync)
   })
 ) {}
+
+/** `run` is the sync that `firstSync` asked for. */
+export const CreatedSource = Schema.Struct({
+  source: Source,
+  hookSecret: Schema.String,
+  run: Schema.optionalKey(Run)
+})
+export type CreatedSource = typeof CreatedSource.Type
 
 export class UpdateSource extends Schema.Opaque<UpdateSource>()(
   Schema.Struct({
@@ -55,12 +70,12 @@ export class SourcesApi extends describedGroup("sources", "Git repositories, the
   .add(
     HttpApiEndpoint.post("create", "/api/v1/sources", {
       payload: CreateSource,
-      success: Schema.Struct({ source: Source, hookSecret: Schema.String }).pipe(created)
+      success: CreatedSource.pipe(created)
     }).annotateMerge(
       described(
         accessOf("POST /api/v1/sources"),
         "Create a Source",
-        "`hookSecret` is the webhook secret, shown this once."
+        "`hookSecret` is the webhook secret, shown this once. With `firstSync` a sync Run (`intent` `manual_plan`) begins in the same step, and `run` is in the answer; when it may not begin (429 `rate_limited`), no Source is created. `onFailure` says what becomes of the Source if that Run fails or is cancelled: `keep` leaves it, with the error in `lanes`; `remove` removes it as `DELETE` would, whether or not the client still waits, unless another sync or check of it is under way or has read it, or something uses it by then. Until a sync has read it, the same holds for every later one. Without `firstSync` nothing is read, and the Source stays."
       )
     )
   )
