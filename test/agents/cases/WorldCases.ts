@@ -4,7 +4,10 @@ import { agentWorld } from "../support/AgentWorld.ts"
 import { killed } from "../support/Processes.ts"
 import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
+import { clockCases } from "./ClockCases.ts"
 import { keptAgent } from "./Journeys.ts"
+import { leaseCases } from "./LeaseCases.ts"
+import { loadCases } from "./LoadCases.ts"
 
 const serverKilled: WorldCase = {
   name: "no agent, then one; the server is killed while it applies, and comes back",
@@ -59,4 +62,5 @@ const agentKilled: WorldCase = {
 /** In the short form as well. */
 export const shortWorldCases: ReadonlyArray<WorldCase> = [serverKilled, agentKilled]
 
-export const worldCases: ReadonlyArray<WorldCase> = shortWorldCases
+/** Long ones first: they wait more than they work. */
+export const worldCases: ReadonlyArray<WorldCase> = [...leaseCases, ...clockCases, ...loadCases, ...shortWorldCases]

@@ -49,6 +49,7 @@ export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) 
   let isCut = false
   let rate: number | undefined
   let free = 0
+  const watched = new Map<string, number | undefined>()
 
   /** Connections take turns, as on a line that they share. */
   const paced = async (to: Socket, bytes: Buffer) => {
@@ -116,6 +117,9 @@ export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) 
     upstream.on("data", (chunk) => {
       if (typeof chunk === "string") return
       fromServer.push(chunk)
+      for (const [words, at] of watched) {
+        if (at === undefined && chunk.includes(words)) watched.set(words, Date.now())
+      }
       const fault = current
       answer = Buffer.concat([answer, chunk])
       const isPassed = fault === undefined || fault.isHit || !isOfAnswer(fault)
@@ -160,6 +164,11 @@ export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) 
     },
     /** Those that did not happen. */
     unhit: () => faults.filter(({ isHit }) => !isHit).map(({ message }) => message),
+    /** When the server first says these words from now on. */
+    heard: (words: string) => {
+      watched.set(words, undefined)
+      return () => watched.get(words)
+    },
     cut: (next: boolean) => {
       isCut = next
       if (next) for (const socket of sockets) socket.destroy()

@@ -216,7 +216,20 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     return answer.run.id
   })
 
-  const holdFile = (note: string) => `${mirror.notesDir}/hold-apply-${note}`
+  /** A step of the provider for one note waits until it is let go on. */
+  const holdOf = (step: "plan" | "apply") => ({
+    hold: (note: string) => files.writeFileString(`${mirror.notesDir}/hold-${step}-${note}`, ""),
+    held: (note: string) =>
+      Effect.repeat(files.exists(`${mirror.notesDir}/held-${step}-${note}`), {
+        until: (isHeld) => isHeld,
+        schedule: often
+      }),
+    letGo: (note: string) => files.remove(`${mirror.notesDir}/hold-${step}-${note}`)
+  })
+  const eventsOf = (runId: RunId) =>
+    Effect.map(client.runs.events({ params: { runId }, query: { limit: 1000 } }), (answer) =>
+      answer instanceof Response || !("events" in answer) ? [] : answer.events
+    )
 
   return {
     ...options,
@@ -244,14 +257,15 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       await current?.exited
     }),
     serveAgain: (more?: Readonly<Record<string, string>>) => serve(new URL(first.url).host, more),
-    /** The apply stays in this note, which exists already, until it is let go on. */
-    hold: (note: string) => files.writeFileString(holdFile(note), ""),
-    held: (note: string) =>
-      Effect.repeat(files.exists(`${mirror.notesDir}/held-apply-${note}`), {
-        until: (isHeld) => isHeld,
-        schedule: often
-      }),
-    letGo: (note: string) => files.remove(holdFile(note)),
+    /** In an apply the note exists already while it is held. */
+    ...holdOf("apply"),
+    plans: holdOf("plan"),
+    eventsOf,
+    leftOvers: (capsuleId: CapsuleId) =>
+      Effect.map(
+        client.leftOverStates.list({ params: { capsuleId }, query: {} }),
+        ({ leftOverStates }) => leftOverStates.length
+      ),
     capsule: (capsuleId: CapsuleId) =>
       Effect.map(client.capsules.read({ params: { capsuleId } }), (answer) => answer.capsule)
   }
