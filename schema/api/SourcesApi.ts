@@ -21,15 +21,30 @@ const sourceFields = {
   autoSync: Schema.optionalKey(Schema.Boolean)
 }
 
+/** A sync that begins with the Source, in one step with its creation. */
+const FirstSync = Schema.Struct({
+  /** What becomes of the Source when it could not be read. */
+  onFailure: Schema.Literals(["keep", "remove"])
+})
+
 export class CreateSource extends Schema.Opaque<CreateSource>()(
   Schema.Struct({
     ...sourceFields,
     workspaceId: WorkspaceId,
     name: displayText(80),
     url: GivenGitAddress,
-    authConnectionId: Schema.optionalKey(ConnectionId)
+    authConnectionId: Schema.optionalKey(ConnectionId),
+    firstSync: Schema.optionalKey(FirstSync)
   })
 ) {}
+
+/** `run` is the sync that `firstSync` asked for. */
+export const CreatedSource = Schema.Struct({
+  source: Source,
+  hookSecret: Schema.String,
+  run: Schema.optionalKey(Run)
+})
+export type CreatedSource = typeof CreatedSource.Type
 
 export class UpdateSource extends Schema.Opaque<UpdateSource>()(
   Schema.Struct({
@@ -52,7 +67,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
   .add(
     HttpApiEndpoint.post("create", "/api/v1/sources", {
       payload: CreateSource,
-      success: Schema.Struct({ source: Source, hookSecret: Schema.String }).pipe(created)
+      success: CreatedSource.pipe(created)
     })
   )
   .add(

@@ -5,7 +5,10 @@ export const sourcesProse: GroupProse<typeof SourcesApi> = {
   about: "Git repositories, their snapshots and compatibility.",
   routes: {
     list: route("List Sources", "A Source is one Git repository of the Workspace."),
-    create: route("Create a Source", "`hookSecret` is the webhook secret, shown this once."),
+    create: route(
+      "Create a Source",
+      "`hookSecret` is the webhook secret, shown this once. With `firstSync` a sync Run (`intent` `manual_plan`) begins in the same step, and `run` is in the answer; when it may not begin (429 `rate_limited`), no Source is created. `onFailure` says what becomes of the Source if that Run fails or is cancelled: `keep` leaves it, with the error in `lanes`; `remove` removes it as `DELETE` would, whether or not the client still waits, unless another sync or check of it is under way or has read it, or something uses it by then. Until a sync has read it, the same holds for every later one. Without `firstSync` nothing is read, and the Source stays."
+    ),
     read: route(
       "Read a Source",
       "One that was removed carries `removedAt`. `lanes` says of the default ref and path, and of every one that a Capsule was applied from, where it stands, when it was looked at and changed last, why the last look failed and when the schedule looks next; `status` is `error` while one of them cannot be fetched. With `autoSync` off neither a webhook nor the schedule looks. The webhook secret is never shown again; `hookSecretVersion` counts its renewals."
