@@ -60,32 +60,12 @@ export class MissingOfAgents extends Schema.Opaque<MissingOfAgents>()(
 /** Where a queued Run stands, and what it waits for. It reveals nothing about other Workspaces except that places are taken. */
 export class QueuePlace extends Schema.Opaque<QueuePlace>()(
   Schema.Struct({
-    position: Schema.Int.annotate({
-      description:
-        "Place in the line that the reason names, 1 being the next to start. With capsule_busy: among the Runs of the Capsule, the running one included. Otherwise: among the Runs of the Workspace that wait for a place of the same pool, in the order in which they start."
-    }),
-    pool: SlotPool.annotate({
-      description:
-        "Which places it waits for: builds (syncs, compatibility checks, plans with a source build), agents (those of the pool that the Run is for) or runs (everything else)."
-    }),
-    reason: QueueReason.annotate({
-      description:
-        "capsule_busy: another Run of the Capsule goes first. workspace_limit: the Workspace has as many Runs executing as it may. places_taken: every place of the pool is taken. place_kept: a drift check leaves the last free place to what a person may ask for. no_agent: no agent of its pool can execute it now, and the message says why. turn: nothing is in its way but the turn of others."
-    }),
-    message: Schema.String.annotate({ description: "The reason as a sentence." }),
-    missing: Schema.optionalKey(
-      Schema.Array(MissingOfAgents).annotate({
-        description:
-          "With no_agent: what is missing. Several properties where one connected agent lacks the one and another the other."
-      })
-    ),
-    heldByRunId: Schema.optionalKey(
-      RunId.annotate({ description: "The Run of the same Workspace that it waits for, where there is one." })
-    ),
-    limit: Schema.optionalKey(
-      Schema.Int.annotate({
-        description: "The limit that was reached, with workspace_limit, places_taken and place_kept."
-      })
-    )
+    position: Schema.Int,
+    pool: SlotPool,
+    reason: QueueReason,
+    message: Schema.String,
+    missing: Schema.optionalKey(Schema.Array(MissingOfAgents)),
+    heldByRunId: Schema.optionalKey(RunId),
+    limit: Schema.optionalKey(Schema.Int)
   }).annotate({ identifier: "QueuePlace" })
 ) {}
