@@ -6,6 +6,7 @@ import { ApplyRecovery } from "../execution/ApplyRecovery.ts"
 import { failRun } from "../execution/RunEnding.ts"
 import { now } from "../Identity.ts"
 import { monotonicNow } from "../MonotonicNow.ts"
+import { AgentPresence } from "../pool/AgentPresence.ts"
 import type { AgentSession } from "../pool/AgentSessions.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { RunHandover } from "../run/RunHandover.ts"
@@ -68,6 +69,7 @@ export class AgentMonitor extends Context.Service<
       const handover = yield* RunHandover
       const applies = yield* ApplyRecovery
       const queue = yield* RunQueue
+      const presence = yield* AgentPresence
 
       /** What an agent sent of an apply stays: the Run was not settled from it. */
       const over = Effect.fnUntraced(function* (hold: RunHold, kind: Lease["kind"]) {
@@ -172,7 +174,8 @@ export class AgentMonitor extends Context.Service<
       }).pipe(leases.decided)
 
       const look = Effect.gen(function* () {
-        yield* adopt
+        // A claim of an earlier process got its lease at the start; only an agent that speaks to this one makes another.
+        if (yield* presence.wasAnyHeard) yield* adopt
         const all = yield* leases.all
         if (all.length === 0) return
         const at = yield* monotonicNow
