@@ -9,6 +9,7 @@ import { rowShape } from "../database/Table.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { AgentPresence } from "./AgentPresence.ts"
+import { ServerRelease } from "./AgentVersions.ts"
 import { BusyAgentRow, PoolRow, runsOfAgent } from "./PoolRows.ts"
 import { shownAgent } from "./ShownAgent.ts"
 
@@ -35,6 +36,7 @@ export class WorkspacePools extends Context.Service<
       const sql = yield* ReadSql
       const cursors = yield* Cursors
       const presence = yield* AgentPresence
+      const release = yield* ServerRelease
 
       const pools = Effect.fn("WorkspacePools.pools")(function* (workspaceId: WorkspaceId, page: PageRequest) {
         const binding = { route: "agentPools.list", subject: "", filter: [workspaceId] }
@@ -50,7 +52,7 @@ export class WorkspacePools extends Context.Service<
             "a.pool",
             shown.map(({ name }) => name)
           )}`)
-        const all = yield* Effect.forEach(agents, shownAgent(presence))
+        const all = yield* Effect.forEach(agents, shownAgent(presence, release))
         // Whether an agent is there changes without a commit.
         yield* dateOfAnswer
         const items = shown.map((row): WorkspacePool => {
@@ -88,7 +90,7 @@ export class WorkspacePools extends Context.Service<
             AND (a.pool, a.name, a.id) > (${inPool}, ${name}, ${id})
           ORDER BY a.pool, a.name, a.id LIMIT ${page.limit + 1}`)
         const shown = rows.slice(0, page.limit)
-        const items = yield* Effect.forEach(shown, shownAgent(presence))
+        const items = yield* Effect.forEach(shown, shownAgent(presence, release))
         yield* dateOfAnswer
         const last = shown.at(-1)
         return rows.length <= page.limit || last === undefined
