@@ -191,7 +191,7 @@ const Action = ({ need }: NeedProps) => {
   )
 }
 
-/** One Capsule with all its reasons, one commit with all its Capsules, or something else of the Workspace. */
+/** One Capsule with all its reasons, one commit with all its Capsules, or something else in the Workspace. */
 export const NeedEntry = ({ need, replaces }: NeedProps & { readonly replaces: boolean }) => {
   const words = useWords(needWords)
   const turns = useWords(credentialWords).turn
