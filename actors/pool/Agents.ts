@@ -51,6 +51,7 @@ export class Agents extends Context.Service<
             places: facts.places,
             runs,
             diskLow: facts.disk.low,
+            provided: facts.provided ?? [],
             enrolledAt: agent.enrolled_at,
             lastContactAt: agent.last_contact_at
           } satisfies Agent

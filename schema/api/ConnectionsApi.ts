@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { ProvidedBy } from "../agent/ProvidedName.ts"
 import { GivenConnectionUse } from "../records/ConnectionUse.ts"
 import { Connection, ConnectionKind, CredentialRecipe, CredentialTestKind } from "../records/Connection.ts"
 import { GivenCredentialOrigin, maxCredentialOrigins } from "../records/CredentialOrigin.ts"
@@ -36,6 +37,8 @@ export class CreateConnection extends Schema.Opaque<CreateConnection>()(
     values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(65_536)))),
     files: Schema.optionalKey(Schema.Array(CredentialFile).check(Schema.isMaxLength(16))),
     origins: Schema.optionalKey(GivenOrigins),
+    /** The values stay with the agents of a pool, instead of `values` and `files`. */
+    providedBy: Schema.optionalKey(ProvidedBy),
     providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
     moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
     use: Schema.optionalKey(GivenConnectionUse),
@@ -126,7 +129,7 @@ export class ConnectionsApi extends describedGroup(
       described(
         accessOf("POST /api/v1/connections"),
         "Create a write-only Connection",
-        "Values and file contents are sealed and never come back. A Git Connection names in `origins` the only places its values are sent to: exact origins, each with an optional path prefix that matches whole segments. They never change afterwards. `providerConfig` and `moduleInputDefaults` are non-secret; credential-shaped fields in them are refused."
+        "Values and file contents are sealed and never come back. A Git Connection names in `origins` the only places its values are sent to: exact origins, each with an optional path prefix that matches whole segments. They never change afterwards. `providerConfig` and `moduleInputDefaults` are non-secret; credential-shaped fields in them are refused. With `providedBy` the values stay with the agents of a pool, and there are no `values`, `files`, recipe and origins: the operator has given the Workspace what the pool provides under that name (otherwise 409 `failed_precondition`), and only Runs that this pool executes can use it."
       )
     )
   )
@@ -139,7 +142,7 @@ export class ConnectionsApi extends describedGroup(
       described(
         accessOf("POST /api/v1/connections/:connectionId/test"),
         "Verify a Connection",
-        "Opens the sealed values. `tested` says what that proves: `git_server` when the server of every Source that uses it took them, `completeness` when no more can be tested without a Run than that they are all there."
+        "Opens the sealed values. `tested` says what that proves: `git_server` when the server of every Source that uses it took them, `completeness` when no more can be tested without a Run than that they are all there, `pool` when they stay with the agents of a pool and the operator lets the Workspace use them."
       )
     )
   )

@@ -1,3 +1,4 @@
+import { expect } from "bun:test"
 import { Effect, FileSystem, Option, Redacted, Schedule, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
@@ -7,6 +8,7 @@ import { serviceContext } from "../../../actors/Command.ts"
 import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
 import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
 import { makeClient } from "../../../src/client/index.ts"
+import { PoolName } from "../../../schema/agent/PoolName.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { storage } from "../../../src/composition/Storage.ts"
 import { temporaryFolder, testSettings } from "../../support/ControlPlane.ts"
@@ -45,8 +47,10 @@ const often = Schedule.spaced("50 millis")
 const Told = Schema.fromJsonString(Schema.Struct({ url: Schema.String }))
 const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
 
-/** A real server without a tool of its own, a pool, and real agents that a test starts, ends and starts again. */
-export const agentWorld = Effect.fn("agentWorld")(function* () {
+/** The name under which agents have the provider's credential where the control plane does not get it. */
+export const ownName = "cloud"
+
+const worldWith = Effect.fn("agentWorld")(function* (leavesCredential: boolean) {
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const folder = yield* temporaryFolder
@@ -112,7 +116,19 @@ export const agentWorld = Effect.fn("agentWorld")(function* () {
   yield* ran(["admin", "pool", "create", "far"])
   yield* ran(["admin", "pool", "assign", "far", workspace.handle])
 
-  const agent = Effect.fnUntraced(function* (name: string) {
+  /** The description of what an agent has of its own, for `SVC_AGENT_CREDENTIALS`. */
+  const ownCredentials = Effect.gen(function* () {
+    const secretFile = `${folder}/credential`
+    yield* files.writeFileString(secretFile, `${credential}\n`, { mode: 0o600 })
+    const description = `${folder}/credentials.json`
+    yield* files.writeFileString(
+      description,
+      JSON.stringify({ [ownName]: { env: { DEMO_TOKEN: { file: secretFile } } } })
+    )
+    return { SVC_AGENT_CREDENTIALS: description }
+  })
+
+  const agent = Effect.fnUntraced(function* (name: string, more: Readonly<Record<string, string>> = {}) {
     const issued = yield* Schema.decodeEffect(Issued)(yield* ran(["admin", "agent", "token", "--pool", "far"]))
     const start = spawner.spawn(
       ChildProcess.make(
@@ -126,7 +142,8 @@ export const agentWorld = Effect.fn("agentWorld")(function* () {
             SVC_AGENT_TOKEN: issued.token,
             SVC_RUNNER_ISOLATION: "off",
             SVC_PROVIDER_MIRROR: mirror.path,
-            SVC_PROVIDER_MIRROR_REQUIRED: "true"
+            SVC_PROVIDER_MIRROR_REQUIRED: "true",
+            ...more
           },
           stdout: "inherit",
           stderr: "inherit",
@@ -138,9 +155,23 @@ export const agentWorld = Effect.fn("agentWorld")(function* () {
     return { start, folder: `${folder}/${name}` }
   })
 
-  const { connection } = yield* client.connections.create({
-    payload: { workspaceId: workspace.id, provider, displayName: "demo", values: { DEMO_TOKEN: credential } }
+  const provided = (word: "provide" | "withhold") => ran(["admin", "pool", word, "far", ownName, workspace.handle])
+  const connect = client.connections.create({
+    payload: {
+      workspaceId: workspace.id,
+      provider,
+      displayName: "demo",
+      ...(leavesCredential
+        ? { providedBy: { pool: PoolName.make("far"), name: ownName } }
+        : { values: { DEMO_TOKEN: credential } })
+    }
   })
+  if (leavesCredential) {
+    // Not before the operator says so.
+    expect(yield* Effect.flip(connect)).toMatchObject({ code: "failed_precondition" })
+    yield* provided("provide")
+  }
+  const { connection } = yield* connect
 
   let installs = 0
   const installed = Effect.gen(function* () {
@@ -192,6 +223,9 @@ export const agentWorld = Effect.fn("agentWorld")(function* () {
 
   return {
     client,
+    connection,
+    ownCredentials,
+    provided,
     dataDir,
     notesDir: mirror.notesDir,
     first,
@@ -212,3 +246,9 @@ export const agentWorld = Effect.fn("agentWorld")(function* () {
     token: Redacted.value(token)
   }
 }, Effect.provide(FetchHttpClient.layer))
+
+/** A real server without a tool of its own, a pool, and real agents that a test starts, ends and starts again. */
+export const agentWorld = () => worldWith(false)
+
+/** The same, whose server is not given the provider's credential: the Connection names what the pool provides. */
+export const agentWorldWithOwnCredentials = () => worldWith(true)
