@@ -4,5 +4,6 @@ export const agentEnv = {
   pool: "SVC_AGENT_POOL",
   dir: "SVC_AGENT_DIR",
   token: "SVC_AGENT_TOKEN",
-  credentials: "SVC_AGENT_CREDENTIALS"
+  credentials: "SVC_AGENT_CREDENTIALS",
+  keyLifetime: "SVC_AGENT_KEY_LIFETIME"
 } as const

@@ -152,7 +152,14 @@ const worldWith = Effect.fn("agentWorld")(function* (leavesCredential: boolean) 
         }
       )
     )
-    return { start, folder: `${folder}/${name}` }
+    const rotate = spawner.string(
+      ChildProcess.make(program, ["agent", "rotate", "--dir", `${folder}/${name}`, "--json"], {
+        cwd: folder,
+        extendEnv: false,
+        env
+      })
+    )
+    return { start, rotate, folder: `${folder}/${name}` }
   })
 
   const provided = (word: "provide" | "withhold") => ran(["admin", "pool", word, "far", ownName, workspace.handle])

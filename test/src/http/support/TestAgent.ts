@@ -81,6 +81,17 @@ export const machineFacts: AgentFacts = {
   draining: false
 }
 
+/** What an agent says, without saying who it is. */
+export const agentClient = Effect.fnUntraced(function* (origin: string) {
+  const protocol = yield* Layer.build(
+    RpcClient.layerProtocolHttp({
+      url: origin,
+      transformClient: HttpClient.mapRequest((request) => HttpClientRequest.setUrl(request, `${origin}${agentRpcPath}`))
+    }).pipe(Layer.provide(RpcSerialization.layerNdjson), Layer.provide(FetchHttpClient.layer))
+  )
+  return yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
+})
+
 /** An agent that says what a test tells it to. */
 export const testAgent = Effect.fnUntraced(function* (
   origin: string,
@@ -96,13 +107,7 @@ export const testAgent = Effect.fnUntraced(function* (
     ])
   )
   const facts: AgentFacts = { ...machineFacts, incarnation: randomBytes(16).toString("hex"), ...given }
-  const protocol = yield* Layer.build(
-    RpcClient.layerProtocolHttp({
-      url: origin,
-      transformClient: HttpClient.mapRequest((request) => HttpClientRequest.setUrl(request, `${origin}${agentRpcPath}`))
-    }).pipe(Layer.provide(RpcSerialization.layerNdjson), Layer.provide(FetchHttpClient.layer))
-  )
-  const client = yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
+  const client = yield* agentClient(origin)
   const enrolled = yield* client.Enrol({ token, name: "one", keys, facts })
   const { agentId, installationId, server } = enrolled
   let session = ""
