@@ -3,6 +3,8 @@ import type { Mutant } from "./Mutant.ts"
 const leaseTest = "test/runner/agent/LeaseClock.test.ts"
 const spoolTest = "test/runner/agent/Spool.test.ts"
 const claimsTest = "test/src/http/agent/AgentClaims.test.ts"
+const rotationTest = "test/src/http/agent/KeyRotation.test.ts"
+const providedTest = "test/runner/execution/ProvidedCredentials.test.ts"
 const agentTest = "test/src/agent/AgentProcess.test.ts"
 
 /** What keeps an agent from two tools on one Capsule, and from forgetting. */
@@ -90,5 +92,68 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     text: `["state", state]`,
     broken: `["state", undefined]`,
     test: claimsTest
+  },
+  {
+    name: "agent: the guard kills at the deadline",
+    file: "runner/agent/guard/GuardMain.ts",
+    text: "isOver || now >= killAtBoot",
+    broken: "isOver && now >= killAtBoot",
+    test: "test/runner/agent/guard/Guard.test.ts"
+  },
+  {
+    name: "agent: its former keys stay until no Run is held",
+    file: "src/agent/KeyChange.ts",
+    text: "present.former !== undefined && !holds()",
+    broken: "present.former !== undefined",
+    test: rotationTest
+  },
+  {
+    name: "agent: where one pair of keys is refused, the other is tried",
+    file: "src/agent/KeyChange.ts",
+    text: "Effect.catchIf(isRefused, () => other)",
+    broken: "Effect.catchIf(isRefused, Effect.fail)",
+    test: rotationTest
+  },
+  {
+    name: "agent: nobody announces the keys of another",
+    file: "actors/pool/AgentSessions.ts",
+    text: "if (other !== undefined) return yield* new Rejected",
+    broken: "if (other === null) return yield* new Rejected",
+    test: rotationTest
+  },
+  {
+    name: "pool: its credentials are no provider arguments",
+    file: "runner/execution/CredentialDelivery.ts",
+    text: "byArgument.has(tuple.provider) && tuple.provided !== undefined && items.length > 0",
+    broken: "byArgument.has(tuple.provider) && tuple.provided === null",
+    test: providedTest
+  },
+  {
+    name: "pool: its credentials are not among what a plan brings back",
+    file: "runner/execution/RunSession.ts",
+    text: ".filter(({ value }) => !own.has(value))",
+    broken: "",
+    test: providedTest
+  },
+  {
+    name: "pool: a plan that holds its credentials stays",
+    file: "runner/execution/ProvidedInPlan.ts",
+    text: "if (found === undefined) return",
+    broken: "if (found !== null) return",
+    test: providedTest
+  },
+  {
+    name: "pool: its credentials are no inputs of a module",
+    file: "runner/execution/EnvironmentNames.ts",
+    text: `name.startsWith("TF_VAR_")`,
+    broken: `name.startsWith("TF_VAR_NONE_")`,
+    test: providedTest
+  },
+  {
+    name: "pool: two Connections of a provider are not both used",
+    file: "actors/execution/PoolObstacle.ts",
+    text: "size > 1 && rows.some",
+    broken: "size > 9 && rows.some",
+    test: "test/actors/connection/PoolCredentials.test.ts"
   }
 ]
