@@ -16,9 +16,13 @@ const lifetime = Config.Duration(agentEnv.keyLifetime).pipe(
 const unusable = <A>(effect: Effect.Effect<A, AgentFolderUnusable>) =>
   Effect.mapError(effect, ({ message }) => new Busy({ message, retryAfterSeconds: 10 }))
 
+interface Problem {
+  readonly _tag: string
+  readonly retry?: boolean | undefined
+}
+
 /** Neither a lost answer nor a busy server: these keys are not, or not yet, the agent's. */
-const isRefused = (problem: { readonly _tag: string; readonly retry?: boolean }) =>
-  problem._tag === "Unauthorised" && problem.retry === false
+const isRefused = (problem: Problem) => problem._tag === "Unauthorised" && problem.retry === false
 
 /** Begins a session signed by these keys; `next` announces others. */
 type Greet<A, E> = (signer: StoredKeys, next: AgentKeys | undefined) => Effect.Effect<A, E>
@@ -41,7 +45,7 @@ export const keyChange = Effect.gen(function* () {
     return age > longest ? Option.some(yield* folder.prepareKeys) : next
   })
 
-  const begun = <A, E extends { readonly _tag: string }>(
+  const begun = <A, E extends Problem>(
     greet: Greet<A, E>,
     { holds, mayBegin }: { readonly holds: () => boolean; readonly mayBegin: boolean }
   ): Effect.Effect<A, E | Busy> =>
@@ -62,13 +66,12 @@ export const keyChange = Effect.gen(function* () {
         )
       )
       const [first, other] = announced === sign ? [taking, announcing] : [announcing, taking]
-      return yield* first.pipe(
-        Effect.catchIf(isRefused, () => other),
-        Effect.catchIf(
-          ({ _tag }) => _tag === "Rejected",
-          () => Effect.andThen(unusable(folder.dropNextKeys), greet(present, undefined))
-        )
-      )
+      return yield* Effect.catch(first, (problem): Effect.Effect<A, E | Busy> => {
+        if (isRefused(problem)) return other
+        return problem._tag === "Rejected"
+          ? Effect.andThen(unusable(folder.dropNextKeys), greet(present, undefined))
+          : Effect.fail(problem)
+      })
     })
 
   return { begun }

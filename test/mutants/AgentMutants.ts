@@ -110,8 +110,8 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: where one pair of keys is refused, the other is tried",
     file: "src/agent/KeyChange.ts",
-    text: "Effect.catchIf(isRefused, () => other)",
-    broken: "Effect.catchIf(isRefused, Effect.fail)",
+    text: "if (isRefused(problem)) return other",
+    broken: "if (isRefused(problem)) return Effect.fail(problem)",
     test: rotationTest
   },
   {
