@@ -95,7 +95,7 @@ export const Decline = Rpc.make("Decline", {
 /** Of an apply: once this is answered, the start is recorded durably and the tool may start. */
 export const Start = Rpc.make("Start", { payload: RunClaim, error: AgentRefusal })
 
-/** Renews the leases of what the agent holds, each 10 seconds. Cancels are answered here; the same cancel comes again. */
+/** Renews the leases of what the agent holds, as often as the session says. Cancels are answered here; the same cancel comes again. */
 export const Renew = Rpc.make("Renew", {
   payload: {
     held: Schema.Array(

@@ -23,7 +23,7 @@ import { routeOf } from "./DeclaredRoute.ts"
 import { Exchange } from "./Exchange.ts"
 
 /** How often an agent renews its leases: a cancel reaches it within this time. */
-const renewSeconds = 2
+const renewSeconds = 1
 /** The body of a command: a batch of reports is the largest. */
 const mostCommandBytes = 4 * 1024 * 1024
 

@@ -123,6 +123,10 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
     "actors/source-commands/Looks",
     "asks ScheduledLooks and the rules of Sources"
   ],
+  "actors/source-commands/SourceRemoval.ts": [
+    "actors/source-commands/FirstSync",
+    "who removes a Source, and what keeps it"
+  ],
   "actors/source-commands/SourcesLive.ts": [
     "actors/source-commands/Looks",
     "reads of one record, and what a webhook may start"

@@ -1,73 +1,71 @@
-import { expect } from "bun:test"
+import { mkdirSync } from "node:fs"
 import { Effect, FileSystem, Option, Redacted, Schedule, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
 import { Users } from "../../../actors/account/Users.ts"
 import { serviceContext } from "../../../actors/Command.ts"
+import { PoolName } from "../../../schema/agent/PoolName.ts"
+import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
+import type { Run } from "../../../schema/records/Run.ts"
+import { makeClient } from "../../../src/client/index.ts"
 import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
 import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
-import { makeClient } from "../../../src/client/index.ts"
-import { PoolName } from "../../../schema/agent/PoolName.ts"
-import type { Run } from "../../../schema/records/Run.ts"
 import { storage } from "../../../src/composition/Storage.ts"
-import { temporaryFolder, testSettings } from "../../support/ControlPlane.ts"
+import { Broken } from "../../crash/CrashClient.ts"
+import { testSettings } from "../../support/ControlPlane.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
-import { svcProgram } from "../../support/SvcProgram.ts"
+import { faultLine, type FaultLine } from "../line/FaultLine.ts"
+import { canaries, modules, type ModuleName, pathOf, provider, sourceBuild } from "./AgentModules.ts"
+import { type Started, started } from "./Processes.ts"
 
-const provider = "example.test/acme/demo"
-
-/** What must never be found outside of where it is sealed. */
-export const canaries = ["the-credential-of-the-provider", "the-value-of-the-variable"] as const
 const [credential, password] = canaries
-
-const module = (notesDir: string) => `
-terraform {
-  required_providers {
-    demo = { source = "${provider}" }
-  }
-}
-provider "demo" {
-  dir = ${JSON.stringify(notesDir)}
-}
-variable "password" {
-  type      = string
-  sensitive = true
-}
-resource "demo_note" "a" {
-  name    = "a"
-  content = "c"
-  secret  = var.password
-}
-output "note" { value = demo_note.a.name }
-`
+/** The name under which agents have the provider's credential where the control plane does not get it. */
+export const ownName = "cloud"
 
 const often = Schedule.spaced("50 millis")
 
 const Told = Schema.fromJsonString(Schema.Struct({ url: Schema.String }))
 const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
 
-/** The name under which agents have the provider's credential where the control plane does not get it. */
-export const ownName = "cloud"
+export interface WorldOptions {
+  readonly folder: string
+  /** The programs; an earlier release in one place shows that both work together. */
+  readonly server: string
+  readonly agent?: string
+  readonly leaseSeconds?: number
+  readonly serverEnv?: Readonly<Record<string, string>>
+  readonly isolation?: "off" | "auto"
+  /** The server is not given the provider's credential: the Connection names what the pool provides. */
+  readonly leavesCredential?: boolean
+}
 
-const worldWith = Effect.fn("agentWorld")(function* (leavesCredential: boolean) {
+export interface AgentOptions {
+  readonly line?: FaultLine
+  readonly env?: Readonly<Record<string, string>>
+  readonly folder?: string
+  readonly places?: number
+}
+
+/** A Run is neither queued nor running. */
+export const isOver = ({ status }: Pick<Run, "status">) => status !== "queued" && status !== "running"
+
+/** A real server, a pool, and real agents beyond a line that can be cut; all processes of their own. */
+export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptions) {
   const files = yield* FileSystem.FileSystem
-  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-  const folder = yield* temporaryFolder
+  const { folder } = options
+  const isolation = options.isolation ?? "off"
   const dataDir = `${folder}/data`
+  const output = `${folder}/output`
+  for (const name of [folder, output]) mkdirSync(name, { recursive: true, mode: 0o711 })
   const mirror = yield* providerMirror
   const gitdir = `${folder}/repository.git`
   yield* createRepository({ gitdir })
-  yield* commitFiles({ gitdir, files: { "main.tf": module(mirror.notesDir) } })
+  yield* commitFiles({ gitdir, files: modules(mirror.notesDir) })
   const repository = yield* serveRepository({ gitdir })
   const policy = `${folder}/policy.json`
-  yield* files.writeFileString(
-    policy,
-    JSON.stringify({
-      profiles: { far: { pool: "far" } },
-      baseConfigs: [{ origin: repository.origin, profile: "far" }]
-    })
-  )
+  const profiles = { far: { pool: "far" } }
+  const baseConfigs = [{ origin: repository.origin, profile: "far" }]
+  yield* files.writeFileString(policy, JSON.stringify({ profiles, baseConfigs }))
 
   const token = yield* Effect.gen(function* () {
     const { subject } = yield* (yield* Users).create(serviceContext, { email: "ada@example.test", isOperator: true })
@@ -75,37 +73,46 @@ const worldWith = Effect.fn("agentWorld")(function* (leavesCredential: boolean) 
     return (yield* tokens.create(serviceContext, subject, { name: "test", scopes: ["read", "write"] })).secret
   }).pipe(Effect.provide(storage(yield* testSettings({ dataDir }))))
 
-  const program = yield* Effect.promise(svcProgram)
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder }
-
-  const ran = (args: ReadonlyArray<string>) =>
-    spawner.string(
-      ChildProcess.make(program, [...args, "--data-dir", dataDir, "--json"], { cwd: folder, extendEnv: false, env })
+  const read = (stream: ReadableStream<Uint8Array>) =>
+    Stream.fromReadableStream({ evaluate: () => stream, onError: () => new Broken({ message: "No output" }) }).pipe(
+      Stream.decodeText()
     )
 
-  const serve = Effect.fnUntraced(function* (listen: string) {
+  /** An operator's command beside the running server. */
+  const operator = (...args: ReadonlyArray<string>) =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        const command = [options.server, "admin", ...args, "--data-dir", dataDir, "--json"]
+        const done = yield* started(command, { cwd: folder, env, output })
+        return yield* Stream.mkString(read(done.stdout))
+      })
+    )
+
+  let current: (Started & { readonly url: string }) | undefined
+
+  const serve = Effect.fnUntraced(function* (listen: string, more: Readonly<Record<string, string>> = {}) {
     const given = {
       "data-dir": dataDir,
       listen,
       "git-allow-origins": repository.origin,
       "policy-file": policy,
       "tool-download": "off",
-      "runner-isolation": "off",
+      "runner-isolation": isolation,
       "log-format": "json",
-      log: "warn"
+      log: "debug"
     }
     const flags = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value])
-    const server = yield* spawner.spawn(
-      ChildProcess.make(program, ["serve", "--json", ...flags], {
-        cwd: folder,
-        extendEnv: false,
-        env,
-        stderr: "inherit"
-      })
-    )
-    const line = yield* Stream.decodeText(server.stdout).pipe(Stream.splitLines, Stream.runHead)
+    const server = yield* started([options.server, "serve", "--json", ...flags], {
+      cwd: folder,
+      env: { ...env, ...options.serverEnv, ...more },
+      output
+    })
+    const lines = read(server.stdout).pipe(Stream.splitLines)
+    const line = yield* Stream.runHead(lines)
     const { url } = yield* Schema.decodeEffect(Told)(Option.getOrElse(line, () => ""))
-    return { url, pid: server.pid, exitCode: server.exitCode }
+    current = { ...server, url }
+    return current
   })
 
   const first = yield* serve("127.0.0.1:0")
@@ -113,104 +120,118 @@ const worldWith = Effect.fn("agentWorld")(function* (leavesCredential: boolean) 
   const { workspaces } = yield* client.workspaces.list({ query: {} })
   const [workspace] = workspaces
   if (workspace === undefined) return yield* Effect.die(new Error("The account has no Workspace."))
-  yield* ran(["admin", "pool", "create", "far"])
-  yield* ran(["admin", "pool", "assign", "far", workspace.handle])
-
-  /** The description of what an agent has of its own, for `SVC_AGENT_CREDENTIALS`. */
-  const ownCredentials = Effect.gen(function* () {
-    const secretFile = `${folder}/credential`
-    yield* files.writeFileString(secretFile, `${credential}\n`, { mode: 0o600 })
-    const description = `${folder}/credentials.json`
-    yield* files.writeFileString(
-      description,
-      JSON.stringify({ [ownName]: { env: { DEMO_TOKEN: { file: secretFile } } } })
-    )
-    return { SVC_AGENT_CREDENTIALS: description }
-  })
-
-  const agent = Effect.fnUntraced(function* (name: string, more: Readonly<Record<string, string>> = {}) {
-    const issued = yield* Schema.decodeEffect(Issued)(yield* ran(["admin", "agent", "token", "--pool", "far"]))
-    const start = spawner.spawn(
-      ChildProcess.make(
-        program,
-        ["agent", "--server", first.url, "--pool", "far", "--dir", `${folder}/${name}`, "--name", name],
-        {
-          cwd: folder,
-          extendEnv: false,
-          env: {
-            ...env,
-            SVC_AGENT_TOKEN: issued.token,
-            SVC_RUNNER_ISOLATION: "off",
-            SVC_PROVIDER_MIRROR: mirror.path,
-            SVC_PROVIDER_MIRROR_REQUIRED: "true",
-            ...more
-          },
-          stdout: "inherit",
-          stderr: "inherit",
-          // Asked to stop, it would end what it has first.
-          killSignal: "SIGKILL"
-        }
-      )
-    )
-    const rotate = spawner.string(
-      ChildProcess.make(program, ["agent", "rotate", "--dir", `${folder}/${name}`, "--json"], {
-        cwd: folder,
-        extendEnv: false,
-        env
-      })
-    )
-    return { start, rotate, folder: `${folder}/${name}` }
-  })
-
-  const provided = (word: "provide" | "withhold") => ran(["admin", "pool", word, "far", ownName, workspace.handle])
-  const connect = client.connections.create({
+  const lease = options.leaseSeconds === undefined ? [] : ["--lease", String(options.leaseSeconds)]
+  yield* operator("pool", "create", "far", ...lease)
+  yield* operator("pool", "assign", "far", workspace.handle)
+  const isProvided = options.leavesCredential === true
+  const provide = operator("pool", "provide", "far", ownName, workspace.handle)
+  if (isProvided) yield* provide
+  const { connection } = yield* client.connections.create({
     payload: {
       workspaceId: workspace.id,
       provider,
       displayName: "demo",
-      ...(leavesCredential
+      ...(isProvided
         ? { providedBy: { pool: PoolName.make("far"), name: ownName } }
         : { values: { DEMO_TOKEN: credential } })
     }
   })
-  if (leavesCredential) {
-    // Not before the operator says so.
-    expect(yield* Effect.flip(connect)).toMatchObject({ code: "failed_precondition" })
-    yield* provided("provide")
-  }
-  const { connection } = yield* connect
 
-  let installs = 0
-  const installed = Effect.gen(function* () {
-    installs += 1
-    const { installPlan } = yield* client.installPlans.create({
-      params: { workspaceId: workspace.id },
-      headers: { "idempotency-key": `install-${installs}` },
-      payload: {
-        source: { name: `far${installs}`, url: repository.url },
-        capsule: { name: `far${installs}`, environment: "test" },
-        variables: { password },
-        options: { providerBindings: [{ provider, moduleLocalName: "demo", connectionId: connection.id }] }
-      }
-    })
-    const read = client.installPlans.read({ params: { installPlanId: installPlan.id } })
-    const plan = yield* Effect.repeat(
-      Effect.map(read, (answer) => answer.installPlan),
-      { until: ({ phase, planRunId }) => phase === "failed" || planRunId !== undefined, schedule: often }
-    )
-    if (plan.planRunId === undefined || plan.capsuleId === undefined) {
-      return yield* Effect.die(new Error(JSON.stringify(plan.diagnostics)))
-    }
-    return { planRunId: plan.planRunId, capsuleId: plan.capsuleId }
+  /** The description of what an agent has of its own, for its environment. */
+  const ownCredentials = Effect.gen(function* () {
+    // Outside of what the verdict searches: this is where the secret belongs.
+    const kept = yield* files.makeTempDirectoryScoped({ prefix: "own-credentials-" })
+    yield* files.writeFileString(`${kept}/token`, `${credential}\n`, { mode: 0o600 })
+    const described = { [ownName]: { env: { DEMO_TOKEN: { file: `${kept}/token` } } } }
+    yield* files.writeFileString(`${kept}/credentials.json`, JSON.stringify(described))
+    return { SVC_AGENT_CREDENTIALS: `${kept}/credentials.json` }
   })
 
-  type RunId = Effect.Success<typeof installed>["planRunId"]
+  const agents: Array<string> = []
+  const lines: Array<FaultLine> = []
+
+  const line = Effect.tap(faultLine(first.url), (made) => Effect.sync(() => lines.push(made)))
+
+  /** An agent that is not started yet, with a line of its own. */
+  const agent = Effect.fnUntraced(function* (name: string, given: AgentOptions = {}) {
+    const issued = yield* Schema.decodeEffect(Issued)(yield* operator("agent", "token", "--pool", "far"))
+    const own = given.line ?? (yield* line)
+    const dir = given.folder ?? `${folder}/agent-${name}`
+    agents.push(dir)
+    const flags = { server: own.url, pool: "far", dir, name, places: String(given.places ?? 2), log: "debug" }
+    const command = [
+      options.agent ?? options.server,
+      "agent",
+      ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])
+    ]
+    const start = started(command, {
+      cwd: folder,
+      env: {
+        ...env,
+        SVC_AGENT_TOKEN: issued.token,
+        SVC_RUNNER_ISOLATION: isolation,
+        SVC_PROVIDER_MIRROR: mirror.path,
+        SVC_PROVIDER_MIRROR_REQUIRED: "true",
+        ...given.env
+      },
+      output
+    })
+    /** Asks it for new keys, as its operator does. */
+    const rotated = Effect.scoped(
+      Effect.gen(function* () {
+        const command = [options.agent ?? options.server, "agent", "rotate", "--dir", dir, "--json"]
+        return yield* Stream.mkString(read((yield* started(command, { cwd: folder, env, output })).stdout))
+      })
+    )
+    return { start, folder: dir, line: own, rotated }
+  })
+
+  const capsules = new Map<string, CapsuleId>()
+
+  /** Installs a Capsule; its plan waits for an agent. */
+  const installed = Effect.fnUntraced(function* (
+    label: string,
+    module: ModuleName = "notes",
+    workspaceId = workspace.id
+  ) {
+    const bindings =
+      module === "plain"
+        ? {}
+        : { providerBindings: [{ provider, moduleLocalName: "demo", connectionId: connection.id }] }
+    const { installPlan } = yield* client.installPlans.create({
+      params: { workspaceId },
+      headers: { "idempotency-key": label },
+      payload: {
+        source: { name: label, url: repository.url },
+        capsule: { name: label, environment: "test" },
+        variables: { password, label },
+        options: { modulePath: pathOf(module), ...bindings },
+        ...(module === "built" ? { initialConfiguration: { sourceBuild } } : {})
+      }
+    })
+    const plan = yield* Effect.repeat(
+      Effect.map(
+        Effect.retry(client.installPlans.read({ params: { installPlanId: installPlan.id } }), {
+          schedule: often,
+          times: 400
+        }),
+        (answer) => answer.installPlan
+      ),
+      { until: ({ phase, planRunId }) => phase === "failed" || planRunId !== undefined, schedule: often }
+    )
+    const { capsuleId, planRunId } = plan
+    if (planRunId === undefined || capsuleId === undefined) {
+      return yield* new Broken({ message: `The install failed: ${JSON.stringify(plan.diagnostics)}` })
+    }
+    capsules.set(label, capsuleId)
+    return { planRunId, capsuleId }
+  })
 
   const run = (runId: RunId) => Effect.map(client.runs.read({ params: { runId } }), (answer) => answer.run)
 
-  /** Reads through a server that is away for a moment. */
+  /** Reads through a server that is away. */
   const until = (runId: RunId, isSo: (found: Run) => boolean) => {
-    const read = Effect.retry(run(runId), { schedule: often, times: 400 })
+    const read = Effect.retry(run(runId), { schedule: often, times: 4000 })
     return Effect.repeat(read, { until: isSo, schedule: often })
   }
 
@@ -228,34 +249,61 @@ const worldWith = Effect.fn("agentWorld")(function* (leavesCredential: boolean) 
     return answer.run.id
   })
 
+  /** A step of the provider for one note waits until it is let go on. */
+  const holdOf = (step: "plan" | "apply") => ({
+    hold: (note: string) => files.writeFileString(`${mirror.notesDir}/hold-${step}-${note}`, ""),
+    held: (note: string) =>
+      Effect.repeat(files.exists(`${mirror.notesDir}/held-${step}-${note}`), {
+        until: (isHeld) => isHeld,
+        schedule: often
+      }),
+    letGo: (note: string) => files.remove(`${mirror.notesDir}/hold-${step}-${note}`)
+  })
+  const eventsOf = (runId: RunId) =>
+    Effect.map(client.runs.events({ params: { runId }, query: { limit: 1000 } }), (answer) =>
+      answer instanceof Response || !("events" in answer) ? [] : answer.events
+    )
+
   return {
+    ...options,
     client,
-    connection,
-    ownCredentials,
-    provided,
+    workspace,
+    token: Redacted.value(token),
     dataDir,
+    output,
     notesDir: mirror.notesDir,
     first,
+    operator,
+    line,
+    lines,
     agent,
+    agents,
+    connection,
+    ownCredentials,
+    capsules,
     installed,
     run,
     until,
+    over: (runId: RunId) => until(runId, isOver),
     approvedApply,
-    serveAgain: serve(new URL(first.url).host),
-    hold: files.writeFileString(`${mirror.notesDir}/hold-apply-a`, ""),
-    held: Effect.repeat(files.exists(`${mirror.notesDir}/held-apply-a`), {
-      until: (isHeld) => isHeld,
-      schedule: often
+    /** Lets the server that runs now end by itself. */
+    stopped: Effect.promise(async () => {
+      current?.signal("SIGTERM")
+      await current?.exited
     }),
-    release: files.remove(`${mirror.notesDir}/hold-apply-a`),
-    capsule: (capsuleId: Effect.Success<typeof installed>["capsuleId"]) =>
-      Effect.map(client.capsules.read({ params: { capsuleId } }), (answer) => answer.capsule),
-    token: Redacted.value(token)
+    serveAgain: (more?: Readonly<Record<string, string>>) => serve(new URL(first.url).host, more),
+    /** In an apply the note exists already while it is held. */
+    ...holdOf("apply"),
+    plans: holdOf("plan"),
+    eventsOf,
+    leftOvers: (capsuleId: CapsuleId) =>
+      Effect.map(
+        client.leftOverStates.list({ params: { capsuleId }, query: {} }),
+        ({ leftOverStates }) => leftOverStates.length
+      ),
+    capsule: (capsuleId: CapsuleId) =>
+      Effect.map(client.capsules.read({ params: { capsuleId } }), (answer) => answer.capsule)
   }
 }, Effect.provide(FetchHttpClient.layer))
 
-/** A real server without a tool of its own, a pool, and real agents that a test starts, ends and starts again. */
-export const agentWorld = () => worldWith(false)
-
-/** The same, whose server is not given the provider's credential: the Connection names what the pool provides. */
-export const agentWorldWithOwnCredentials = () => worldWith(true)
+export type AgentWorld = Effect.Success<ReturnType<typeof agentWorld>>

@@ -18,11 +18,8 @@ export const tokenCanary = "enrolment-token-canary"
 const encodePlan = Schema.encodeEffect(Schema.fromJsonString(PlanJob))
 const encodeApply = Schema.encodeEffect(Schema.fromJsonString(ApplyJob))
 
-/** A snapshot of these files, as the server stores it. */
-export const snapshotOf = Effect.fnUntraced(function* (
-  server: ScriptedServer,
-  files: Readonly<Record<string, string>>
-) {
+/** The archive of these files, as a snapshot is stored. */
+export const archiveOf = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
   const path = join(yield* temporaryFolder, "snapshot.tar.zst")
   const { archiveDigest } = yield* Effect.gen(function* () {
     const writer = yield* makeArchiveWriter(path, [])
@@ -31,12 +28,21 @@ export const snapshotOf = Effect.fnUntraced(function* (
     }
     return yield* writer.finish
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+  return { path, archiveDigest }
+})
+
+/** A snapshot of these files at the server. */
+export const snapshotOf = Effect.fnUntraced(function* (
+  server: ScriptedServer,
+  files: Readonly<Record<string, string>>
+) {
+  const { archiveDigest, path } = yield* archiveOf(files)
   server.snapshots.set(archiveDigest, path)
   return archiveDigest
 })
 
 let runs = 0
-const nextRunId = () => {
+export const nextRunId = () => {
   runs += 1
   return RunId.make(`run_01${String(runs).padStart(24, "0")}`)
 }

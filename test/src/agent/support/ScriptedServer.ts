@@ -226,7 +226,8 @@ export const scriptedServer = Effect.gen(function* () {
 
   const served = async (run: ScriptedRun, kind: string, digest: string): Promise<Uint8Array> => {
     if (kind === "snapshot") return readFileSync(snapshots.get(digest) ?? "")
-    const known = sealedAnswers.get(digest)
+    const name = `${run.runId} ${kind} ${digest}`
+    const known = sealedAnswers.get(name)
     if (known !== undefined) return known
     const plain = kind === "state" ? run.secrets.state : run.secrets.plan_file
     const key = await Effect.runPromise(sealingKey(agent?.keys.seal ?? ""))
@@ -234,7 +235,7 @@ export const scriptedServer = Effect.gen(function* () {
     const sealed = await Effect.runPromise(
       collected(sealBlob(key, sealedFor(parties(), run, kind === "state" ? "state" : "plan_file"), Stream.make(packed)))
     )
-    sealedAnswers.set(digest, sealed)
+    sealedAnswers.set(name, sealed)
     return sealed
   }
 

@@ -1,8 +1,8 @@
-import { errorStatuses } from "../errors/ApiError.ts"
+import { errorStatuses } from "../../../schema/errors/ApiError.ts"
 import { securitySchemes } from "./AccessDescription.ts"
 import { isObject, type JsonObject, withoutNull, withPlainSchemas } from "./DocumentSchemas.ts"
-import { isRequiredKey } from "./IdempotencyHeaders.ts"
-import { numberOf } from "./WholeNumber.ts"
+import { isRequiredKey } from "../../../schema/api/IdempotencyHeaders.ts"
+import { numberOf } from "../../../schema/api/WholeNumber.ts"
 
 const to = (section: string, name: string) => ({ $ref: `#/components/${section}/${name}` })
 

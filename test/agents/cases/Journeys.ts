@@ -1,0 +1,144 @@
+import { readdirSync, rmSync } from "node:fs"
+import { Effect, Fiber, Schedule } from "effect"
+import { holds } from "../../crash/CrashClient.ts"
+import type { Fault, FaultLine } from "../line/FaultLine.ts"
+import type { Occasion, Said } from "../Messages.ts"
+import type { AgentWorld } from "../support/AgentWorld.ts"
+import { killed, type Started } from "../support/Processes.ts"
+
+type Agent = Effect.Success<ReturnType<AgentWorld["agent"]>>
+
+const often = Schedule.spaced("50 millis")
+
+export const eventually = (isSo: () => boolean) =>
+  Effect.repeat(Effect.sync(isSo), { until: (so) => so, schedule: often }).pipe(Effect.asVoid)
+
+/**
+ * An agent that is started again whenever it has ended, as a service manager does it. `kill` ends it; `isKept` is whether anything of a
+ * Run is still on its disk.
+ */
+export const keptAgent = Effect.fn("keptAgent")(function* (agent: Agent) {
+  let current: Started | undefined
+  let starts = 0
+  const lives = Effect.scoped(
+    Effect.gen(function* () {
+      current = yield* agent.start
+      starts += 1
+      yield* Effect.promise(() => current?.exited ?? Promise.resolve(0))
+    })
+  )
+  const fiber = yield* Effect.forkScoped(Effect.repeat(lives, Schedule.spaced("200 millis")))
+  return {
+    ...agent,
+    kill: () => current?.signal("SIGKILL"),
+    pid: () => current?.pid ?? 0,
+    signal: (name: "SIGSTOP" | "SIGCONT" | "SIGTERM") => current?.signal(name),
+    starts: () => starts,
+    owesNothing: eventually(() => readdirSync(`${agent.folder}/runs`).length === 0),
+    end: Effect.gen(function* () {
+      yield* Fiber.interrupt(fiber)
+      if (current !== undefined) yield* killed(current)
+    })
+  }
+})
+export type KeptAgent = Effect.Success<ReturnType<typeof keptAgent>>
+
+/** What an agent says while the tool works; the tool waits until the faults of these have happened. */
+const whileApplying: ReadonlySet<string> = new Set([
+  "Start",
+  "Renew",
+  "Report",
+  "Checkpoint",
+  "PUT state"
+] satisfies Array<Said>)
+
+const armed = (line: FaultLine, faults: ReadonlyArray<Fault>) => Effect.sync(() => line.arm(faults))
+
+/** Plans a Capsule; `during` is armed for it. */
+const plan = Effect.fnUntraced(function* (
+  world: AgentWorld,
+  agent: KeptAgent,
+  label: string,
+  module: "notes" | "built",
+  during: ReadonlyArray<Fault>
+) {
+  yield* armed(agent.line, during)
+  const made = yield* world.installed(label, module)
+  return { ...made, planned: yield* world.over(made.planRunId) }
+})
+
+/**
+ * Goes through the life of a Capsule up to an occasion, and meets the faults there. Whatever they are, every Run ends.
+ */
+export const journeyTo = Effect.fn("journeyTo")(function* (
+  world: AgentWorld,
+  agent: KeptAgent,
+  label: string,
+  occasion: Occasion,
+  faults: ReadonlyArray<Fault>
+) {
+  const none: ReadonlyArray<Fault> = []
+  if (occasion === "handIn") return yield* handedIn(world, agent, label, faults)
+  if (occasion === "decline") return yield* declined(world, agent, label, faults)
+  const first = occasion === "plan" || occasion === "begin" ? faults : none
+  const { capsuleId, planRunId, planned } = yield* plan(world, agent, label, "built", first)
+  if (occasion === "plan" || occasion === "begin" || planned.status !== "waiting_approval") return [planned]
+  if (occasion === "apply") {
+    // Its build has to come from the server then.
+    rmSync(`${agent.folder}/builds`, { recursive: true, force: true })
+    yield* armed(agent.line, faults)
+  }
+  yield* world.hold(`${label}-b`)
+  const applyId = yield* world.approvedApply(planRunId)
+  yield* Effect.forkScoped(
+    Effect.andThen(
+      eventually(() => agent.line.unhit().every((message) => !whileApplying.has(message))),
+      Effect.ignore(world.letGo(`${label}-b`))
+    )
+  )
+  const applied = yield* world.over(applyId)
+  if (occasion === "apply" || applied.status !== "succeeded") return [planned, applied]
+  yield* armed(agent.line, faults)
+  const { run } = yield* world.client.capsules.driftCheck({ params: { capsuleId }, payload: {} })
+  return [planned, applied, yield* world.over(run.id)]
+})
+
+/** The Capsule is released while its tool works, so what the agent has becomes evidence. */
+const handedIn = Effect.fnUntraced(function* (
+  world: AgentWorld,
+  agent: KeptAgent,
+  label: string,
+  faults: ReadonlyArray<Fault>
+) {
+  const { planRunId, planned } = yield* plan(world, agent, label, "notes", [])
+  yield* world.hold(`${label}-b`)
+  const applyId = yield* world.approvedApply(planRunId)
+  yield* world.held(`${label}-b`)
+  yield* armed(agent.line, faults)
+  yield* world.operator("agent", "release", applyId, "--tool-is-dead")
+  const applied = yield* world.over(applyId)
+  yield* holds(
+    applied.error?.code === "agent_lost",
+    `A released apply is ${applied.status} ${applied.error?.code ?? ""}`
+  )
+  yield* world.letGo(`${label}-b`)
+  yield* agent.owesNothing
+  return [planned, applied]
+})
+
+/** An offer that was changed on the way is declined unopened, and goes to another agent. */
+const declined = Effect.fnUntraced(function* (
+  world: AgentWorld,
+  agent: KeptAgent,
+  label: string,
+  faults: ReadonlyArray<Fault>
+) {
+  yield* armed(agent.line, [{ message: "Next", way: "forged answer", answers: /"signature"/ }, ...faults])
+  const { planRunId } = yield* world.installed(label, "notes")
+  yield* eventually(() => agent.line.unhit().length === 0)
+  const other = yield* keptAgent(yield* world.agent(`${label}-other`))
+  const planned = yield* world.over(planRunId)
+  yield* other.owesNothing
+  yield* other.end
+  return [planned]
+})

@@ -1,0 +1,41 @@
+import { Effect } from "effect"
+import { holds } from "../../crash/CrashClient.ts"
+import { everySaid, occasions } from "../Messages.ts"
+import type { LaneCase } from "./AgentCase.ts"
+import { journeyTo, keptAgent, type KeptAgent } from "./Journeys.ts"
+import { faultAt } from "./LineCases.ts"
+
+/** Between which messages: the server has not heard this one yet, or it has done it and the agent does not know. */
+const moments = { "request lost": "before", "answer lost": "after" } as const
+
+/**
+ * The agent is killed between each pair of messages, and started again on its folder. A plan begins again; an apply ends as the server knows
+ * it, and the verdict compares that with what the provider made.
+ */
+export const killCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
+  (["request lost", "answer lost"] as const).map((way) => ({
+    name: `agent killed ${moments[way]} ${message}`,
+    run: ({ nextLabel, world }) =>
+      Effect.scoped(
+        Effect.gen(function* () {
+          const label = nextLabel()
+          const made = yield* world.agent(label)
+          let agent: KeptAgent | undefined
+          const faults = [faultAt(message, way, () => agent?.kill())]
+          const occasion = occasions[message]
+          if (occasion === "begin") made.line.arm(faults)
+          agent = yield* keptAgent(made)
+          const runs = yield* journeyTo(world, agent, label, occasion, faults)
+          yield* agent.owesNothing
+          const missed = agent.line.unhit()
+          yield* holds(missed.length === 0, `Never said: ${missed.join(", ")}`)
+          yield* holds(agent.starts() > 1, "The agent was not killed")
+          for (const { error, status, type } of runs.filter(({ type }) => type !== "apply")) {
+            const isFine = status === "waiting_approval" || status === "succeeded"
+            yield* holds(isFine, `The ${type} is ${status}: ${error?.code ?? ""} ${error?.message ?? ""}`)
+          }
+          yield* agent.end
+        })
+      )
+  }))
+)

@@ -1,0 +1,61 @@
+import { Effect } from "effect"
+import { holds } from "../../crash/CrashClient.ts"
+import { type Fault, type Way, ways } from "../line/FaultLine.ts"
+import { everySaid, type Occasion, occasions, type Said } from "../Messages.ts"
+import type { AgentWorld } from "../support/AgentWorld.ts"
+import type { LaneCase } from "./AgentCase.ts"
+import { journeyTo, keptAgent } from "./Journeys.ts"
+
+/** Of a poll, only an answer with an offer is worth losing. */
+export const faultAt = (message: Said, way: Way, also?: () => void): Fault => ({
+  message,
+  way,
+  ...(message === "Next" && (way === "answer lost" || way === "half the answer") ? { answers: /"signature"/ } : {}),
+  ...(also === undefined ? {} : { also })
+})
+
+const wanted = { plan: "waiting_approval", apply: "succeeded", drift_check: "succeeded" } as const
+const statusOf = (type: string) => Object.entries(wanted).find(([name]) => name === type)?.[1]
+
+/** A line that was cut changes nothing but the time: every Run ends as without it, and the cut did happen. */
+const cut = (world: AgentWorld, label: string, occasion: Occasion, faults: ReadonlyArray<Fault>) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const made = yield* world.agent(label)
+      if (occasion === "begin") made.line.arm(faults)
+      const agent = yield* keptAgent(made)
+      const runs = yield* journeyTo(world, agent, label, occasion, faults)
+      yield* agent.owesNothing
+      const missed = agent.line.unhit()
+      yield* holds(missed.length === 0, `Never said: ${missed.join(", ")}`)
+      for (const { error, status, type } of runs) {
+        const isFine = status === statusOf(type) || (occasion === "handIn" && type === "apply")
+        yield* holds(isFine, `The ${type} is ${status}: ${error?.code ?? ""} ${error?.message ?? ""}`)
+      }
+      yield* agent.end
+    })
+  )
+
+/** Each message alone, cut in each way. */
+export const cutCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
+  ways.map((way) => ({
+    name: `line cut at ${message}: ${way}`,
+    run: ({ nextLabel, world }) => cut(world, nextLabel(), occasions[message], [faultAt(message, way)])
+  }))
+)
+
+const together: ReadonlyArray<Occasion> = ["plan", "apply", "drift", "handIn", "decline"]
+
+/** All messages of an occasion in one journey, each cut once in this way. */
+export const cutTogetherCases: ReadonlyArray<LaneCase> = ways.flatMap((way) =>
+  together.map((occasion) => ({
+    name: `line cut at every message of ${occasion}: ${way}`,
+    run: ({ nextLabel, world }) =>
+      cut(
+        world,
+        nextLabel(),
+        occasion,
+        everySaid.filter((message) => occasions[message] === occasion).map((message) => faultAt(message, way))
+      )
+  }))
+)

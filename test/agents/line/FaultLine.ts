@@ -1,0 +1,183 @@
+import { connect, createServer, type Socket } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
+import { Effect } from "effect"
+import { headOf, messageOf, wholeBytes } from "./HttpMessage.ts"
+
+/**
+ * Where a line is cut.
+ *
+ * - `request lost`, `half the request`: the server hears nothing, or the beginning of it
+ * - `half the answer`, `answer lost`: the server has done what was asked, and the agent does not know
+ * - `forged answer`: the signature of an offer is changed on the way
+ */
+export const ways = ["request lost", "half the request", "half the answer", "answer lost"] as const
+export type Way = (typeof ways)[number] | "forged answer"
+
+export interface Fault {
+  readonly message: string
+  readonly way: Way
+  /** Only an answer in which this stands. */
+  readonly answers?: RegExp
+  /** What else happens at that moment, for instance a SIGKILL to one of both. */
+  readonly also?: () => void
+}
+
+const slice = 16 * 1024
+const millisecondsInSecond = 1000
+
+interface Armed extends Fault {
+  isHit: boolean
+}
+
+const isOfAnswer = ({ way }: Fault) => way === "half the answer" || way === "answer lost" || way === "forged answer"
+
+const forged = (answer: Buffer): Buffer =>
+  Buffer.from(
+    answer
+      .toString("latin1")
+      .replace(/("signature":")(.)/, (_, before: string, first: string) => `${before}${first === "A" ? "B" : "A"}`),
+    "latin1"
+  )
+
+/** The line between an agent and its server: it passes everything on, remembers it, and breaks where it is told to. */
+export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) {
+  const port = Number(new URL(upstreamUrl).port)
+  const captured: Array<Array<Buffer>> = []
+  const said: Array<string> = []
+  const sockets = new Set<Socket>()
+  let faults: ReadonlyArray<Armed> = []
+  let isCut = false
+  let rate: number | undefined
+  let free = 0
+  const watched = new Map<string, number | undefined>()
+
+  /** Connections take turns, as on a line that they share. */
+  const paced = async (to: Socket, bytes: Buffer) => {
+    for (let at = 0; at < bytes.length && !to.destroyed; at += slice) {
+      const part = bytes.subarray(at, at + slice)
+      if (rate !== undefined) {
+        const now = performance.now()
+        free = Math.max(free, now) + (part.length / rate) * millisecondsInSecond
+        await sleep(free - now)
+      }
+      to.write(part)
+    }
+  }
+
+  const serve = (client: Socket) => {
+    if (isCut) return void client.destroy()
+    const upstream = connect(port, "127.0.0.1")
+    const [fromAgent, fromServer]: [Array<Buffer>, Array<Buffer>] = [[], []]
+    captured.push(fromAgent, fromServer)
+    sockets.add(client).add(upstream)
+    let waiting = Buffer.alloc(0)
+    let answer = Buffer.alloc(0)
+    let message = ""
+    let current: Armed | undefined
+
+    const drop = () => {
+      client.destroy()
+      upstream.destroy()
+    }
+    for (const socket of [client, upstream]) {
+      socket.setNoDelay(true)
+      socket.on("error", drop)
+      socket.on("close", () => {
+        sockets.delete(socket)
+        drop()
+      })
+    }
+    const hit = (fault: Armed) => {
+      fault.isHit = true
+      fault.also?.()
+    }
+
+    const request = (bytes: Buffer) => {
+      message = messageOf(bytes)
+      said.push(message)
+      answer = Buffer.alloc(0)
+      current = faults.find((fault) => !fault.isHit && fault.message === message)
+      if (current === undefined || isOfAnswer(current)) return void paced(upstream, bytes)
+      hit(current)
+      if (current.way === "request lost") return drop()
+      const { bytes: head } = headOf(bytes) ?? { bytes: 0 }
+      upstream.write(bytes.subarray(0, head + Math.floor((bytes.length - head) / 2)), drop)
+    }
+
+    client.on("data", (chunk) => {
+      if (typeof chunk === "string") return
+      fromAgent.push(chunk)
+      waiting = Buffer.concat([waiting, chunk])
+      for (let whole = wholeBytes(waiting); whole !== undefined; whole = wholeBytes(waiting)) {
+        const bytes = waiting.subarray(0, whole)
+        waiting = waiting.subarray(whole)
+        request(bytes)
+      }
+    })
+    upstream.on("data", (chunk) => {
+      if (typeof chunk === "string") return
+      fromServer.push(chunk)
+      for (const [words, at] of watched) {
+        if (at === undefined && chunk.includes(words)) watched.set(words, Date.now())
+      }
+      const fault = current
+      answer = Buffer.concat([answer, chunk])
+      const isPassed = fault === undefined || fault.isHit || !isOfAnswer(fault)
+      if (!isPassed && wholeBytes(answer) === undefined) return
+      const whole = answer
+      answer = Buffer.alloc(0)
+      if (isPassed) return void client.write(whole)
+      if (fault.answers !== undefined && !fault.answers.test(whole.toString("latin1"))) return void client.write(whole)
+      hit(fault)
+      if (fault.way === "answer lost") return drop()
+      if (fault.way === "forged answer") return void client.write(forged(whole))
+      const { bytes: head } = headOf(whole) ?? { bytes: 0 }
+      client.write(whole.subarray(0, head + Math.floor((whole.length - head) / 2)), drop)
+    })
+  }
+
+  const server = yield* Effect.acquireRelease(
+    Effect.promise(
+      () =>
+        new Promise<ReturnType<typeof createServer>>((resolve) => {
+          const made = createServer(serve)
+          made.listen(0, "127.0.0.1", () => resolve(made))
+        })
+    ),
+    (made) =>
+      Effect.sync(() => {
+        for (const socket of sockets) socket.destroy()
+        made.close()
+      })
+  )
+  const address = server.address()
+
+  return {
+    url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
+    /** Every message that was sent, in order. */
+    said,
+    /** Every byte that went over it, by connection and direction. */
+    captured: () => captured.map((chunks) => Buffer.concat(chunks)),
+    /** Each happens once. Replaces those before. */
+    arm: (next: ReadonlyArray<Fault>) => {
+      faults = next.map((fault) => ({ ...fault, isHit: false }))
+    },
+    /** Those that did not happen. */
+    unhit: () => faults.filter(({ isHit }) => !isHit).map(({ message }) => message),
+    /** When the server first says these words from now on. */
+    heard: (words: string) => {
+      watched.set(words, undefined)
+      return () => watched.get(words)
+    },
+    cut: (next: boolean) => {
+      isCut = next
+      if (next) for (const socket of sockets) socket.destroy()
+    },
+    /** What the agent may send, in bytes a second. */
+    slow: (bytesPerSecond: number | undefined) => {
+      rate = bytesPerSecond
+    }
+  }
+})
+
+export type FaultLine = Effect.Success<ReturnType<typeof faultLine>>

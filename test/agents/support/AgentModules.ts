@@ -1,0 +1,81 @@
+import { RelativePath } from "../../../schema/records/Primitives.ts"
+
+export const provider = "example.test/acme/demo"
+
+/** What must never be found outside of where it is sealed. */
+export const canaries = ["the-credential-of-the-provider", "the-value-of-the-variable"] as const
+
+const head = (notesDir: string) => `
+terraform {
+  required_providers {
+    demo = { source = "${provider}" }
+  }
+}
+provider "demo" {
+  dir = ${JSON.stringify(notesDir)}
+}
+variable "password" {
+  type      = string
+  sensitive = true
+}
+variable "label" { type = string }
+`
+
+/** Three notes, one after the other, so that each is in a state of its own. */
+const notes = (content: string) => `
+resource "demo_note" "a" {
+  name    = "\${var.label}-a"
+  content = ${content}
+  secret  = var.password
+}
+resource "demo_note" "b" {
+  name       = "\${var.label}-b"
+  content    = "b"
+  depends_on = [demo_note.a]
+}
+resource "demo_note" "c" {
+  name       = "\${var.label}-c"
+  content    = "c"
+  depends_on = [demo_note.b]
+}
+output "note" { value = demo_note.a.name }
+`
+
+/** The notes that an apply of these modules makes. */
+export const notesOf = (label: string): ReadonlyArray<string> => ["a", "b", "c"].map((name) => `${label}-${name}`)
+
+/** 200 objects of a quarter of a megabyte each, in text that hardly becomes smaller when it is compressed. */
+const wide = `
+resource "demo_note" "many" {
+  count   = 200
+  name    = "\${var.label}-\${count.index}"
+  content = join("", [for part in range(4000) : sha256("\${var.label} \${count.index} \${part}")])
+}
+`
+
+/** Needs no provider. */
+const plain = `
+variable "password" {
+  type      = string
+  sensitive = true
+}
+variable "label" { type = string }
+resource "terraform_data" "it" { input = var.label }
+`
+
+export const modules = (notesDir: string): Readonly<Record<string, string>> => ({
+  "notes/main.tf": `${head(notesDir)}${notes('"plain"')}`,
+  "built/main.tf": `${head(notesDir)}${notes('file("${path.module}/out/made.txt")')}`,
+  "wide/main.tf": `${head(notesDir)}${wide}`,
+  "plain/main.tf": plain
+})
+
+export type ModuleName = "notes" | "built" | "wide" | "plain"
+
+export const pathOf = (module: ModuleName) => RelativePath.make(module)
+
+/** Of the module `built`, run at the root of the repository. */
+export const sourceBuild = {
+  commands: [{ argv: ["sh", "-c", "mkdir -p built/out && echo built > built/out/made.txt"] }],
+  outputs: [RelativePath.make("built/out")]
+}

@@ -1,0 +1,40 @@
+import { Context, type Effect, type Scope } from "effect"
+import type { RunnerFailure } from "../../../../../runner/execution/RunnerFailure.ts"
+import type { ApplyJob, DriftJob, PlanJob } from "../../../../../runner/execution/RunJob.ts"
+import type { ApplyOutcome, DriftOutcome, PlanOutcome } from "../../../../../runner/execution/RunOutcome.ts"
+import type { LogStream, ReportedFact, RunPhase } from "../../../../../schema/events/RunEvent.ts"
+
+type Unnamed<Job> = Omit<Job, "runId">
+
+/** How a Run went, as the control plane hears of it: exactly one of `outcome` and `failure`, and what was reported meanwhile. */
+export interface Executed<Outcome> {
+  readonly outcome: Outcome | undefined
+  readonly failure: RunnerFailure | undefined
+  readonly events: ReadonlyArray<ReportedFact>
+  readonly lines: ReadonlyArray<{ readonly phase: RunPhase; readonly stream: LogStream; readonly text: string }>
+  /** Serials of the states that were saved while the tool worked. */
+  readonly saved: ReadonlyArray<number>
+}
+
+/** Somebody asks to stop the Run once these words are in its log. */
+export interface Request {
+  readonly cancelAt?: string
+}
+
+type Executes<Job, Outcome> = (
+  job: Unnamed<Job>,
+  request?: Request
+) => Effect.Effect<Executed<Outcome>, unknown, Scope.Scope>
+
+/** Where Runs are executed: in the process of the control plane, or by an agent. The cases know no other difference. */
+export interface Pool {
+  /** Keeps a snapshot of these files; returns its digest. */
+  readonly keep: (files: Readonly<Record<string, string>>) => Effect.Effect<string, unknown, Scope.Scope>
+  readonly plan: Executes<PlanJob, PlanOutcome>
+  readonly apply: Executes<ApplyJob, ApplyOutcome>
+  readonly driftCheck: Executes<DriftJob, DriftOutcome>
+}
+
+export class Pools extends Context.Service<Pools, { readonly local: Pool; readonly agent: Pool }>()(
+  "svc/test/conformance/Pools"
+) {}
