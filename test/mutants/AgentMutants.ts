@@ -5,6 +5,7 @@ const spoolTest = "test/runner/agent/Spool.test.ts"
 const claimsTest = "test/src/http/agent/AgentClaims.test.ts"
 const rotationTest = "test/src/http/agent/KeyRotation.test.ts"
 const providedTest = "test/runner/execution/ProvidedCredentials.test.ts"
+const liesTest = "test/src/http/agent/AgentLies.test.ts"
 const agentTest = "test/src/agent/AgentProcess.test.ts"
 
 /** What keeps an agent from two tools on one Capsule, and from forgetting. */
@@ -92,6 +93,41 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     text: `["state", state]`,
     broken: `["state", undefined]`,
     test: claimsTest
+  },
+  {
+    name: "agent: a claim is of the agent that made it",
+    file: "actors/agent/AgentClaims.ts",
+    text: "AND fence = ${fence} AND agent_id = ${agent.id}`)",
+    broken: "AND fence = ${fence} AND agent_id <> ${agent.id + 1}`)",
+    test: liesTest
+  },
+  {
+    name: "agent: a nonce is good once",
+    file: "actors/pool/AgentSessions.ts",
+    text: "nonces.delete(nonce)",
+    broken: "void nonce",
+    test: liesTest
+  },
+  {
+    name: "agent: a file is one of its own Run",
+    file: "actors/agent/AgentFiles.ts",
+    text: "snapshot?.archive_digest !== digest",
+    broken: "snapshot === undefined",
+    test: liesTest
+  },
+  {
+    name: "agent: a line is made safe again",
+    file: "actors/agent/AgentReports.ts",
+    text: "plainText(entry.text)",
+    broken: "entry.text",
+    test: liesTest
+  },
+  {
+    name: "agent: a state says itself which one it is",
+    file: "actors/agent/SentState.ts",
+    text: "if (problem !== undefined) return",
+    broken: "if (problem === null) return",
+    test: "test/actors/agent/SentState.test.ts"
   },
   {
     name: "agent: the guard kills at the deadline",

@@ -138,6 +138,20 @@ export const testAgent = Effect.fnUntraced(function* (
     return begun
   })
 
+  /** A message in whatever form; answers what came back. */
+  const unchecked = (tag: string, payload: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    Effect.promise(async () => {
+      const message = { _tag: "Request", id: "1", tag, payload, headers: [] }
+      const response = await fetch(
+        new Request(`${origin}${agentRpcPath}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${session}`, ...headers },
+          body: `${JSON.stringify(message)}\n`
+        })
+      )
+      return { status: response.status, text: await response.text() }
+    })
+
   const as = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.suspend(() => RpcClient.withHeaders(effect, { authorization: `Bearer ${session}` }))
 
@@ -230,6 +244,8 @@ export const testAgent = Effect.fnUntraced(function* (
     facts,
     client,
     hello,
+    signed,
+    unchecked,
     as,
     get,
     send,
