@@ -153,8 +153,8 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: nobody announces the keys of another",
     file: "actors/pool/AgentSessions.ts",
-    text: "if (other !== undefined) return yield* new Rejected",
-    broken: "if (other === null) return yield* new Rejected",
+    text: "if (other !== undefined)\n          return yield* new Rejected",
+    broken: "if (other === null)\n          return yield* new Rejected",
     test: rotationTest
   },
   {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { Effect, Result, Schema } from "effect"
 import { poolProblem } from "../../../actors/connection/ConnectionChangeProblem.ts"
 import { checkConnection } from "../../../actors/connection/ConnectionRules.ts"
+import { poolCredentialsProblem, providedOf } from "../../../actors/connection/PoolCredentials.ts"
 import { withoutArguments } from "../../../actors/execution/PoolObstacle.ts"
 import { defaultGitPolicy } from "../../../runner/git/GitPolicy.ts"
 import { PoolName } from "../../../schema/agent/PoolName.ts"
@@ -47,6 +48,12 @@ describe("a Connection whose values stay with a pool", () => {
     expect(
       told({ providerConfig: { region: "eu-west-1" }, moduleInputDefaults: { region: "eu-west-1" } })
     ).toBeUndefined()
+  })
+
+  test("is one where both pool and name are known", () => {
+    expect(providedOf({ provided_pool: far, provided_name: "cloud" })).toEqual(providedBy)
+    expect(providedOf({ provided_pool: null, provided_name: null })).toBeUndefined()
+    expect(poolCredentialsProblem({ values: { DEMO_TOKEN: "kq7zx-1f0p" } })).toBeUndefined()
   })
 
   test("gets no values afterwards", () => {
