@@ -16,7 +16,17 @@ const statusOf = (
 /** An agent as it last described itself, and whether it is there. */
 export const shownAgent = (presence: AgentPresence["Service"]) =>
   Effect.fnUntraced(function* ({ runs, ...agent }: BusyAgentRow) {
-    const { disk, draining, isolation, labels, places, platform, tools, version } = FactsJson.read(agent.facts)
+    const {
+      disk,
+      draining,
+      isolation,
+      labels,
+      places,
+      platform,
+      provided = [],
+      tools,
+      version
+    } = FactsJson.read(agent.facts)
     return {
       id: agent.id,
       pool: agent.pool,
@@ -30,6 +40,7 @@ export const shownAgent = (presence: AgentPresence["Service"]) =>
       places,
       runs,
       disk,
+      provided,
       enrolledAt: agent.enrolled_at,
       lastContactAt: agent.last_contact_at
     } satisfies Agent
