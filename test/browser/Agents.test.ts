@@ -81,7 +81,7 @@ describe("a run of a pool", () => {
       const { page, faults, go } = await suite.visit(look, withRun(applyRun, applyingAgent()))
       await go(`/w/acme/runs/${applyRun}`, ".timeline")
       await page.getByText(words.atRisk(6)).waitFor()
-      await page.getByText(words.serial(4)).waitFor()
+      await page.getByText(new RegExp(words.serial(4))).waitFor()
       await page.locator(".split-side").getByText("build-1").waitFor()
       expect(await page.getByText(words.unreachable("build-1")).count()).toBe(0)
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)

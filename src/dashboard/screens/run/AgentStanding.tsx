@@ -3,7 +3,7 @@ import type { Capsule, Run } from "../../api/Types.ts"
 import { useMay } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
-import { Facts, Panel } from "../../ui/Layout.tsx"
+import { Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { agentRunWords } from "./AgentWords.ts"
@@ -57,15 +57,21 @@ const Saved = ({ state, silent }: { readonly state: NonNullable<OnAgent["state"]
   const { newestSerial, savedAt, savedSerial } = state
   const isBehind = newestSerial !== undefined && (savedSerial === undefined || newestSerial > savedSerial)
   return (
-    <Panel title={words.saved}>
-      <Facts
-        items={[
-          [
-            savedSerial === undefined ? words.saved : words.serial(savedSerial),
-            savedAt === undefined ? words.savedNone : <Time key="saved" at={savedAt} />
-          ]
-        ]}
-      />
+    <Panel
+      title={words.saved}
+      beside={
+        <span className="muted">
+          {savedAt === undefined ? (
+            words.savedNone
+          ) : (
+            <>
+              <Time at={savedAt} />
+              {savedSerial === undefined ? null : ` · ${words.serial(savedSerial)}`}
+            </>
+          )}
+        </span>
+      }
+    >
       <p className={isBehind || silent ? "" : "muted"}>
         {isBehind
           ? savedSerial === undefined

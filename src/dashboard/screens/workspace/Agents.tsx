@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { Fragment } from "react"
 import { agentPoolsQuery, agentsQuery } from "../../api/AgentQueries.ts"
 import type { Agent, WorkspacePool } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
@@ -23,9 +24,12 @@ const toolName = ({ name, version }: Agent["tools"][number]): string =>
 
 const Labels = ({ labels }: Pick<Agent, "labels">) =>
   Object.entries(labels).map(([name, value]) => (
-    <span key={name} className="tag">
-      {name}={value}
-    </span>
+    <Fragment key={name}>
+      {" "}
+      <span className="tag">
+        {name}={value}
+      </span>
+    </Fragment>
   ))
 
 const AgentRow = ({ agent }: { readonly agent: Agent }) => {
@@ -46,7 +50,8 @@ const AgentRow = ({ agent }: { readonly agent: Agent }) => {
     <li className="row agent-row" data-testid={`agent-${name}`}>
       <span className="row-name row-stack">
         <span>
-          <strong>{name}</strong> <Labels labels={labels} />
+          <strong>{name}</strong>
+          <Labels labels={labels} />
         </span>
         <span className="muted">
           {words.contact} <Time at={lastContactAt} />
