@@ -1,4 +1,5 @@
 import type { Extension } from "../records/Discovery.ts"
+import { AgentPoolsApi } from "./AgentPoolsApi.ts"
 import { ApprovalsApi } from "./ApprovalsApi.ts"
 import { AuditApi } from "./AuditApi.ts"
 import { BackupImportsApi } from "./BackupImportsApi.ts"
@@ -40,7 +41,7 @@ const { latestRuns, needs } = DashboardApi.endpoints
 const { cancelGroup, changeCauses, sourceChanges } = RunsApi.endpoints
 const { handOver, runFacets, setAutomation } = WorkspacesApi.endpoints
 
-/** The families of endpoints beyond sections 1 to 9 of the specification, which a client may find on one server and not on another. */
+/** The families of endpoints beyond sections 1 to 9 of the specification; a server may lack some of them. */
 export const extensions: ReadonlyArray<Family> = [
   family("invitations", "Invitations to a Workspace, by link or by mail.", InvitationsApi.endpoints),
   family("teams", "Teams of a Workspace and their roles.", TeamsApi.endpoints),
@@ -66,6 +67,7 @@ export const extensions: ReadonlyArray<Family> = [
     sourceChanges,
     changeCauses
   }),
+  family("agent-pools", "Pools of agents, and releasing a Capsule from a lost one.", AgentPoolsApi.endpoints),
   family("run-groups", "Cancelling a group of Runs.", { cancelGroup }),
   family("capsule-release", "A Capsule that the service no longer manages.", { release }),
   family("drift-repair", "A plan that takes drift back, and what auto-update decided.", {

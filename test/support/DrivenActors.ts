@@ -57,6 +57,7 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   "actors/connection/TokenRevocation.ts": ["actors/connection/RenewedTokens", "what is given back, and when again"],
   "actors/delivery/InterfaceConsumption.ts": ["actors/Hosting", "one Interface or none, and the binding that stands"],
   "actors/execution/RestoreExecution.ts": ["actors/execution/Restore", "refusals of a review and of its restore"],
+  "actors/execution/RunMetrics.ts": ["src/observability/AgentMetrics", "which end is counted under which labels"],
   "actors/execution/TakenOverState.ts": [
     "actors/adoption/StateAdoption",
     "what a plan over a state that was taken over says"

@@ -55,7 +55,12 @@ const Providers = ({ run }: { readonly run: Run }) => {
               ? words.noConnectionNeeded
               : words.resolution[resolution.status]}
           </span>
-          {resolution.use === undefined ? null : <Use use={resolution.use} />}
+          {resolution.use === undefined ? null : (
+            <>
+              {" "}
+              <Use use={resolution.use} />
+            </>
+          )}
           {resolution.blockedReason === undefined ? null : (
             <small className="bad-text">{resolution.blockedReason}</small>
           )}
@@ -169,7 +174,8 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
           ],
           [
             basis.files,
-            isPlan(run.type) && run.resolvedCommit !== undefined ? (
+            // Before the first apply there is no commit to compare with.
+            isPlan(run.type) && run.resolvedCommit !== undefined && run.baseStateGeneration !== 0 ? (
               <ChangedFiles key="files" runId={run.id} />
             ) : undefined
           ],
