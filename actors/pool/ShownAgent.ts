@@ -18,7 +18,7 @@ const statusOf = (
 export const shownAgent = (presence: AgentPresence["Service"], release: string | undefined) =>
   Effect.fnUntraced(function* ({ runs, ...agent }: BusyAgentRow) {
     const facts = FactsJson.read(agent.facts)
-    const { disk, isolation, labels, places, platform, tools, version } = facts
+    const { disk, isolation, labels, places, platform, provided = [], tools, version } = facts
     const draining = facts.draining || versionProblem(release, facts) !== undefined
     return {
       id: agent.id,
@@ -33,6 +33,7 @@ export const shownAgent = (presence: AgentPresence["Service"], release: string |
       places,
       runs,
       disk,
+      provided,
       enrolledAt: agent.enrolled_at,
       lastContactAt: agent.last_contact_at
     } satisfies Agent

@@ -10,7 +10,7 @@ import { Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { ServerRelease } from "./AgentVersions.ts"
-import { BusyAgentRow, PoolRow, runsOfAgent } from "./PoolRows.ts"
+import { BusyAgentRow, PoolRow, ProvisionRow, runsOfAgent } from "./PoolRows.ts"
 import { shownAgent } from "./ShownAgent.ts"
 
 const AssignedPool = rowShape({ ...PoolRow.columns, assigned_at: Timestamp, queued: Schema.Int })
@@ -90,7 +90,16 @@ export class WorkspacePools extends Context.Service<
             AND (a.pool, a.name, a.id) > (${inPool}, ${name}, ${id})
           ORDER BY a.pool, a.name, a.id LIMIT ${page.limit + 1}`)
         const shown = rows.slice(0, page.limit)
-        const items = yield* Effect.forEach(shown, shownAgent(presence, release))
+        const given = yield* Effect.orDie(
+          ProvisionRow.some(sql, "pool", "name")`SELECT pool, name FROM agent_pool_provisions
+            WHERE workspace_id = ${workspaceId}`
+        )
+        const all = yield* Effect.forEach(shown, shownAgent(presence, release))
+        // What an agent has for other Workspaces is not this one's to know.
+        const items = all.map((agent) => ({
+          ...agent,
+          provided: agent.provided.filter((name) => given.some((one) => one.pool === agent.pool && one.name === name))
+        }))
         yield* dateOfAnswer
         const last = shown.at(-1)
         return rows.length <= page.limit || last === undefined

@@ -1,8 +1,8 @@
 import { Context, Effect } from "effect"
 import { type JobOffer, offerText, type RunClaim } from "../../schema/agent/AgentJob.ts"
 import { sha256 } from "../execution/Digest.ts"
-import type { AgentIdentity } from "./AgentFolder.ts"
-import { type AgentKeyPair, isSignedBy, sealingKey } from "./AgentKeyPair.ts"
+import type { AgentFolder, AgentFolderUnusable, AgentIdentity } from "./AgentFolder.ts"
+import { isSignedBy, openingKeys, sealingKey } from "./AgentKeyPair.ts"
 import { sealedFor, serverParty } from "./BlobContents.ts"
 import type { SealedFor } from "./SealedMessage.ts"
 
@@ -13,7 +13,8 @@ export class AgentParty extends Context.Service<
   AgentParty,
   {
     readonly identity: AgentIdentity
-    readonly keys: AgentKeyPair
+    /** Opens what was sealed for this agent. */
+    readonly opening: Effect.Effect<ReadonlyArray<CryptoKey>, AgentFolderUnusable>
     /** What is sent is sealed for it. */
     readonly serverKey: CryptoKey
     /** Whether the server whose keys were pinned at the enrolment made this offer, for this agent. */
@@ -23,12 +24,12 @@ export class AgentParty extends Context.Service<
   }
 >()("svc/agent/AgentParty") {}
 
-export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, keys: AgentKeyPair) {
+export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, folder: AgentFolder["Service"]) {
   const server = serverParty(identity.installationId)
   const { agentId } = identity
   return AgentParty.of({
     identity,
-    keys,
+    opening: Effect.flatMap(folder.keys, openingKeys),
     serverKey: yield* sealingKey(identity.serverKeys.seal),
     isOffered: (offer) =>
       isSignedBy(

@@ -43,7 +43,8 @@ export const openedJob = Effect.fnUntraced(function* (
       message: "The offer is not signed by the server at which this agent was enrolled. Nothing of it was opened."
     })
   }
-  const text = yield* openSealed(party.keys.open, party.received(offer, "job"), offer.sealedJob).pipe(
+  const keys = yield* Effect.mapError(party.opening, ({ message }) => new OfferUnusable({ message }))
+  const text = yield* openSealed(keys, party.received(offer, "job"), offer.sealedJob).pipe(
     Effect.map((bytes) => new TextDecoder().decode(bytes)),
     Effect.mapError(({ message }) => new OfferUnusable({ message }))
   )

@@ -64,7 +64,9 @@ export class JobFiles extends Context.Service<
       }
 
       const opened = (claim: RunClaim, kind: Exclude<BlobKind, "snapshot">, path: string) =>
-        openBlob(party.keys.open, party.received(claim, kind), files.stream(path))
+        Stream.unwrap(
+          Effect.map(party.opening, (keys) => openBlob(keys, party.received(claim, kind), files.stream(path)))
+        )
 
       const snapshot = Effect.fnUntraced(function* (room: RunRoom, digest: string) {
         use(used, digest)

@@ -1,5 +1,5 @@
 import { Effect, Stream } from "effect"
-import { NotSealedForThis, openSealed, type SealedFor, sealFor } from "./SealedMessage.ts"
+import { NotSealedForThis, type OpeningKeys, openSealed, type SealedFor, sealFor } from "./SealedMessage.ts"
 
 /*
  * A large thing, sealed in parts so that neither side holds it twice: a line with the sealed data key, then parts of 1 MiB. Each part is
@@ -90,9 +90,9 @@ export const sealBlob = <E, R>(
     })
   )
 
-/** Opens what `sealBlob` made for this key and exactly this purpose. It fails at the first part that is not as it was sealed. */
+/** Opens what `sealBlob` made for one of these keys and exactly this purpose. It fails at the first part that is not as it was sealed. */
 export const openBlob = <E, R>(
-  key: CryptoKey,
+  keys: OpeningKeys,
   purpose: SealedFor,
   sealed: Stream.Stream<Uint8Array, E, R>
 ): Stream.Stream<Uint8Array, E | NotSealedForThis, R> =>
@@ -106,7 +106,7 @@ export const openBlob = <E, R>(
           const all = joined(head, chunk)
           const end = all.indexOf(newline)
           if (end === -1) return all.length > longestHeader ? yield* damaged() : ([all, []] as const)
-          const dataKey = yield* openSealed(key, purpose, new TextDecoder().decode(all.subarray(0, end)))
+          const dataKey = yield* openSealed(keys, purpose, new TextDecoder().decode(all.subarray(0, end)))
           cipher = yield* importKey(dataKey, "decrypt")
           return [new Uint8Array(0), [all.slice(end + 1)]] as const
         })

@@ -34,12 +34,12 @@ export const sealFor = (key: CryptoKey, purpose: SealedFor, contents: Uint8Array
       .encrypt(key)
   )
 
-/** Opens what `sealFor` made for this key and exactly this purpose. */
-export const openSealed = (
-  key: CryptoKey,
-  purpose: SealedFor,
-  sealed: string
-): Effect.Effect<Uint8Array, NotSealedForThis> =>
+/** The key that opens, or those of which one does. */
+export type OpeningKeys = CryptoKey | ReadonlyArray<CryptoKey>
+
+const isOne = (keys: OpeningKeys): keys is CryptoKey => "algorithm" in keys
+
+const openedBy = (key: CryptoKey, purpose: SealedFor, sealed: string): Effect.Effect<Uint8Array, NotSealedForThis> =>
   Effect.tryPromise({
     try: () =>
       compactDecrypt(sealed, key, { keyManagementAlgorithms: ["ECDH-ES"], contentEncryptionAlgorithms: ["A256GCM"] }),
@@ -47,4 +47,16 @@ export const openSealed = (
   }).pipe(
     Effect.filterOrFail(({ protectedHeader }) => protectedHeader["svc"] === purposeOf(purpose), notForThis),
     Effect.map(({ plaintext }) => plaintext)
+  )
+
+/** Opens what `sealFor` made for one of these keys and exactly this purpose. */
+export const openSealed = (
+  keys: OpeningKeys,
+  purpose: SealedFor,
+  sealed: string
+): Effect.Effect<Uint8Array, NotSealedForThis> =>
+  (isOne(keys) ? [keys] : keys).reduce(
+    (tried: Effect.Effect<Uint8Array, NotSealedForThis>, key) =>
+      Effect.catch(tried, () => openedBy(key, purpose, sealed)),
+    Effect.fail(notForThis())
   )

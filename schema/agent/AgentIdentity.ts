@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { SandboxLevel, ToolIdentity } from "../records/Run.ts"
+import { ProvidedName } from "./ProvidedName.ts"
 
 /** The version of the protocol. It changes only when an older side could not work with the newer one at all. */
 export const agentProtocol = 1
@@ -26,6 +27,7 @@ const label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._/-]{
  * - `places`: how many Runs it executes at once
  * - `disk`: of the volume with its work folder, in bytes; `low` when it takes no new job for that
  * - `draining`: it takes no new job and ends when the last one is over
+ * - `provided`: names of the credentials that it has of its own for Connections
  */
 export const AgentFacts = Schema.Struct({
   version: Schema.String.check(Schema.isMaxLength(64)),
@@ -39,6 +41,7 @@ export const AgentFacts = Schema.Struct({
   labels: Schema.Record(label, Schema.String.check(Schema.isMaxLength(255))),
   places: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 256 })),
   disk: Schema.Struct({ freeBytes: Schema.Number, totalBytes: Schema.Number, low: Schema.Boolean }),
-  draining: Schema.Boolean
+  draining: Schema.Boolean,
+  provided: Schema.optionalKey(Schema.Array(ProvidedName).check(Schema.isMaxLength(64)))
 })
 export type AgentFacts = typeof AgentFacts.Type

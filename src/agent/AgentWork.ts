@@ -41,6 +41,9 @@ const requireAbility = Effect.fnUntraced(function* (offer: JobOffer) {
   const runner = yield* ModuleRunner
   const unusable = ({ message }: { readonly message: string }) => new OfferUnusable({ message })
   yield* place.tool(opened.job.tool).pipe(Effect.mapError(unusable))
+  for (const { provided } of opened.job.credentials) {
+    if (provided !== undefined) yield* place.provided(provided).pipe(Effect.mapError(unusable))
+  }
   yield* runner.confinement(opened.job.demands).pipe(Effect.mapError(unusable))
   return opened
 })

@@ -4,6 +4,7 @@ import { hostname } from "node:os"
 import { Context, Effect, Layer, Option } from "effect"
 import { type AgentFacts, agentProtocol } from "../../schema/agent/AgentIdentity.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
+import { ProvidedCredentials } from "../../runner/execution/ProvidedCredentials.ts"
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { toolchainConfig } from "../../runner/toolchain/ToolchainSettings.ts"
@@ -52,6 +53,7 @@ export class MachineFacts extends Context.Service<
         const folder = yield* AgentFolder
         const toolchain = yield* Toolchain
         const sandbox = yield* Sandbox
+        const credentials = yield* ProvidedCredentials
         const incarnation = randomBytes(16).toString("hex")
         let draining = false
         const disk = diskOf(folder.path)
@@ -83,7 +85,8 @@ export class MachineFacts extends Context.Service<
             labels: options.labels,
             places: options.places,
             disk: yield* disk,
-            draining
+            draining,
+            provided: yield* credentials.names
           }
         })
         return MachineFacts.of({

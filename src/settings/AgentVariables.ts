@@ -6,5 +6,7 @@ export const agentEnv = {
   places: "SVC_AGENT_PLACES",
   name: "SVC_AGENT_NAME",
   labels: "SVC_AGENT_LABELS",
-  token: "SVC_AGENT_TOKEN"
+  token: "SVC_AGENT_TOKEN",
+  credentials: "SVC_AGENT_CREDENTIALS",
+  keyLifetime: "SVC_AGENT_KEY_LIFETIME"
 } as const

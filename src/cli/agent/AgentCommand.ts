@@ -8,6 +8,7 @@ import { logging } from "../../observability/Logging.ts"
 import { CommandFailed, jsonFlag } from "../Output.ts"
 import { secondSignal } from "../StopSignals.ts"
 import { agentDoctorCommand } from "./AgentDoctor.ts"
+import { agentRotateCommand } from "./AgentRotate.ts"
 import { dirFlag, folderOf, givenOr, labelsOf, placesOf, serverFlag, serverOf, tokenOf } from "./AgentFlags.ts"
 import { agentEnv } from "../../settings/AgentVariables.ts"
 
@@ -106,5 +107,5 @@ export const agentCommand = Command.make(
       description: "Four Runs at once, with a label"
     }
   ]),
-  Command.withSubcommands([agentDoctorCommand])
+  Command.withSubcommands([agentDoctorCommand, agentRotateCommand])
 )
