@@ -95,7 +95,7 @@ live(
       expect([unstated.code, unstated.error]).toEqual([1, expect.stringContaining("two applies at once")])
       const other = yield* told("run", "release", id, "--fence", "2", "--tool-is-dead", "--json")
       expect(JSON.parse(other.error)).toMatchObject({ error: { code: "guard_conflict" } })
-      const client = yield* makeClient({ baseUrl: url, token })
+      const client = yield* makeClient({ baseUrl: url, token: Redacted.make(token) })
       expect((yield* client.runs.read({ params: { runId: id } })).run.status).toBe("running")
       const released = yield* told(
         "run",
