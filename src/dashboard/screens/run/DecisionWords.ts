@@ -16,6 +16,7 @@ const en = {
     tool: (needed: string) => `No connected agent has what it needs: ${needed}.`,
     platform: (needed: string) => `No connected agent runs on ${needed}.`,
     isolation: (needed: string) => `No connected agent isolates as it needs: ${needed}.`,
+    credentials: (needed: string) => `No connected agent has the credentials ${needed}.`,
     disk: () => "The disks of the agents that could are nearly full.",
     undrained: () => "The agents that could are draining."
   },
@@ -97,6 +98,7 @@ const ja: typeof en = {
     tool: (needed) => `接続中のエージェントに、必要なツールがありません: ${needed}`,
     platform: (needed) => `${needed} で動作するエージェントが接続していません。`,
     isolation: (needed) => `必要な隔離を提供できるエージェントが接続していません: ${needed}`,
+    credentials: (needed) => `認証情報 ${needed} を持つエージェントが接続していません。`,
     disk: () => "条件に合うエージェントのディスクの空きがほとんどありません。",
     undrained: () => "条件に合うエージェントは停止準備中です。"
   },

@@ -35,6 +35,7 @@ const agent = (number: number, name: string, more: Partial<Agent>): Agent => ({
   tools: [{ name: "opentofu", version: "1.12.3" }],
   isolation: "bubblewrap",
   labels: {},
+  provided: [],
   places: 2,
   runs: 0,
   disk: { freeBytes: 31 * gib, totalBytes: 40 * gib, low: false },
