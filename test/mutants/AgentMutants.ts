@@ -243,6 +243,13 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: providedTest
   },
   {
+    name: "pool: Outputs that may repeat its credentials are private",
+    file: "actors/execution/ApplyRecovery.ts",
+    text: "|| (yield* held.holdsUnknown(run.id))",
+    broken: "|| run.id === null",
+    test: "test/src/http/agent/PoolCredentials.test.ts"
+  },
+  {
     name: "pool: two Connections of a provider are not both used",
     file: "actors/execution/PoolObstacle.ts",
     text: "size > 1 && rows.some",

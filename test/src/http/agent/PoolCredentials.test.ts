@@ -1,11 +1,15 @@
 import { afterAll, expect } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { AgentMonitor } from "../../../../actors/agent/AgentMonitor.ts"
+import { ConnectionStore } from "../../../../actors/connection/ConnectionStore.ts"
+import { HeldValues } from "../../../../actors/connection/HeldValues.ts"
 import { Connections } from "../../../../actors/connection/Connections.ts"
 import { PoolName } from "../../../../schema/agent/PoolName.ts"
 import { suite } from "../../../support/Effect.ts"
+import { settled } from "../../../support/Journey.ts"
 import { TestPlane } from "../../../support/TestPlane.ts"
-import { farPlane, world } from "../support/FarPlane.ts"
+import { applyingOn, farPlane, stateFile, world } from "../support/FarPlane.ts"
 
 const plane = suite(farPlane)
 afterAll(plane.dispose)
@@ -56,4 +60,34 @@ plane.live(
       expect((yield* pools.list).find(({ name }) => name === "far")?.provisions).toEqual([])
       yield* connections.remove(context, connection.id)
     })
+)
+
+plane.live("Outputs of an apply whose agent was lost are private where only the pool knows what they may repeat", () =>
+  Effect.gen(function* () {
+    const { enrolled, pools } = yield* world
+    const { context, workspaceId } = yield* TestPlane
+    const connections = yield* Connections
+    const agent = yield* enrolled()
+    yield* pools.provide("far", "cloud", workspaceId)
+    const { id } = yield* connections.create(context, {
+      workspaceId,
+      provider: "example.test/acme/demo",
+      displayName: "cloud",
+      providedBy: { pool: PoolName.make("far"), name: "cloud" }
+    })
+    const row = yield* (yield* ConnectionStore).find(id)
+    if (row === undefined) return yield* Effect.die(new Error("The Connection is gone"))
+    const monitor = yield* AgentMonitor
+    const sql = yield* SqlClient.SqlClient
+    for (const isOfPool of [false, true]) {
+      const { capsuleId, claim } = yield* applyingOn(agent, `lost-${isOfPool}`)
+      if (isOfPool) yield* (yield* HeldValues).hold(claim.runId, row)
+      const blob = yield* agent.put(claim, "state", stateFile(1))
+      yield* agent.as(agent.client.Checkpoint({ ...claim, serial: 1, resourceCount: 1, blob }))
+      yield* monitor.release(claim.runId)
+      yield* settled(claim.runId)
+      const outputs = yield* sql`SELECT name, sensitive FROM outputs WHERE capsule_id = ${capsuleId}`
+      expect(outputs).toEqual([{ name: "value", sensitive: isOfPool ? 1 : 0 }])
+    }
+  })
 )
