@@ -26,7 +26,7 @@ export const CredentialFile = Schema.Struct({
 export type CredentialFile = typeof CredentialFile.Type
 
 /**
- * What one provider configuration of the root module gets.
+ * What one provider configuration of the root module receives.
  *
  * - `provider`: normalised source address; configurations of one provider share it
  * - `alias`: absent for the default configuration

@@ -51,11 +51,11 @@ export class RunPlace extends Context.Service<
 >()("svc/execution/RunPlace") {}
 
 /**
- * What an execution gets besides its job.
+ * What an execution receives besides its job.
  *
  * - `runFolder`: absolute, on a durable disk; created with mode 0700
  * - `cancelRequested`: completes when somebody asks the run to stop
- * - `recordStart`: of an apply. The tool starts only after it succeeded; absent where the claim itself records the start
+ * - `recordStart`: for an apply. The tool starts only after it succeeded; absent where the claim itself records the start
  */
 export interface RunControl {
   readonly runFolder: string

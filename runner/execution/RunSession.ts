@@ -34,7 +34,9 @@ import { baseEnvironment, patientCollector, toolEnvironment } from "./ToolEnviro
 import { runTool, type ToolEnd, type ToolOutput } from "./ToolRun.ts"
 import { failWhenCancelled } from "./ToolSuccess.ts"
 
-/** What a command of the tool may use: `install` reaches registries, `credentials` has what the module's providers need. */
+/**
+ * What a command of the tool may use: `install` may reach registries, `credentials` has what the module's providers need.
+ */
 export type ToolAccess = "none" | "install" | "credentials"
 
 export interface ToolCommand {
@@ -104,7 +106,7 @@ export const inputSecrets = (
 /** A state or plan may mark more texts than a redactor should hold. The marks themselves hide all of them. */
 const mostDerived = { texts: 4_096, bytes: 512 * 1024 }
 
-/** Text that a state or plan marks as sensitive, shortest first: short ones are what gets printed. */
+/** Text that a state or plan marks as sensitive, shortest first: short values are the ones that get printed. */
 export const derivedSecrets = (origin: string, texts: ReadonlyArray<string>): ReadonlyArray<SecretText> => {
   let bytes = 0
   return [...new Set(texts)]
@@ -186,7 +188,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
 
   yield* createRunFolder(paths).pipe(Effect.mapError(prepareFailed))
   yield* Effect.addFinalizer(() => Effect.ignore(removeSecrets(paths)))
-  // The sandbox is closed by then, so nothing of it is left to be found.
+  // The sandbox is closed by then, so none of its processes can be found.
   yield* Effect.addFinalizer(() => Effect.ignore(removeTree(paths.processes, "remove the note of the processes")))
   const build = yield* request.build({ paths, timing, sink, report, redactor, cancel })
   const prepared = yield* prepareModule(paths, job, {

@@ -9,7 +9,7 @@ export interface Outgoing {
   readonly headers: Record<string, string>
   readonly body: Buffer | undefined
   readonly signal: AbortSignal
-  /** `false` for a connection that nobody else uses again. */
+  /** `false` for a connection that is not reused. */
   readonly agent?: false
 }
 

@@ -72,7 +72,7 @@ export class StartOAuthConnection extends Schema.Opaque<StartOAuthConnection>()(
 ) {}
 
 export const StartedOAuthConnection = Schema.Struct({
-  /** Where the person's browser goes next. */
+  /** The URL to send the person's browser to next. */
   authorizationUrl: Schema.String,
   /** The Connection to be created. */
   connectionId: ConnectionId,
@@ -88,7 +88,7 @@ export const UpdatedConnection = Schema.Struct({
   supersededRunIds: Schema.Array(RunId)
 })
 
-/** One value, as it should be, or several: the handler of the answer decides what that means. */
+/** One value, as expected, or several: the handler of the callback decides what several mean. */
 const AnswerParameter = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
 /** A Connection that was revoked, with what ended because of it. */

@@ -18,7 +18,7 @@ export const WorkspaceHandle = Schema.String.check(
   })
 )
 
-/** While it is set, nothing is planned or applied without a person; looks at Sources continue. */
+/** While it is set, nothing is planned or applied without a person; checks of Sources continue. */
 export class AutomationPause extends Schema.Opaque<AutomationPause>()(
   Schema.Struct({
     at: Timestamp,
@@ -45,7 +45,7 @@ export class Workspace extends Schema.Opaque<Workspace>()(
   }).annotate({ identifier: "Workspace" })
 ) {}
 
-/** Only `active` gives access. `unconfirmed`: brought back by a restore, until the operator confirms it. */
+/** Only `active` gives access. `unconfirmed`: restored from a backup, until the operator confirms it. */
 export const MemberStatus = Schema.Literals(["active", "invited", "suspended", "unconfirmed"])
 export type MemberStatus = typeof MemberStatus.Type
 

@@ -19,7 +19,7 @@ const group_id = id("rgrp", "a")
 const grant_id = id("grt", "a")
 const team_id = id("team", "a")
 
-const agentFacts = JSON.stringify({
+export const agentFacts = JSON.stringify({
   version: "1.0.0",
   protocol: 1,
   capabilities: [],
