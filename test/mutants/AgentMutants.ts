@@ -250,6 +250,13 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: "test/src/http/agent/PoolCredentials.test.ts"
   },
   {
+    name: "pool: another pool does not use its credentials",
+    file: "actors/execution/PoolObstacle.ts",
+    text: "pool === undefined || pool === providedBy.pool",
+    broken: "pool === undefined || pool !== providedBy.name",
+    test: "test/src/http/agent/PoolCredentials.test.ts"
+  },
+  {
     name: "pool: two Connections of a provider are not both used",
     file: "actors/execution/PoolObstacle.ts",
     text: "size > 1 && rows.some",
