@@ -43,8 +43,8 @@ plane.live(
       expect(connection).toMatchObject({ providedBy: { pool: "far", name: "cloud" }, envNames: [], fileNames: [] })
       const sql = yield* SqlClient.SqlClient
       const shown = yield* (yield* WorkspacePools).pools(workspaceId, { limit: 10 })
-    expect(shown.items).toMatchObject([{ name: "far", provided: ["cloud"] }])
-    const stored = sql`SELECT sealed_values, provided_name FROM connections WHERE id = ${connection.id}`
+      expect(shown.items).toMatchObject([{ name: "far", provided: ["cloud"] }])
+      const stored = sql`SELECT sealed_values, provided_name FROM connections WHERE id = ${connection.id}`
       expect(yield* stored).toEqual([{ sealed_values: null, provided_name: "cloud" }])
       expect((yield* connections.test(context, connection.id)).tested).toBe("pool")
       // Only its own pool executes what uses it; the reason says where it would be executed.
