@@ -5,7 +5,7 @@ const spoolTest = "test/runner/agent/Spool.test.ts"
 const claimsTest = "test/src/http/agent/AgentClaims.test.ts"
 const agentTest = "test/src/agent/AgentProcess.test.ts"
 
-/** What keeps an agent from two tools on one Capsule, and from forgetting. */
+/** What prevents an agent from running two tools on one Capsule, and from losing results. */
 export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: time in suspend counts",
