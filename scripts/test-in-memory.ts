@@ -5,10 +5,11 @@ import { Config, Effect, FileSystem, Option, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { folderInMemory } from "./MemoryDisk.ts"
 
-// A test runs most code a few times: compiling it to the last stage costs a sixth of the processor time and pays nothing back.
+// A test runs most code a few times: compiling it to the last stage costs a sixth of the processor time without a benefit.
 const withoutLastCompiler = { BUN_JSC_useFTLJIT: "0" }
 
-// Memory that is given back to the system is asked for again by the next test: keeping it takes an eighth off the processor time.
+// Memory that is returned to the system is requested again by the next test: keeping it saves an eighth of the processor
+// time.
 const keepMemory = { MIMALLOC_PURGE_DELAY: "-1" }
 
 /** The tests have reported what failed. */

@@ -38,7 +38,7 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("says what is missing: the server, the pool, a token for the first start", () =>
+  it.live("names what is missing: the server, the pool, a token for the first start", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       expect((yield* svc([])).error).toContain("--server")
@@ -79,7 +79,7 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("tells by the doctor that others may read its key", () =>
+  it.live("reports in the doctor that others may read its key", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       mkdirSync(folder, { mode: 0o755 })
