@@ -21,7 +21,7 @@ import { type RowOf, table } from "../database/Table.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
 import { FindingsJson } from "../run/FindingsJson.ts"
 
-/** Installations under way. */
+/** Installations in progress. */
 export const InstallPlanRow = table("install_plans", {
   id: InstallPlanId,
   workspace_id: WorkspaceId,
@@ -58,7 +58,7 @@ const decodePlan = storedRecord(InstallPlan)
 /** At most this many diagnostics are kept. */
 export const maxDiagnostics = 50
 
-/** What became of the plan, and of the Capsule whose first plan it was. */
+/** The fate of the plan, and of the Capsule whose first plan it was. */
 export interface InstallEnd {
   readonly plan: PlanEnd | undefined
   /** It was never applied, and may still be planned. */

@@ -35,7 +35,7 @@ export interface NeedPage {
   readonly health: CapsuleHealth
 }
 
-/** What of a Workspace needs a person, worst first. Reads only. */
+/** What needs a person in a Workspace, worst first. Reads only. */
 export class Needs extends Context.Service<
   Needs,
   {

@@ -3,7 +3,7 @@ import type { AgentFacts, Platform } from "../../schema/agent/AgentIdentity.ts"
 import { SandboxLevel, type ToolIdentity } from "../../schema/records/Run.ts"
 
 /**
- * What a Run needs of the agent that executes it.
+ * What a Run needs from the agent that executes it.
  *
  * - `tool`: by name and exact version where only that one will do
  * - `platform`: of an apply, that of its plan
@@ -61,7 +61,7 @@ export const lackOf = (
   return undefined
 }
 
-/** What the Run needs, as a sentence about agents that do not have it. */
+/** What the Run needs, as a sentence about agents that lack it. */
 export const needInWords = (need: AgentNeed): string =>
   [
     named(need.tool),

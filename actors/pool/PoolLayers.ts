@@ -7,7 +7,7 @@ import { PoolReach } from "./PoolReach.ts"
 import { Pools } from "./Pools.ts"
 import { ServerKeys } from "./ServerKeys.ts"
 
-/** Pools and their agents, as far as the queue has to know them. */
+/** Pools and their agents, as far as the queue needs them. */
 export const pools = PoolReach.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(Pools.layer, Agents.layer, AgentNeeds.layer, AgentSessions.layer)),
   Layer.provideMerge(Layer.mergeAll(AgentPresence.layer, ServerKeys.layer))

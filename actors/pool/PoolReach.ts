@@ -11,7 +11,7 @@ import { AgentRow, FactsJson } from "./PoolRows.ts"
 
 const Assigned = rowShape({ assigned: Schema.Int })
 
-/** Why a queued Run of a pool of agents cannot start now, whoever's turn it is. */
+/** Why a queued Run of a pool of agents cannot start now, regardless of turns. */
 export class PoolReach extends Context.Service<
   PoolReach,
   { readonly missing: (run: Pick<ListedRun, "id" | "pool" | "workspace_id">) => Effect.Effect<string | undefined> }
@@ -34,7 +34,7 @@ export class PoolReach extends Context.Service<
         workspace_id
       }: Pick<ListedRun, "id" | "pool" | "workspace_id">) {
         if (pool === localPool) return undefined
-        // Whether an agent is there changes without a commit, so an answer about it holds for a second.
+        // Whether an agent is connected changes without a commit, so an answer about it is valid for a second.
         yield* dateOfAnswer
         const assigned = yield* Assigned.rows(sql)`SELECT 1 AS assigned FROM agent_pool_workspaces w
           JOIN agent_pools p ON p.name = w.pool AND p.archived_at IS NULL

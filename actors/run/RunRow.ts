@@ -79,7 +79,7 @@ export const RunRow = table(
     /** The pool that executes the Run: `local`, or one of agents. The places that it waits for are `slot_pool`. */
     pool: Schema.String,
     start_acknowledged_at: Schema.NullOr(Timestamp),
-    /** Since when the agent that executes the Run has been silent; none while it is heard of. */
+    /** Since when the agent that executes the Run has been silent; none while it is responding. */
     agent_unreachable_since: Schema.NullOr(Timestamp),
     last_event_seq: Schema.Int,
     last_event_batch: Schema.Int,
@@ -87,7 +87,7 @@ export const RunRow = table(
     last_log_batch: Schema.Int,
     /** Set once the log is complete. */
     log_ended_at: Schema.NullOr(Timestamp),
-    /** Set when nobody reads the log any more, since it is older than logs are kept. */
+    /** Set when the log is no longer readable, since it is older than the retention of logs. */
     log_removed_at: Schema.NullOr(Timestamp),
     /** Lines of the removed log are still to be deleted. */
     log_removing: Flag,
