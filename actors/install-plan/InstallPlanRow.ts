@@ -103,7 +103,7 @@ export const toInstallPlan = (row: InstallPlanRow, became: InstallEnd): InstallP
   })
 }
 
-/** The public projection, with what became of the plan, read through `sql`. */
+/** The public projection, with the fate of the plan, read through `sql`. */
 export const readInstallPlan = Effect.fn("readInstallPlan")(function* (sql: SqlClient.SqlClient, row: InstallPlanRow) {
   const plan = yield* readPlanEnd(sql, row.plan_run_id)
   const open = yield* sql`SELECT 1 AS one FROM capsules WHERE id = ${row.capsule_id ?? ""}

@@ -29,7 +29,7 @@ const PlanSummaryJson = jsonText(PlanSummary)
 export interface NeedPage {
   readonly items: ReadonlyArray<Need>
   readonly nextCursor?: string | undefined
-  /** Over all pages. */
+  /** Counted over all pages. */
   readonly total: number
   readonly counts: Readonly<Record<NeedGroup, number>>
   readonly health: CapsuleHealth

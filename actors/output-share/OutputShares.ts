@@ -112,7 +112,7 @@ const make = Effect.gen(function* () {
           fromWorkspaceId: row.from_workspace_id,
           toWorkspaceId: row.to_workspace_id,
           outputs: decodeOutputs(row.outputs).map(({ name }) => name),
-          // The receiving side's use of the share is its own affair.
+          // The receiving side's use of the share is private to it.
           ...(workspaceId === row.to_workspace_id ? received : {})
         },
         requestId: context.requestId

@@ -107,7 +107,7 @@ export class AgentSessions extends Context.Service<
         const lack = lackOf({ ...facts, tools: [{ name: "opentofu", version: "0" }] }, need)
         if (lack !== undefined) {
           return yield* new Rejected({
-            message: `Agents of the pool ${name} need ${lack} at the least, and this machine gives ${facts.isolation}.`
+            message: `Agents of the pool ${name} need the ${lack.property} ${lack.needed} at the least, and this machine gives ${facts.isolation}.`
           })
         }
         return pool
@@ -178,6 +178,15 @@ export class AgentSessions extends Context.Service<
         return (yield* isSignedBy(rotated.sign, text, signature)) ? { isProven: true, rotated } : none
       })
 
+      /** Keys name one agent. */
+      const notOfAnother = Effect.fnUntraced(function* (agentId: AgentId, { sign }: AgentKeys) {
+        const [other] = yield* Effect.orDie(
+          AgentRow.some(sql, "id")`SELECT id FROM agents WHERE sign_key = ${sign} AND id <> ${agentId}`
+        )
+        if (other !== undefined)
+          return yield* new Rejected({ message: "These keys are enrolled already. Make new ones." })
+      })
+
       /** A draining process does not describe its agent while another one takes Runs. */
       const isSpokenFor = Effect.fnUntraced(function* (agentId: AgentId, draining: boolean) {
         if (!draining) return false
@@ -205,6 +214,7 @@ export class AgentSessions extends Context.Service<
           if (!isProven) return yield* unknown("The signature is not by the key of this agent.")
           yield* spoken(facts)
           yield* poolOf(agent.pool, facts)
+          for (const keys of [nextKeys, rotated]) if (keys !== undefined) yield* notOfAnother(agentId, keys)
           const secret = yield* mintSecret("agentSession")
           const at = yield* now
           const keys = rotated === undefined ? {} : { sign_key: rotated.sign, seal_key: rotated.seal }
@@ -220,6 +230,15 @@ export class AgentSessions extends Context.Service<
               AND (incarnation = ${incarnation} OR (draining = 0 AND ${facts.draining ? 0 : 1} = 1)))`
             const spoken = (yield* isSpokenFor(agentId, facts.draining)) ? {} : { facts: FactsJson.write(facts) }
             yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { ...columns, ...spoken })} WHERE id = ${agentId}`
+            if (rotated !== undefined) {
+              yield* audit.append({
+                workspaceId: null,
+                actor: serviceContext.actor,
+                action: "agent.rotate_keys",
+                target: { kind: "agent", id: agentId },
+                data: { pool: agent.pool, name: agent.name }
+              })
+            }
             yield* sql`INSERT INTO agent_sessions ${AgentSessionRow.values(sql, {
               secret_hash: secretHash(secret),
               agent_id: agentId,

@@ -1,11 +1,12 @@
 import { Schema } from "effect"
 import { AgentFacts, AgentKeys } from "../../schema/agent/AgentIdentity.ts"
 import { PoolName } from "../../schema/agent/PoolName.ts"
+import { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 import { IsolationFloor } from "../../schema/policy/ExecutionProfile.ts"
 import { AgentId, EnrolmentTokenId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { jsonText } from "../database/JsonText.ts"
-import { Flag, type RowOf, table } from "../database/Table.ts"
+import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
 
 export const PoolRow = table("agent_pools", {
   name: PoolName,
@@ -23,6 +24,14 @@ export const PoolWorkspaceRow = table("agent_pool_workspaces", {
   pool: PoolName,
   workspace_id: WorkspaceId,
   assigned_at: Timestamp
+})
+
+/** Which Workspaces may use what a pool provides under a name. */
+export const ProvisionRow = table("agent_pool_provisions", {
+  pool: PoolName,
+  name: ProvidedName,
+  workspace_id: WorkspaceId,
+  provided_at: Timestamp
 })
 
 export const EnrolmentTokenRow = table("agent_enrolment_tokens", {
@@ -55,6 +64,11 @@ export const AgentRow = table("agents", {
   revoked_at: Schema.NullOr(Timestamp)
 })
 export type AgentRow = RowOf<typeof AgentRow.columns>
+
+/** An agent and how many Runs it executes; `runsOfAgent` is the column, of the alias `a`. */
+export const BusyAgentRow = rowShape({ ...AgentRow.columns, runs: Schema.Int })
+export type BusyAgentRow = RowOf<typeof BusyAgentRow.columns>
+export const runsOfAgent = "(SELECT COUNT(*) FROM runs r WHERE r.status = 'running' AND r.owner = a.id) AS runs"
 
 export const AgentSessionRow = table("agent_sessions", {
   secret_hash: Schema.String,

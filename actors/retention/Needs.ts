@@ -78,6 +78,7 @@ export const runNeeds: ReadonlyArray<Need> = [
   // It left something that is still to be settled, or released.
   need("open", exists("run_results o", "o.run_id = r.id")),
   need("open", exists("run_checkpoints o", "o.run_id = r.id")),
+  need("open", exists("agent_runs o", "o.run_id = r.id AND o.ended_at IS NULL")),
   need("connection", exists("connection_holds h", "h.run_id = r.id")),
   need("log", exists("run_log_chunks l", "l.run_id = r.id")),
   receipt

@@ -48,7 +48,7 @@ export interface Candidates {
   readonly ids: ReadonlyArray<RecordId>
   /** How many stay, by reason. */
   readonly kept: ReadonlyMap<NeedReason, number>
-  /** Where the next look begins; none after the last. */
+  /** Where the next batch begins; none after the last. */
   readonly next: LookedAt | undefined
 }
 

@@ -43,7 +43,7 @@ export interface RemovableLogs {
 export interface LogCandidates {
   /** The Runs whose logs may be removed. */
   readonly ids: ReadonlyArray<RunId>
-  /** Where the next look begins; none after the last. */
+  /** Where the next batch begins; none after the last. */
   readonly next: LookedAt | undefined
 }
 

@@ -111,6 +111,8 @@ export const accessTable = {
   "POST /api/v1/workspaces/:workspaceId/drift-check": member("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/current-state-versions": viewer("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/runs": viewer("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/agent-pools": viewer("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/agents": viewer("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/run-facets": viewer("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/capsules": viewer("path.workspaceId", { limited: "open" }),
 
@@ -185,6 +187,8 @@ export const accessTable = {
   "POST /api/v1/runs/:runId/approve": admin("path.runId"),
   "POST /api/v1/runs/:runId/apply": admin("path.runId"),
   "POST /api/v1/runs/:runId/cancel": member("path.runId"),
+  // Whoever may apply a destroy plan: what the lost apply made may be left behind.
+  "POST /api/v1/runs/:runId/release": admin("path.runId"),
   "GET /api/v1/runs/:runId/logs": viewer("path.runId"),
   "GET /api/v1/runs/:runId/events": viewer("path.runId"),
   "GET /api/v1/runs/:runId/cost": viewer("path.runId"),

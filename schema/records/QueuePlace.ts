@@ -14,7 +14,7 @@ export type SlotPool = typeof SlotPool.Type
  *
  * - `capsule_busy`: another Run of its Capsule is running or was asked for first
  * - `workspace_limit`: its Workspace has reached its limit of Runs executing in this pool
- * - `places_taken`: every place of the pool is taken
+ * - `places_taken`: every place of the pool is taken; of a pool of agents, every place of those that can execute it
  * - `place_kept`: a drift check leaves the last free place to Runs that people request
  * - `no_agent`: no agent of its pool can execute it now: none is connected, or none has what it needs
  * - `turn`: nothing blocks it; it starts when its turn comes
@@ -30,6 +30,35 @@ export const QueueReason = Schema.Literals([
 export type QueueReason = typeof QueueReason.Type
 
 /**
+ * What no agent has that could execute the Run now.
+ *
+ * - `assignment`: the operator has not assigned the pool to the Workspace
+ * - `agent`: no agent of the pool is connected
+ * - `tool`, `platform`, `isolation`, `credentials`: what the Run needs, and no connected agent has
+ * - `disk`: the disks of those that could are nearly full
+ * - `undrained`: those that could are draining
+ */
+export const MissingProperty = Schema.Literals([
+  "assignment",
+  "agent",
+  "tool",
+  "platform",
+  "isolation",
+  "credentials",
+  "disk",
+  "undrained"
+])
+export type MissingProperty = typeof MissingProperty.Type
+
+export class MissingOfAgents extends Schema.Opaque<MissingOfAgents>()(
+  Schema.Struct({
+    property: MissingProperty,
+    /** Of `tool`, `platform`, `isolation` and `credentials`: what the Run needs. */
+    needed: Schema.optionalKey(Schema.String)
+  }).annotate({ identifier: "MissingOfAgents" })
+) {}
+
+/**
  * The position of a queued Run, and what it waits for. It reveals nothing about other Workspaces except that places are
  * taken.
  */
@@ -39,6 +68,7 @@ export class QueuePlace extends Schema.Opaque<QueuePlace>()(
     pool: SlotPool,
     reason: QueueReason,
     message: Schema.String,
+    missing: Schema.optionalKey(Schema.Array(MissingOfAgents)),
     heldByRunId: Schema.optionalKey(RunId),
     limit: Schema.optionalKey(Schema.Int)
   }).annotate({ identifier: "QueuePlace" })

@@ -86,7 +86,7 @@ export const lanesInUse = `(SELECT id AS source_id, default_ref AS ref, default_
   UNION SELECT source_id, adopted_ref, adopted_path FROM capsules
   WHERE adopted_ref IS NOT NULL AND ${livingCapsule()})`
 
-/** What the looks at each lane of a Source found. */
+/** What the checks of each lane of a Source found. */
 export const laneTables: ReadonlyArray<string> = [
   // The lane's current snapshot, not necessarily the newest: a force-push may return to an earlier commit.
   `CREATE TABLE source_lanes (

@@ -1,7 +1,6 @@
 import { Effect, Option, type Redacted, Schema } from "effect"
 import { AgentFolder, type AgentIdentity } from "../../runner/agent/AgentFolder.ts"
 import { agentParty } from "../../runner/agent/AgentParty.ts"
-import { usableKeys } from "../../runner/agent/AgentKeyPair.ts"
 import { agentCalls } from "./AgentSession.ts"
 import { MachineFacts } from "./MachineFacts.ts"
 
@@ -48,7 +47,7 @@ const enrol = Effect.fnUntraced(function* (request: EnrolmentRequest) {
   return identity
 }, Effect.scoped)
 
-/** Who this agent is: as it was enrolled before, or enrolled now. */
+/** The identity of this agent, enrolled earlier or now. */
 export const enrolled = Effect.fnUntraced(function* (request: EnrolmentRequest) {
   const folder = yield* AgentFolder
   const found = yield* folder.identity
@@ -63,5 +62,5 @@ export const enrolled = Effect.fnUntraced(function* (request: EnrolmentRequest) 
       message: `The folder ${folder.path} belongs to an agent of the pool ${identity.pool}. A pool is chosen by the enrolment token; choose another folder with --dir for another pool.`
     })
   }
-  return yield* agentParty(identity, yield* usableKeys(yield* folder.keys))
+  return yield* agentParty(identity, folder)
 })

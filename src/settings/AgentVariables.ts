@@ -3,5 +3,7 @@ export const agentEnv = {
   server: "SVC_AGENT_SERVER",
   pool: "SVC_AGENT_POOL",
   dir: "SVC_AGENT_DIR",
-  token: "SVC_AGENT_TOKEN"
+  token: "SVC_AGENT_TOKEN",
+  credentials: "SVC_AGENT_CREDENTIALS",
+  keyLifetime: "SVC_AGENT_KEY_LIFETIME"
 } as const

@@ -6,7 +6,26 @@ const suite = browserSuite()
 
 describe("the activity", () => {
   test("uses names: who, what, which record, and what they said", async () => {
-    const { page, faults, go } = await suite.visit()
+    const world = newWorld()
+    const [event] = world.activity
+    const [source] = world.sources
+    if (event === undefined || source === undefined) throw new Error("No activity.")
+    const gone = { ...source, id: "src_0000000000000099", url: "https://git.acme.example/infra/mistyped.git" }
+    world.removedSources = [{ ...gone, removedAt: new Date().toISOString() }]
+    const more = (index: number, action: string, kind: string, id: string, data = {}) => ({
+      ...event,
+      id: `act_named${index}`,
+      action,
+      target: { kind, id },
+      data
+    })
+    world.activity = [
+      ...world.activity,
+      more(1, "install_plan.create", "install_plan", "ipl_0000000000000001", { capsule: "mail", environment: "test" }),
+      more(2, "workspace.update", "workspace", event.workspaceId),
+      more(3, "source.sync", "source", gone.id)
+    ]
+    const { page, faults, go } = await suite.visit(undefined, world)
     await go("/w/acme/activity", ".activity-row")
     const row = (text: string) => page.locator(".activity-row", { hasText: text })
     await row("Mina Sato approved a plan.").getByText("Looks right.").waitFor()
@@ -14,6 +33,12 @@ describe("the activity", () => {
       .getByRole("link", { name: "storefront · production" })
       .waitFor()
     await row("synced a source.").getByRole("link", { name: "git.acme.example/infra/platform" }).waitFor()
+    await row("started an install.").getByText("mail · test").waitFor()
+    await page.locator(".activity-detail", { hasText: "Acme Platform" }).waitFor()
+    await page.locator(".activity-detail", { hasText: "git.acme.example/infra/mistyped" }).waitFor()
+    // A Run is its Capsule.
+    await row("Mina Sato approved a plan.").getByRole("link", { name: "storefront · production" }).waitFor()
+    expect(await page.locator(".activity-detail code").allTextContents()).toEqual([])
     expect(await barriers(page)).toEqual([])
     expect(faults).toEqual([])
   })

@@ -54,9 +54,19 @@ describe("an apply that succeeded", () => {
 describe("an apply that failed", () => {
   test("says what had happened, what was not begun, and shows its error in the log", async () => {
     const { page, api, go } = await suite.visit()
-    api.world.capsules = api.world.capsules.map((capsule) => ({ ...capsule, runtimeSafety: "safe" as const }))
+    // As the server has it: the state of what was done is saved, and the Capsule waits for a plan that compares.
+    api.world.runs = api.world.runs.map((run) =>
+      run.id === failedRun
+        ? {
+            ...run,
+            possiblyCreated: [],
+            error: { code: "apply_failed", message: "The tool reported that the apply failed." }
+          }
+        : run
+    )
     await go(`/w/acme/runs/${failedRun}`, ".resource-failed")
     await page.getByText(diagnosisWords.en.partialCount(1, 2)).waitFor()
+    expect(await page.getByText(diagnosisWords.en.unsafeTitle).count()).toBe(0)
     expect(await page.locator(".step-failed .step-name").allTextContents()).toEqual(["Apply"])
     const link = page.getByRole("link", { name: diagnosisWords.en.inLog }).first()
     // Every key press counts, including the second.
@@ -70,5 +80,14 @@ describe("an apply that failed", () => {
     }
     expect(new URL(page.url()).hash).toMatch(/^#L\d+$/)
     expect(api.changes).toEqual([])
+  })
+
+  test("without evidence of its result says that this is uncertain", async () => {
+    const { page, api, go } = await suite.visit()
+    const ended = { code: "apply_interrupted", message: "The service ended while this apply was running." }
+    api.world.runs = api.world.runs.map((run) => (run.id === failedRun ? { ...run, error: ended } : run))
+    await go(`/w/acme/runs/${failedRun}`, ".resource-failed")
+    await page.getByText(diagnosisWords.en.unsafeTitle).waitFor()
+    expect(await page.getByText(diagnosisWords.en.partialTitle).count()).toBe(0)
   })
 })

@@ -70,6 +70,12 @@ describe("the timeline of a Run", () => {
     ])
   })
 
+  test("of an apply whose plan has prepared the module has no step that was passed over", () => {
+    const run = runOf(failedRun)
+    const passing = eventsOf(run).filter(({ data, kind }) => kind !== "run.phase" || data.phase !== "init")
+    expect(stepsOf(run, passing).map(({ id }) => id)).toEqual(["queue", "prepare", "apply", "state"])
+  })
+
   test("of a Run that failed before any step marks its last position", () => {
     const run = runOf(failedRun)
     expect(stepsOf(run, []).map(({ state }) => state)).toEqual(["done", "failed", "skipped", "skipped", "skipped"])

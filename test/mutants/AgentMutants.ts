@@ -3,6 +3,9 @@ import type { Mutant } from "./Mutant.ts"
 const leaseTest = "test/runner/agent/LeaseClock.test.ts"
 const spoolTest = "test/runner/agent/Spool.test.ts"
 const claimsTest = "test/src/http/agent/AgentClaims.test.ts"
+const rotationTest = "test/src/http/agent/KeyRotation.test.ts"
+const providedTest = "test/runner/execution/ProvidedCredentials.test.ts"
+const liesTest = "test/src/http/agent/AgentLies.test.ts"
 const agentTest = "test/src/agent/AgentProcess.test.ts"
 
 /** What prevents an agent from running two tools on one Capsule, and from losing results. */
@@ -90,5 +93,103 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     text: `["state", state]`,
     broken: `["state", undefined]`,
     test: claimsTest
+  },
+  {
+    name: "agent: a claim is of the agent that made it",
+    file: "actors/agent/AgentClaims.ts",
+    text: "AND fence = ${fence} AND agent_id = ${agent.id}`)",
+    broken: "AND fence = ${fence} AND agent_id <> ${agent.id + 1}`)",
+    test: liesTest
+  },
+  {
+    name: "agent: a nonce is good once",
+    file: "actors/pool/AgentSessions.ts",
+    text: "nonces.delete(nonce)",
+    broken: "void nonce",
+    test: liesTest
+  },
+  {
+    name: "agent: a file is one of its own Run",
+    file: "actors/agent/AgentFiles.ts",
+    text: "snapshot?.archive_digest !== digest",
+    broken: "snapshot === undefined",
+    test: liesTest
+  },
+  {
+    name: "agent: a line is made safe again",
+    file: "actors/agent/AgentReports.ts",
+    text: "plainText(entry.text)",
+    broken: "entry.text",
+    test: liesTest
+  },
+  {
+    name: "agent: a state says itself which one it is",
+    file: "actors/agent/SentState.ts",
+    text: "if (problem !== undefined) return",
+    broken: "if (problem === null) return",
+    test: "test/actors/agent/SentState.test.ts"
+  },
+  {
+    name: "agent: the guard kills at the deadline",
+    file: "runner/agent/guard/GuardMain.ts",
+    text: "isOver || now >= killAtBoot",
+    broken: "isOver && now >= killAtBoot",
+    test: "test/runner/agent/guard/Guard.test.ts"
+  },
+  {
+    name: "agent: its former keys stay until no Run is held",
+    file: "src/agent/KeyChange.ts",
+    text: "present.former !== undefined && !holds()",
+    broken: "present.former !== undefined",
+    test: rotationTest
+  },
+  {
+    name: "agent: where one pair of keys is refused, the other is tried",
+    file: "src/agent/KeyChange.ts",
+    text: "if (isRefused(problem)) return other",
+    broken: "if (isRefused(problem)) return Effect.fail(problem)",
+    test: rotationTest
+  },
+  {
+    name: "agent: nobody announces the keys of another",
+    file: "actors/pool/AgentSessions.ts",
+    text: "if (other !== undefined)\n          return yield* new Rejected",
+    broken: "if (other === null)\n          return yield* new Rejected",
+    test: rotationTest
+  },
+  {
+    name: "pool: its credentials are no provider arguments",
+    file: "runner/execution/CredentialDelivery.ts",
+    text: "byArgument.has(tuple.provider) && tuple.provided !== undefined && items.length > 0",
+    broken: "byArgument.has(tuple.provider) && tuple.provided === null",
+    test: providedTest
+  },
+  {
+    name: "pool: its credentials are not among what a plan brings back",
+    file: "runner/execution/RunSession.ts",
+    text: ".filter(({ value }) => !own.has(value))",
+    broken: "",
+    test: providedTest
+  },
+  {
+    name: "pool: a plan that holds its credentials stays",
+    file: "runner/execution/ProvidedInPlan.ts",
+    text: "if (found === undefined) return",
+    broken: "if (found !== null) return",
+    test: providedTest
+  },
+  {
+    name: "pool: its credentials are no inputs of a module",
+    file: "runner/execution/EnvironmentNames.ts",
+    text: `name.startsWith("TF_VAR_")`,
+    broken: `name.startsWith("TF_VAR_NONE_")`,
+    test: providedTest
+  },
+  {
+    name: "pool: two Connections of a provider are not both used",
+    file: "actors/execution/PoolObstacle.ts",
+    text: "size > 1 && rows.some",
+    broken: "size > 9 && rows.some",
+    test: "test/actors/connection/PoolCredentials.test.ts"
   }
 ]

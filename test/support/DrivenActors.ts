@@ -31,6 +31,10 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   ],
   "actors/configuration/ModuleVerdicts.ts": ["actors/source/Manifests", "a word for each verdict of the compiler"],
   "actors/configuration/PublicInstallConfig.ts": ["actors/configuration/OperatorConfigs", "a projection"],
+  "actors/connection/CredentialTest.ts": [
+    "actors/connection/ConnectionChanges",
+    "asks a Git server, or the operator's word"
+  ],
   "actors/connection/ConnectionBehavior.ts": [
     "actors/connection/GitOrigins",
     "asks ConnectionRules and ConnectionOrigins"
@@ -57,6 +61,7 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   "actors/connection/TokenRevocation.ts": ["actors/connection/RenewedTokens", "what is given back, and when again"],
   "actors/delivery/InterfaceConsumption.ts": ["actors/Hosting", "one Interface or none, and the binding that stands"],
   "actors/execution/RestoreExecution.ts": ["actors/execution/Restore", "refusals of a review and of its restore"],
+  "actors/execution/RunMetrics.ts": ["src/observability/AgentMetrics", "which end is counted under which labels"],
   "actors/execution/TakenOverState.ts": [
     "actors/adoption/StateAdoption",
     "what a plan over a state that was taken over says"

@@ -8,6 +8,7 @@ import { logging } from "../../observability/Logging.ts"
 import { CommandFailed, jsonFlag } from "../Output.ts"
 import { secondSignal } from "../StopSignals.ts"
 import { agentDoctorCommand } from "./AgentDoctor.ts"
+import { agentRotateCommand } from "./AgentRotate.ts"
 import { dirFlag, folderOf, givenOr, serverFlag, serverOf, tokenOf } from "./AgentFlags.ts"
 import { agentEnv } from "../../settings/AgentVariables.ts"
 
@@ -21,7 +22,7 @@ const labelsOf = (given: ReadonlyArray<string>) =>
       : Effect.succeed([label.slice(0, at), label.slice(at + 1)] as const)
   }).pipe(Effect.map(Object.fromEntries<string>))
 
-/** A name that a server takes: this machine's, as far as it fits. */
+/** A name that a server accepts, derived from this machine's name. */
 const ownName = () =>
   hostname()
     .replaceAll(/[^A-Za-z0-9._-]/g, "-")
@@ -91,7 +92,7 @@ export const agentCommand = Command.make(
       drain: Deferred.await(drain),
       stop: yield* secondSignal
     }).pipe(Effect.provide(logging({ level: given.log, format: given.json ? "json" : "pretty" })), Effect.forkDetach)
-    // A request to stop interrupts this fiber; the agent ends what it has first.
+    // A request to stop interrupts this fiber; the agent finishes its Runs first.
     yield* Fiber.join(agent).pipe(
       Effect.onInterrupt(() =>
         Console.error(
@@ -114,5 +115,5 @@ export const agentCommand = Command.make(
       description: "Four Runs at once, with a label"
     }
   ]),
-  Command.withSubcommands([agentDoctorCommand])
+  Command.withSubcommands([agentDoctorCommand, agentRotateCommand])
 )

@@ -1,5 +1,6 @@
 import type { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { accountTokensProse } from "./AccountTokensProse.ts"
+import { agentPoolsProse } from "./AgentPoolsProse.ts"
 import { approvalsProse } from "./ApprovalsProse.ts"
 import { auditProse } from "./AuditProse.ts"
 import { backupImportsProse } from "./BackupImportsProse.ts"
@@ -48,6 +49,7 @@ export const apiProse: { readonly [Id in keyof Groups]: GroupProse<Groups[Id]> }
   exports: exportsProse,
   sources: sourcesProse,
   runs: runsProse,
+  agentPools: agentPoolsProse,
   connections: connectionsProse,
   dashboard: dashboardProse
 }

@@ -11,6 +11,8 @@ export const recordProse: { readonly QueuePlace: FieldProse<typeof QueuePlace> }
     reason:
       "capsule_busy: another Run of the Capsule goes first. workspace_limit: the Workspace has as many Runs executing as it may. places_taken: every place of the pool is taken. place_kept: a drift check leaves the last free place to what a person may ask for. no_agent: no agent of its pool can execute it now, and the message says why. turn: nothing is in its way but the turn of others.",
     message: "The reason as a sentence.",
+    missing:
+      "With no_agent: what is missing. Several properties where one connected agent lacks the one and another the other.",
     heldByRunId: "The Run of the same Workspace that it waits for, where there is one.",
     limit: "The limit that was reached, with workspace_limit, places_taken and place_kept."
   }

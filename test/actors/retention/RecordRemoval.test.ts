@@ -95,6 +95,7 @@ const runs = Effect.gen(function* () {
   yield* add("connection_holds", { run_id: yield* run("held") })
   yield* add("run_results", { run_id: yield* run("result") })
   yield* add("run_checkpoints", { run_id: yield* run("checkpoint") })
+  yield* add("agent_runs", { run_id: yield* run("atagent"), ended_at: null })
   yield* add("run_log_chunks", { run_id: yield* run("log") })
   yield* receipt(yield* run("repeated"))
 }).pipe(Effect.orDie)
@@ -186,10 +187,31 @@ tests.live("a Run stays while something names it, whatever its age; every reason
     yield* add("run_plans", { run_id: id })
     yield* add("run_events", { run_id: id })
     yield* add("run_approvals", { run_id: id })
+    yield* add("agent_runs", { run_id: id, ended_at: longAgo() })
+    yield* add("agent_evidence", { run_id: id })
     expect((yield* removal.survey).removable.filter(({ kind }) => kind === "runs")).toMatchObject([{ records: 1 }])
     yield* removal.removeAll
     expect(yield* idsOf("runs")).toEqual(before)
     expect(yield* dangling).toEqual([])
+  })
+)
+
+tests.live("every table that refers to Runs by a key goes with them or keeps them", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
+    const referring = yield* Effect.filter(tables, ({ name }) =>
+      Effect.map(
+        sql<{ table: string }>`SELECT "table" FROM pragma_foreign_key_list(${name})`,
+        (keys) => name !== "runs" && keys.some(({ table }) => table === "runs")
+      )
+    )
+    const kind = retainedKinds.find(({ name }) => name === "runs")
+    const known = (name: string) =>
+      kind?.parts.some(({ table }) => table === name) === true ||
+      kind?.needs.some(({ when }) => when.includes(`${name} `))
+    expect(referring.length).toBeGreaterThan(5)
+    expect(referring.filter(({ name }) => !known(name))).toEqual([])
   })
 )
 

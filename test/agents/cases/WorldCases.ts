@@ -8,6 +8,7 @@ import { clockCases } from "./ClockCases.ts"
 import { keptAgent } from "./Journeys.ts"
 import { leaseCases } from "./LeaseCases.ts"
 import { loadCases } from "./LoadCases.ts"
+import { trustCases } from "./TrustCases.ts"
 
 const serverKilled: WorldCase = {
   name: "no agent, then one; the server is killed while it applies, and comes back",
@@ -63,4 +64,10 @@ const agentKilled: WorldCase = {
 export const shortWorldCases: ReadonlyArray<WorldCase> = [serverKilled, agentKilled]
 
 /** Long ones first: they wait more than they work. */
-export const worldCases: ReadonlyArray<WorldCase> = [...leaseCases, ...clockCases, ...loadCases, ...shortWorldCases]
+export const worldCases: ReadonlyArray<WorldCase> = [
+  ...leaseCases,
+  ...clockCases,
+  ...loadCases,
+  ...trustCases,
+  ...shortWorldCases
+]

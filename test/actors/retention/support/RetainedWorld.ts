@@ -14,7 +14,18 @@ export const workspaceId = of("ws", "a")
 export const living = of("cap", "b")
 export const ended = of("cap", "z")
 
-const base = ["users", "workspaces", "projects", "connections", "sources", "install_configs", "capsules"]
+const base = [
+  "users",
+  "workspaces",
+  "projects",
+  "connections",
+  "sources",
+  "install_configs",
+  "capsules",
+  "agent_pools",
+  "agent_enrolment_tokens",
+  "agents"
+]
 
 /** Inserts a row like the representative one of the table. */
 export const add = Effect.fnUntraced(function* (table: string, values: Values) {
@@ -35,6 +46,8 @@ const emptied = [
   "oidc_plan_pins",
   "run_approvals",
   "run_preparations",
+  "agent_evidence",
+  "agent_runs",
   "run_deliveries",
   "run_results",
   "run_checkpoints",

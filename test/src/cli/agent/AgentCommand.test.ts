@@ -68,7 +68,8 @@ describe("svc agent", () => {
         "key",
         "disk",
         "tool",
-        "sandbox"
+        "sandbox",
+        "credentials"
       ])
       expect({ code, healthy }).toEqual({ code: 1, healthy: false })
       expect(of("address")).toMatchObject({ status: "error" })

@@ -80,9 +80,9 @@ export const world = Effect.gen(function* () {
 })
 
 /** Begins an install; its plan waits for an agent. */
-export const begun = Effect.fnUntraced(function* (branch: string) {
+export const begun = Effect.fnUntraced(function* (branch: string, more: Readonly<Record<string, string>> = {}) {
   const { commit, context, workspaceId } = yield* TestPlane
-  yield* commit(branch, pureModule)
+  yield* commit(branch, { ...pureModule, ...more })
   const created = yield* (yield* InstallPlans).create(context, workspaceId, yield* requestOf(branch), freshKey())
   return created.value.id
 })

@@ -81,6 +81,17 @@ export const machineFacts: AgentFacts = {
   draining: false
 }
 
+/** What an agent says, without saying who it is. */
+export const agentClient = Effect.fnUntraced(function* (origin: string) {
+  const protocol = yield* Layer.build(
+    RpcClient.layerProtocolHttp({
+      url: origin,
+      transformClient: HttpClient.mapRequest((request) => HttpClientRequest.setUrl(request, `${origin}${agentRpcPath}`))
+    }).pipe(Layer.provide(RpcSerialization.layerNdjson), Layer.provide(FetchHttpClient.layer))
+  )
+  return yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
+})
+
 /** An agent that says what a test tells it to. */
 export const testAgent = Effect.fnUntraced(function* (
   origin: string,
@@ -96,13 +107,7 @@ export const testAgent = Effect.fnUntraced(function* (
     ])
   )
   const facts: AgentFacts = { ...machineFacts, incarnation: randomBytes(16).toString("hex"), ...given }
-  const protocol = yield* Layer.build(
-    RpcClient.layerProtocolHttp({
-      url: origin,
-      transformClient: HttpClient.mapRequest((request) => HttpClientRequest.setUrl(request, `${origin}${agentRpcPath}`))
-    }).pipe(Layer.provide(RpcSerialization.layerNdjson), Layer.provide(FetchHttpClient.layer))
-  )
-  const client = yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
+  const client = yield* agentClient(origin)
   const enrolled = yield* client.Enrol({ token, name: "one", keys, facts })
   const { agentId, installationId, server } = enrolled
   let session = ""
@@ -132,6 +137,20 @@ export const testAgent = Effect.fnUntraced(function* (
     session = Redacted.value(begun.session)
     return begun
   })
+
+  /** A message in whatever form; answers what came back. */
+  const unchecked = (tag: string, payload: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    Effect.promise(async () => {
+      const message = { _tag: "Request", id: "1", tag, payload, headers: [] }
+      const response = await fetch(
+        new Request(`${origin}${agentRpcPath}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${session}`, ...headers },
+          body: `${JSON.stringify(message)}\n`
+        })
+      )
+      return { status: response.status, text: await response.text() }
+    })
 
   const as = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.suspend(() => RpcClient.withHeaders(effect, { authorization: `Bearer ${session}` }))
@@ -225,6 +244,8 @@ export const testAgent = Effect.fnUntraced(function* (
     facts,
     client,
     hello,
+    signed,
+    unchecked,
     as,
     get,
     send,
