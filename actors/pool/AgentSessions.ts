@@ -21,11 +21,11 @@ import { AgentRow, AgentSessionRow, EnrolmentTokenRow, FactsJson, KeysJson, Pool
 import { ServerKeys } from "./ServerKeys.ts"
 
 export const sessionSeconds = 600
-/** A nonce is good for so long. */
+/** How long a nonce is valid. */
 const nonceLife = seconds(60)
 const mostNonces = 10_000
 
-/** An agent that has proven who it is. */
+/** An agent that has proven its identity. */
 export interface AgentSession {
   readonly agent: AgentRow
   readonly facts: AgentFacts
@@ -68,7 +68,7 @@ export class AgentSessions extends Context.Service<
     readonly mayTakeRuns: (session: Pick<AgentSession, "facts">) => Effect.Effect<void, UpgradeRequired>
     /** The session of a bearer token. */
     readonly of: (secret: string | undefined) => Effect.Effect<AgentSession, Unauthorised>
-    /** What the agent says of itself in a renewal; written when it changed, else twice a minute. */
+    /** How the agent describes itself in a renewal; written when it changed, otherwise twice a minute. */
     readonly described: (session: AgentSession, said: Pick<AgentFacts, "disk" | "draining">) => Effect.Effect<void>
   }
 >()("svc/actors/pool/AgentSessions") {
@@ -110,7 +110,7 @@ export class AgentSessions extends Context.Service<
         )
         if (pool === undefined) return yield* unknown(`There is no pool ${name} any more.`)
         const need = { tool: {}, isolation: pool.isolation ?? undefined }
-        // An agent without a tool may get one later; one that does not isolate must not hold what the pool holds.
+        // An agent without a tool may get one later; one without the required isolation must not execute the pool's Runs.
         const lack = lackOf({ ...facts, tools: [{ name: "opentofu", version: "0" }] }, need)
         if (lack !== undefined) {
           return yield* new Rejected({
@@ -176,7 +176,7 @@ export class AgentSessions extends Context.Service<
         transaction(sql)
       )
 
-      /** The key that signed, once it is known to be the agent's: its present one, or the one that it announced. */
+      /** The key that signed, if it is the agent's: the current one, or the one that it announced. */
       const proven = Effect.fnUntraced(function* (agent: AgentRow, text: string, signature: string) {
         const none = { isProven: false, rotated: undefined }
         if (yield* isSignedBy(agent.sign_key, text, signature)) return { isProven: true, rotated: undefined }
@@ -194,7 +194,7 @@ export class AgentSessions extends Context.Service<
           return yield* new Rejected({ message: "These keys are enrolled already. Make new ones." })
       })
 
-      /** A process that drains says nothing of its agent while another one takes Runs. */
+      /** A draining process does not describe its agent while another one takes Runs. */
       const isSpokenFor = Effect.fnUntraced(function* (agentId: AgentId, draining: boolean) {
         if (!draining) return false
         const [other] = yield* AgentSessionRow.some(sql, "incarnation")`SELECT incarnation FROM agent_sessions

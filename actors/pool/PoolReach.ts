@@ -34,7 +34,7 @@ const isLack = (lack: Lack | undefined): lack is Lack => lack !== undefined
 const distinct = (lacks: ReadonlyArray<Lack>): ReadonlyArray<Lack> =>
   lacks.filter(({ property }, at) => lacks.findIndex((other) => other.property === property) === at)
 
-/** Why a queued Run of a pool of agents cannot start now, whoever's turn it is. */
+/** Why a queued Run of a pool of agents cannot start now, regardless of turns. */
 export class PoolReach extends Context.Service<
   PoolReach,
   { readonly obstacle: (run: WaitingRun) => Effect.Effect<PoolObstacle | undefined> }
@@ -64,7 +64,7 @@ export class PoolReach extends Context.Service<
         workspace_id
       }: WaitingRun): Effect.fn.Return<PoolObstacle | undefined> {
         if (pool === localPool) return undefined
-        // Whether an agent is there changes without a commit, so an answer about it holds for a second.
+        // Whether an agent is connected changes without a commit, so an answer about it is valid for a second.
         yield* dateOfAnswer
         const assigned = yield* Effect.orDie(Assigned.rows(sql)`SELECT 1 AS assigned FROM agent_pool_workspaces w
           JOIN agent_pools p ON p.name = w.pool AND p.archived_at IS NULL

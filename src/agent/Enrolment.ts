@@ -52,7 +52,7 @@ const enrol = Effect.fnUntraced(function* (request: EnrolmentRequest) {
   return identity
 }, Effect.scoped)
 
-/** Who this agent is: as it was enrolled before, or enrolled now. */
+/** The identity of this agent, enrolled earlier or now. */
 export const enrolled = Effect.fnUntraced(function* (request: EnrolmentRequest) {
   const folder = yield* AgentFolder
   const found = yield* folder.identity

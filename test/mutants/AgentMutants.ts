@@ -10,7 +10,7 @@ const liesTest = "test/src/http/agent/AgentLies.test.ts"
 const poolsTest = "test/src/http/agent/AgentPools.test.ts"
 const agentTest = "test/src/agent/AgentProcess.test.ts"
 
-/** What keeps an agent from two tools on one Capsule, and from forgetting. */
+/** What prevents an agent from running two tools on one Capsule, and from losing results. */
 export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: time in suspend counts",

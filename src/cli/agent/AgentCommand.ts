@@ -12,7 +12,7 @@ import { agentRotateCommand } from "./AgentRotate.ts"
 import { dirFlag, folderOf, givenOr, labelsOf, placesOf, serverFlag, serverOf, tokenOf } from "./AgentFlags.ts"
 import { agentEnv } from "../../settings/AgentVariables.ts"
 
-/** A name that a server takes: this machine's, as far as it fits. */
+/** A name that a server accepts, derived from this machine's name. */
 const ownName = () =>
   hostname()
     .replaceAll(/[^A-Za-z0-9._-]/g, "-")
@@ -84,7 +84,7 @@ export const agentCommand = Command.make(
       drain: Deferred.await(drain),
       stop: yield* secondSignal
     }).pipe(Effect.provide(logging({ level: given.log, format: given.json ? "json" : "pretty" })), Effect.forkDetach)
-    // A request to stop interrupts this fiber; the agent ends what it has first.
+    // A request to stop interrupts this fiber; the agent finishes its Runs first.
     yield* Fiber.join(agent).pipe(
       Effect.onInterrupt(() =>
         Console.error(

@@ -57,7 +57,7 @@ const common = (runId: RunId, snapshot: string) => ({
   network: false
 })
 
-/** A module whose inputs hold the canary, and that takes its time when it is applied. */
+/** A module whose inputs contain the canary, and whose apply takes a while. */
 export const slowModule = (seconds: number) => ({
   "main.tf": `
 variable "password" {
@@ -107,7 +107,7 @@ export const addApply = Effect.fnUntraced(function* (
   })
 })
 
-/** Starts an agent in this process. `drained` ends when it has ended everything. */
+/** Starts an agent in this process. `drained` completes when all of its Runs have ended. */
 export const startAgent = Effect.fnUntraced(function* (server: ScriptedServer, folder: string) {
   const drain = yield* Deferred.make<void>()
   const stop = yield* Deferred.make<void>()

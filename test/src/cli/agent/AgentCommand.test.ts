@@ -38,7 +38,7 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("says what is missing: the server, the pool, a token for the first start", () =>
+  it.live("names what is missing: the server, the pool, a token for the first start", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       expect((yield* svc([])).error).toContain("--server")
@@ -80,7 +80,7 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("is told by the doctor of a clock that is off, a proxy that is none, and a file without a certificate", () =>
+  it.live("reports in the doctor a clock that is off, a proxy that is none, and a file without a certificate", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const authority = join(folder, "authority.pem")
@@ -132,7 +132,7 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("tells by the doctor that others may read its key", () =>
+  it.live("reports in the doctor that others may read its key", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       mkdirSync(folder, { mode: 0o755 })
