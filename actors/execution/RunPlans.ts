@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { PlanSecrets } from "../../runner/execution/RunJob.ts"
+import { type PlanSecrets, ProvidedBinding } from "../../runner/execution/RunJob.ts"
 import { secretRuleVersion } from "../../runner/redaction/SecretRule.ts"
 import { now } from "../Identity.ts"
 import type { BuildReference } from "../../runner/execution/RunJob.ts"
@@ -42,7 +42,8 @@ const SecretsJson = Schema.fromJsonString(
   Schema.Struct({
     inputs: StoredSecrets,
     credentials: Schema.optionalKey(StoredSecrets),
-    marked: StoredSecrets
+    marked: StoredSecrets,
+    provided: Schema.optionalKey(Schema.Array(ProvidedBinding))
   })
 )
 const encodeSecrets = Schema.encodeSync(SecretsJson)
@@ -75,11 +76,12 @@ export class RunPlans extends Context.Service<
         // A plan of a release that kept none.
         if (sealed === null) return { inputs: [], credentials: [], marked: [] }
         const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
-        const { credentials = [], inputs, marked } = yield* decodeSecrets(Redacted.value(text))
+        const { credentials = [], inputs, marked, provided } = yield* decodeSecrets(Redacted.value(text))
         return {
           inputs: fromStoredSecrets(inputs),
           credentials: fromStoredSecrets(credentials),
-          marked: fromStoredSecrets(marked)
+          marked: fromStoredSecrets(marked),
+          ...(provided === undefined ? {} : { provided })
         }
       })
 
@@ -95,7 +97,8 @@ export class RunPlans extends Context.Service<
                 encodeSecrets({
                   inputs: toStoredSecrets(plan.secrets.inputs),
                   credentials: toStoredSecrets(plan.secrets.credentials),
-                  marked: toStoredSecrets(plan.secrets.marked)
+                  marked: toStoredSecrets(plan.secrets.marked),
+                  ...(plan.secrets.provided === undefined ? {} : { provided: plan.secrets.provided })
                 })
               )
             ),

@@ -12,6 +12,8 @@ import { type CancelSignal, listenForCancel } from "./CancelSignal.ts"
 import { deliverCredentials, type ProviderBlock } from "./CredentialDelivery.ts"
 import { checkJob } from "./JobCheck.ts"
 import { type Preparation, prepareModule } from "./ModulePreparation.ts"
+import { bindingProblem, type ReviewedPlan } from "./ProvidedBinding.ts"
+import type { ProvidedSet } from "./ProvidedCredentials.ts"
 import { providedParts } from "./ProvidedParts.ts"
 import { providedSets } from "./ProvidedSets.ts"
 import { fileOperation, type HeldFolder, holdFolder, removeTree, type RunFileFailed } from "./RunFiles.ts"
@@ -62,6 +64,8 @@ export interface RunSession {
   readonly credentialSecrets: ReadonlyArray<SecretText>
   /** Finds the credentials that this machine has of its own; absent when the Run was given none. */
   readonly provided: RunRedactor | undefined
+  /** Those credentials, by name. */
+  readonly ownSets: ReadonlyMap<string, ProvidedSet>
   readonly cancel: CancelSignal
   readonly envNames: ReadonlyArray<string>
   readonly providerBlocks: ReadonlyArray<ProviderBlock>
@@ -90,6 +94,8 @@ export interface SessionRequest {
   /** Secrets found by an earlier step: redacted too, but not counted, since they are not inputs of this Run. */
   readonly derived?: ReadonlyArray<Secret>
   readonly planFile: Preparation["planFile"]
+  /** For an apply: it is refused where the credentials of this machine are not those of the plan. */
+  readonly reviewed?: ReviewedPlan
   readonly lock: Preparation["lock"]
   /** Runs after the folder exists and before it is filled; returns the archive to lay over the tree. */
   readonly build: (start: SessionStart) => Effect.Effect<BuildArchive | undefined, RunnerFailure, Sandbox | RunPlace>
@@ -154,6 +160,8 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   const insideRoot = sandbox.insideRoot(paths.sandbox)
   const cwd = moduleFolder(job.module.path)
   const ownSets = yield* providedSets(job)
+  const changed = request.reviewed === undefined ? undefined : yield* bindingProblem(ownSets, request.reviewed)
+  if (changed !== undefined) return yield* runnerFailure("job_invalid", "prepare", changed)
   const credentials = job.credentials.map((tuple) => {
     const { files, values } = ownSets.get(tuple.provided ?? "") ?? tuple
     return { ...tuple, files, values }
@@ -274,6 +282,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     serverPaths,
     credentialSecrets,
     provided,
+    ownSets,
     cancel,
     envNames: Object.keys(delivery.environment).sort(),
     providerBlocks: delivery.blocks,

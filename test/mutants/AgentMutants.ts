@@ -231,6 +231,13 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: providedTest
   },
   {
+    name: "pool: a plan is applied with the credentials that it was made with",
+    file: "runner/execution/ProvidedBinding.ts",
+    text: "present.get(name) !== planned.get(name)",
+    broken: "planned.get(name) === null",
+    test: providedTest
+  },
+  {
     name: "pool: a plan that holds its credentials stays",
     file: "runner/execution/ProvidedInPlan.ts",
     text: "if (held === undefined) return",
