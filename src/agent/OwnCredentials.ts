@@ -4,6 +4,7 @@ import { Config, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { credentialFileNameProblem, longestCredentialFile } from "../../runner/execution/CredentialFileName.ts"
 import { providedNameProblem } from "../../runner/execution/EnvironmentNames.ts"
 import { NotProvided, ProvidedCredentials, type ProvidedSet } from "../../runner/execution/ProvidedCredentials.ts"
+import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import { hidingProblem } from "../../runner/redaction/SecretRule.ts"
 import { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 import { closed } from "../../schema/events/RunEvent.ts"
@@ -19,6 +20,7 @@ type Place = typeof Place.Type
  *
  * - `env`: where the value of each environment variable is
  * - `files`: files that the provider reads; `envName` receives the path of the copy that the Run gets
+ * - `withoutIsolation`: they may be used where modules run without isolation, and every module of the pool can read them
  * - `publicNames`: variables, and members of JSON documents, whose values are no secrets and may be in a plan
  */
 const OwnSets = Schema.Record(
@@ -30,7 +32,8 @@ const OwnSets = Schema.Record(
         Schema.Struct({ name: Schema.String, path: Schema.String, envName: Schema.optionalKey(Schema.String) })
       )
     ),
-    publicNames: Schema.optionalKey(Schema.Array(Schema.String))
+    publicNames: Schema.optionalKey(Schema.Array(Schema.String)),
+    withoutIsolation: Schema.optionalKey(Schema.Boolean)
   })
 )
 type OwnSet = (typeof OwnSets.Type)[string]
@@ -140,11 +143,14 @@ export const ownCredentials = Layer.effect(
   ProvidedCredentials,
   Effect.gen(function* () {
     const sets = yield* ownSets
+    const { level } = (yield* Sandbox).status
     const find = (name: string) => Object.entries(sets).find(([known]) => known === name)?.[1]
     const read = (name: string) => {
       const set = find(name)
-      return set === undefined
-        ? Effect.fail(new NotProvided({ message: `This agent has no credentials ${name}.` }))
+      if (set === undefined) return Effect.fail(new NotProvided({ message: `This agent has no credentials ${name}.` }))
+      // A module reads the files and the agent's own environment there, whichever Workspace it is of.
+      return level === "process" && set.withoutIsolation !== true
+        ? Effect.fail(unusable(name, "modules", "run without isolation here, and could read them for every Workspace"))
         : readSet(name, set)
     }
     return {

@@ -238,6 +238,13 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: providedTest
   },
   {
+    name: "pool: modules without isolation are given none of its credentials",
+    file: "src/agent/OwnCredentials.ts",
+    text: `level === "process" &&`,
+    broken: `level === "seatbelt" &&`,
+    test: "test/src/agent/OwnCredentials.test.ts"
+  },
+  {
     name: "pool: a plan that holds its credentials stays",
     file: "runner/execution/ProvidedInPlan.ts",
     text: "if (held === undefined) return",

@@ -142,7 +142,8 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     // Outside of what the verdict searches: this is where the secret belongs.
     const kept = yield* files.makeTempDirectoryScoped({ prefix: "own-credentials-" })
     yield* files.writeFileString(`${kept}/token`, `${credential}\n`, { mode: 0o600 })
-    const described = { [ownName]: { env: { DEMO_TOKEN: { file: `${kept}/token` } } } }
+    // The provider of the tests runs without isolation.
+    const described = { [ownName]: { env: { DEMO_TOKEN: { file: `${kept}/token` } }, withoutIsolation: true } }
     yield* files.writeFileString(`${kept}/credentials.json`, JSON.stringify(described))
     return { SVC_AGENT_CREDENTIALS: `${kept}/credentials.json` }
   })

@@ -1,16 +1,31 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
-import { ConfigProvider, Effect, Redacted } from "effect"
+import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { ProvidedCredentials } from "../../../runner/execution/ProvidedCredentials.ts"
+import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
+import { defaultSandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
+import type { SandboxLevel } from "../../../schema/records/Run.ts"
 import { ownCredentials } from "../../../src/agent/OwnCredentials.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
 const secret = "own-credential-canary-77"
 
+const at = (level: SandboxLevel) =>
+  Layer.mock(Sandbox)({
+    status: {
+      level,
+      accepted: true,
+      reason: "",
+      limits: { ...defaultSandboxSettings.limits, keeper: "watching" }
+    },
+    insideRoot: (root) => root,
+    trustsTrees: false
+  })
+
 /** The credentials of an agent with this description; `secret` is at `<folder>/secret`. */
-const having = Effect.fnUntraced(function* (describe: (folder: string) => unknown) {
+const having = Effect.fnUntraced(function* (describe: (folder: string) => unknown, level: SandboxLevel = "landlock") {
   const folder = yield* temporaryFolder
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, "secret"), `${secret}\n`)
@@ -19,7 +34,7 @@ const having = Effect.fnUntraced(function* (describe: (folder: string) => unknow
   const text = describe(folder)
   writeFileSync(file, typeof text === "string" ? text : JSON.stringify(text))
   const own = ProvidedCredentials.pipe(
-    Effect.provide(ownCredentials),
+    Effect.provide(Layer.provide(ownCredentials, at(level))),
     Effect.provideService(
       ConfigProvider.ConfigProvider,
       ConfigProvider.fromEnv({ env: { SVC_AGENT_CREDENTIALS: file } })
@@ -59,6 +74,22 @@ describe("what an agent has of its own", () => {
       writeFileSync(join(folder, "secret"), "replaced-credential")
       const replaced = (yield* credentials.read("cloud")).values["DEMO_TOKEN"]
       expect(replaced === undefined ? undefined : Redacted.value(replaced)).toBe("replaced-credential")
+    })
+  )
+
+  it.live("is given to nobody where modules run without isolation, unless its operator says so", () =>
+    Effect.gen(function* () {
+      const { own } = yield* having((folder) => {
+        const env = { DEMO_TOKEN: { file: join(folder, "secret") }, DEMO_HOME: { variable: "HOME" } }
+        return { cloud: { env }, trusted: { env, withoutIsolation: true }, not: { env, withoutIsolation: false } }
+      }, "process")
+      const credentials = yield* own
+      expect(yield* credentials.described).toEqual(["cloud", "trusted", "not"])
+      expect(yield* credentials.names).toEqual(["trusted"])
+      expect(Object.keys((yield* credentials.read("trusted")).values)).toEqual(["DEMO_TOKEN", "DEMO_HOME"])
+      const refused = yield* Effect.flip(credentials.read("cloud"))
+      expect(refused.message).toContain("without isolation")
+      expect(refused.message).not.toContain(secret)
     })
   )
 
