@@ -183,7 +183,10 @@ plane.live(
       expect(other.code).toBe("guard_conflict")
       expect((yield* runs.read(claim.runId)).status).toBe("running")
       yield* releases.release(context, claim.runId, { fence: claim.fence, reason: "The machine burned down." })
-      expect(yield* settled(claim.runId)).toMatchObject({ status: "failed", error: { code: "agent_lost" } })
+      expect(yield* settled(claim.runId)).toMatchObject({
+        status: "failed",
+        error: { code: "agent_lost", message: expect.stringContaining("released from the agent") }
+      })
       const sql = yield* SqlClient.SqlClient
       const audited = yield* sql<{ data: string }>`SELECT data FROM audit_events WHERE action = 'run.release'
         AND workspace_id = ${workspaceId} AND capsule_id = ${capsuleId}`
