@@ -5,6 +5,7 @@ import { transaction } from "../database/Transaction.ts"
 import { ApplyRecovery } from "../execution/ApplyRecovery.ts"
 import { now } from "../Identity.ts"
 import { monotonicNow } from "../MonotonicNow.ts"
+import { AgentPresence } from "../pool/AgentPresence.ts"
 import type { AgentSession } from "../pool/AgentSessions.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import type { HoldLost, RunHold } from "../run/RunHold.ts"
@@ -63,6 +64,7 @@ export class AgentMonitor extends Context.Service<
       const journal = yield* RunJournal
       const applies = yield* ApplyRecovery
       const queue = yield* RunQueue
+      const presence = yield* AgentPresence
 
       /** What an agent sent of an apply stays: the Run was not settled from it. */
       const over = Effect.fnUntraced(function* (hold: RunHold, kind: Lease["kind"]) {
@@ -166,7 +168,8 @@ export class AgentMonitor extends Context.Service<
       }).pipe(leases.decided)
 
       const look = Effect.gen(function* () {
-        yield* adopt
+        // A claim of an earlier process got its lease at the start; only an agent that speaks to this one makes another.
+        if (yield* presence.wasAnyHeard) yield* adopt
         const all = yield* leases.all
         if (all.length === 0) return
         const at = yield* monotonicNow

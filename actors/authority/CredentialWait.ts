@@ -9,7 +9,7 @@ export const CredentialWaitJson = jsonText(CredentialWait)
 /** What to do, and for whom, after a change of the Connection that a Capsule waits for. */
 export const renewedWait = { turn: "member", next: "Its Connection was changed since. Plan again." } as const
 
-/** What a Run met besides its resolution. */
+/** What a Run encountered besides its resolution. */
 export interface CredentialObstacle {
   /** The operator forbids the provider. */
   readonly isDenied: boolean

@@ -4,7 +4,7 @@ import type { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 import { SandboxLevel, type ToolIdentity } from "../../schema/records/Run.ts"
 
 /**
- * What a Run needs of the agent that executes it.
+ * What a Run needs from the agent that executes it.
  *
  * - `tool`: by name and exact version where only that one will do
  * - `platform`: of an apply, that of its plan
@@ -72,7 +72,7 @@ export const lackOf = (
   return missing === undefined ? undefined : { property: "credentials", needed: missing }
 }
 
-/** What the Run needs, as a sentence about agents that do not have it. */
+/** What the Run needs, as a sentence about agents that lack it. */
 export const needInWords = (need: AgentNeed): string =>
   [
     named(need.tool),

@@ -74,7 +74,7 @@ export const AgentSessionRow = table("agent_sessions", {
   secret_hash: Schema.String,
   agent_id: AgentId,
   incarnation: Schema.String,
-  /** Whether its process takes no new Run: another one may begin a session beside it. */
+  /** Whether its process takes no new Run, so that another one may begin a session beside it. */
   draining: Flag,
   created_at: Timestamp,
   expires_at: Timestamp

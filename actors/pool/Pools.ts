@@ -32,7 +32,7 @@ const providedName = Schema.decodeUnknownEffect(ProvidedName)
 export class Pools extends Context.Service<
   Pools,
   {
-    /** Whether there is a pool at all: without one nothing of the server speaks to agents. */
+    /** Whether there is any pool: without one the server has no agent routes. */
     readonly exist: Effect.Effect<boolean>
     readonly find: (name: string) => Effect.Effect<PoolRow, ApiError>
     readonly list: Effect.Effect<ReadonlyArray<AgentPool>>

@@ -9,6 +9,7 @@ import { rowShape } from "../database/Table.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { AgentPresence } from "./AgentPresence.ts"
+import { ServerRelease } from "./AgentVersions.ts"
 import { BusyAgentRow, PoolRow, ProvisionRow, runsOfAgent } from "./PoolRows.ts"
 import { shownAgent } from "./ShownAgent.ts"
 
@@ -37,6 +38,7 @@ export class WorkspacePools extends Context.Service<
       const sql = yield* ReadSql
       const cursors = yield* Cursors
       const presence = yield* AgentPresence
+      const release = yield* ServerRelease
 
       const provisionsOf = (workspaceId: WorkspaceId) =>
         Effect.orDie(ProvisionRow.some(sql, "pool", "name")`SELECT pool, name FROM agent_pool_provisions
@@ -56,7 +58,7 @@ export class WorkspacePools extends Context.Service<
             "a.pool",
             shown.map(({ name }) => name)
           )}`)
-        const all = yield* Effect.forEach(agents, shownAgent(presence))
+        const all = yield* Effect.forEach(agents, shownAgent(presence, release))
         const given = yield* provisionsOf(workspaceId)
         // Whether an agent is there changes without a commit.
         yield* dateOfAnswer
@@ -97,7 +99,7 @@ export class WorkspacePools extends Context.Service<
           ORDER BY a.pool, a.name, a.id LIMIT ${page.limit + 1}`)
         const shown = rows.slice(0, page.limit)
         const given = yield* provisionsOf(workspaceId)
-        const all = yield* Effect.forEach(shown, shownAgent(presence))
+        const all = yield* Effect.forEach(shown, shownAgent(presence, release))
         // What an agent has for other Workspaces is not this one's to know.
         const items = all.map((agent) => ({
           ...agent,

@@ -8,7 +8,10 @@ import { fileOperation, readOptional, removeTree, replaceDurably, type RunFileFa
 import { newKeys, StoredKeys } from "./AgentKeyPair.ts"
 import { takeFileLock } from "./FileLock.ts"
 
-/** Who this agent is, as its enrolment answered. The server's keys are pinned: another server cannot take its place. */
+/**
+ * The identity of this agent, as returned by its enrolment. The server's keys are pinned: another server cannot take its
+ * place.
+ */
 export const AgentIdentity = Schema.Struct({
   version: Schema.Literal(1),
   server: Schema.String,
@@ -59,7 +62,7 @@ const filesIn = (path: string) => ({
   nextKeys: join(path, "next-keys.json")
 })
 
-/** What is stored in an agent's folder, which is neither created nor changed. */
+/** Reads an agent's folder, and neither creates nor changes anything. */
 export const storedAgent = (path: string) => ({
   identity: stored(filesIn(path).identity, IdentityText, "identity"),
   keys: stored(filesIn(path).keys, KeysText, "keys"),
@@ -74,7 +77,7 @@ export const storedAgent = (path: string) => ({
  * - `nextKeys`: those that are to replace them, from when they are made until the server has taken them
  * - `prepareKeys`: makes next keys, unless there are some
  * - `takeNextKeys`: they are the agent's from now on; the ones before only open what was sealed for them, until `forgetFormer`
- * - `lock`: `false` while another process takes jobs with this folder. A process that drains gives it up first
+ * - `lock`: `false` while another process takes jobs with this folder. A draining process releases it first
  */
 export class AgentFolder extends Context.Service<
   AgentFolder,
@@ -89,7 +92,7 @@ export class AgentFolder extends Context.Service<
     readonly dropNextKeys: Effect.Effect<void, AgentFolderUnusable>
     readonly forgetFormer: Effect.Effect<void, AgentFolderUnusable>
     readonly lock: Effect.Effect<boolean, never, Scope.Scope>
-    /** One folder an execution, named by Run and fence. */
+    /** One folder per execution, named by Run and fence. */
     readonly runs: string
     readonly runNames: Effect.Effect<ReadonlyArray<string>, AgentFolderUnusable>
     /** Path of a subfolder, created with mode 0700. */

@@ -3,7 +3,7 @@ import { DateTime, Effect, Redacted, Schema } from "effect"
 const PrivateKey = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
 
 /**
- * Private keys as they are kept in a file that nobody but the agent can read: PKCS #8, in base64.
+ * Private keys as stored in a file that only the agent can read: PKCS #8, in base64.
  *
  * - `madeAt`: absent in the file of a release that did not replace its keys
  * - `former`: keys that were replaced, for what was sealed for them before that

@@ -8,14 +8,14 @@ import type { SealedFor } from "./SealedMessage.ts"
 
 type SealedKind = Parameters<typeof sealedFor>[2]
 
-/** This agent and its server, as parties of what is sealed. */
+/** This agent and its server, as parties of sealed messages. */
 export class AgentParty extends Context.Service<
   AgentParty,
   {
     readonly identity: AgentIdentity
     /** Opens what was sealed for this agent. */
     readonly opening: Effect.Effect<ReadonlyArray<CryptoKey>, AgentFolderUnusable>
-    /** What is sent is sealed for it. */
+    /** The key that outgoing data is sealed for. */
     readonly serverKey: CryptoKey
     /** Whether the server whose keys were pinned at the enrolment made this offer, for this agent. */
     readonly isOffered: (offer: JobOffer) => Effect.Effect<boolean>

@@ -2,7 +2,8 @@ import { Effect, Schema } from "effect"
 import { CompactEncrypt, compactDecrypt } from "jose"
 
 /**
- * What a sealed thing is for. It is authenticated with the contents, so that a message cannot be used for another agent, Run or fence.
+ * The purpose of a sealed message. It is authenticated with the contents, so that a message cannot be used for another
+ * agent, Run or fence.
  *
  * - `from`, `to`: agent ids, or `server:` and the installation's id
  */

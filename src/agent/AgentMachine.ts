@@ -13,7 +13,7 @@ import { ownCredentials } from "./OwnCredentials.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 import { agentMachineSettings, type AgentMachineSettings } from "./AgentSettings.ts"
 
-/** Snapshots that no recent Run used go after this time; what is missing is fetched again. */
+/** Snapshots that no recent Run used are removed after this time; missing ones are fetched again. */
 const snapshotGrace = Duration.hours(1)
 
 export const agentTools = (folder: string) =>

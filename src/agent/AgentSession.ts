@@ -31,12 +31,12 @@ export const agentCalls = (
     )
   )
 
-/** A message got no answer: it may have arrived or not. */
+/** A message got no answer: it may or may not have arrived. */
 export type Unanswered = RpcClientError.RpcClientError | Cause.TimeoutError
 
 const longestAnswer = Duration.seconds(30)
 
-/** What this agent says of itself at the beginning of a session, and what it does with the answer. */
+/** How this agent describes itself at the beginning of a session, and how it handles the answer. */
 export interface SessionSource {
   readonly facts: Effect.Effect<AgentFacts>
   readonly held: Effect.Effect<ReadonlyArray<HeldRun>>
@@ -47,7 +47,7 @@ export interface SessionSource {
  * The session of this agent at its server.
  *
  * - `calls`: under the session that is current when a message is sent
- * - `begin`: replaces the session that was current in `seen`; one beginning serves all who ask meanwhile
+ * - `begin`: replaces the session that was current in `seen`; one new session serves all concurrent callers
  * - `generation`: changes with each session
  * - `isDue`: whether it is time for another one
  */

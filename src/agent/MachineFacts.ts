@@ -36,7 +36,7 @@ const diskOf = (folder: string) =>
 /** As the tool names it. */
 export const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`
 
-/** What this agent says of itself and its machine; asked anew for each session. */
+/** How this agent describes itself and its machine; determined again for each session. */
 export class MachineFacts extends Context.Service<
   MachineFacts,
   {
@@ -62,7 +62,7 @@ export class MachineFacts extends Context.Service<
           yield* Layer.build(Toolchain.layer({ ...settings, download: Option.none() }, `${folder.path}/tools`)),
           Toolchain
         )
-        // One is downloaded where there is none at all; the other flavour is named where it is installed.
+        // OpenTofu is downloaded if there is no tool at all; the other tool is named if it is installed.
         const tools = Effect.gen(function* () {
           const first = yield* Effect.option(toolchain.resolve())
           const found = yield* Effect.forEach(["opentofu", "terraform"] as const, (name) =>

@@ -7,9 +7,10 @@ const rotationTest = "test/src/http/agent/KeyRotation.test.ts"
 const providedTest = "test/runner/execution/ProvidedCredentials.test.ts"
 const guardsTest = "test/src/http/agent/AgentGuards.test.ts"
 const liesTest = "test/src/http/agent/AgentLies.test.ts"
+const poolsTest = "test/src/http/agent/AgentPools.test.ts"
 const agentTest = "test/src/agent/AgentProcess.test.ts"
 
-/** What keeps an agent from two tools on one Capsule, and from forgetting. */
+/** What prevents an agent from running two tools on one Capsule, and from losing results. */
 export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: time in suspend counts",
@@ -269,5 +270,33 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     text: "size > 1 && rows.some",
     broken: "size > 9 && rows.some",
     test: "test/actors/connection/PoolCredentials.test.ts"
+  },
+  {
+    name: "agent: a Capsule is released only from a silent agent",
+    file: "actors/agent/AgentReleases.ts",
+    text: "!lease.isUnreachable",
+    broken: "lease.fence < 0",
+    test: poolsTest
+  },
+  {
+    name: "agent: a Capsule is released only under the fence that was seen",
+    file: "actors/agent/AgentReleases.ts",
+    text: "lease.fence !== fence",
+    broken: "lease.fence < 0",
+    test: poolsTest
+  },
+  {
+    name: "agent: silence is remembered by a server that starts again",
+    file: "actors/agent/AgentMonitor.ts",
+    text: "run.agent_unreachable_since !== null",
+    broken: "run.fence < 0",
+    test: poolsTest
+  },
+  {
+    name: "agent: one that owes a state is not forgotten",
+    file: "actors/pool/GoneAgents.ts",
+    text: "AND NOT ${yield* owes}",
+    broken: "AND NOT (0 = 1)",
+    test: "test/actors/pool/GoneAgents.test.ts"
   }
 ]

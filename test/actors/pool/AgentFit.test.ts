@@ -37,14 +37,14 @@ const cases: ReadonlyArray<readonly [title: string, need: AgentNeed, lack: Lack 
   ["other credentials", { tool: {}, provided: ["cloud", "other"] }, { property: "credentials", needed: "other" }]
 ]
 
-describe("what an agent lacks for a Run", () => {
+describe("what an agent lacks to execute a Run", () => {
   test.each(cases)("%s", (_, need, lack) => {
     expect(lackOf(facts, need)).toEqual(lack)
   })
 })
 
 describe("the tool of a Run", () => {
-  test("is OpenTofu where either will do, and the newest by its numbers", () => {
+  test("is OpenTofu where either will do, and the highest version", () => {
     expect(toolFor(facts, { tool: {} })).toEqual(Option.some({ name: "opentofu", version: "1.10.2" }))
     expect(toolFor(facts, { tool: { name: "terraform" } })).toEqual(
       Option.some({ name: "terraform", version: "1.11.4" })
@@ -53,7 +53,7 @@ describe("the tool of a Run", () => {
   })
 })
 
-test("of two least levels the stricter one counts", () => {
+test("the stricter of two minimum levels counts", () => {
   expect(stricter(undefined, undefined)).toBeUndefined()
   expect(stricter("landlock", undefined)).toBe("landlock")
   expect(stricter(undefined, "landlock")).toBe("landlock")

@@ -15,7 +15,7 @@ const serverKilled: WorldCase = {
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld(options)
     const { capsuleId, planRunId } = yield* world.installed("one")
-    // Without an agent the Run waits, and says for what.
+    // Without an agent the Run waits, and says what for.
     const waiting = yield* world.until(planRunId, ({ queue }) => queue?.reason === "no_agent")
     yield* holds(waiting.queue?.message === "No agent of the pool far is connected.", `${waiting.queue?.message}`)
     const agent = yield* keptAgent(yield* world.agent("one"))
@@ -39,7 +39,7 @@ const serverKilled: WorldCase = {
 }
 
 const agentKilled: WorldCase = {
-  name: "the agent is killed while its tool applies, comes back, and what its tool left is imported",
+  name: "the agent is killed while its tool applies, comes back, and the state that its tool left is imported",
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld(options)
     const agent = yield* keptAgent(yield* world.agent("one"))

@@ -94,7 +94,7 @@ const madeLink = async (page: Page, to: Language): Promise<void> => {
 
 const asked = "**/auth/confirmation"
 
-/** The person has not confirmed lately that it is them. */
+/** The person has not confirmed their identity recently. */
 const unconfirmed = (route: Route) =>
   route.fulfill({
     json: { confirmed: false, password: true, code: true, passkeys: true, provider: { name: "Acme ID" } }

@@ -113,7 +113,7 @@ describe("the guard of an agent", () => {
           }
           child.kill("SIGSTOP")
           yield* lifeline.ended
-          // Not before its time either: an apply may use its whole lease.
+          // Not too early either: an apply may use its whole lease.
           expect(bootSeconds()).toBeGreaterThanOrEqual(killAt)
           expect(child.exitCode ?? child.signalCode).toBeNull()
         }),
@@ -122,7 +122,7 @@ describe("the guard of an agent", () => {
   }
 
   it.live(
-    "process: a tool ends with an agent that was killed, long before its lease",
+    "process: a tool ends with a killed agent, long before its lease",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder("process")
@@ -136,7 +136,7 @@ describe("the guard of an agent", () => {
   )
 
   it.live(
-    "is started again with its deadlines when somebody kills it",
+    "is restarted with its deadlines when it is killed",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder("process")
@@ -145,7 +145,7 @@ describe("the guard of an agent", () => {
         const before = guardsBelow(process.pid)
         expect(before).toHaveLength(1)
         process.kill(before[0] ?? 0, "SIGKILL")
-        // Answered only by a new one.
+        // Only a new guard answers.
         yield* guard.hold(folder, bootSeconds() + 3600)
         expect(guardsBelow(process.pid)).not.toEqual(before)
       }).pipe(Effect.provide(Guard.layer.pipe(Layer.provide(NodeServices.layer)))),

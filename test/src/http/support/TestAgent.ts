@@ -119,7 +119,7 @@ export const testAgent = Effect.fnUntraced(function* (
       createPrivateKey(signing.privateKey.export({ format: "pem", type: "pkcs8" }))
     ).toString("base64url")
 
-  /** `unsignedKeys` are put into the message by somebody between the agent and the server. */
+  /** `unsignedKeys` are inserted by an attacker between the agent and the server. */
   const hello = Effect.fnUntraced(function* (
     held: ReadonlyArray<typeof HeldRun.Type> = [],
     more: { readonly facts?: Partial<AgentFacts>; readonly unsignedKeys?: AgentKeys } = {}
@@ -199,7 +199,7 @@ export const testAgent = Effect.fnUntraced(function* (
     const digest = digestOf(bytes)
     const half = Math.floor(bytes.length / 2)
     yield* send(claim, kind, digest, bytes.subarray(0, half), 0, bytes.length)
-    // The answer of the first part was lost: the whole comes again.
+    // The answer to the first part was lost: the whole blob is sent again.
     const response = yield* send(claim, kind, digest, bytes, 0, bytes.length)
     const stored = yield* decodeStored(yield* Effect.promise(() => response.json()))
     if (!stored.complete) return yield* Effect.die(new Error(`${kind} is not complete`))
@@ -233,7 +233,7 @@ export const testAgent = Effect.fnUntraced(function* (
     const outcome = yield* put(held, "outcome", new TextEncoder().encode(yield* encodeResult(result)))
     const message = { ...held, outcome, ...more }
     yield* as(client.Result(message))
-    // The answer was lost: the same again.
+    // The answer was lost: the message is repeated.
     yield* as(client.Result(message))
   })
 
