@@ -32,6 +32,13 @@ type Offer = typeof JobOffer.Type
 const pollSeconds = 25
 /** A plan or drift check is given up after this; an apply has the lease of its pool. */
 export const shortLeaseSeconds = 60
+/** An agent has no more Runs without a result than this many times its places, whatever it says is free: results may be on their way. */
+const mostOfPlaces = 2
+const isUnfinishedOf =
+  ({ incarnation }: AgentSession) =>
+  (row: Pick<AgentRunRow, "incarnation" | "result">): boolean =>
+    row.incarnation === incarnation && row.result === null
+
 /** A Run that an agent declined is not offered to it again for so long. */
 const declinedFor = seconds(60)
 
@@ -251,9 +258,14 @@ export class AgentOffers extends Context.Service<
         session: AgentSession,
         { claim, freePlaces }: { readonly claim: string; readonly freePlaces: number }
       ) {
-        const isBusy = freePlaces < 1 || session.facts.draining || session.agent.drain_requested_at !== null
+        const open = yield* claims.open(session)
+        const isBusy =
+          freePlaces < 1 ||
+          session.facts.draining ||
+          session.agent.drain_requested_at !== null ||
+          open.filter(isUnfinishedOf(session)).length >= mostOfPlaces * session.facts.places
         const wakes = yield* queue.listen
-        for (const row of yield* claims.open(session)) {
+        for (const row of open) {
           if (row.claim !== claim || row.accepted_at !== null) continue
           const earlier = waiting.get(row.run_id)
           if (earlier !== undefined && earlier.row.fence === row.fence) return yield* offered(session, earlier)

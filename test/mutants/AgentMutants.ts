@@ -97,6 +97,13 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: claimsTest
   },
   {
+    name: "agent: nobody hoards Runs",
+    file: "actors/agent/AgentOffers.ts",
+    text: "mostOfPlaces * session.facts.places",
+    broken: "mostOfPlaces * 1024",
+    test: liesTest
+  },
+  {
     name: "agent: a claim is of the agent that made it",
     file: "actors/agent/AgentClaims.ts",
     text: "AND fence = ${fence} AND agent_id = ${agent.id}`)",
