@@ -6,7 +6,7 @@ interface RemovalDialogProps {
   readonly title: string
   /** What confirming does. */
   readonly children: ReactNode
-  /** What follows from it, in more than a sentence. */
+  /** Its consequences, in more than a sentence. */
   readonly details?: ReactNode
   /** The label of the button, a verb. */
   readonly action: string

@@ -11,7 +11,7 @@ export interface KindCount {
 
 const isDone = (kind: ChangeKind): kind is DoneKind => kind !== "none" && kind !== "read"
 
-/** What a plan does by kind, dangerous kinds first; a plan whose changes were not recorded has its counts alone. */
+/** What a plan does by kind, dangerous kinds first; a plan without recorded changes has only its counts. */
 export const countsOf = ({
   planSummary,
   resourceChanges

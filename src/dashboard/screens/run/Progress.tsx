@@ -55,10 +55,10 @@ const Waiting = ({ address }: { readonly address: string }) => {
 
 const urgency: Readonly<Record<ResourceProgress["state"], number>> = { failed: 0, active: 1, done: 2 }
 
-/** As many as are read at a glance; what needs somebody comes first and is always among them. */
+/** As many as can be read at a glance; entries that need a person come first and are always included. */
 const shownAtFirst = 40
 
-/** An apply, resource by resource, as it happens: what failed and what goes on first, then what was not begun, then the newest. */
+/** An apply, resource by resource, as it happens: failed and active ones first, then those not begun, then the newest. */
 export const Progress = ({
   events,
   plan,
@@ -75,7 +75,7 @@ export const Progress = ({
   const done = items.filter(({ state }) => state === "done").length
   const failed = items.filter(({ state }) => state === "failed").length
   const total = Math.max(expectedOf(plan), items.length)
-  // While it runs, the rest is what the count says.
+  // While it runs, the rest follows from the count.
   const waiting = running ? [] : notBegun(plan?.resourceChanges ?? [], items)
   const ordered = items.toReversed().toSorted((one, other) => urgency[one.state] - urgency[other.state])
   const open = ordered.filter(({ state }) => state !== "done")
