@@ -16,7 +16,7 @@ interface RemovalDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks before one entry of a list is removed or revoked, and closes when the list shows it. */
+/** Asks for confirmation before one entry of a list is removed or revoked, and closes when the list shows the change. */
 export const RemovalDialog = ({ remove, list, onClose, ...asked }: RemovalDialogProps) => {
   const queryClient = useQueryClient()
   const refresh = () => queryClient.invalidateQueries({ queryKey: list })

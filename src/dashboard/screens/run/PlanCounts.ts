@@ -1,7 +1,7 @@
 import type { Run } from "../../api/Types.ts"
 import { changeKind, type ChangeKind, riskOrder } from "./PlanDiff.ts"
 
-/** What an apply can be said to have done. */
+/** What an apply has done, as far as is known. */
 export type DoneKind = Exclude<ChangeKind, "none" | "read">
 
 export interface KindCount {
