@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import { ServerRelease } from "../actors/pool/AgentVersions.ts"
 import * as Actors from "../actors/Runtime.ts"
 import { ScheduledBackups } from "./backup/ScheduledBackups.ts"
 import { face, listener } from "./composition/Face.ts"
@@ -62,6 +63,7 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
     Layer.provideMerge(parts.http),
     Layer.provide(operatorPolicy(settings)),
     Layer.provide(retentionSettings(settings)),
+    Layer.provide(Layer.succeed(ServerRelease, version)),
     Layer.provide(telemetry({ url: settings.otlpUrl, version })),
     outsideSpans
   )

@@ -16,12 +16,20 @@ export class AgentPresence extends Context.Service<
     /** It has said that it is leaving, or was revoked. */
     readonly left: (agentId: AgentId) => Effect.Effect<void>
     readonly isConnected: (agentId: AgentId) => Effect.Effect<boolean>
+    /** Whether any agent was heard of since this process began. */
+    readonly wasAnyHeard: Effect.Effect<boolean>
   }
 >()("svc/actors/pool/AgentPresence") {
   static readonly layer = Layer.sync(AgentPresence, () => {
     const heardAt = new Map<AgentId, bigint>()
+    let wasAnyHeard = false
     return AgentPresence.of({
-      heard: (agentId) => Effect.map(monotonicNow, (at) => void heardAt.set(agentId, at)),
+      heard: (agentId) =>
+        Effect.map(monotonicNow, (at) => {
+          wasAnyHeard = true
+          heardAt.set(agentId, at)
+        }),
+      wasAnyHeard: Effect.sync(() => wasAnyHeard),
       left: (agentId) => Effect.sync(() => void heardAt.delete(agentId)),
       isConnected: (agentId) =>
         Effect.map(monotonicNow, (at) => {

@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { isSignedBy } from "../../runner/agent/AgentKeyPair.ts"
-import { type AgentFacts, type AgentKeys, agentProtocol } from "../../schema/agent/AgentIdentity.ts"
+import { type AgentFacts, type AgentKeys } from "../../schema/agent/AgentIdentity.ts"
 import { helloText } from "../../schema/agent/AgentProtocol.ts"
 import { type AgentRefusal, Rejected, Unauthorised, UpgradeRequired } from "../../schema/agent/AgentRefusal.ts"
 import type { PoolName } from "../../schema/agent/PoolName.ts"
@@ -16,6 +16,7 @@ import { newId, now } from "../Identity.ts"
 import { monotonicNow, seconds } from "../MonotonicNow.ts"
 import { lackOf } from "./AgentFit.ts"
 import { AgentPresence } from "./AgentPresence.ts"
+import { ServerRelease, versionProblem } from "./AgentVersions.ts"
 import { AgentRow, AgentSessionRow, EnrolmentTokenRow, FactsJson, KeysJson, PoolRow } from "./PoolRows.ts"
 import { ServerKeys } from "./ServerKeys.ts"
 
@@ -63,6 +64,8 @@ export class AgentSessions extends Context.Service<
     readonly begin: (
       greeting: Greeting
     ) => Effect.Effect<{ readonly session: AgentSession; readonly secret: Redacted.Redacted }, AgentRefusal>
+    /** Refuses an agent whose release gets no new Runs; its current Runs continue. */
+    readonly mayTakeRuns: (session: Pick<AgentSession, "facts">) => Effect.Effect<void, UpgradeRequired>
     /** The session of a bearer token. */
     readonly of: (secret: string | undefined) => Effect.Effect<AgentSession, Unauthorised>
     /** How the agent describes itself in a renewal; written when it changed, otherwise twice a minute. */
@@ -75,6 +78,7 @@ export class AgentSessions extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
       const presence = yield* AgentPresence
+      const release = yield* ServerRelease
       const server = yield* ServerKeys
       const random = yield* SecureRandom.SecureRandom
       const nonces = new Map<string, { readonly agentId: AgentId; readonly at: bigint }>()
@@ -90,11 +94,14 @@ export class AgentSessions extends Context.Service<
         return { nonce }
       })
 
-      const spoken = Effect.fnUntraced(function* ({ protocol, version }: AgentFacts) {
-        if (protocol === agentProtocol) return
-        return yield* new UpgradeRequired({
-          message: `This server speaks protocol ${agentProtocol}, and the agent (version ${version}) speaks ${protocol}. Install an agent of the server's version.`
-        })
+      const spoken = Effect.fnUntraced(function* (facts: AgentFacts) {
+        const problem = versionProblem(release, facts)
+        if (problem?.speaks === false) return yield* new UpgradeRequired({ message: problem.message })
+      })
+
+      const mayTakeRuns = Effect.fnUntraced(function* ({ facts }: Pick<AgentSession, "facts">) {
+        const problem = versionProblem(release, facts)
+        if (problem !== undefined) return yield* new UpgradeRequired({ message: problem.message })
       })
 
       const poolOf = Effect.fnUntraced(function* (name: PoolName, facts: AgentFacts) {
@@ -121,7 +128,7 @@ export class AgentSessions extends Context.Service<
           readonly facts: AgentFacts
         }) {
           const { facts, keys, name, token } = enrolment
-          yield* spoken(facts)
+          yield* mayTakeRuns({ facts })
           const { installationId, keys: ownKeys } = yield* server.own
           const isToken = isWellFormed("agentEnrolment", Redacted.value(token))
           const [found] = isToken
@@ -292,7 +299,7 @@ export class AgentSessions extends Context.Service<
         }).pipe(transaction(sql))
       })
 
-      return AgentSessions.of({ challenge, enrol, begin, of, described })
+      return AgentSessions.of({ challenge, enrol, begin, mayTakeRuns, of, described })
     })
   )
 }

@@ -8,6 +8,7 @@ import type { ListedRun } from "../run/RunRow.ts"
 import { type Lack, lackOf, needInWords } from "./AgentFit.ts"
 import { AgentNeeds } from "./AgentNeeds.ts"
 import { AgentPresence } from "./AgentPresence.ts"
+import { ServerRelease, versionProblem } from "./AgentVersions.ts"
 import { BusyAgentRow, FactsJson, runsOfAgent } from "./PoolRows.ts"
 
 const Assigned = rowShape({ assigned: Schema.Int })
@@ -43,6 +44,7 @@ export class PoolReach extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const presence = yield* AgentPresence
+      const release = yield* ServerRelease
       const needs = yield* AgentNeeds
 
       const connectedOf = Effect.fnUntraced(function* (pool: string) {
@@ -51,7 +53,8 @@ export class PoolReach extends Context.Service<
         const connected = yield* Effect.filter(agents, ({ id }) => presence.isConnected(id))
         return connected.map(({ drain_requested_at, facts, runs }) => {
           const said = FactsJson.read(facts)
-          return { facts: said, isDraining: drain_requested_at !== null || said.draining, runs }
+          const isOther = versionProblem(release, said) !== undefined
+          return { facts: said, isDraining: drain_requested_at !== null || said.draining || isOther, runs }
         })
       })
 
@@ -83,7 +86,10 @@ export class PoolReach extends Context.Service<
         }
         const staying = fitting.filter(({ isDraining }) => !isDraining)
         if (staying.length === 0) {
-          return absent("undrained", `Every connected agent of the pool ${pool} that can execute it is draining.`)
+          return absent(
+            "undrained",
+            `Every connected agent of the pool ${pool} that can execute it is draining, or of a release that this server gives no Runs.`
+          )
         }
         const taking = staying.filter(({ facts }) => !facts.disk.low)
         if (taking.length === 0) {

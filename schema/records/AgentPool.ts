@@ -55,7 +55,9 @@ export const WorkspacePool = Schema.Struct({
   places: Schema.Int,
   runs: Schema.Int,
   /** Runs of this Workspace that wait for the pool. */
-  queued: Schema.Int
+  queued: Schema.Int,
+  /** Names of the credentials of its agents that a Connection of the Workspace may leave to it, where the operator gave any. */
+  provided: Schema.optionalKey(Schema.Array(ProvidedName))
 }).annotate({ identifier: "WorkspacePool" })
 export type WorkspacePool = typeof WorkspacePool.Type
 

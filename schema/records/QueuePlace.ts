@@ -36,7 +36,7 @@ export type QueueReason = typeof QueueReason.Type
  * - `agent`: no agent of the pool is connected
  * - `tool`, `platform`, `isolation`, `credentials`: what the Run needs, and no connected agent has
  * - `disk`: the disks of those that could are nearly full
- * - `undrained`: those that could are draining
+ * - `undrained`: those that could are draining, or of a release that the server gives no Runs
  */
 export const MissingProperty = Schema.Literals([
   "assignment",

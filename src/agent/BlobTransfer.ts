@@ -12,6 +12,8 @@ import type { AgentSession } from "./AgentSession.ts"
  * Large files by plain HTTP, in parts: parts that arrived before a line was cut are not sent again.
  */
 
+/** The header of a sealed file differs each time: a transfer that was cut off within it starts again. */
+const longestHead = 8 * 1024
 const partBytes = 4 * 1024 * 1024
 const longestPart = "10 minutes"
 
@@ -89,7 +91,7 @@ export const getBlob = Effect.fnUntraced(function* (
   const client = yield* HttpClient.HttpClient
   const files = yield* FileSystem.FileSystem
   const present = yield* files.stat(target).pipe(
-    Effect.map(({ size }) => Number(size)),
+    Effect.map(({ size }) => (Number(size) > longestHead ? Number(size) : 0)),
     Effect.orElseSucceed(() => 0)
   )
   const request = session.authorised(HttpClientRequest.get(addressOf(server, claim, kind, digest)))

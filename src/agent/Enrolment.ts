@@ -13,7 +13,8 @@ export interface EnrolmentRequest {
   readonly server: string
   readonly pool: string
   readonly name: string
-  readonly token: Option.Option<Redacted.Redacted<string>>
+  /** Read when this agent has to enrol. */
+  readonly token: Effect.Effect<Option.Option<Redacted.Redacted<string>>, { readonly message: string }>
 }
 
 const longestAnswer = "30 seconds"
@@ -22,13 +23,17 @@ const longestAnswer = "30 seconds"
 const enrol = Effect.fnUntraced(function* (request: EnrolmentRequest) {
   const folder = yield* AgentFolder
   const { facts } = yield* MachineFacts
+  const given = yield* Effect.mapError(
+    request.token,
+    ({ message }) => new EnrolmentFailed({ message: `This agent is not enrolled yet. ${message}` })
+  )
   const keys = yield* folder.keys
-  if (Option.isNone(request.token)) {
+  if (Option.isNone(given)) {
     return yield* new EnrolmentFailed({
       message: "This agent is not enrolled yet. Give it an enrolment token: --token-file, or SVC_AGENT_TOKEN."
     })
   }
-  const token = request.token.value
+  const token = given.value
   const calls = yield* agentCalls(request.server, (sent) => sent)
   const answer = yield* calls.Enrol({ token, name: request.name, keys: keys.public, facts: yield* facts }).pipe(
     Effect.timeout(longestAnswer),

@@ -5,7 +5,9 @@ const spoolTest = "test/runner/agent/Spool.test.ts"
 const claimsTest = "test/src/http/agent/AgentClaims.test.ts"
 const rotationTest = "test/src/http/agent/KeyRotation.test.ts"
 const providedTest = "test/runner/execution/ProvidedCredentials.test.ts"
+const guardsTest = "test/src/http/agent/AgentGuards.test.ts"
 const liesTest = "test/src/http/agent/AgentLies.test.ts"
+const poolsTest = "test/src/http/agent/AgentPools.test.ts"
 const agentTest = "test/src/agent/AgentProcess.test.ts"
 
 /** What prevents an agent from running two tools on one Capsule, and from losing results. */
@@ -130,6 +132,62 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: "test/actors/agent/SentState.test.ts"
   },
   {
+    name: "agent: who was revoked meanwhile is given nothing",
+    file: "actors/agent/AgentOffers.ts",
+    text: "present.revoked_at !== null || present.drain_requested_at !== null",
+    broken: "present.drain_requested_at !== null",
+    test: guardsTest
+  },
+  {
+    name: "agent: a message is carried out as a whole",
+    file: "src/http/AgentRoutes.ts",
+    text: "Effect.uninterruptible(Effect.flatMap(sessionOf(options), write))",
+    broken: "Effect.flatMap(sessionOf(options), write)",
+    test: guardsTest
+  },
+  {
+    name: "agent: a claim without a lease gets one",
+    file: "actors/agent/AgentMonitor.ts",
+    text: "yield* adopt\n",
+    broken: "void adopt\n",
+    test: guardsTest
+  },
+  {
+    name: "agent: what a disk does not give now is tried again",
+    file: "actors/agent/AgentSettlement.ts",
+    text: `error._tag === "Rejected" || error.reason !== "storage"`,
+    broken: `error._tag === "Rejected" || error.reason !== "missing"`,
+    test: guardsTest
+  },
+  {
+    name: "agent: older files of a kind go",
+    file: "actors/agent/AgentBlobs.ts",
+    text: ".slice(mostKept(kind) - 1)",
+    broken: ".slice(mostKept(kind) + 9)",
+    test: guardsTest
+  },
+  {
+    name: "agent: files of a claim are not swept",
+    file: "actors/agent/AgentBlobs.ts",
+    text: "if (!names.has(name))",
+    broken: "if (names.has(name))",
+    test: guardsTest
+  },
+  {
+    name: "agent: a transfer is continued after a restart",
+    file: "actors/pool/ServerKeys.ts",
+    text: `"svc-agent-derived-keys-v1").update(seal.d)`,
+    broken: `"svc-agent-derived-keys-v1").update(String(performance.now()))`,
+    test: guardsTest
+  },
+  {
+    name: "agent: a started apply is not ended as untouched",
+    file: "actors/agent/AgentControls.ts",
+    text: "present === undefined || present.start_acknowledged_at !== null",
+    broken: "present === undefined",
+    test: guardsTest
+  },
+  {
     name: "agent: the guard kills at the deadline",
     file: "runner/agent/guard/GuardMain.ts",
     text: "isOver || now >= killAtBoot",
@@ -186,10 +244,52 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: providedTest
   },
   {
+    name: "pool: Outputs that may repeat its credentials are private",
+    file: "actors/execution/ApplyRecovery.ts",
+    text: "|| (yield* held.holdsUnknown(run.id))",
+    broken: "|| run.id === null",
+    test: "test/src/http/agent/PoolCredentials.test.ts"
+  },
+  {
+    name: "pool: another pool does not use its credentials",
+    file: "actors/execution/PoolObstacle.ts",
+    text: "pool === undefined || pool === providedBy.pool",
+    broken: "pool === undefined || pool !== providedBy.name",
+    test: "test/src/http/agent/PoolCredentials.test.ts"
+  },
+  {
     name: "pool: two Connections of a provider are not both used",
     file: "actors/execution/PoolObstacle.ts",
     text: "size > 1 && rows.some",
     broken: "size > 9 && rows.some",
     test: "test/actors/connection/PoolCredentials.test.ts"
+  },
+  {
+    name: "agent: a Capsule is released only from a silent agent",
+    file: "actors/agent/AgentReleases.ts",
+    text: "!lease.isUnreachable",
+    broken: "lease.fence < 0",
+    test: poolsTest
+  },
+  {
+    name: "agent: a Capsule is released only under the fence that was seen",
+    file: "actors/agent/AgentReleases.ts",
+    text: "lease.fence !== fence",
+    broken: "lease.fence < 0",
+    test: poolsTest
+  },
+  {
+    name: "agent: silence is remembered by a server that starts again",
+    file: "actors/agent/AgentMonitor.ts",
+    text: "run.agent_unreachable_since !== null",
+    broken: "run.fence < 0",
+    test: poolsTest
+  },
+  {
+    name: "agent: one that owes a state is not forgotten",
+    file: "actors/pool/GoneAgents.ts",
+    text: "AND NOT ${yield* owes}",
+    broken: "AND NOT (0 = 1)",
+    test: "test/actors/pool/GoneAgents.test.ts"
   }
 ]

@@ -55,18 +55,21 @@ const Waiting = ({ address }: { readonly address: string }) => {
 
 const urgency: Readonly<Record<ResourceProgress["state"], number>> = { failed: 0, active: 1, done: 2 }
 
-/** As many as can be read at a glance; entries that need a person come first and are always included. */
+/** As many as are read at a glance; what needs somebody comes first and is always among them. */
 const shownAtFirst = 40
 
-/** An apply, resource by resource, as it happens: failed and active ones first, then those not begun, then the newest. */
+/** An apply, resource by resource, as it happens: what failed and what goes on first, then what was not begun, then the newest. */
 export const Progress = ({
   events,
   plan,
-  running
+  running,
+  lost = false
 }: {
   readonly events: ReadonlyArray<RunEvent>
   readonly plan: Run | undefined
   readonly running: boolean
+  /** What it did at last is not known: its agent was lost. */
+  readonly lost?: boolean
 }) => {
   const words = useWords(runWords)
   const [isWhole, setWhole] = useState(false)
@@ -76,7 +79,7 @@ export const Progress = ({
   const failed = items.filter(({ state }) => state === "failed").length
   const total = Math.max(expectedOf(plan), items.length)
   // While it runs, the rest follows from the count.
-  const waiting = running ? [] : notBegun(plan?.resourceChanges ?? [], items)
+  const waiting = running || lost ? [] : notBegun(plan?.resourceChanges ?? [], items)
   const ordered = items.toReversed().toSorted((one, other) => urgency[one.state] - urgency[other.state])
   const open = ordered.filter(({ state }) => state !== "done")
   const rows = [

@@ -10,7 +10,8 @@ export const pools: ReadonlyArray<WorkspacePool> = [
     agents: { connected: 1, draining: 1, silent: 1 },
     places: 2,
     runs: 1,
-    queued: 1
+    queued: 1,
+    provided: ["aws-production"]
   },
   {
     name: "on-premises",

@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
-import { Deferred, Effect, Fiber, Layer, Option, Redacted, Schema } from "effect"
+import { Deferred, Effect, Fiber, Layer, Redacted, Schema } from "effect"
 import { ApplyJob, PlanJob } from "../../../../runner/execution/RunJob.ts"
 import type { PlanOutcome } from "../../../../runner/execution/RunOutcome.ts"
 import { makeArchiveWriter } from "../../../../runner/snapshot/ArchiveWriter.ts"
@@ -118,7 +118,7 @@ export const startAgent = Effect.fnUntraced(function* (server: ScriptedServer, f
     places: 2,
     name: "test",
     labels: {},
-    token: Option.some(Redacted.make(tokenCanary)),
+    token: Effect.succeedSome(Redacted.make(tokenCanary)),
     drain: Deferred.await(drain),
     stop: Deferred.await(stop)
   }).pipe(

@@ -206,12 +206,16 @@ export const testAgent = Effect.fnUntraced(function* (
     return digest
   })
 
+  const openedFile = Effect.fnUntraced(function* (claim: Claim, kind: Kind, body: Uint8Array) {
+    const chunks = yield* Stream.runCollect(openBlob(opening, purpose(claim, kind, false), Stream.make(body)))
+    return yield* unpackContents(new Uint8Array(Buffer.concat(chunks)), 1e9)
+  })
+
   const fetched = Effect.fnUntraced(function* (claim: Claim, kind: Kind, digest: string) {
     const response = yield* get(claim, kind, digest)
     if (response.status !== 200) return yield* Effect.die(new Error(`${kind}: ${response.status}`))
     const body = new Uint8Array(yield* Effect.promise(() => response.arrayBuffer()))
-    const chunks = yield* Stream.runCollect(openBlob(opening, purpose(claim, kind, false), Stream.make(body)))
-    return yield* unpackContents(new Uint8Array(Buffer.concat(chunks)), 1e9)
+    return yield* openedFile(claim, kind, body)
   })
 
   const opened = (offer: Offer) =>
@@ -252,6 +256,9 @@ export const testAgent = Effect.fnUntraced(function* (
     put,
     sealed,
     fetched,
+    openedFile,
+    /** The session that is current. */
+    token: Effect.sync(() => session),
     claim,
     finish,
     leftOver,
