@@ -16,8 +16,8 @@ export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
 }
 
 /**
- * The leases of the Runs that agents hold, counted from when the server last heard of each by a clock that only moves forward. Kept in memory:
- * a server that starts gives each a whole new lease, since nobody could reach it before.
+ * The leases of the Runs that agents hold, counted from when the server last heard of each by a clock that only moves
+ * forward. Kept in memory: a server that starts renews every lease in full, since it could not be reached before.
  */
 export class AgentLeases extends Context.Service<
   AgentLeases,

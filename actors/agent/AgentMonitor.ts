@@ -41,7 +41,7 @@ const untouched = (agentId: string) => ({
 export class AgentMonitor extends Context.Service<
   AgentMonitor,
   {
-    /** One look at all leases. */
+    /** One pass over all leases. */
     readonly look: Effect.Effect<void>
     /** Gives every claim of an earlier process a whole new lease. */
     readonly resume: Effect.Effect<void>

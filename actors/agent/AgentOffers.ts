@@ -39,7 +39,7 @@ const isUnfinishedOf =
   (row: Pick<AgentRunRow, "incarnation" | "result">): boolean =>
     row.incarnation === incarnation && row.result === null
 
-/** A Run that an agent declined is not offered to it again for so long. */
+/** How long a Run that an agent declined is not offered to it again. */
 const declinedFor = seconds(60)
 
 /** A job waits here, with its secrets, from when it is prepared until it is accepted. */
@@ -59,7 +59,7 @@ export class AgentOffers extends Context.Service<
     readonly accept: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
     readonly decline: (session: AgentSession, claim: Claim, reason: string) => Effect.Effect<void>
     readonly start: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
-    /** Forgets the job of an offer that nobody accepted. */
+    /** Forgets the job of an offer that was not accepted. */
     readonly forget: (runId: RunId) => Effect.Effect<void>
     /** Whether the Run may be one whose job is being prepared: it has no lease yet. */
     readonly isPreparing: (runId: RunId) => Effect.Effect<boolean>
@@ -106,7 +106,7 @@ export class AgentOffers extends Context.Service<
       /** The claim of the Run and the agent's name for it stand in one transaction. */
       const claimFor = Effect.fn("AgentOffers.claim")(function* (session: AgentSession, claim: string) {
         const { agent, facts, incarnation } = session
-        // The session was read before the wait: the agent may have been revoked or told to drain since.
+        // The session was read before the wait: the agent may have been revoked, or asked to drain, since.
         const present = yield* standing(agent.id)
         if (present === undefined || present.revoked_at !== null || present.drain_requested_at !== null)
           return undefined
@@ -162,7 +162,7 @@ export class AgentOffers extends Context.Service<
 
       const failure = { code: "internal_error", message: "The service failed while it prepared this Run." }
 
-      /** Goes on when the agent's request breaks off: the same request again finds what it made. */
+      /** Continues when the agent's request is cut off: a repetition of the request finds the result. */
       const prepare = Effect.fn("AgentOffers.prepare")(function* (run: RunRow, row: AgentRunRow, whole: Waiting) {
         const claim = { runId: run.id, fence: run.fence }
         const prepared = yield* Effect.result(jobOf(run, row))
@@ -200,7 +200,7 @@ export class AgentOffers extends Context.Service<
                 yield* queue.wake
               })
             ),
-            // Whatever became of it, nobody waits for it any longer.
+            // Whatever its outcome, nothing waits for it any longer.
             Effect.ensuring(
               Effect.map(Deferred.succeed(whole.prepared, Option.none()), (wasOpen) => {
                 if (wasOpen && waiting.get(run.id) === whole) waiting.delete(run.id)
@@ -233,7 +233,7 @@ export class AgentOffers extends Context.Service<
         return Option.some(yield* sealed(session, row, job.value))
       })
 
-      /** The job of an offer of an earlier process is gone with it: the Run goes back, and its fence with it. */
+      /** The job of an offer of a previous process is lost: the Run returns to the queue, and its fence ends. */
       const released = (row: AgentRunRow) =>
         Effect.gen(function* () {
           const hold = { runId: row.run_id, fence: row.fence, owner: row.agent_id }

@@ -6,7 +6,7 @@ import { Audit } from "../audit/Audit.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { AgentMonitor } from "./AgentMonitor.ts"
 
-/** Releases Capsules from agents that are gone for good, before the leases of their applies are over. */
+/** Releases Capsules from agents that are permanently lost, before the leases of their applies end. */
 export class AgentReleases extends Context.Service<
   AgentReleases,
   {

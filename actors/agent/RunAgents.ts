@@ -22,7 +22,7 @@ const Executing = rowShape({
 const decode = storedRecord(RunAgent)
 const at = (millis: number) => new Date(millis).toISOString()
 
-/** The agents of running Runs, for whoever reads one: what is recorded, and when each was last heard of. */
+/** The agents of running Runs, for readers: what is recorded, and when each last reported. */
 export class RunAgents extends Context.Service<
   RunAgents,
   {

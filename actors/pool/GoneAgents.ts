@@ -10,7 +10,7 @@ import { RetentionSettings } from "../run/RetentionSettings.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { AgentRow } from "./PoolRows.ts"
 
-/** So many are forgotten in one transaction. */
+/** How many are forgotten in one transaction. */
 const mostAtOnce = 200
 
 const Gone = AgentRow.only("id", "pool", "name")
@@ -21,11 +21,11 @@ const isEphemeral = `(json_extract(a.facts, '$.labels.ephemeral') = 'true'
   OR EXISTS (SELECT 1 FROM agent_enrolment_tokens t WHERE t.id = a.enrolment_token_id
     AND (t.uses_left > 0 OR EXISTS (SELECT 1 FROM agents o WHERE o.enrolment_token_id = t.id AND o.id <> a.id))))`
 
-/** Forgets agents that come and go, such as those of an autoscaling group, once they are gone and owe nothing. */
+/** Forgets ephemeral agents, such as those of an autoscaling group, once they have been silent for long and owe nothing. */
 export class GoneAgents extends Context.Service<
   GoneAgents,
   {
-    /** Revokes some of those that were not heard of for the period, and removes what is left of earlier ones. */
+    /** Revokes some of those that were silent for the period, and removes the rows of earlier ones. */
     readonly forget: Effect.Effect<void>
   }
 >()("svc/actors/pool/GoneAgents") {
@@ -42,7 +42,7 @@ export class GoneAgents extends Context.Service<
       const before = (period: Duration.Duration) =>
         Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(period)).toISOString())
 
-      /** It may come back with the state of an apply, for as long as that is of use. */
+      /** It may return with the state of an apply, for as long as that is useful. */
       const owes = Effect.map(
         before(agentFiles),
         (since) => sql`EXISTS (SELECT 1 FROM agent_runs r WHERE r.agent_id = a.id AND (r.ended_at IS NULL
@@ -69,7 +69,7 @@ export class GoneAgents extends Context.Service<
         }
       }).pipe(transaction(sql))
 
-      /** While another agent of the token is there, its rows say that the token was for several. */
+      /** While another agent of the token exists, its rows show that the token was for several. */
       const remove = Effect.gen(function* () {
         const since = yield* before(goneAgents)
         const removed = yield* Gone.rows(sql)`SELECT a.id, a.pool, a.name FROM agents a

@@ -12,7 +12,7 @@ import { HttpFace, type WebHandler } from "../http/HttpApplication.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { makeRequestGate } from "../http/RequestGate.ts"
 
-/** What a program may do for a person: what a token of theirs with the same scopes could. */
+/** What a program may do for a person: the same as a token with these scopes. */
 export interface ActingFor {
   /** `read` and `write` unless given. `project:<id>` and `environment:<name>` confine, and need `workspaceId`, as for tokens. */
   readonly scopes?: ReadonlyArray<string>
@@ -93,7 +93,7 @@ export const inProcess: Layer.Layer<ControlPlane | ApiTransport, never, Accounts
         baseUrl,
         handle: gate.handle,
         actAs: (identity) => {
-          // The object itself is the proof: nobody else can make one that this control plane knows.
+          // The object itself is the proof: no other code can create one that this control plane accepts.
           const actor: ActorShape = { sign: unsigned }
           const known = Effect.sync(() => {
             identities.set(actor, identity)

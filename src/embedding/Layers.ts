@@ -25,7 +25,7 @@ export interface ServerOptions extends PlainOptions {
   readonly baseUrl?: string
 }
 
-/** What a control plane in process gives: itself, the services that a client has as well, and the administration. */
+/** What a control plane in process provides: itself, the services that a client has as well, and the administration. */
 export type Embedded = ControlPlane | Administration | SvcServices
 
 const faces = servicesOver.pipe(Layer.provideMerge(Layer.merge(inProcess, Administration.layer)))

@@ -19,9 +19,9 @@ const preflightHeaders = {
 export interface CrossOrigin {
   /** The same request without what a browser adds by itself, when it comes from such a page. */
   readonly admitted: (request: Request) => Request
-  /** The answer to a browser that asks beforehand, or nothing. */
+  /** The response to a preflight request, or nothing. */
   readonly preflight: (request: Request) => Response | undefined
-  /** The answer, readable for the page that asked. */
+  /** The response, readable by the requesting page. */
   readonly readable: (request: Request, response: Response) => Response
 }
 
@@ -32,8 +32,8 @@ const closed: CrossOrigin = {
 }
 
 /**
- * CORS for named origins, compared character for character. Credentials are never allowed: such a page sends a bearer
- * token, and a cookie or session that comes with its request counts as absent.
+ * CORS for named origins, compared character for character. Credentials are never allowed: such a page sends a bearer token,
+ * and a cookie or session on its request is ignored.
  */
 export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
   if (origins.length === 0) return closed
@@ -57,7 +57,7 @@ export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
       if (!sharedPaths.test(request.url)) return response
       const origin = from(request)
       return HttpServerResponse.setHeaders(response, {
-        // Also for those that may not read it: a cache must not give one's answer to another.
+        // Also for origins that may not read it: a cache must not serve one origin's response to another.
         vary: response.headers["vary"] === undefined ? "origin" : `${response.headers["vary"]}, origin`,
         ...(origin === undefined
           ? {}

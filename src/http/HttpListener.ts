@@ -31,7 +31,7 @@ export interface ListenerOptions {
   readonly trustedProxies?: ReadonlyArray<string> | undefined
 }
 
-/** That of this runtime. A compiled binary leaves the other one out. */
+/** The server of this runtime. A compiled binary leaves the other one out. */
 const startServer = async (): Promise<StartServer> =>
   typeof Bun === "undefined" ? (await import("./NodeServer.ts")).startNodeServer : startBunServer
 
@@ -94,7 +94,7 @@ export class HttpListener extends Context.Service<
         let mounted: WebHandler | undefined
         let turn: Turn | undefined
 
-        // All requests that are ready are handed over before the next look at the sockets, and immediates run in between.
+        // All ready requests are passed on before the next poll of the sockets, and immediates run in between.
         const thisTurn = () => {
           if (turn !== undefined) return turn
           turn = { isRenewed: false }

@@ -11,7 +11,7 @@ import { RunStatus } from "../../schema/records/Run.ts"
 export const ReleasedRun = Schema.Struct({ runId: Schema.String, status: RunStatus })
 export type ReleasedRun = typeof ReleasedRun.Type
 
-/** Releases a Capsule from an agent that is gone for good, before the lease of its apply is over. */
+/** Releases a Capsule from an agent that is permanently lost, before the lease of its apply ends. */
 export class ReleaseCommands extends Context.Service<
   ReleaseCommands,
   {

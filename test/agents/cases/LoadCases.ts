@@ -94,7 +94,7 @@ const fair: WorldCase = {
       .toSorted((a, b) => Date.parse(a.startedAt ?? "") - Date.parse(b.startedAt ?? ""))
       .map(({ workspaceId }) => workspaceId)
     const last = order.lastIndexOf(second.id)
-    // Turn by turn the smaller share is through once about as many of the larger one are.
+    // Taking turns, the smaller share is done once about as many Runs of the larger one are.
     yield* holds(
       last < runsOfOther * 3,
       `The last of ${runsOfOther} Runs of the second Workspace began as number ${last}`

@@ -80,7 +80,7 @@ const ExportDialog = ({ capsule, onClose }: Shown) => {
   )
 }
 
-/** The way out: what the Capsule consists of, for the bare tool. */
+/** The export: the contents of the Capsule, for use with the tool alone. */
 export const Export = ({ capsule }: { readonly capsule: Capsule }) => {
   const text = useWords(exportWords)
   const may = useMay()
