@@ -49,7 +49,7 @@ const wide = `
 resource "demo_note" "many" {
   count   = 200
   name    = "\${var.label}-\${count.index}"
-  content = join("", [for part in range(4000) : sha256("\${var.label} \${count.index} \${part}")])
+  content = join("", flatten([for i in range(64) : [for j in range(64) : sha256("\${var.label} \${count.index} \${i} \${j}")]]))
 }
 `
 
