@@ -14,6 +14,7 @@ import * as Database from "./database/Database.ts"
 import type { HttpListener } from "./http/HttpListener.ts"
 import { backupNotices } from "./http/BackupNotices.ts"
 import { isolationNotice } from "./http/IsolationNotice.ts"
+import { agentMetrics } from "./observability/AgentMetrics.ts"
 import { OperatorListener } from "./observability/OperatorListener.ts"
 import { diskMetrics } from "./observability/DiskMetrics.ts"
 import { storedMetrics } from "./observability/StoredMetrics.ts"
@@ -49,7 +50,7 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
     readinessSignal,
     operatorServer,
     mailDelivery(settings),
-    observed ? Layer.mergeAll(runMetrics, diskMetrics, storedMetrics) : Layer.empty
+    observed ? Layer.mergeAll(runMetrics, agentMetrics, diskMetrics, storedMetrics) : Layer.empty
   ).pipe(
     Layer.provideMerge(face(settings).pipe(Layer.provide(isolationNotice), Layer.provide(backupNotices))),
     Layer.provideMerge(ScheduledBackups.layer(settings)),

@@ -28,6 +28,9 @@ export {
   type Page,
   type PageQuery,
   type ReviewedRun,
+  RevisionFailed,
+  RevisionPlans,
+  type RevisionPlansShape,
   type RunEvent,
   RunFailed,
   type RunFilter,
@@ -45,7 +48,7 @@ export {
 } from "./client/index.ts"
 export type { Capsule } from "../schema/records/Capsule.ts"
 export type { Connection } from "../schema/records/Connection.ts"
-export type { InstallPlan } from "../schema/records/InstallPlan.ts"
+export type { InstallPlan, RevisionPlan } from "../schema/records/InstallPlan.ts"
 export { RelativePath } from "../schema/records/Primitives.ts"
 export type { Run } from "../schema/records/Run.ts"
 export type { RunLogEntry } from "../schema/events/RunEvent.ts"

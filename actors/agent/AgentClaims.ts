@@ -2,8 +2,11 @@ import { Context, Effect, Layer, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import type { HeldRunOrder, RunClaim } from "../../schema/agent/AgentJob.ts"
 import { Gone } from "../../schema/agent/AgentRefusal.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
 import type { AgentSession } from "../pool/AgentSessions.ts"
 import { type HoldLost, isHeld, type RunHold } from "../run/RunHold.ts"
+import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunRow } from "../run/RunRow.ts"
 import { AgentLeases } from "./AgentLeases.ts"
@@ -53,6 +56,7 @@ export class AgentClaims extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* RunLedger
       const leases = yield* AgentLeases
+      const journal = yield* RunJournal
 
       const find = Effect.fnUntraced(function* ({ agent }: AgentSession, { fence, runId }: Claim) {
         const [row] = yield* Effect.orDie(AgentRunRow.rows(sql)`SELECT * FROM agent_runs
@@ -69,7 +73,19 @@ export class AgentClaims extends Context.Service<
       const renew = Effect.fnUntraced(function* (hold: RunHold) {
         const lease = yield* leases.heard(hold)
         if (lease?.isUnreachable !== true) return
-        yield* Effect.ignore(ledger.record(hold, { agent_unreachable_since: null }))
+        const [run] = yield* Effect.orDie(RunRow.some(sql, "agent_unreachable_since")`SELECT agent_unreachable_since
+          FROM runs WHERE ${isHeld(sql, hold)}`)
+        const since = run?.agent_unreachable_since ?? (yield* now)
+        yield* Effect.andThen(
+          ledger.record(hold, { agent_unreachable_since: null }),
+          journal.report(hold, "agent.returned", { agentId: hold.owner, since })
+        ).pipe(
+          transaction(sql),
+          Effect.andThen(
+            Effect.logInfo(`The agent ${hold.owner} is heard of again; it executes the Run ${hold.runId}`)
+          ),
+          Effect.ignore
+        )
       })
 
       const held = Effect.fnUntraced(function* (session: AgentSession, claim: Claim) {

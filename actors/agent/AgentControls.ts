@@ -4,6 +4,7 @@ import { plainText } from "../../runner/redaction/LogText.ts"
 import type { RunSink } from "../../runner/execution/RunSink.ts"
 import { transaction } from "../database/Transaction.ts"
 import { endRun } from "../execution/RunEnding.ts"
+import { measureEnded } from "../execution/RunMetrics.ts"
 import type { RunControl } from "../execution/RunExecution.ts"
 import { type HoldLost, holdLost, holdOf, type RunHold } from "../run/RunHold.ts"
 import { RunHandover } from "../run/RunHandover.ts"
@@ -25,7 +26,7 @@ export class AgentControls extends Context.Service<
     readonly settling: (run: RunRow) => Effect.Effect<RunControl, never, Scope.Scope>
     /** A log with this one line, for a Run that no agent got. */
     readonly logged: (run: RunRow, message: string) => Effect.Effect<void>
-    /** Ends the log of a hold, after its last batch. */
+    /** Ends the log of a hold, after its last batch, and counts the Run if it has ended under it. */
     readonly endLog: (hold: RunHold) => Effect.Effect<void>
     /**
      * Returns a Run to the queue, or ends it where somebody asked to stop it. Fails where its tool may have been started: the start is compared
@@ -72,6 +73,13 @@ export class AgentControls extends Context.Service<
         yield* Effect.ignore(log.write("prepare", "system", message))
       }, Effect.scoped)
 
+      const endLog = Effect.fnUntraced(function* (hold: RunHold) {
+        yield* Effect.scoped(logs.open(hold))
+        const run = yield* ledger.find(hold.runId)
+        const isOver = run?.fence === hold.fence && run.status !== "queued" && run.status !== "running"
+        if (isOver) yield* measureEnded(run)
+      })
+
       const requeue = Effect.fn("AgentControls.requeue")(function* (
         hold: RunHold,
         reason: string,
@@ -89,7 +97,7 @@ export class AgentControls extends Context.Service<
         quiet: () => control(silent),
         settling,
         logged,
-        endLog: (hold) => Effect.scoped(Effect.asVoid(logs.open(hold))),
+        endLog,
         failed: (run, error) => transaction(sql)(endRun(ending, run, error))
       })
     })

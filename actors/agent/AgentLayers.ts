@@ -7,11 +7,14 @@ import { AgentFiles } from "./AgentFiles.ts"
 import { AgentLeases } from "./AgentLeases.ts"
 import { AgentMonitor } from "./AgentMonitor.ts"
 import { AgentOffers } from "./AgentOffers.ts"
+import { AgentReleases } from "./AgentReleases.ts"
 import { AgentReports } from "./AgentReports.ts"
 import { AgentSettlement } from "./AgentSettlement.ts"
+import { RunAgents } from "./RunAgents.ts"
 
 /** What agents are given, and what becomes of what they report. */
-export const agents = AgentMonitor.layer.pipe(
+export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
+  Layer.provideMerge(AgentMonitor.layer),
   Layer.provideMerge(Layer.mergeAll(AgentOffers.layer, AgentSettlement.layer, AgentEvidence.layer, AgentFiles.layer)),
   Layer.provideMerge(AgentReports.layer),
   Layer.provideMerge(Layer.mergeAll(AgentClaims.layer, AgentBlobs.layer, AgentControls.layer)),

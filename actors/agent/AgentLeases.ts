@@ -11,6 +11,8 @@ export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
   readonly isAccepted: boolean
   readonly isUnreachable: boolean
   readonly heardAt: bigint
+  /** Of the newest state that the agent was heard to have. */
+  readonly newestSerial?: number | undefined
 }
 
 /**
@@ -20,10 +22,12 @@ export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
 export class AgentLeases extends Context.Service<
   AgentLeases,
   {
-    readonly grant: (lease: Omit<Lease, "heardAt" | "isUnreachable">) => Effect.Effect<void>
+    readonly grant: (lease: Omit<Lease, "heardAt" | "isUnreachable" | "newestSerial">) => Effect.Effect<void>
     /** Renews the lease; returns the one that was renewed. */
     readonly heard: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
     readonly accepted: (claim: typeof RunClaim.Type) => Effect.Effect<void>
+    /** The agent has a state of this serial. */
+    readonly reached: (claim: typeof RunClaim.Type, newestSerial: number) => Effect.Effect<void>
     readonly unreachable: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly end: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly all: Effect.Effect<ReadonlyArray<Lease>>
@@ -59,6 +63,8 @@ export class AgentLeases extends Context.Service<
             monotonicNow,
             (heardAt) => void changed(claim, (lease) => ({ ...lease, heardAt, isAccepted: true }))
           ),
+        reached: (claim, newestSerial) =>
+          Effect.sync(() => void changed(claim, (lease) => ({ ...lease, newestSerial }))),
         unreachable: (claim) => Effect.sync(() => void changed(claim, (lease) => ({ ...lease, isUnreachable: true }))),
         end: ({ fence, runId }) =>
           Effect.sync(() => {

@@ -5,11 +5,12 @@ import { transaction } from "../database/Transaction.ts"
 import { ApplyRecovery } from "../execution/ApplyRecovery.ts"
 import { failRun } from "../execution/RunEnding.ts"
 import { now } from "../Identity.ts"
-import { monotonicNow, seconds } from "../MonotonicNow.ts"
+import { monotonicNow } from "../MonotonicNow.ts"
 import type { AgentSession } from "../pool/AgentSessions.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { RunHandover } from "../run/RunHandover.ts"
 import type { HoldLost, RunHold } from "../run/RunHold.ts"
+import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import type { RunRow } from "../run/RunRow.ts"
@@ -19,31 +20,7 @@ import { AgentControls } from "./AgentControls.ts"
 import { AgentLeases, type Lease } from "./AgentLeases.ts"
 import { AgentOffers } from "./AgentOffers.ts"
 import { AgentRunRow } from "./AgentRunRow.ts"
-
-/** An agent that was not heard of for so long is called unreachable. */
-const unreachableAfter = seconds(30)
-/** An offer that was not accepted goes to another agent. */
-const acceptWithin = seconds(30)
-/** What changes nothing is given up; so is an apply whose tool was not started. */
-const givenUpAfter = seconds(60)
-
-/**
- * An apply's tool is dead before its lease ends, by the agent's clock. The server waits a minute longer, and one percent for clocks that run at
- * different rates.
- */
-export const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(leaseSeconds * 1.01 + 60)
-
-/** How long an agent has been silent, and what follows. */
-export const verdictOn = (
-  { heardAt, isAccepted, isUnreachable, kind, leaseSeconds }: Lease,
-  at: bigint
-): "nothing" | "offer_again" | "unreachable" | "give_up" | "give_up_unstarted" => {
-  const silent = at - heardAt
-  if (!isAccepted) return silent > acceptWithin ? "offer_again" : "nothing"
-  if (kind === "apply" ? silent > applyGivenUpAfter(leaseSeconds) : silent > givenUpAfter) return "give_up"
-  if (kind === "apply" && silent > givenUpAfter) return "give_up_unstarted"
-  return silent > unreachableAfter && !isUnreachable ? "unreachable" : "nothing"
-}
+import { verdictOn } from "./LeaseVerdict.ts"
 
 const lost = (agentId: string) => ({
   code: "agent_lost",
@@ -66,8 +43,14 @@ export class AgentMonitor extends Context.Service<
     readonly work: Effect.Effect<never>
     /** The agent's process of a plan or drift check died: nothing was changed, so it begins again at once. */
     readonly abandoned: (session: AgentSession, claim: typeof RunClaim.Type) => Effect.Effect<void>
-    /** Settles an apply of an agent now, as if its lease were over. `false` when no agent holds it. */
-    readonly release: (runId: RunRow["id"]) => Effect.Effect<boolean>
+    /**
+     * Settles the Run of an agent now, as if its lease were over. `false` when no agent holds it. `permitted` sees the lease before anything is
+     * done, and may refuse.
+     */
+    readonly release: <E = never>(
+      runId: RunRow["id"],
+      permitted?: (lease: Lease) => Effect.Effect<void, E>
+    ) => Effect.Effect<boolean, E>
   }
 >()("svc/actors/agent/AgentMonitor") {
   static readonly layer = Layer.effect(
@@ -80,6 +63,7 @@ export class AgentMonitor extends Context.Service<
       const blobs = yield* AgentBlobs
       const controls = yield* AgentControls
       const ledger = yield* RunLedger
+      const journal = yield* RunJournal
       const lifecycle = yield* RunLifecycle
       const handover = yield* RunHandover
       const applies = yield* ApplyRecovery
@@ -123,7 +107,10 @@ export class AgentMonitor extends Context.Service<
       const mark = Effect.fnUntraced(function* (hold: RunHold, lease: Lease) {
         const silentMillis = Number(((yield* monotonicNow) - lease.heardAt) / 1_000_000n)
         const since = new Date((yield* Clock.currentTimeMillis) - silentMillis).toISOString()
-        yield* ledger.record(hold, { agent_unreachable_since: since })
+        yield* Effect.andThen(
+          ledger.record(hold, { agent_unreachable_since: since }),
+          journal.report(hold, "agent.unreachable", { agentId: hold.owner, since })
+        ).pipe(transaction(sql))
         yield* leases.unreachable(hold)
         yield* Effect.logWarning(`The agent ${lease.agentId} is unreachable; it executes the Run ${lease.runId}`)
       })
@@ -202,12 +189,16 @@ export class AgentMonitor extends Context.Service<
         }
       }).pipe(Effect.withSpan("AgentMonitor.look"))
 
-      const release = Effect.fn("AgentMonitor.release")(function* (runId: RunRow["id"]) {
+      const release = Effect.fn("AgentMonitor.release")(function* <E>(
+        runId: RunRow["id"],
+        permitted?: (lease: Lease) => Effect.Effect<void, E>
+      ) {
         const lease = (yield* leases.all).find((one) => one.runId === runId)
         if (lease === undefined) return false
         const hold = { runId, fence: lease.fence, owner: lease.agentId }
         const run = yield* ledger.held(hold)
         if (run === undefined) return false
+        if (permitted !== undefined) yield* permitted(lease)
         if (yield* hasResult(hold)) {
           yield* leases.end(hold)
           return true
@@ -241,12 +232,15 @@ export class AgentMonitor extends Context.Service<
           const hold = { ...claim, owner: row.agent_id }
           kept.push(claim)
           if (row.result !== null) continue
-          if ((yield* ledger.held(hold)) === undefined) {
+          const run = yield* ledger.held(hold)
+          if (run === undefined) {
             yield* controls.endLog(hold)
             yield* claims.change(claim, { ended_at: yield* now })
             continue
           }
           yield* leases.grant(leaseOf(row))
+          // It was said to be unreachable before: it is so until it is heard of.
+          if (run.agent_unreachable_since !== null) yield* leases.unreachable(claim)
         }
         // What belongs to an apply is only removed once its Run was settled from it.
         const applies = yield* Effect.orDie(

@@ -5,6 +5,7 @@ import { type JobOffer, offerText, type RunClaim } from "../../schema/agent/Agen
 import type { Gone } from "../../schema/agent/AgentRefusal.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
 import { transaction } from "../database/Transaction.ts"
+import { measureWait } from "../execution/RunMetrics.ts"
 import { ModuleSteps } from "../execution/ModuleSteps.ts"
 import type { RunBlocked } from "../execution/RunBlocked.ts"
 import { now } from "../Identity.ts"
@@ -119,6 +120,7 @@ export class AgentOffers extends Context.Service<
           offered_at: yield* now
         }
         yield* claims.insert(row)
+        yield* sql.afterCommit(measureWait(run))
         const whole: AgentRunRow = {
           ...row,
           accepted_at: null,

@@ -21,6 +21,11 @@ import { ResultJson, type StoredResult } from "./AgentRunRow.ts"
 type Claim = typeof RunClaim.Type
 type Line = Omit<RunLogEntry, "seq">
 
+/** A Run that the agent names in its renewal, and the newest state that it has of it. */
+interface HeldClaim extends Claim {
+  readonly newestSerial?: number
+}
+
 const decodeResult = Schema.decodeUnknownEffect(Schema.fromJsonString(JobResult))
 
 /** How a job ended, from the sealed blob that says so. */
@@ -49,7 +54,7 @@ export class AgentReports extends Context.Service<
     ) => Effect.Effect<{ readonly acknowledged: number }, AgentRefusal>
     readonly renew: (
       session: AgentSession,
-      held: ReadonlyArray<Claim>
+      held: ReadonlyArray<HeldClaim>
     ) => Effect.Effect<{
       readonly leases: ReadonlyArray<Claim & { readonly leaseSeconds: number; readonly cancel: boolean }>
       readonly gone: ReadonlyArray<typeof HeldRunOrder.Type>
@@ -118,13 +123,14 @@ export class AgentReports extends Context.Service<
         return { acknowledged: number }
       })
 
-      const renew = Effect.fn("AgentReports.renew")(function* (session: AgentSession, held: ReadonlyArray<Claim>) {
+      const renew = Effect.fn("AgentReports.renew")(function* (session: AgentSession, held: ReadonlyArray<HeldClaim>) {
         const renewed: Array<Claim & { readonly leaseSeconds: number; readonly cancel: boolean }> = []
         const ended: Array<typeof HeldRunOrder.Type> = []
-        for (const claim of held) {
+        for (const { newestSerial, ...claim } of held) {
           const order = yield* claims.orderOf(session, claim)
           if (order.order !== "continue") ended.push(order)
           else {
+            if (newestSerial !== undefined) yield* leases.reached(claim, newestSerial)
             renewed.push({
               runId: order.runId,
               fence: order.fence,

@@ -1,6 +1,6 @@
 import { Effect, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { ExportedAuditEvent } from "../../schema/records/AuditEvent.ts"
+import { ExportedAuditEvent } from "../../schema/records/ExportedAuditEvent.ts"
 import { jsonText } from "../database/JsonText.ts"
 import { eventsOf, readChain } from "./AuditChain.ts"
 import { AuditChainRow, type AuditScope } from "./AuditChainRow.ts"

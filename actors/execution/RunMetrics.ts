@@ -33,13 +33,28 @@ const observe = (
   attributes: Readonly<Record<string, string>>
 ): Effect.Effect<void> => Metric.update(Metric.withAttributes(metric, attributes), Math.max(0, millis) / 1000)
 
+/** Counts how long a Run was queued, when it is claimed. */
+export const measureWait = Effect.fnUntraced(function* ({ queued_at, type }: Pick<RunRow, "queued_at" | "type">) {
+  yield* observe(wait, (yield* Clock.currentTimeMillis) - millisOf(queued_at), { type })
+})
+
+/** Counts a Run that another process executed, when it has ended, by the ledger alone. */
+export const measureEnded = Effect.fnUntraced(function* (
+  run: Pick<RunRow, "type" | "status" | "error_code" | "started_at" | "finished_at">
+) {
+  const { error_code: code, finished_at, started_at, status, type } = run
+  const end = finished_at === null ? yield* Clock.currentTimeMillis : millisOf(finished_at)
+  if (started_at !== null) yield* observe(duration, end - millisOf(started_at), { type, status })
+  yield* Metric.update(Metric.withAttributes(ended, { type, status, code: code ?? "" }), 1)
+})
+
 /** The metrics of one execution. Labels are types, phases, statuses and error codes: a closed set, without a Run's contents. */
 export const measureRun = Effect.fnUntraced(function* (run: RunRow) {
   const { type } = run
   const begun = yield* Clock.currentTimeMillis
   let phase: { readonly name: string; readonly since: number } | undefined
 
-  yield* observe(wait, begun - millisOf(run.queued_at), { type })
+  yield* measureWait(run)
 
   const leavePhase = Effect.fnUntraced(function* (next: string | undefined) {
     const at = yield* Clock.currentTimeMillis

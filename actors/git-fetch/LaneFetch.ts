@@ -6,6 +6,7 @@ import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
 import type { SyncedSnapshot } from "../../runner/snapshot/SyncedSnapshot.ts"
 import type { RunRow } from "../run/RunRow.ts"
+import { UnreadSource } from "../run/UnreadSource.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { makeFetchCredentials } from "./FetchCredentials.ts"
 import { LaneUnavailable } from "./LaneUnavailable.ts"
@@ -21,7 +22,8 @@ export const SyncSpec = Schema.Struct({
   authConnectionId: Schema.optionalKey(ConnectionId),
   intent: Schema.Literals(["observe", "manual_plan"]),
   /** A person asked for the Source, not for one lane: every other lane in use is looked at too. */
-  everyLane: Schema.optionalKey(Schema.Boolean)
+  everyLane: Schema.optionalKey(Schema.Boolean),
+  ...UnreadSource
 })
 export type SyncSpec = typeof SyncSpec.Type
 

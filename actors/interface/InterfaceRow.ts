@@ -1,10 +1,6 @@
 import { Schema } from "effect"
-import {
-  Interface,
-  InterfaceAccess,
-  InterfaceMaterializationFailure,
-  InterfaceBinding
-} from "../../schema/records/Interface.ts"
+import { Interface, InterfaceAccess, InterfaceMaterializationFailure } from "../../schema/records/Interface.ts"
+import { InterfaceBinding } from "../../schema/records/InterfaceBinding.ts"
 import {
   CapsuleId,
   InstallConfigId,

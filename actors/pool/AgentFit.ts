@@ -47,16 +47,23 @@ const named = ({ name, version }: AgentNeed["tool"]): string =>
     .filter((word) => word !== undefined)
     .join(" ")
 
-/** What the agent lacks; `undefined` when it can execute the Run. */
+/** A property that an agent lacks, and what is needed of it. */
+export interface Lack {
+  readonly property: "tool" | "platform" | "isolation"
+  readonly needed: string
+}
+
+/** The first property that the agent lacks; `undefined` when it can execute the Run. */
 export const lackOf = (
   facts: Pick<AgentFacts, "tools" | "platform" | "isolation">,
   need: AgentNeed
-): string | undefined => {
-  if (Option.isNone(toolFor(facts, need))) return named(need.tool)
-  if (need.platform !== undefined && facts.platform !== need.platform)
-    return `the platform ${need.platform} of the plan`
+): Lack | undefined => {
+  if (Option.isNone(toolFor(facts, need))) return { property: "tool", needed: named(need.tool) }
+  if (need.platform !== undefined && facts.platform !== need.platform) {
+    return { property: "platform", needed: need.platform }
+  }
   if (need.isolation !== undefined && rank(facts.isolation) > rank(need.isolation)) {
-    return `the isolation ${need.isolation}`
+    return { property: "isolation", needed: need.isolation }
   }
   return undefined
 }

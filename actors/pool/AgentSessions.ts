@@ -107,7 +107,7 @@ export class AgentSessions extends Context.Service<
         const lack = lackOf({ ...facts, tools: [{ name: "opentofu", version: "0" }] }, need)
         if (lack !== undefined) {
           return yield* new Rejected({
-            message: `Agents of the pool ${name} need ${lack} at the least, and this machine gives ${facts.isolation}.`
+            message: `Agents of the pool ${name} need the ${lack.property} ${lack.needed} at the least, and this machine gives ${facts.isolation}.`
           })
         }
         return pool

@@ -1,23 +1,19 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import type { Agent } from "../../schema/records/AgentPool.ts"
-import { AgentId, type WorkspaceId } from "../../schema/records/Ids.ts"
-import { rowShape } from "../database/Table.ts"
+import { AgentId } from "../../schema/records/Ids.ts"
 import { transaction } from "../database/Transaction.ts"
 import { idOrNull, now } from "../Identity.ts"
 import { AgentPresence } from "./AgentPresence.ts"
-import { AgentRow, FactsJson } from "./PoolRows.ts"
+import { BusyAgentRow, runsOfAgent } from "./PoolRows.ts"
+import { shownAgent } from "./ShownAgent.ts"
 
-const ListedAgent = rowShape({ ...AgentRow.columns, runs: Schema.Int })
-
-/** The agents as rows: listed, told to drain, revoked. Enrolment and sessions are `agent`'s. */
+/** The agents as rows: listed, told to drain, revoked. Enrolment and sessions are `AgentSessions`'. */
 export class Agents extends Context.Service<
   Agents,
   {
     readonly list: (pool?: string) => Effect.Effect<ReadonlyArray<Agent>>
-    /** The agents of the pools that a Workspace may use. */
-    readonly ofWorkspace: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Agent>>
     /** Ends its sessions at once. The Runs that it executes stay its own until their leases end. */
     readonly revoke: (id: string) => Effect.Effect<void, ApiError>
     readonly drain: (id: string, drains: boolean) => Effect.Effect<void, ApiError>
@@ -29,46 +25,10 @@ export class Agents extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const presence = yield* AgentPresence
 
-      const statusOf = Effect.fnUntraced(function* ({ drain_requested_at, id, revoked_at }: AgentRow, drains: boolean) {
-        if (revoked_at !== null) return "revoked"
-        if (!(yield* presence.isConnected(id))) return "silent"
-        return drains || drain_requested_at !== null ? "draining" : "connected"
-      })
-
-      const shown = ({ runs, ...agent }: AgentRow & { readonly runs: number }) =>
-        Effect.gen(function* () {
-          const facts = FactsJson.read(agent.facts)
-          return {
-            id: agent.id,
-            pool: agent.pool,
-            name: agent.name,
-            status: yield* statusOf(agent, facts.draining),
-            version: facts.version,
-            platform: facts.platform,
-            tools: facts.tools,
-            isolation: facts.isolation,
-            labels: facts.labels,
-            places: facts.places,
-            runs,
-            diskLow: facts.disk.low,
-            enrolledAt: agent.enrolled_at,
-            lastContactAt: agent.last_contact_at
-          } satisfies Agent
-        })
-
-      const running = sql.literal("(SELECT COUNT(*) FROM runs r WHERE r.status = 'running' AND r.owner = a.id) AS runs")
-
       const list = Effect.fn("Agents.list")(function* (pool?: string) {
-        const rows = yield* Effect.orDie(ListedAgent.rows(sql)`SELECT a.*, ${running} FROM agents a
+        const rows = yield* Effect.orDie(BusyAgentRow.rows(sql)`SELECT a.*, ${sql.literal(runsOfAgent)} FROM agents a
           WHERE ${pool ?? ""} IN ('', a.pool) ORDER BY a.pool, a.enrolled_at, a.id`)
-        return yield* Effect.forEach(rows, shown)
-      })
-
-      const ofWorkspace = Effect.fn("Agents.ofWorkspace")(function* (workspaceId: WorkspaceId) {
-        const rows = yield* Effect.orDie(ListedAgent.rows(sql)`SELECT a.*, ${running} FROM agents a
-          WHERE a.revoked_at IS NULL AND a.pool IN (SELECT pool FROM agent_pool_workspaces WHERE workspace_id = ${workspaceId})
-          ORDER BY a.pool, a.enrolled_at, a.id`)
-        return yield* Effect.forEach(rows, shown)
+        return yield* Effect.forEach(rows, shownAgent(presence))
       })
 
       const revoke = Effect.fn("Agents.revoke")(function* (text: string) {
@@ -86,7 +46,7 @@ export class Agents extends Context.Service<
         if (found.length === 0) return yield* notFound("Agent")
       })
 
-      return Agents.of({ list, ofWorkspace, revoke, drain })
+      return Agents.of({ list, revoke, drain })
     })
   )
 }

@@ -6,9 +6,10 @@ import { Agents } from "./Agents.ts"
 import { PoolReach } from "./PoolReach.ts"
 import { Pools } from "./Pools.ts"
 import { ServerKeys } from "./ServerKeys.ts"
+import { WorkspacePools } from "./WorkspacePools.ts"
 
 /** Pools and their agents, as far as the queue has to know them. */
-export const pools = PoolReach.layer.pipe(
+export const pools = Layer.mergeAll(PoolReach.layer, WorkspacePools.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Pools.layer, Agents.layer, AgentNeeds.layer, AgentSessions.layer)),
   Layer.provideMerge(Layer.mergeAll(AgentPresence.layer, ServerKeys.layer))
 )

@@ -1,20 +1,42 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { localPool } from "../../schema/agent/PoolName.ts"
+import type { MissingOfAgents, QueueReason } from "../../schema/records/QueuePlace.ts"
 import { dateOfAnswer } from "../database/ReadHorizon.ts"
 import { rowShape } from "../database/Table.ts"
 import type { ListedRun } from "../run/RunRow.ts"
-import { lackOf, needInWords } from "./AgentFit.ts"
+import { type Lack, lackOf, needInWords } from "./AgentFit.ts"
 import { AgentNeeds } from "./AgentNeeds.ts"
 import { AgentPresence } from "./AgentPresence.ts"
-import { AgentRow, FactsJson } from "./PoolRows.ts"
+import { BusyAgentRow, FactsJson, runsOfAgent } from "./PoolRows.ts"
 
 const Assigned = rowShape({ assigned: Schema.Int })
+
+type WaitingRun = Pick<ListedRun, "id" | "pool" | "workspace_id">
+
+/** What keeps a Run from its pool: the fields of its place in the queue. */
+export interface PoolObstacle {
+  readonly reason: Extract<QueueReason, "no_agent" | "places_taken">
+  readonly sentence: string
+  readonly missing?: ReadonlyArray<MissingOfAgents>
+  readonly limit?: number
+}
+
+const absent = (property: MissingOfAgents["property"], sentence: string): PoolObstacle => ({
+  reason: "no_agent",
+  sentence,
+  missing: [{ property }]
+})
+
+const isLack = (lack: Lack | undefined): lack is Lack => lack !== undefined
+
+const distinct = (lacks: ReadonlyArray<Lack>): ReadonlyArray<Lack> =>
+  lacks.filter(({ property }, at) => lacks.findIndex((other) => other.property === property) === at)
 
 /** Why a queued Run of a pool of agents cannot start now, whoever's turn it is. */
 export class PoolReach extends Context.Service<
   PoolReach,
-  { readonly missing: (run: Pick<ListedRun, "id" | "pool" | "workspace_id">) => Effect.Effect<string | undefined> }
+  { readonly obstacle: (run: WaitingRun) => Effect.Effect<PoolObstacle | undefined> }
 >()("svc/actors/pool/PoolReach") {
   static readonly layer = Layer.effect(
     PoolReach,
@@ -24,38 +46,63 @@ export class PoolReach extends Context.Service<
       const needs = yield* AgentNeeds
 
       const connectedOf = Effect.fnUntraced(function* (pool: string) {
-        const agents = yield* AgentRow.rows(sql)`SELECT * FROM agents WHERE pool = ${pool} AND revoked_at IS NULL`
-        return yield* Effect.filter(agents, ({ id }) => presence.isConnected(id))
+        const agents = yield* BusyAgentRow.rows(sql)`SELECT a.*, ${sql.literal(runsOfAgent)} FROM agents a
+          WHERE a.pool = ${pool} AND a.revoked_at IS NULL`
+        const connected = yield* Effect.filter(agents, ({ id }) => presence.isConnected(id))
+        return connected.map(({ drain_requested_at, facts, runs }) => {
+          const said = FactsJson.read(facts)
+          return { facts: said, isDraining: drain_requested_at !== null || said.draining, runs }
+        })
       })
 
-      const missing = Effect.fn("PoolReach.missing")(function* ({
+      const obstacle = Effect.fn("PoolReach.obstacle")(function* ({
         id,
         pool,
         workspace_id
-      }: Pick<ListedRun, "id" | "pool" | "workspace_id">) {
+      }: WaitingRun): Effect.fn.Return<PoolObstacle | undefined> {
         if (pool === localPool) return undefined
         // Whether an agent is there changes without a commit, so an answer about it holds for a second.
         yield* dateOfAnswer
-        const assigned = yield* Assigned.rows(sql)`SELECT 1 AS assigned FROM agent_pool_workspaces w
+        const assigned = yield* Effect.orDie(Assigned.rows(sql)`SELECT 1 AS assigned FROM agent_pool_workspaces w
           JOIN agent_pools p ON p.name = w.pool AND p.archived_at IS NULL
-          WHERE w.pool = ${pool} AND w.workspace_id = ${workspace_id}`
-        if (assigned.length === 0) return `The operator has not assigned the pool ${pool} to this Workspace.`
-        const connected = yield* connectedOf(pool)
-        if (connected.length === 0) return `No agent of the pool ${pool} is connected.`
+          WHERE w.pool = ${pool} AND w.workspace_id = ${workspace_id}`)
+        if (assigned.length === 0) {
+          return absent("assignment", `The operator has not assigned the pool ${pool} to this Workspace.`)
+        }
+        const connected = yield* Effect.orDie(connectedOf(pool))
+        if (connected.length === 0) return absent("agent", `No agent of the pool ${pool} is connected.`)
         const need = yield* needs.of(id)
         if (Option.isNone(need)) return undefined
-        const all = connected.map((agent) => FactsJson.read(agent.facts))
-        if (all.every((facts) => lackOf(facts, need.value) !== undefined)) {
-          return `No connected agent of the pool ${pool} has ${needInWords(need.value)}.`
+        const fitting = connected.filter(({ facts }) => lackOf(facts, need.value) === undefined)
+        if (fitting.length === 0) {
+          return {
+            reason: "no_agent",
+            sentence: `No connected agent of the pool ${pool} has ${needInWords(need.value)}.`,
+            missing: distinct(connected.map(({ facts }) => lackOf(facts, need.value)).filter(isLack))
+          }
         }
-        return connected.every(
-          ({ drain_requested_at }, index) => drain_requested_at !== null || all[index]?.draining === true
-        )
-          ? `Every connected agent of the pool ${pool} is draining.`
-          : undefined
-      }, Effect.orDie)
+        const staying = fitting.filter(({ isDraining }) => !isDraining)
+        if (staying.length === 0) {
+          return absent("undrained", `Every connected agent of the pool ${pool} that can execute it is draining.`)
+        }
+        const taking = staying.filter(({ facts }) => !facts.disk.low)
+        if (taking.length === 0) {
+          return absent(
+            "disk",
+            `The disk of every connected agent of the pool ${pool} that can execute it is nearly full.`
+          )
+        }
+        if (taking.some(({ facts, runs }) => runs < facts.places)) return undefined
+        const places = taking.reduce((sum, { facts }) => sum + facts.places, 0)
+        const taken = places === 1 ? "The only place" : `All ${places} places`
+        return {
+          reason: "places_taken",
+          sentence: `${taken} of the connected agents of the pool ${pool} that can execute it ${places === 1 ? "is" : "are"} taken.`,
+          limit: places
+        }
+      })
 
-      return PoolReach.of({ missing })
+      return PoolReach.of({ obstacle })
     })
   )
 }

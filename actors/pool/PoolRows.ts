@@ -5,7 +5,7 @@ import { IsolationFloor } from "../../schema/policy/ExecutionProfile.ts"
 import { AgentId, EnrolmentTokenId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { jsonText } from "../database/JsonText.ts"
-import { Flag, type RowOf, table } from "../database/Table.ts"
+import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
 
 export const PoolRow = table("agent_pools", {
   name: PoolName,
@@ -55,6 +55,11 @@ export const AgentRow = table("agents", {
   revoked_at: Schema.NullOr(Timestamp)
 })
 export type AgentRow = RowOf<typeof AgentRow.columns>
+
+/** An agent and how many Runs it executes; `runsOfAgent` is the column, of the alias `a`. */
+export const BusyAgentRow = rowShape({ ...AgentRow.columns, runs: Schema.Int })
+export type BusyAgentRow = RowOf<typeof BusyAgentRow.columns>
+export const runsOfAgent = "(SELECT COUNT(*) FROM runs r WHERE r.status = 'running' AND r.owner = a.id) AS runs"
 
 export const AgentSessionRow = table("agent_sessions", {
   secret_hash: Schema.String,

@@ -1,4 +1,4 @@
-import type { QueueReason } from "../../schema/records/QueuePlace.ts"
+import type { MissingOfAgents, QueueReason } from "../../schema/records/QueuePlace.ts"
 import type { RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 
 /** Places of one pool: in all, and how many of them one Workspace may hold. */
@@ -54,8 +54,10 @@ export interface Place {
   readonly reason: QueueReason
   readonly heldByRunId?: RunId
   readonly limit?: number
-  /** With `no_agent`: what is missing, as a sentence. */
-  readonly missing?: string
+  /** What agents have to do with it, as a sentence. */
+  readonly sentence?: string
+  /** With `no_agent`. */
+  readonly missing?: ReadonlyArray<MissingOfAgents>
 }
 
 export interface Decision {

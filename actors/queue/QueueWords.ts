@@ -5,7 +5,7 @@ import type { Place } from "./QueueDecision.ts"
 /** A place with its sentence, as a row refers to Runs: by plain text ids. */
 export type WordedPlace = typeof QueuePlace.Encoded
 
-const sentence = ({ heldByRunId, limit, missing, pool, reason }: Place): string => {
+const sentenceOf = ({ heldByRunId, limit, pool, reason }: Place): string => {
   const what = pool === "builds" ? "syncs, checks and builds" : "Runs"
   switch (reason) {
     case "capsule_busy":
@@ -19,13 +19,13 @@ const sentence = ({ heldByRunId, limit, missing, pool, reason }: Place): string 
     case "place_kept":
       return "The last free place is kept for what a person may ask for; a drift check waits until another is free."
     case "no_agent":
-      return missing ?? "No agent of its pool can execute it now."
+      return "No agent of its pool can execute it now."
     case "turn":
       return "Nothing is in its way: it starts when it is its turn."
   }
 }
 
 export const inWords = (place: Place): WordedPlace => {
-  const { missing: _, ...shown } = place
-  return { ...shown, pool: slotPoolOf(place.pool), message: sentence(place) }
+  const { sentence = sentenceOf(place), ...shown } = place
+  return { ...shown, pool: slotPoolOf(place.pool), message: sentence }
 }

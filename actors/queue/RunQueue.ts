@@ -93,8 +93,8 @@ export class RunQueue extends Context.Service<
 
       /** What only an agent can say is asked last: whoever waits for its Capsule does not wait for an agent yet. */
       const reached = Effect.fnUntraced(function* (place: Place, run: ListedRun): Effect.fn.Return<Place> {
-        const missing = place.reason === "turn" ? yield* reach.missing(run) : undefined
-        return missing === undefined ? place : { ...place, reason: "no_agent", missing }
+        const obstacle = place.reason === "turn" ? yield* reach.obstacle(run) : undefined
+        return obstacle === undefined ? place : { ...place, ...obstacle }
       })
 
       const claimOf = Effect.fn("RunQueue.claimOf")(function* (

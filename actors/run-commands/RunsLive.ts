@@ -4,6 +4,7 @@ import { ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { RunActor } from "../../schema/protocol/RunActor.ts"
 import { answered } from "../ActorClient.ts"
+import { RunAgents } from "../agent/RunAgents.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import type { PageRequest } from "../paging/Page.ts"
@@ -33,6 +34,7 @@ export const layer = Layer.effect(
     const capsuleActor = yield* CapsuleActor.client
     const sql = yield* ReadSql
     const queue = yield* RunQueue
+    const agents = yield* RunAgents
     const groups = yield* RunGroups
     const cursors = yield* Cursors
     const sourceChanges = yield* SourceChangeReads
@@ -46,7 +48,8 @@ export const layer = Layer.effect(
       )
     })
     const projected = Effect.fnUntraced(function* (row: RunRow) {
-      const run = toRun(row, yield* queue.place(row))
+      const agent = yield* agents.of(row)
+      const run = { ...toRun(row, yield* queue.place(row)), ...(agent === undefined ? {} : { agent }) }
       const [described] = yield* withCommitDescriptions(sql, [run])
       return described ?? run
     })

@@ -9,7 +9,7 @@ import type { RunRow } from "./RunRow.ts"
 export class RunHandover extends Context.Service<
   RunHandover,
   {
-    /** The coordinator takes its next step. */
+    /** The coordinator takes its next step; a Source that was to be kept only once it was read may go. */
     readonly finished: (run: RunRow) => Effect.Effect<void>
     /** A plan waits for review: the Capsule may have opted in to applying its automatic plans. */
     readonly planned: (run: RunRow) => Effect.Effect<void>

@@ -4,9 +4,11 @@ import { SqlClient } from "effect/sql"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { CapsuleId } from "../../schema/records/Ids.ts"
 import { InstallPlanActor, RevisionPlanActor } from "../../schema/protocol/PlanActors.ts"
+import { SourceActor } from "../../schema/protocol/SourceActor.ts"
 import { handedOver } from "../ActorClient.ts"
 import { rowShape } from "../database/Table.ts"
 import { RunHandover } from "./RunHandover.ts"
+import { removableBy } from "./UnreadSource.ts"
 
 const Follower = rowShape({ id: CapsuleId })
 
@@ -18,10 +20,17 @@ export const layer = Layer.effect(
     const installPlans = yield* InstallPlanActor.client
     const revisionPlans = yield* RevisionPlanActor.client
     const capsules = yield* CapsuleActor.client
+    const sources = yield* SourceActor.client
 
     return RunHandover.of({
       finished: (run) => {
-        if (run.coordinator_id === null) return Effect.void
+        if (run.coordinator_id === null) {
+          const sourceId = removableBy(run)
+          // The Source's actor knows whether it was read: `run` is as it was before its end.
+          return sourceId === undefined
+            ? Effect.void
+            : handedOver(sources(sourceId).Unread({ runId: run.id }, { discard: true }))
+        }
         const cause = `${run.id} ended attempt ${run.attempt}`
         const to = run.coordinator_kind === "install_plan" ? installPlans : revisionPlans
         return handedOver(to(run.coordinator_id).Advance({ cause }, { discard: true }))

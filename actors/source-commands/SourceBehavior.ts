@@ -8,7 +8,6 @@ import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { type ConnectionId, type InstallConfigId, RunId, SourceId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
-import type { SyncIntent } from "../../schema/records/Source.ts"
 import { SourceActor } from "../../schema/protocol/SourceActor.ts"
 import { actorOptions } from "../ActorClient.ts"
 import { type AuditData, Audit } from "../audit/Audit.ts"
@@ -27,25 +26,13 @@ import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import type { CheckSpec } from "../execution/CheckExecution.ts"
 import { type DeferredSync, DeferredSyncs } from "../source/DeferredSyncs.ts"
 import { checkGitUse, type GitFetch } from "../git-fetch/GitConnectionUse.ts"
-import type { SyncSpec } from "../git-fetch/LaneFetch.ts"
 import { type Lane, SourceLanes } from "../source/SourceLanes.ts"
 import { queuedLook } from "./QueuedLook.ts"
-import { removeSource } from "./SourceRemoval.ts"
+import { removeSource, removeUnread } from "./SourceRemoval.ts"
+import { laneOf, type SyncRequest, syncSpec } from "./SyncRequest.ts"
 import { SourceStore, toSource } from "../source/SourceStore.ts"
 import { stagedOf } from "../source/StagedRows.ts"
 import type { SourceRow } from "../source/SourceRow.ts"
-
-interface SyncPayload {
-  readonly context: CommandContext
-  readonly intent: SyncIntent
-  readonly expectedCommit?: string | undefined
-  readonly lane?: Lane | undefined
-  readonly trigger: "user" | "webhook" | "schedule" | "service"
-}
-
-/** The Source's own lane unless another is requested. */
-const laneOf = (row: SourceRow, lane: Lane | undefined): Lane =>
-  lane ?? { ref: row.default_ref, path: row.default_path }
 
 /** The Source actor: one Git address, its metadata, its syncs and checks. */
 export const layer = SourceActor.toLayer(
@@ -156,26 +143,13 @@ export const layer = SourceActor.toLayer(
       return { source: toSource(yield* load), hookSecret: Redacted.value(secret) }
     })
 
-    const startSync = Effect.fn("Source.Sync")(function* ({
-      context,
-      intent,
-      expectedCommit,
-      lane,
-      trigger
-    }: SyncPayload) {
+    const startSync = Effect.fn("Source.Sync")(function* (request: SyncRequest) {
+      const { context, intent, trigger } = request
       const row = yield* load
       yield* usable(row)
-      const { path, ref } = laneOf(row, lane)
+      const { path, ref } = laneOf(row, request.lane)
       const isLook = trigger === "webhook" || trigger === "schedule"
-      const spec = {
-        url: row.url,
-        ref,
-        path,
-        intent,
-        ...(trigger === "user" && lane === undefined ? { everyLane: true } : {}),
-        ...(expectedCommit === undefined ? {} : { expectedCommit }),
-        ...(row.auth_connection_id === null ? {} : { authConnectionId: row.auth_connection_id })
-      } satisfies SyncSpec
+      const spec = yield* Effect.provideContext(syncSpec(row, request), services)
       if (intent === "observe") yield* deferred.queued(id, { ref, path })
       const waiting = isLook ? yield* Effect.provideContext(queuedLook(id, spec), services) : undefined
       if (waiting !== undefined) return yield* started(waiting)
@@ -243,7 +217,15 @@ export const layer = SourceActor.toLayer(
           hookSecret
         })
         yield* audited(context, request.workspaceId, "source.create", { name: request.name })
-        return { source: toSource(yield* load), hookSecret: Redacted.value(hookSecret) }
+        const answer = { source: toSource(yield* load), hookSecret: Redacted.value(hookSecret) }
+        if (request.firstSync === undefined) return answer
+        const run = yield* startSync({
+          context,
+          intent: "manual_plan",
+          trigger: "user",
+          removeUnread: request.firstSync.onFailure === "remove"
+        })
+        return { ...answer, run }
       }, transaction(sql)),
 
       Update: Effect.fn("Source.Update")(function* ({ payload: { context, request } }) {
@@ -281,6 +263,8 @@ export const layer = SourceActor.toLayer(
 
       Remove: ({ payload: { context } }) =>
         removeSource(load, context, mintHookSecret).pipe(Effect.provideContext(removal)),
+
+      Unread: ({ payload: { runId } }) => removeUnread(id, runId, mintHookSecret).pipe(Effect.provideContext(removal)),
 
       RenewHookSecret: Effect.fn("Source.RenewHookSecret")(function* ({
         payload: { context, hookSecretVersion, idempotency }

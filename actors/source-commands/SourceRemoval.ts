@@ -2,7 +2,7 @@ import { Effect, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { coordinatorUnderWay } from "../../schema/tables/PlanTables.ts"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
-import type { CommandContext } from "../../schema/protocol/Command.ts"
+import { type CommandContext, serviceContext } from "../../schema/protocol/Command.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { Audit } from "../audit/Audit.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
@@ -12,7 +12,7 @@ import { SourceStore } from "../source/SourceStore.ts"
 import type { SourceRow } from "../source/SourceRow.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { rowShape } from "../database/Table.ts"
-import { InstallPlanId, type SourceId } from "../../schema/records/Ids.ts"
+import { InstallPlanId, type RunId, type SourceId } from "../../schema/records/Ids.ts"
 import { RunRow } from "../run/RunRow.ts"
 
 // Installs are coordinated above this folder.
@@ -37,10 +37,15 @@ const usersOf = Effect.fn("Source.usersOf")(function* (id: SourceId) {
 }, Effect.orDie)
 
 /** A sync or check that settles later would write to an unlisted Source. */
-const refuseMoving = Effect.fnUntraced(function* (id: SourceId) {
+const openRun = Effect.fnUntraced(function* (id: SourceId) {
   const sql = yield* SqlClient.SqlClient
-  const [open] = yield* Effect.orDie(RunRow.some(sql, "id", "type", "status")`SELECT id, type, status FROM runs
-    WHERE source_id = ${id} AND status IN ('queued', 'running') ORDER BY queued_at, id LIMIT 1`)
+  const [open] = yield* RunRow.some(sql, "id", "type", "status")`SELECT id, type, status FROM runs
+    WHERE source_id = ${id} AND status IN ('queued', 'running') ORDER BY queued_at, id LIMIT 1`
+  return open
+}, Effect.orDie)
+
+const refuseMoving = Effect.fnUntraced(function* (id: SourceId) {
+  const open = yield* openRun(id)
   if (open === undefined) return
   return yield* new ApiError({
     code: "run_conflict",
@@ -76,6 +81,41 @@ const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow, unknownSe
   yield* sql`DELETE FROM source_snapshots WHERE source_id = ${row.id} AND id NOT IN (${evidence})`
 }, Effect.orDie)
 
+/** Takes it out, and says so in the history. In the caller's transaction. */
+const removed = Effect.fnUntraced(function* (
+  row: SourceRow,
+  { actor, requestId }: CommandContext,
+  mintSecret: Effect.Effect<Redacted.Redacted>,
+  runId?: RunId
+) {
+  yield* takeOut(row, yield* mintSecret)
+  yield* (yield* InstallConfigStore).dropUnreported(row.workspace_id)
+  yield* (yield* Audit).append({
+    workspaceId: row.workspace_id,
+    actor,
+    action: "source.remove",
+    target: { kind: "source", id: row.id },
+    runId,
+    data: { name: row.name, url: row.url },
+    requestId
+  })
+})
+
+/**
+ * Removes a Source that was made for a reading which failed. Another sync that is under way decides by its own end; what was
+ * read, or is used, stays. In the caller's transaction.
+ */
+export const removeUnread = Effect.fn("Source.removeUnread")(function* (
+  id: SourceId,
+  runId: RunId,
+  mintSecret: Effect.Effect<Redacted.Redacted>
+) {
+  const row = yield* (yield* SourceStore).find(id)
+  if (row === undefined || row.removed_at !== null || row.last_synced_at !== null) return
+  if ((yield* openRun(id)) !== undefined || (yield* usersOf(id)).length > 0) return
+  yield* removed(row, serviceContext, mintSecret, runId)
+})
+
 /** Removes an unused Source, with its webhook secret, its schedule, and its unused snapshots. */
 export const removeSource = Effect.fn("Source.remove")(function* (
   load: Effect.Effect<SourceRow, ApiError>,
@@ -83,8 +123,6 @@ export const removeSource = Effect.fn("Source.remove")(function* (
   mintSecret: Effect.Effect<Redacted.Redacted>
 ) {
   const sql = yield* SqlClient.SqlClient
-  const configs = yield* InstallConfigStore
-  const audit = yield* Audit
   return yield* Effect.gen(function* () {
     const row = yield* load
     const users = yield* usersOf(row.id)
@@ -94,15 +132,6 @@ export const removeSource = Effect.fn("Source.remove")(function* (
       )
     }
     yield* refuseMoving(row.id)
-    yield* takeOut(row, yield* mintSecret)
-    yield* configs.dropUnreported(row.workspace_id)
-    yield* audit.append({
-      workspaceId: row.workspace_id,
-      actor: context.actor,
-      action: "source.remove",
-      target: { kind: "source", id: row.id },
-      data: { name: row.name, url: row.url },
-      requestId: context.requestId
-    })
+    yield* removed(row, context, mintSecret)
   }).pipe(transaction(sql))
 })

@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { CreateSource, UpdateSource } from "../../schema/api/SourcesApi.ts"
+import type { CreatedSource, CreateSource, UpdateSource } from "../../schema/api/SourcesApi.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { CompatibilityReport, InstallModules } from "../../schema/records/CompatibilityReport.ts"
 import type {
@@ -20,10 +20,7 @@ import type { Page, PageRequest } from "../paging/Page.ts"
 export class Sources extends Context.Service<
   Sources,
   {
-    readonly create: (
-      context: CommandContext,
-      request: CreateSource
-    ) => Effect.Effect<{ readonly source: Source; readonly hookSecret: string }, ApiError>
+    readonly create: (context: CommandContext, request: CreateSource) => Effect.Effect<CreatedSource, ApiError>
     readonly update: (context: CommandContext, id: SourceId, request: UpdateSource) => Effect.Effect<Source, ApiError>
     /** For an unused Source; its archives that nothing else needs are swept. */
     readonly remove: (context: CommandContext, id: SourceId) => Effect.Effect<void, ApiError>

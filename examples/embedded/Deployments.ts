@@ -62,7 +62,7 @@ export class Deployments extends Context.Service<Deployments, DeploymentsShape>(
         // The key makes a second request for the same plan give the same Apply Run.
         const apply = yield* runs.apply(planId, { idempotencyKey: `apply-${planId}` })
         yield* Stream.runForEach(runs.events(apply.id), report)
-        const { capsuleId, id } = yield* runs.await(apply.id)
+        const { capsuleId, id } = yield* runs.waitFor(apply.id)
         const outputs = capsuleId === undefined ? {} : yield* capsules.outputs(capsuleId)
         const values = Object.entries(outputs).map(([name, { value }]) => [name, value])
         return { status: "deployed", runId: id, outputs: Object.fromEntries(values) } as const
@@ -74,7 +74,7 @@ export class Deployments extends Context.Service<Deployments, DeploymentsShape>(
           source: { name, url },
           capsule: { name, environment }
         })
-        const plan = yield* installs.awaitPlan(install.id)
+        const plan = yield* installs.waitFor(install.id)
         const because = needsReview(plan)
         if (because !== undefined) return { status: "needs_review", runId: plan.id, because } as const
         // Bound to the plan that the policy judged: another one would be refused.

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { InputType } from "../../schema/manifest/InputDeclaration.ts"
+import { InputType } from "../../schema/manifest/InputType.ts"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { ProviderPackage, ProviderRequirement } from "../../schema/records/Provider.ts"
 

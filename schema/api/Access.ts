@@ -1,4 +1,3 @@
-import { Context } from "effect"
 import type { Role } from "../records/Workspace.ts"
 
 /** Which path parameter, query key or body field identifies the Workspace that a request touches. */
@@ -55,8 +54,6 @@ export type AccessRule =
   | { readonly kind: "account"; readonly credential: "session" | "anyCredential"; readonly wholeAccount?: boolean }
   | { readonly kind: "token" }
   | WorkspaceAccess
-
-export class Access extends Context.Service<Access, AccessRule>()("svc/schema/api/Access") {}
 
 export const publicAccess: AccessRule = { kind: "public" }
 /** A signed-in person, for the whole account. */

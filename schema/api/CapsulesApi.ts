@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Backup } from "../records/Backup.ts"
 import { AutoUpdateChange, AutoUpdateDecision } from "../records/AutoUpdate.ts"
 import { Capsule, Dependency, NewDependency } from "../records/Capsule.ts"
@@ -12,10 +12,9 @@ import { Run } from "../records/Run.ts"
 import { Output, StateVersion } from "../records/StateVersion.ts"
 import { CapsuleReleased, ReleaseRequest } from "./CapsuleReleased.ts"
 import { ConfigurationPlanRequest, ReAdoptionRequest } from "./ConfigurationRequests.ts"
-import { created, described, describedGroup, describedRun, repeatable } from "./Endpoint.ts"
+import { created, repeatable } from "./AnswerStatus.ts"
 import { idempotencyHeaders, optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
-import { accessOf } from "./Roles.ts"
 
 const ofCapsule = { capsuleId: Schema.String }
 const runAnswer = Schema.Struct({ run: Run })
@@ -27,21 +26,12 @@ const configurationPlanAnswer = Schema.Struct({
   run: Run
 })
 
-export class CapsulesApi extends describedGroup(
-  "capsules",
-  "Installed modules: their settings, Outputs, plans and dependencies."
-)
+export class CapsulesApi extends HttpApiGroup.make("capsules")
   .add(
     HttpApiEndpoint.get("read", "/api/v1/capsules/:capsuleId", {
       params: ofCapsule,
       success: Schema.Struct({ capsule: Capsule })
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/capsules/:capsuleId"),
-        "Read a Capsule",
-        "Has the `installConfigReAdoption.authorityGuard` of guarded changes."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.patch("update", "/api/v1/capsules/:capsuleId", {
@@ -54,46 +44,26 @@ export class CapsulesApi extends describedGroup(
         status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
       }),
       success: Schema.Struct({ capsule: Capsule })
-    }).annotateMerge(
-      described(
-        accessOf("PATCH /api/v1/capsules/:capsuleId"),
-        "Rename, disable or enable a Capsule, or set what it follows",
-        "A disabled Capsule starts no Runs. `autoUpdate.apply` lets a plan of the followed lane be applied without a person, and only while it destroys, replaces and forgets nothing. A reviewed rollback pins: `autoUpdate.pinnedBy` says who applied it, when and why, and no commit is followed until somebody sends `autoUpdate.resume`, or, where `resumeOnNewCommit` was chosen, the lane stands at another commit than it did then. With `pathFilter` (off by default; for repositories of many modules) a commit makes the Capsule stale only where it touches the files of its module, of the local modules that it reaches, or files that they read by a plain path; compared with the applied commit. A change of the repository's manifest, a source build, and a module that reads a path which is computed, always do: `staleReasons[].because` says what counted. `driftChecks` makes the service compare the state with the real infrastructure by itself, spread over time and always behind what a person asked for; `inherit` follows the Workspace."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.delete("remove", "/api/v1/capsules/:capsuleId", {
       params: ofCapsule,
       success: [runAnswer.pipe(created), Schema.Struct({ capsule: Capsule })]
-    }).annotateMerge(
-      describedRun(
-        accessOf("DELETE /api/v1/capsules/:capsuleId"),
-        "Create a destroy plan",
-        "201 with the destroy-plan Run. A Capsule that was never applied is removed without a Run: 200 with the record, status `destroyed`."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.post("release", "/api/v1/capsules/:capsuleId/release", {
       params: ofCapsule,
       payload: ReleaseRequest,
       success: CapsuleReleased
-    }).annotateMerge(
-      described(
-        accessOf("POST /api/v1/capsules/:capsuleId/release"),
-        "Release a Capsule",
-        "Gives a Capsule up for good without destroying anything: its infrastructure is gone already (`infrastructure_gone`) or somebody else looks after it from now on (`moved_elsewhere`). `confirm` is the Capsule's name. The Capsule becomes `released`, with `release` on the record, and has no more Runs: plans that wait become `superseded`. Refused (409 `run_conflict`) while a Run or a revision plan of it is under way. State versions, Outputs, Runs, logs and the history stay readable, and it can still be backed up. Its OAuth client and what was granted to it end, its Interfaces are retired with their bindings, its shares are revoked. Dependencies stay as records, give nothing more, and the next plan of a consumer says why; plans of consumers that used its Outputs and are not applied yet become `superseded`. Its generated secrets stay sealed: what goes on without svc may need them. Its name is free again. A Capsule that was never applied is removed instead (`DELETE`)."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.get("outputs", "/api/v1/capsules/:capsuleId/outputs", {
       params: ofCapsule,
       success: Schema.Struct({ outputs: Schema.Array(Output) })
-    }).annotateMerge(
-      described(accessOf("GET /api/v1/capsules/:capsuleId/outputs"), "Public Outputs", "Sensitive Outputs are absent.")
-    )
+    })
   )
   .add(
     HttpApiEndpoint.get("usageSummary", "/api/v1/capsules/:capsuleId/usage-summary", {
@@ -106,137 +76,71 @@ export class CapsulesApi extends describedGroup(
           logBytes: Schema.Int
         })
       })
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/capsules/:capsuleId/usage-summary"),
-        "Usage aggregate of one Capsule",
-        "Run minutes, applies, bytes of its states and of its logs."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.get("stateVersions", "/api/v1/capsules/:capsuleId/state-versions", {
       params: ofCapsule,
       query: pageQuery,
       success: Schema.Struct({ stateVersions: Schema.Array(StateVersion), ...nextCursor })
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/capsules/:capsuleId/state-versions"),
-        "List StateVersions, newest first",
-        "Metadata only; the state itself never leaves. `generation` counts up by one with every apply."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.get("autoUpdateDecisions", "/api/v1/capsules/:capsuleId/auto-update-decisions", {
       params: ofCapsule,
       query: pageQuery,
       success: Schema.Struct({ decisions: Schema.Array(AutoUpdateDecision), ...nextCursor })
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/capsules/:capsuleId/auto-update-decisions"),
-        "What auto-update did about each snapshot, newest first",
-        "`taken`: planned or applied. `waiting`: for a person, because of `reason` (`review`, `destroys`, `configuration`, `pinned`, `automation_paused`, `lane_moved`, `approval`, `capsule_not_ready`, `refused`). `skipped`: because of `reason` (`already_applied`, `pinned`, `planned_before`, `lane_moved`). `deferred`: taken up later (`queue_full`, `automation_paused`). `message` says it in words, `runId` names the plan or its apply. Snapshots that came while auto-update was off have no decision."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.get("dependencies", "/api/v1/capsules/:capsuleId/dependencies", {
       params: ofCapsule,
       query: pageQuery,
       success: Schema.Struct({ dependencies: Schema.Array(Dependency), ...nextCursor })
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/capsules/:capsuleId/dependencies"),
-        "List dependencies in which the Capsule takes part",
-        "As producer or as consumer."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.post("createDependency", "/api/v1/capsules/:capsuleId/dependencies", {
       params: ofCapsule,
       payload: NewDependency,
       success: Schema.Struct({ dependency: Dependency }).pipe(created)
-    }).annotateMerge(
-      described(
-        accessOf("POST /api/v1/capsules/:capsuleId/dependencies"),
-        "Let this Capsule take Outputs of another one",
-        "`variable_injection` and `published_output` fill inputs from Outputs; from a Capsule of another Workspace only what an active share gives. `remote_state` names no Outputs: all of them count. Cycles are refused (409), and so is an input that a dependency fills already. Plans of this Capsule that are not applied yet were made without it and become `superseded`; the Capsule is `stale` with the reason `input` until it was applied with the value."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.delete("removeDependency", "/api/v1/dependencies/:dependencyId", {
       params: { dependencyId: Schema.String },
       success: HttpApiSchema.NoContent
-    }).annotateMerge(
-      described(
-        accessOf("DELETE /api/v1/dependencies/:dependencyId"),
-        "Delete a dependency",
-        "It counts at once: plans of the consumer that were given a value through it and are not applied yet become `superseded`, approved or not, and an apply of one that still waits is refused when it starts; an apply that runs is not touched. The next plan no longer receives the values; a required input without another value fails it."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.get("providerBindings", "/api/v1/capsules/:capsuleId/provider-bindings", {
       params: ofCapsule,
       success: Schema.Struct({ providerBindings: Schema.Array(ProviderBinding) })
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/capsules/:capsuleId/provider-bindings"),
-        "ProviderBinding selection",
-        "Which Connection serves which provider of the root module, by local name and alias."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.put("replaceProviderBindings", "/api/v1/capsules/:capsuleId/provider-bindings", {
       params: ofCapsule,
       success: HttpApiSchema.NoContent
-    }).annotateMerge(
-      described(
-        accessOf("PUT /api/v1/capsules/:capsuleId/provider-bindings"),
-        "Retired",
-        "Always 405 with `Allow: GET`; use a configuration plan."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.get("configs", "/api/v1/capsule-configs", {
       query: { ...pageQuery, workspaceId: Schema.String },
       success: Schema.Struct({ capsuleConfigs: Schema.Array(InstallConfig), ...nextCursor })
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/capsule-configs"),
-        "List Capsule configurations",
-        "Public projections; private values are never included. The operator's base configurations come first, with `origin` `operator` and `operator.place`: each is used by every install and plan of the modules it names, and becomes a record of its own with the first check of such a module."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.get("config", "/api/v1/capsule-configs/:capsuleConfigId", {
       params: { capsuleConfigId: Schema.String },
       success: Schema.Struct({ capsuleConfig: InstallConfig })
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/capsule-configs/:capsuleConfigId"),
-        "Read one configuration",
-        "Public projection: private values are never included. Configurations are immutable; a change makes a new one. A listed base configuration of the operator is read here too, until the operator changes it."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.patch("updateConfig", "/api/v1/capsule-configs/:capsuleConfigId", {
       params: { capsuleConfigId: Schema.String },
       success: HttpApiSchema.NoContent
-    }).annotateMerge(
-      described(
-        accessOf("PATCH /api/v1/capsule-configs/:capsuleConfigId"),
-        "Retired",
-        "Always 405 with `Allow: GET`; use a configuration plan or re-adoption."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.post("plan", "/api/v1/capsules/:capsuleId/plan", {
@@ -244,13 +148,7 @@ export class CapsulesApi extends describedGroup(
       headers: optionalIdempotencyHeaders,
       payload: Schema.optional(Schema.Struct({})),
       success: repeatable(runAnswer)
-    }).annotateMerge(
-      describedRun(
-        accessOf("POST /api/v1/capsules/:capsuleId/plan"),
-        "Create a Plan Run",
-        "Uses the newest snapshot of the adopted lane. 201, or 200 with the same Run under the same `Idempotency-Key`."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.post("configurationPlan", "/api/v1/capsules/:capsuleId/configuration-plans", {
@@ -258,13 +156,7 @@ export class CapsulesApi extends describedGroup(
       headers: idempotencyHeaders,
       payload: ConfigurationPlanRequest,
       success: repeatable(configurationPlanAnswer)
-    }).annotateMerge(
-      describedRun(
-        accessOf("POST /api/v1/capsules/:capsuleId/configuration-plans"),
-        "Change the private configuration and plan it",
-        "Needs `Idempotency-Key` and the guard read from the Capsule. Apply is never started. `variablePatch.set` takes what an install takes: of a manifest's Capsule its user inputs, and required variables that the manifest does not mention."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.post("reconcilePlan", "/api/v1/capsules/:capsuleId/reconcile-plan", {
@@ -272,13 +164,7 @@ export class CapsulesApi extends describedGroup(
       headers: optionalIdempotencyHeaders,
       payload: Schema.optional(Schema.Struct({})),
       success: repeatable(runAnswer)
-    }).annotateMerge(
-      describedRun(
-        accessOf("POST /api/v1/capsules/:capsuleId/reconcile-plan"),
-        "Create a plan that puts back what was changed outside",
-        "Plans the deployed revision with the present configuration against the real infrastructure, whatever newer commits there are, and is reviewed, approved and applied like every plan; `purpose` of the Run and of its apply is `reconcile`. 409 for a Capsule that was never applied."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.post("destroyPlan", "/api/v1/capsules/:capsuleId/destroy-plan", {
@@ -286,39 +172,21 @@ export class CapsulesApi extends describedGroup(
       headers: optionalIdempotencyHeaders,
       payload: Schema.optional(Schema.Struct({})),
       success: repeatable(runAnswer)
-    }).annotateMerge(
-      describedRun(
-        accessOf("POST /api/v1/capsules/:capsuleId/destroy-plan"),
-        "Create a destroy-plan Run",
-        "201 with a plan that has to be reviewed, approved and applied like every other; until then nothing is destroyed. 200 with the same Run under the same `Idempotency-Key`."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.post("driftCheck", "/api/v1/capsules/:capsuleId/drift-check", {
       params: ofCapsule,
       payload: Schema.optional(Schema.Struct({})),
       success: runAnswer.pipe(created)
-    }).annotateMerge(
-      describedRun(
-        accessOf("POST /api/v1/capsules/:capsuleId/drift-check"),
-        "Create a drift-check Run",
-        "Compares the state with the real infrastructure and changes neither. The result is `drifted` and `resourceDrift` of the Run."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.post("backup", "/api/v1/capsules/:capsuleId/backups", {
       params: ofCapsule,
       payload: Schema.optional(Schema.Struct({})),
       success: Schema.Struct({ backup: Backup }).pipe(created)
-    }).annotateMerge(
-      describedRun(
-        accessOf("POST /api/v1/capsules/:capsuleId/backups"),
-        "Create a sealed Capsule backup",
-        "State, Outputs and configuration in a sealed archive on the server."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.post("reAdopt", "/api/v1/capsules/:capsuleId/install-config-re-adoptions", {
@@ -336,11 +204,5 @@ export class CapsulesApi extends describedGroup(
           sourceSnapshotId: SourceSnapshotId
         })
       })
-    }).annotateMerge(
-      described(
-        accessOf("POST /api/v1/capsules/:capsuleId/install-config-re-adoptions"),
-        "Rebind a Capsule to a derived configuration",
-        "Needs `Idempotency-Key`. Runs no infrastructure; every older plan is void afterwards. A Capsule in `error` is refused (409), with one exception: its last apply succeeded with the tool, its state is the current one, and only a check of the operator after it failed (`lifecycle_failed`, `lifecycle_interrupted`). The Capsule then stays in `error` until a fresh plan has been applied."
-      )
-    )
+    })
   ) {}

@@ -1,14 +1,12 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AuditEvent } from "../records/AuditEvent.ts"
 import { Capsule, CredentialWait, StaleReason } from "../records/Capsule.ts"
 import { Discovery } from "../records/Discovery.ts"
 import { CapsuleHealth, Need, NeedCounts } from "../records/Need.ts"
 import { LatestRun, Run } from "../records/Run.ts"
 import { Workspace } from "../records/Workspace.ts"
-import { described, describedGroup } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
-import { accessOf } from "./Roles.ts"
 
 export const AttentionItem = Schema.Struct({
   kind: Schema.Literals([
@@ -74,7 +72,7 @@ export class ServerBackups extends Schema.Opaque<ServerBackups>()(
   Schema.Struct({ newestAt: Schema.optionalKey(Schema.String) })
 ) {}
 
-export class DashboardApi extends describedGroup("dashboard", "What the dashboard shows together.")
+export class DashboardApi extends HttpApiGroup.make("dashboard")
   .add(
     HttpApiEndpoint.get("bootstrap", "/api/v1/dashboard/bootstrap", {
       query: { workspaceId: Schema.optionalKey(Schema.String) },
@@ -95,13 +93,7 @@ export class DashboardApi extends describedGroup("dashboard", "What the dashboar
         /** For operators of a server with scheduled backups. */
         serverBackups: Schema.optionalKey(ServerBackups)
       })
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/dashboard/bootstrap"),
-        "Data for the initial screen",
-        "What the dashboard needs before it shows anything, in one request."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.get("overview", "/api/v1/dashboard/overview", {
@@ -113,13 +105,7 @@ export class DashboardApi extends describedGroup("dashboard", "What the dashboar
         recentRuns: Schema.Array(Run),
         activity: Schema.Array(AuditEvent)
       })
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/dashboard/overview"),
-        "Workspace overview",
-        "The first 100 Capsules, what waits for a person in the whole Workspace (approvals, approved plans that nobody applied, updates that are not over, failures, drift, stale Capsules, refs of Sources that cannot be fetched, paused automation, Git Connections whose origins nobody confirmed, Connections within 14 days of their expiry, tokens that could not be renewed or revoked), recent Runs and activity."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.get("needs", "/api/v1/dashboard/needs", {
@@ -132,23 +118,11 @@ export class DashboardApi extends describedGroup("dashboard", "What the dashboar
         health: CapsuleHealth,
         ...nextCursor
       })
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/dashboard/needs"),
-        "What needs a person, worst first",
-        "One entry for each Capsule, named by its worst reason, with the others in `also`; Capsules that wait for the same newer commit of a Source are one entry, which `plan-update` with their `capsuleIds` plans together. Then open updates, Connections, refs that cannot be fetched, and paused automation. `counts` has the entries of each group over all pages, and `health` counts every Capsule once, by its worst reason; a Capsule that nothing is open for is `healthy` only if a drift check has compared it, and `unchecked` otherwise."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.get("latestRuns", "/api/v1/dashboard/latest-runs", {
       query: { workspaceId: Schema.String, capsuleIds: CapsuleIds },
       success: Schema.Struct({ latestRuns: Schema.Array(LatestRun) })
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/dashboard/latest-runs"),
-        "Newest Run of each of these Capsules",
-        "`capsuleIds` names 1 to 100 Capsules, separated by commas. Whatever its age, the newest Run of each: its type, status and times, without what it found. A Capsule that never ran, or is not of the Workspace, is absent."
-      )
-    )
+    })
   ) {}

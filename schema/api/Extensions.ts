@@ -1,4 +1,5 @@
 import type { Extension } from "../records/Discovery.ts"
+import { AgentPoolsApi } from "./AgentPoolsApi.ts"
 import { ApprovalsApi } from "./ApprovalsApi.ts"
 import { AuditApi } from "./AuditApi.ts"
 import { BackupImportsApi } from "./BackupImportsApi.ts"
@@ -66,6 +67,7 @@ export const extensions: ReadonlyArray<Family> = [
     sourceChanges,
     changeCauses
   }),
+  family("agent-pools", "Pools of agents, and releasing a Capsule from a lost one.", AgentPoolsApi.endpoints),
   family("run-groups", "Cancelling a group of Runs.", { cancelGroup }),
   family("capsule-release", "A Capsule that the service no longer manages.", { release }),
   family("drift-repair", "A plan that takes drift back, and what auto-update decided.", {

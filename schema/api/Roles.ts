@@ -9,6 +9,20 @@ import {
   workspaceAccess,
   type WorkspaceLocator
 } from "./Access.ts"
+import type { SvcApi } from "./SvcApi.ts"
+
+type Groups = (typeof SvcApi)["groups"]
+type RoutesOf<Endpoints> = {
+  [Id in keyof Endpoints]: Endpoints[Id] extends {
+    readonly method: infer Method extends string
+    readonly path: infer Path extends string
+  }
+    ? `${Method} ${Path}`
+    : never
+}[keyof Endpoints]
+
+/** Method and path of every route of the API. */
+export type Route = { [Id in keyof Groups]: RoutesOf<Groups[Id]["endpoints"]> }[keyof Groups]
 
 type Options = Pick<WorkspaceAccess, "session" | "archived" | "confirmed" | "limited">
 
@@ -22,7 +36,7 @@ const admin = atLeast("admin")
 const owner = atLeast("owner")
 
 /**
- * Who may call which route: the one table, from which the declarations of the endpoints derive. A role includes the ones
+ * Who may call which route: the one table; a route without a row does not compile. A role includes the ones
  * below it. What stands in brackets says where the request names its Workspace. "viewer reads; member also plans; admin
  * also approves, applies, manages connections and members; owner everything". On routes of a Capsule or of a Run of one, what
  * the caller's teams grant for its Project and environment counts as well. Rules of approval ask for more than the role that
@@ -97,6 +111,8 @@ export const accessTable = {
   "POST /api/v1/workspaces/:workspaceId/drift-check": member("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/current-state-versions": viewer("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/runs": viewer("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/agent-pools": viewer("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/agents": viewer("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/run-facets": viewer("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/capsules": viewer("path.workspaceId", { limited: "open" }),
 
@@ -171,6 +187,8 @@ export const accessTable = {
   "POST /api/v1/runs/:runId/approve": admin("path.runId"),
   "POST /api/v1/runs/:runId/apply": admin("path.runId"),
   "POST /api/v1/runs/:runId/cancel": member("path.runId"),
+  // Whoever may apply a destroy plan: what the lost apply made may be left behind.
+  "POST /api/v1/runs/:runId/release": admin("path.runId"),
   "GET /api/v1/runs/:runId/logs": viewer("path.runId"),
   "GET /api/v1/runs/:runId/events": viewer("path.runId"),
   "GET /api/v1/runs/:runId/cost": viewer("path.runId"),
@@ -206,9 +224,13 @@ export const accessTable = {
   "GET /api/v1/dashboard/overview": viewer("query.workspaceId"),
   "GET /api/v1/dashboard/needs": viewer("query.workspaceId"),
   "GET /api/v1/dashboard/latest-runs": viewer("query.workspaceId")
-} satisfies Readonly<Record<string, AccessRule>>
+} satisfies Readonly<Record<Route, AccessRule>>
 
-export type Route = keyof typeof accessTable
+const rules: ReadonlyMap<string, AccessRule> = new Map(Object.entries(accessTable))
 
-/** The rule of one route, by its method and path. */
-export const accessOf = (route: Route): AccessRule => accessTable[route]
+/** The rule of an endpoint. Nobody is served a route without one: a server that has such a route does not start. */
+export const accessOf = ({ method, path }: { readonly method: string; readonly path: string }): AccessRule => {
+  const rule = rules.get(`${method} ${path}`)
+  if (rule === undefined) throw new Error(`${method} ${path} has no row in accessTable. Say there who may call it.`)
+  return rule
+}

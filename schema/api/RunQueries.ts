@@ -36,9 +36,6 @@ export const runFilterQuery = {
   until: Schema.optionalKey(AskedTime)
 }
 
-export const filterSentence =
-  "Filters: `capsuleId`, `sourceId`, `actor` (the subject who started it), `type`, `status` and `trigger` (one word or several, separated by commas), `since` (inclusive) and `until` (exclusive) of the creation, in UTC with milliseconds or whole seconds. `search` finds the Runs that every one of its words fits (the first eight): a part of the name of the Capsule, its environment or Project, of the Source, of the commit's title or author, of the name of the member who started it, or the first characters of the id of the Run, of its Capsule, Source or snapshot, or of the commit."
-
 /** Of these a count takes a few milliseconds. */
 export const mostCounted = 10_000
 

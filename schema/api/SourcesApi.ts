@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { GivenGitAddress } from "../git/GitAddress.ts"
 import { GivenGitRef } from "../git/GitRef.ts"
 import { CompatibilityReport, InstallModules } from "../records/CompatibilityReport.ts"
@@ -7,10 +7,9 @@ import { ConnectionId, InstallConfigId, SourceSnapshotId, WorkspaceId } from "..
 import { CommitId, displayText, RelativePath } from "../records/Primitives.ts"
 import { Run } from "../records/Run.ts"
 import { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../records/Source.ts"
-import { created, described, describedGroup, describedRun } from "./Endpoint.ts"
+import { created } from "./AnswerStatus.ts"
 import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
-import { accessOf } from "./Roles.ts"
 
 const ofSource = { sourceId: Schema.String }
 const ofSnapshot = { ...ofSource, sourceSnapshotId: Schema.String }
@@ -22,15 +21,30 @@ const sourceFields = {
   autoSync: Schema.optionalKey(Schema.Boolean)
 }
 
+/** A sync that begins with the Source, in one step with its creation. */
+const FirstSync = Schema.Struct({
+  /** What becomes of the Source when it could not be read. */
+  onFailure: Schema.Literals(["keep", "remove"])
+})
+
 export class CreateSource extends Schema.Opaque<CreateSource>()(
   Schema.Struct({
     ...sourceFields,
     workspaceId: WorkspaceId,
     name: displayText(80),
     url: GivenGitAddress,
-    authConnectionId: Schema.optionalKey(ConnectionId)
+    authConnectionId: Schema.optionalKey(ConnectionId),
+    firstSync: Schema.optionalKey(FirstSync)
   })
 ) {}
+
+/** `run` is the sync that `firstSync` asked for. */
+export const CreatedSource = Schema.Struct({
+  source: Source,
+  hookSecret: Schema.String,
+  run: Schema.optionalKey(Run)
+})
+export type CreatedSource = typeof CreatedSource.Type
 
 export class UpdateSource extends Schema.Opaque<UpdateSource>()(
   Schema.Struct({
@@ -43,63 +57,37 @@ export class UpdateSource extends Schema.Opaque<UpdateSource>()(
 export const ResolveStableSemver = Schema.Struct({ url: GivenGitAddress })
 export const StableSemver = Schema.Struct({ tag: Schema.String, commit: Schema.String, version: Schema.String })
 
-export class SourcesApi extends describedGroup("sources", "Git repositories, their snapshots and compatibility.")
+export class SourcesApi extends HttpApiGroup.make("sources")
   .add(
     HttpApiEndpoint.get("list", "/api/v1/sources", {
       query: { ...pageQuery, workspaceId: Schema.String },
       success: Schema.Struct({ sources: Schema.Array(Source), ...nextCursor })
-    }).annotateMerge(
-      described(accessOf("GET /api/v1/sources"), "List Sources", "A Source is one Git repository of the Workspace.")
-    )
+    })
   )
   .add(
     HttpApiEndpoint.post("create", "/api/v1/sources", {
       payload: CreateSource,
-      success: Schema.Struct({ source: Source, hookSecret: Schema.String }).pipe(created)
-    }).annotateMerge(
-      described(
-        accessOf("POST /api/v1/sources"),
-        "Create a Source",
-        "`hookSecret` is the webhook secret, shown this once."
-      )
-    )
+      success: CreatedSource.pipe(created)
+    })
   )
   .add(
     HttpApiEndpoint.get("read", "/api/v1/sources/:sourceId", {
       params: ofSource,
       success: Schema.Struct({ source: Source })
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/sources/:sourceId"),
-        "Read a Source",
-        "One that was removed carries `removedAt`. `lanes` says of the default ref and path, and of every one that a Capsule was applied from, where it stands, when it was looked at and changed last, why the last look failed and when the schedule looks next; `status` is `error` while one of them cannot be fetched. With `autoSync` off neither a webhook nor the schedule looks. The webhook secret is never shown again; `hookSecretVersion` counts its renewals."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.patch("update", "/api/v1/sources/:sourceId", {
       params: ofSource,
       payload: UpdateSource,
       success: Schema.Struct({ source: Source })
-    }).annotateMerge(
-      described(
-        accessOf("PATCH /api/v1/sources/:sourceId"),
-        "Update a Source's metadata",
-        "The URL of a Source never changes."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.delete("remove", "/api/v1/sources/:sourceId", {
       params: ofSource,
       success: HttpApiSchema.NoContent
-    }).annotateMerge(
-      described(
-        accessOf("DELETE /api/v1/sources/:sourceId"),
-        "Remove a Source that nothing uses",
-        "For a Source that a mistyped URL or an abandoned install left behind, or whose Capsules have all ended. 409 `failed_precondition` names the living Capsules and unfinished installs that use it; 409 `run_conflict` names a sync or check that is queued or running: cancel it first. The webhook secret ends at once (deliveries are answered like those with a wrong secret), the schedule and postponed syncs end, its Git Connection is detached. Snapshots, reports and the configurations that checks made are deleted, except those that Capsules which ended came from; archives that no snapshot names are erased within two days. The record itself is not listed any more, and stays readable with `removedAt`. Every other request to it is 404."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.post("renewHookSecret", "/api/v1/sources/:sourceId/hook-secret", {
@@ -110,64 +98,34 @@ export class SourcesApi extends describedGroup("sources", "Git repositories, the
         Schema.Struct({ source: Source, hookSecret: Schema.String }).pipe(created),
         Schema.Struct({ source: Source })
       ]
-    }).annotateMerge(
-      described(
-        accessOf("POST /api/v1/sources/:sourceId/hook-secret"),
-        "Renew a Source's webhook secret",
-        "For a secret that was lost or became known. `hookSecret` is the new one, shown this once (201). The old one proves nothing from this moment on, without a grace: deliveries are refused until the Git server has the new one, and the schedule syncs meanwhile. `hookSecretVersion` is the guard read from the Source: of two people who renew at once the second gets 409 `guard_conflict` instead of a secret that makes the first one's useless. Under the same `Idempotency-Key` a repetition renews nothing and answers 200 without a secret: if the first answer was lost, read the Source and renew again."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.post("sync", "/api/v1/sources/:sourceId/sync", {
       params: ofSource,
       payload: Schema.Struct({ intent: Schema.optionalKey(SyncIntent), expectedCommit: Schema.optionalKey(CommitId) }),
       success: Schema.Struct({ run: Run }).pipe(created)
-    }).annotateMerge(
-      describedRun(
-        accessOf("POST /api/v1/sources/:sourceId/sync"),
-        "Create a sync Run",
-        "`intent` is `observe` (default) or `manual_plan`. The Run's snapshot is the one of the default ref and path, a record of its own that shares the archive of an equal one. Every other ref and path that a Capsule was applied from is looked at by the same Run; one that cannot be fetched has its error in `lanes` of the Source and does not fail the Run. `expectedCommit` concerns the default one."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.get("snapshots", "/api/v1/sources/:sourceId/snapshots", {
       params: ofSource,
       query: pageQuery,
       success: Schema.Struct({ snapshots: Schema.Array(SourceSnapshot), ...nextCursor })
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/sources/:sourceId/snapshots"),
-        "List SourceSnapshots, newest first",
-        "A snapshot is one commit, archived with its digest; what the archive leaves out is listed."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.get("installModules", "/api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/install-modules", {
       params: ofSnapshot,
       success: InstallModules
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/install-modules"),
-        "Modules and provider requirements found by the snapshot scan",
-        "`providerPackages` is every package that the module reaches, `rootProviderRequirements` the local names and aliases of its root."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.get("file", "/api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/file", {
       params: ofSnapshot,
       query: { path: Schema.String },
       success: SnapshotFile
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/file"),
-        "Read one text file of a snapshot",
-        "Regular UTF-8 files of at most 128 KiB. The repository manifest (`.well-known/svc.json` of the repository, whatever folder the Source takes) is refused with 403 `permission_denied`."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.post("compatibilityCheck", "/api/v1/sources/:sourceId/compatibility-check", {
@@ -178,36 +136,18 @@ export class SourcesApi extends describedGroup("sources", "Git repositories, the
         installConfigId: Schema.optionalKey(InstallConfigId)
       }),
       success: Schema.Struct({ run: Run, compatibilityReport: CompatibilityReport }).pipe(created)
-    }).annotateMerge(
-      describedRun(
-        accessOf("POST /api/v1/sources/:sourceId/compatibility-check"),
-        "Check one module of a snapshot",
-        "The check runs at once; an unsupported module is a report with status `unsupported`, not an error. `manifest` says what the repository manifest is worth to this module, `modules` what it is worth to each module of the snapshot (`adopted`, `rejected` with its reasons, or `absent`). With `installConfigId`, a configuration of the same Workspace (400 otherwise), the module is checked for whoever would bring that configuration along, by the rules that its plan would follow. The report then has further findings, and `needs_attention` when one of them is a warning: a required input without a value (`configuration_input_missing`), a value for an input that is gone (`configuration_input_removed`), an input of another basic type (`configuration_input_type_changed`), one whose value became a secret or is kept where it was not, or the other way round (`configuration_input_sensitive`, `configuration_input_ephemeral`), a variable that the service could not fill any more (`delivery_target_missing`), a provider requirement that the bindings do not cover (`configuration_provider_unbound`). Bindings that nothing requires any more (`configuration_binding_unused`) and a configuration of another module path (`configuration_of_other_module`) are told as `info`. Findings name inputs and never a value. The `installConfigId` of the report stays the configuration that the check compiled."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.get("report", "/api/v1/compatibility-reports/:reportId", {
       params: { reportId: Schema.String },
       success: Schema.Struct({ compatibilityReport: CompatibilityReport })
-    }).annotateMerge(
-      described(
-        accessOf("GET /api/v1/compatibility-reports/:reportId"),
-        "Read a compatibility report",
-        "Variables, Outputs, providers, findings with file and line, and the manifest's verdict for one module of one snapshot."
-      )
-    )
+    })
   )
   .add(
     HttpApiEndpoint.post("stableSemver", "/api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver", {
       params: { workspaceId: Schema.String },
       payload: ResolveStableSemver,
       success: StableSemver
-    }).annotateMerge(
-      described(
-        accessOf("POST /api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver"),
-        "Newest stable SemVer tag of a repository",
-        "Only `vX.Y.Z` and `X.Y.Z` count. If the newest version exists in both spellings the answer is 422 `source_ref_ambiguous`."
-      )
-    )
+    })
   ) {}

@@ -1,5 +1,6 @@
 import { HttpApi } from "effect/http-api"
 import { AccountTokensApi } from "./AccountTokensApi.ts"
+import { AgentPoolsApi } from "./AgentPoolsApi.ts"
 import { ApprovalsApi } from "./ApprovalsApi.ts"
 import { AuditApi } from "./AuditApi.ts"
 import { BackupImportsApi } from "./BackupImportsApi.ts"
@@ -42,6 +43,7 @@ export class SvcApi extends HttpApi.make("svc")
   .add(ExportsApi)
   .add(SourcesApi)
   .add(RunsApi)
+  .add(AgentPoolsApi)
   .add(ConnectionsApi)
   .add(DashboardApi)
   .middleware(BodyLimits)

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 
 /** Every error code with its HTTP status (specification, ruling 1). */
 export const errorStatuses = {
@@ -42,45 +42,7 @@ export const errorStatuses = {
 } as const
 
 export type ErrorCode = keyof typeof errorStatuses
-export const ErrorCode = Schema.Literals([
-  "invalid_request",
-  "state_unreadable",
-  "state_encrypted",
-  "backup_unreadable",
-  "backup_format_unknown",
-  "idempotency_key_required",
-  "unauthenticated",
-  "invalid_token",
-  "second_factor_required",
-  "csrf_failed",
-  "insufficient_scope",
-  "permission_denied",
-  "workspace_membership_inactive",
-  "restore_unconfirmed",
-  "reauthentication_required",
-  "not_found",
-  "method_not_allowed",
-  "idempotency_conflict",
-  "guard_conflict",
-  "failed_precondition",
-  "run_conflict",
-  "state_newer",
-  "state_lineage_known",
-  "state_resource_managed",
-  "backup_key_missing",
-  "request_too_large",
-  "unsupported_media_type",
-  "module_not_found",
-  "module_unsupported",
-  "source_ref_ambiguous",
-  "no_stable_version",
-  "rate_limited",
-  "internal_error",
-  "integrity_fault",
-  "capability_not_available",
-  "verification_unavailable",
-  "storage_full"
-])
+export const ErrorCode = Schema.Literals(Struct.keys(errorStatuses))
 
 /** The body of every error response (specification, Errors). */
 export class ErrorEnvelope extends Schema.Opaque<ErrorEnvelope>()(

@@ -94,6 +94,9 @@ const decided = [
   ),
   // A struct without fields would take anything.
   kind("run.expired", Schema.Record(Schema.String, Schema.Never)),
+  /** The agent that executes the Run has been silent since then; it was heard of again. */
+  kind("agent.unreachable", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
+  kind("agent.returned", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   /** A state of a running apply is kept by the service. */
   kind("state.saved", Schema.Struct({ serial: Schema.Int, resourceCount: Schema.Int, final: Schema.Literal(false) }))
 ] as const

@@ -1,6 +1,5 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
-import { fieldRule, lengthBetween } from "../manifest/FieldRule.ts"
-import { type AddressRule, httpsOnly, normalAddress, readRepositoryAddress } from "./RepositoryAddress.ts"
+import { type AddressRule, readRepositoryAddress } from "./RepositoryAddress.ts"
 import { formatServerAddress, isAddress, maxAddressCharacters } from "./ServerAddress.ts"
 
 /** The address of a repository in its normal form. Only `parseGitAddress` makes one. */
@@ -36,16 +35,4 @@ export const GivenGitAddress = Schema.String.check(
       encode: Effect.succeed
     })
   )
-)
-
-/** A public HTTPS address in a document, as written: no operator's policy is known where a document is judged. */
-export const PublicGitAddress = Schema.String.check(
-  lengthBetween(1, maxAddressCharacters),
-  fieldRule({
-    code: "invalid_url",
-    expected:
-      "an HTTPS Git URL such as https://git.example.com/team/repository, without credentials, query or fragment",
-    holds: (text) => normalAddress(text, httpsOnly) !== undefined,
-    published: { pattern: "^https://[^/?#@\\\\\\s]+/[^?#\\\\\\s]+$" }
-  })
 )

@@ -1,5 +1,4 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
-import { fieldRule, lengthBetween } from "../manifest/FieldRule.ts"
 import { normalRef } from "./RefName.ts"
 
 /** A ref in its normal form. Only `parseGitRef` makes one. */
@@ -28,15 +27,4 @@ export const GivenGitRef = Schema.String.check(Schema.isMinLength(1), Schema.isM
       encode: Effect.succeed
     })
   )
-)
-
-/** A ref in a document, as written. */
-export const PublicGitRef = Schema.String.check(
-  lengthBetween(1, 255),
-  fieldRule({
-    code: "invalid_pattern",
-    expected: "a branch, tag or commit such as main, v1.2.0 or a full commit id",
-    holds: (text) => normalRef(text) !== undefined,
-    published: { pattern: "^[^\\s~^:?*\\[\\\\-][^\\s~^:?*\\[\\\\]*$" }
-  })
 )

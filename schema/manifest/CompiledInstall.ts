@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { FeatureDeclaration } from "./FeatureDeclaration.ts"
-import { InputRole, InputSourceKind, InputType, Label } from "./InputDeclaration.ts"
+import { InputRole, InputSourceKind, Label } from "./InputDeclaration.ts"
+import { InputType } from "./InputType.ts"
 import { BindingRequest, InterfaceDeclaration, OutputType } from "./InterfaceDeclaration.ts"
 import { ManifestDiagnostic } from "./ManifestDiagnostic.ts"
 import { InstallPins } from "./ModuleFacts.ts"

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { InputType } from "./InputType.ts"
 import { bilingualText, presentationText, token, VariableName } from "./TextRules.ts"
 
 /** Where the value of an input comes from. */
@@ -12,10 +13,6 @@ export type InputSourceKind = typeof InputSourceKind.Type
 
 export const InputRole = Schema.Literals(["service_name", "initial_secret"])
 export type InputRole = typeof InputRole.Type
-
-/** The basic types that a manifest and a compatibility report agree on; `json` is every structural type. */
-export const InputType = Schema.Literals(["string", "number", "boolean", "json"])
-export type InputType = typeof InputType.Type
 
 export const Label = bilingualText(160)
 export type Label = typeof Label.Type

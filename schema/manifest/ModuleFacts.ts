@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { InputType } from "./InputDeclaration.ts"
+import { InputType } from "./InputType.ts"
 
 export const VariableFacts = Schema.Struct({
   name: Schema.String,

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { itemsBetween, lengthBetween } from "./FieldRule.ts"
 import { RelativeFolder, RelativePath } from "./RelativePath.ts"
-import { withoutControlCharacters } from "./TextRules.ts"
+import { withoutControlCharacters } from "./WithoutControlCharacters.ts"
 
 /** One command: an argument vector that never passes through a shell, run in a folder of the Source (root when absent). */
 export const SourceBuildCommand = Schema.Struct({

@@ -1,6 +1,6 @@
 import { Array as Arr, Result, Schema } from "effect"
-import { PublicGitAddress } from "../git/GitAddress.ts"
-import { PublicGitRef } from "../git/GitRef.ts"
+import { PublicGitAddress } from "./PublicGitAddress.ts"
+import { PublicGitRef } from "./PublicGitRef.ts"
 import { decodeJson } from "../json/JsonDocument.ts"
 import { repositoryFileLimits } from "../json/JsonLimits.ts"
 import { describeDiagnostics, diagnosticReport, jsonDiagnostic } from "./DiagnosticReport.ts"

@@ -1,15 +1,8 @@
 import { Schema } from "effect"
-import { hasControlCharacter } from "./ControlCharacters.ts"
 import { fieldRule, lengthBetween, matches } from "./FieldRule.ts"
+import { withoutControlCharacters } from "./WithoutControlCharacters.ts"
 
 const invisibleOnly = /^[\s\p{Default_Ignorable_Code_Point}]*$/u
-
-/** No control characters other than tab, line feed and carriage return, and no bidirectional controls. */
-export const withoutControlCharacters = fieldRule<string>({
-  code: "control_character",
-  expected: "no control or bidirectional override characters",
-  holds: (text) => !hasControlCharacter(text)
-})
 
 /** Leading and trailing white space of any script is refused, never trimmed. */
 export const withoutOuterWhiteSpace = fieldRule<string>({

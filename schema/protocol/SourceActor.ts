@@ -1,9 +1,9 @@
 import { Schema } from "effect"
-import { Entity } from "effect/cluster"
+import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
-import { CreateSource, UpdateSource } from "../api/SourcesApi.ts"
+import { CreatedSource, CreateSource, UpdateSource } from "../api/SourcesApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
-import { InstallConfigId, SourceSnapshotId } from "../records/Ids.ts"
+import { InstallConfigId, RunId, SourceSnapshotId } from "../records/Ids.ts"
 import { Run } from "../records/Run.ts"
 import { Source, SyncIntent } from "../records/Source.ts"
 import { CommandContext, IdempotentRequest } from "./Command.ts"
@@ -12,9 +12,13 @@ import { CommandContext, IdempotentRequest } from "./Command.ts"
 export const SourceActor = Entity.make("Source", [
   Rpc.make("Create", {
     payload: { context: CommandContext, request: CreateSource },
-    success: Schema.Struct({ source: Source, hookSecret: Schema.String }),
+    success: CreatedSource,
     error: ApiError
   }),
+  /** A hand-over: a sync ended without having read a Source that is kept only once it was read. */
+  Rpc.make("Unread", { payload: { runId: RunId }, primaryKey: ({ runId }) => runId })
+    .annotate(ClusterSchema.Persisted, true)
+    .annotate(ClusterSchema.WithTransaction, true),
   Rpc.make("Update", { payload: { context: CommandContext, request: UpdateSource }, success: Source, error: ApiError }),
   Rpc.make("Remove", { payload: { context: CommandContext }, error: ApiError }),
   Rpc.make("RenewHookSecret", {

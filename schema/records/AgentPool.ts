@@ -1,6 +1,6 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { PoolName } from "../agent/PoolName.ts"
-import { Platform } from "../agent/AgentIdentity.ts"
+import { AgentFacts, Platform } from "../agent/AgentIdentity.ts"
 import { IsolationFloor } from "../policy/ExecutionProfile.ts"
 import { AgentId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
@@ -29,13 +29,30 @@ export const Agent = Schema.Struct({
   tools: Schema.Array(ToolIdentity),
   isolation: SandboxLevel,
   labels: Schema.Record(Schema.String, Schema.String),
+  /** How many Runs it executes at once, and how many it does. */
   places: Schema.Int,
   runs: Schema.Int,
-  diskLow: Schema.Boolean,
+  /** Of the volume with its folder; `low` when it takes no new Run for that. */
+  disk: AgentFacts.fields.disk,
   enrolledAt: Timestamp,
+  /** To the half minute. */
   lastContactAt: Timestamp
 }).annotate({ identifier: "Agent" })
 export type Agent = typeof Agent.Type
+
+/** A pool as the Workspaces see it that may use it. */
+export const WorkspacePool = Schema.Struct({
+  ...Struct.pick(AgentPool.fields, ["name", "isolation", "leaseSeconds"]),
+  assignedAt: Timestamp,
+  /** Agents of the pool by status. */
+  agents: Schema.Struct({ connected: Schema.Int, draining: Schema.Int, silent: Schema.Int }),
+  /** Of the connected agents: how many Runs they execute at once, and how many they do, of every Workspace. */
+  places: Schema.Int,
+  runs: Schema.Int,
+  /** Runs of this Workspace that wait for the pool. */
+  queued: Schema.Int
+}).annotate({ identifier: "WorkspacePool" })
+export type WorkspacePool = typeof WorkspacePool.Type
 
 /** How long an agent may be silent while it applies, unless the operator says otherwise. */
 export const defaultLeaseSeconds = 2700

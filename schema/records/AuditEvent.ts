@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { AuditEventId, CapsuleId, RunId, WorkspaceId } from "./Ids.ts"
+import { AuditEventId, RunId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 export class AuditActor extends Schema.Opaque<AuditActor>()(
@@ -25,12 +25,3 @@ export class AuditEvent extends Schema.Opaque<AuditEvent>()(
     createdAt: Timestamp
   }).annotate({ identifier: "AuditEvent" })
 ) {}
-
-/** One line of an export: the event, its place in the chain and the digest there. `workspaceId` is `null` for the installation and its accounts. */
-export const ExportedAuditEvent = Schema.Struct({
-  position: Schema.Int,
-  ...AuditEvent.fields,
-  workspaceId: Schema.NullOr(WorkspaceId),
-  capsuleId: Schema.optionalKey(CapsuleId),
-  mac: Schema.String
-}).annotate({ identifier: "ExportedAuditEvent" })

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { InputType } from "../manifest/InputDeclaration.ts"
+import { InputType } from "../manifest/InputType.ts"
 import { CompatibilityReportId, InstallConfigId, RunId, SourceId, SourceSnapshotId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 import { ProviderPackage, ProviderRequirement } from "./Provider.ts"

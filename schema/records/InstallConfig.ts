@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { InputType } from "../manifest/InputDeclaration.ts"
+import { InputType } from "../manifest/InputType.ts"
 import { InputFacts } from "./CompatibilityReport.ts"
 import { InstallConfigId, SourceSnapshotId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"

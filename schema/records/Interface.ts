@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { CapsuleId, InterfaceBindingId, InterfaceId, Subject, WorkspaceId } from "./Ids.ts"
+import { CapsuleId, InterfaceId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 export const InterfaceAccess = Schema.Struct({
@@ -25,17 +25,6 @@ export class Interface extends Schema.Opaque<Interface>()(
     createdAt: Timestamp,
     updatedAt: Timestamp
   }).annotate({ identifier: "Interface" })
-) {}
-
-export class InterfaceBinding extends Schema.Opaque<InterfaceBinding>()(
-  Schema.Struct({
-    id: InterfaceBindingId,
-    interfaceId: InterfaceId,
-    subject: Subject,
-    permissions: Schema.Array(Schema.String),
-    delivery: Schema.Struct({ type: Schema.String }),
-    status: Schema.Literals(["pending", "ready", "not_ready", "revoked"])
-  }).annotate({ identifier: "InterfaceBinding" })
 ) {}
 
 /** A value-free record of an Interface that could not be materialised. */

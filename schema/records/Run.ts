@@ -21,6 +21,7 @@ import { RunNetwork } from "./RunConfinement.ts"
 import { Timestamp } from "./Primitives.ts"
 import { ProviderResolution } from "./Provider.ts"
 import { QueuePlace } from "./QueuePlace.ts"
+import { RunAgent } from "./RunAgent.ts"
 import { RestoreEvidence } from "./RestoreEvidence.ts"
 
 export const RunType = Schema.Literals([
@@ -282,6 +283,8 @@ export class Run extends Schema.Opaque<Run>()(
     agentId: Schema.optionalKey(AgentId),
     /** Since when that agent has been silent. A plan is given up after a minute, an apply only once its lease is over. */
     agentUnreachableSince: Schema.optionalKey(Timestamp),
+    /** Where one Run is read that an agent executes. */
+    agent: Schema.optionalKey(RunAgent),
     requiresApproval: Schema.Boolean,
     approvedBy: Schema.optionalKey(Subject),
     approvedAt: Schema.optionalKey(Timestamp),

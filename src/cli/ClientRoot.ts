@@ -13,6 +13,7 @@ import { openCommand } from "./remote/OpenCommand.ts"
 import { capsuleCommand } from "./remote/CapsuleCommands.ts"
 import { applyCommand, approveCommand } from "./remote/DecisionCommands.ts"
 import { destroyCommand, driftCommand, planCommand, rollbackCommand } from "./remote/PlanCommands.ts"
+import { poolCommand } from "./remote/PoolCommands.ts"
 import { logsCommand, runCommand } from "./remote/RunCommands.ts"
 import { sourceCommand } from "./remote/SourceCommands.ts"
 import { whoamiCommand, workspaceCommand } from "./remote/WorkspaceCommands.ts"
@@ -37,6 +38,7 @@ const dailyCommands = [
   logsCommand,
   capsuleCommand,
   sourceCommand,
+  poolCommand,
   driftCommand,
   rollbackCommand,
   destroyCommand,

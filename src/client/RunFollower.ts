@@ -1,4 +1,4 @@
-import { Duration, Effect, Schedule, Schema, Stream } from "effect"
+import { Duration, Effect, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { RefusalEnvelope } from "../../schema/api/Middleware.ts"
@@ -37,18 +37,14 @@ const isTransient = (error: unknown, returns: boolean): boolean => {
   return error.response === undefined || isOverload(error.response.status)
 }
 
-const firstWait = "250 millis"
+const firstWait = Duration.millis(250)
 const longestWait = Duration.seconds(10)
 
-/** Waits longer from failure to failure, and as long as the server asks for. Begins anew once an item has arrived. */
-const reconnecting = (returns: boolean) =>
-  Schedule.exponential(firstWait).pipe(
-    Schedule.while(({ input }: Schedule.InputMetadata<unknown>) => isTransient(input, returns)),
-    Schedule.modifyDelay(({ duration, input }) => {
-      const asked = input instanceof ApiError ? input.retryAfter : undefined
-      return Effect.succeed(asked === undefined ? Duration.min(duration, longestWait) : Duration.seconds(asked))
-    })
-  )
+/** Longer from failure to failure, or as long as the server asks for. */
+const waitAfter = (error: unknown, failures: number): Duration.Duration =>
+  error instanceof ApiError && error.retryAfter !== undefined
+    ? Duration.seconds(error.retryAfter)
+    : Duration.min(Duration.times(firstWait, 2 ** failures), longestWait)
 
 const decodeEventMessage = Schema.decodeEffect(EventMessage)
 const decodeLogMessage = Schema.decodeEffect(LogMessage)
@@ -82,7 +78,8 @@ const follow = <A extends { readonly seq: number }>(
 ) =>
   Stream.suspend(() => {
     let last = after
-    const once = Stream.unwrap(
+    let failures = 0
+    const connection = Stream.unwrap(
       Effect.gen(function* () {
         const request = HttpClientRequest.get(`${baseUrl}${path}`).pipe(
           HttpClientRequest.setHeaders({ accept: "text/event-stream", "last-event-id": String(last) })
@@ -95,15 +92,22 @@ const follow = <A extends { readonly seq: number }>(
       Stream.pipeThroughChannel(Sse.decode()),
       Stream.mapEffect((event) => Effect.mapError(decode(event.data), ({ issue }) => new UnreadableAnswer(issue))),
       Stream.concat(Stream.fail(new StreamCut())),
+      Stream.catch((error) =>
+        isTransient(error, returns)
+          ? Stream.fromEffectDrain(Effect.suspend(() => Effect.sleep(waitAfter(error, failures++))))
+          : Stream.fail(error)
+      )
+    )
+    return Stream.forever(connection).pipe(
       Stream.takeUntil(({ done }) => done),
       Stream.flatMap(({ items }) => Stream.fromIterable(items)),
       Stream.tap(({ seq }) =>
         Effect.sync(() => {
           last = seq
+          failures = 0
         })
       )
     )
-    return Stream.retry(once, reconnecting(returns))
   })
 
 const nothingMore = { items: [], done: true }

@@ -3,6 +3,7 @@ import { ApiTransport } from "./ApiTransport.ts"
 import { Capsules } from "./services/Capsules.ts"
 import { Connections } from "./services/Connections.ts"
 import { InstallPlans } from "./services/InstallPlans.ts"
+import { RevisionPlans } from "./services/RevisionPlans.ts"
 import { Runs } from "./services/Runs.ts"
 import { Sources } from "./services/Sources.ts"
 import { Members, Workspaces } from "./services/Workspaces.ts"
@@ -14,6 +15,7 @@ export type SvcServices =
   | Connections
   | InstallPlans
   | Members
+  | RevisionPlans
   | Runs
   | Sources
   | Workspaces
@@ -24,7 +26,7 @@ export type SvcServices =
 export const servicesOver: Layer.Layer<SvcServices, never, ApiTransport> = Layer.mergeAll(
   Capsules.layer,
   Connections.layer,
-  InstallPlans.layer.pipe(Layer.provideMerge(Runs.layer)),
+  Layer.merge(InstallPlans.layer, RevisionPlans.layer).pipe(Layer.provideMerge(Runs.layer)),
   Members.layer,
   Sources.layer,
   Workspaces.layer

@@ -5,7 +5,7 @@
 export { ApiError } from "../../schema/errors/ApiError.ts"
 export type { Capsule } from "../../schema/records/Capsule.ts"
 export type { Connection } from "../../schema/records/Connection.ts"
-export type { InstallPlan } from "../../schema/records/InstallPlan.ts"
+export type { InstallPlan, RevisionPlan } from "../../schema/records/InstallPlan.ts"
 export { RelativePath } from "../../schema/records/Primitives.ts"
 export type { Run } from "../../schema/records/Run.ts"
 export type { RunLogEntry } from "../../schema/events/RunEvent.ts"
@@ -30,6 +30,7 @@ export {
 } from "./services/Capsules.ts"
 export { Connections, type ConnectionsShape } from "./services/Connections.ts"
 export { InstallFailed, InstallPlans, type InstallPlansShape } from "./services/InstallPlans.ts"
+export { RevisionFailed, RevisionPlans, type RevisionPlansShape } from "./services/RevisionPlans.ts"
 export { type ReviewedRun, RunFailed, type RunFilter, Runs, type RunsShape } from "./services/Runs.ts"
 export { Sources, type SourcesShape } from "./services/Sources.ts"
 export {

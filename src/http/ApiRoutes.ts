@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import { endpointRoutes } from "./EndpointRoutes.ts"
+import { agentPoolHandlers } from "./handlers/AgentPoolHandlers.ts"
 import { backupImportHandlers } from "./handlers/BackupImportHandlers.ts"
 import { backupHandlers } from "./handlers/BackupHandlers.ts"
 import { capsuleHandlers } from "./handlers/CapsuleHandlers.ts"
@@ -34,6 +35,7 @@ export const spineHandlers = Layer.mergeAll(
   exportHandlers,
   sourceHandlers,
   runHandlers,
+  agentPoolHandlers,
   connectionHandlers,
   dashboardHandlers
 )

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { describedGroup, describedRoute } from "../../schema/api/Endpoint.ts"
+import { describedGroup, describedRoute } from "./description/RouteDescription.ts"
 import { Envelope } from "../../schema/api/Middleware.ts"
 import { publishedSchemas } from "../../schema/manifest/PublishedSchemas.ts"
 import { everyone } from "./RouteAccess.ts"

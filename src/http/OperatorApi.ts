@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { describedGroup, describedRoute } from "../../schema/api/Endpoint.ts"
+import { describedGroup, describedRoute } from "./description/RouteDescription.ts"
 import { Envelope } from "../../schema/api/Middleware.ts"
 import { ResolveStableSemver, StableSemver } from "../../schema/api/SourcesApi.ts"
 import { SnapshotFile } from "../../schema/records/Source.ts"

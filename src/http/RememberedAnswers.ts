@@ -3,7 +3,7 @@ import { HttpBody, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { ReadHorizon } from "../../actors/database/ReadHorizon.ts"
 import { ReadMemory } from "../../actors/database/ReadMemory.ts"
-import { Access } from "../../schema/api/Access.ts"
+import { accessOf } from "../../schema/api/Roles.ts"
 import { Caller } from "../../schema/api/Middleware.ts"
 
 type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse>
@@ -84,7 +84,7 @@ const observed = (answered: Answered): Effect.Effect<Remembered> =>
  */
 export const rememberedAnswers = Effect.map(ReadMemory, ({ untilCommit }) => {
   return (endpoint: HttpApiEndpoint.Top, answered: Answered): Answered => {
-    const rule = Context.getUnsafe(endpoint.annotations, Access)
+    const rule = accessOf(endpoint)
     if (rule.kind === "public" || rule.kind === "token") return answered
     const remembered = untilCommit(() => observed(answered), {
       // The key is the caller's to choose, and counts as well: two bytes a character.

@@ -1,6 +1,6 @@
 import { ownerAccess, publicAccess } from "../../schema/api/Access.ts"
-import { accessSentence, securityOf } from "../../schema/api/AccessDescription.ts"
-import type { RouteAccess } from "../../schema/api/Endpoint.ts"
+import { accessSentence, securityOf } from "./description/AccessDescription.ts"
+import type { RouteAccess } from "./description/RouteDescription.ts"
 
 /** Everybody. */
 export const everyone: RouteAccess = { security: [], sentence: accessSentence(publicAccess) }

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { accepted, describedGroup, describedRoute, type RouteAccess } from "../../schema/api/Endpoint.ts"
+import { accepted } from "../../schema/api/AnswerStatus.ts"
+import { describedGroup, describedRoute, type RouteAccess } from "./description/RouteDescription.ts"
 import { Envelope } from "../../schema/api/Middleware.ts"
 
 const text = Schema.optionalKey(Schema.String)

@@ -13,7 +13,7 @@ const openRuns = Metric.gauge("svc_runs_open", {
 })
 
 const queueDepth = Metric.gauge("svc_run_queue_depth", {
-  description: "Queued Runs by pool: builds (syncs, compatibility checks, plans with a source build) and runs."
+  description: "Queued Runs by pool: builds (syncs, compatibility checks, plans with a source build), agents and runs."
 })
 
 const executing = Metric.gauge("svc_run_places_taken", {

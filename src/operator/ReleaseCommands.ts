@@ -31,7 +31,7 @@ export class ReleaseCommands extends Context.Service<
         const run = yield* ledger.find(id)
         if (run === undefined) return yield* notFound("Run")
         // Before it takes effect, which may be in several transactions: who released it is known in any case.
-        yield* audit.append({
+        const audited = audit.append({
           workspaceId: run.workspace_id,
           actor: serviceContext.actor,
           action: "operator.command",
@@ -40,7 +40,7 @@ export class ReleaseCommands extends Context.Service<
           runId: run.id,
           data: { command: "admin agent release" }
         })
-        if (!(yield* monitor.release(run.id))) {
+        if (!(yield* monitor.release(run.id, () => audited))) {
           return yield* failedPrecondition(`No agent holds the Run ${run.id}: it is ${run.status}.`)
         }
         yield* Effect.logInfo(`Done for an operator: svc admin agent release, ${run.id}`)

@@ -67,7 +67,7 @@ export const growth = (binary: string) =>
       Effect.sync(() => new DatabaseSync(`${product.dataDir}/svc.sqlite`, { timeout: 5000 })),
       (open) => Effect.sync(() => open.close())
     )
-    const send = yield* loadClient
+    const { send } = yield* loadClient([product.pid])
     const authorization = `authorization: Bearer ${Redacted.value(product.token)}\r\n`
     const get = (path: string) =>
       Effect.map(

@@ -46,7 +46,7 @@ const bareServer = Effect.fnUntraced(function* (dataDir: string) {
     ChildProcess.make(process.execPath, [bare, `${dataDir}/svc.sqlite`], { extendEnv: true, stderr: "inherit" })
   )
   const line = yield* Stream.decodeText(process_.stdout).pipe(Stream.splitLines, Stream.runHead)
-  return Number(Option.getOrThrow(line))
+  return { barePort: Number(Option.getOrThrow(line)), barePid: process_.pid }
 })
 
 const bareRequest = ({ column, table, value }: NonNullable<ReadRoute["rows"]>) =>
@@ -135,8 +135,8 @@ export const reads = (binary: string) =>
   Effect.gen(function* () {
     const world = yield* readWorld([binary])
     const { pid, port } = world.product
-    const send = yield* loadClient
-    const barePort = yield* bareServer(world.product.dataDir)
+    const { barePid, barePort } = yield* bareServer(world.product.dataDir)
+    const { hasPriority, send } = yield* loadClient([pid, barePid])
     const measured: Array<Measured> = []
     for (const route of readRoutes(world)) measured.push(yield* measure(route, { barePort, pid, port, send }))
     const named = (name: string) => measured.find(({ route }) => route.name === name)
@@ -184,7 +184,7 @@ export const reads = (binary: string) =>
         ...(unsteady === undefined
           ? {}
           : {
-              detail: `${unsteady.route.name}, ${steadiness(unsteady)}; ${ordinary.filter(({ tail }) => tail <= steady).length} of ${ordinary.length} routes reach it, their median ${median(ordinary.map(({ tail }) => tail)).toFixed(1)} x`
+              detail: `${unsteady.route.name}, ${steadiness(unsteady)}; ${ordinary.filter(({ tail }) => tail <= steady).length} of ${ordinary.length} routes reach it, their median ${median(ordinary.map(({ tail }) => tail)).toFixed(1)} x; ${hasPriority ? "at" : "not permitted to run at"} real-time priority`
             })
       }
     ]

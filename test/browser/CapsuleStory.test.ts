@@ -61,6 +61,15 @@ describe("a capsule tells its story", () => {
         expect(rel).toContain("noopener")
       }
       expect(links.some(([href]) => href === "https://shop.acme.example/")).toBe(true)
+      // A badge is one link, to where it says, and not to its image.
+      for (const [badge, target] of [
+        ["Build status", "https://ci.acme.example/storefront"],
+        ["Coverage", "https://ci.acme.example/coverage"]
+      ] as const) {
+        const link = readme.getByRole("link", { name: readmeWords[language].image(badge) })
+        expect([badge, await link.count(), await link.getAttribute("href")]).toEqual([badge, 1, target])
+      }
+      expect(await readme.locator("a a").count()).toBe(0)
       expect(await page.title()).not.toBe("taken over")
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
       expect(await barriers(page)).toEqual([])

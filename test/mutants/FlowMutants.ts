@@ -4,6 +4,7 @@ const follow = "test/actors/capsule/FollowLane.test.ts"
 const pins = "test/actors/authority/AutoUpdatePins.test.ts"
 const lanes = "test/actors/source/SourceLanes.test.ts"
 const moduleChange = "test/runner/scan/ModuleChange.test.ts"
+const firstSync = "test/actors/source-commands/FirstSync.test.ts"
 const waves = "test/actors/run-group/WaveDecision.test.ts"
 const queue = "test/actors/queue/QueueDecision.test.ts"
 const demands = "test/runner/sandbox/RunDemands.test.ts"
@@ -16,6 +17,20 @@ const demandsFile = "runner/sandbox/RunDemands.ts"
 
 /** What starts without a person, in which order, and under which conditions. */
 export const flowMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "first sync: a later reading of a Source that nobody has read",
+    file: "actors/source-commands/SyncRequest.ts",
+    text: "request.removeUnread === true || (yield* wasForReading(row))",
+    broken: "request.removeUnread === true",
+    test: firstSync
+  },
+  {
+    name: "first sync: a reading of the same Source that is under way",
+    file: "actors/source-commands/SourceRemoval.ts",
+    text: "(yield* openRun(id)) !== undefined || ",
+    broken: "",
+    test: firstSync
+  },
   {
     name: "lane: a look from before the date was corrected",
     file: lanesFile,

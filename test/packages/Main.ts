@@ -8,7 +8,7 @@ import { cliPackage } from "../../scripts/packages/CliPackage.ts"
 import { dashboardPackage } from "../../scripts/packages/DashboardPackage.ts"
 import { compileLibrary } from "../../scripts/packages/Library.ts"
 import { libraryPackages } from "../../scripts/packages/LibraryPackages.ts"
-import { applicationWorks, pageWorks, withExample } from "./Outside.ts"
+import { applicationWorks, clientIsSmall, pageWorks, withExample } from "./Outside.ts"
 import { packed, project, type Runtime as JavaScriptRuntime, runtimes, succeeded } from "./Project.ts"
 import { demoWorks, sameLines, typesAreClean, wholeWorks } from "./Steps.ts"
 
@@ -75,6 +75,7 @@ const lane = Effect.fn("lane")(function* (short: boolean) {
   const behaved = yield* step("Bun: behaviour of the listener", succeeded(root, bun, [behaviour]))
   yield* step("Bun: an application of an outsider", applicationWorks(onBun, [bun]))
   yield* step("Chromium: a page of an outsider", pageWorks(onBun))
+  yield* step("the client takes less than 90 KB of a page", clientIsSmall(onBun))
   yield* step("a strict consumer", typesAreClean(onBun, ["TypedConsumer.ts", "OutsideMain.ts"], short))
 
   for (const runtime of short ? [runtimes[0]] : [runtimes[0], runtimes[1]]) {

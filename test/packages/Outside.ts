@@ -44,12 +44,28 @@ const applied = Effect.gen(function* () {
     source: { name: "page", url: repository("page").url },
     capsule: { name: "page", environment: "test" }
   })
-  const plan = yield* installs.awaitPlan(id)
+  const plan = yield* installs.waitFor(id)
   yield* runs.approve(plan)
   const apply = yield* runs.apply(plan.id)
-  yield* runs.await(apply.id)
+  yield* runs.waitFor(apply.id)
   return { runId: apply.id, kinds: yield* Stream.runCollect(Stream.map(runs.events(apply.id), ({ kind }) => kind)) }
 }).pipe(Effect.provide(TestControlPlane.actor))
+
+const mostBytes = 90_000
+
+/** All of the client, as a page would carry it: with effect, bundled from the packages of a project, and compressed. */
+export const clientIsSmall = Effect.fn("clientIsSmall")(function* (folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const entry = path.join(folder, "WholeClient.ts")
+  yield* files.writeFileString(entry, 'export * from "@svc-dev/client"\n')
+  const built = yield* Effect.promise(() => Bun.build({ entrypoints: [entry], target: "browser", minify: true }))
+  const code = yield* Effect.promise(() => built.outputs[0]?.bytes() ?? Promise.resolve(new Uint8Array()))
+  const bytes = Bun.gzipSync(new Uint8Array(code), { level: 9 }).length
+  if (code.length <= mostBytes || bytes > mostBytes) {
+    return yield* new StepFailed({ message: `The client takes ${bytes} bytes compressed, ${code.length} as it is.` })
+  }
+})
 
 const page = (name: string) => `<!doctype html><title>Outside</title><script type="module" src="/${name}"></script>`
 

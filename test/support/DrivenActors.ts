@@ -57,6 +57,7 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   "actors/connection/TokenRevocation.ts": ["actors/connection/RenewedTokens", "what is given back, and when again"],
   "actors/delivery/InterfaceConsumption.ts": ["actors/Hosting", "one Interface or none, and the binding that stands"],
   "actors/execution/RestoreExecution.ts": ["actors/execution/Restore", "refusals of a review and of its restore"],
+  "actors/execution/RunMetrics.ts": ["src/observability/AgentMetrics", "which end is counted under which labels"],
   "actors/execution/TakenOverState.ts": [
     "actors/adoption/StateAdoption",
     "what a plan over a state that was taken over says"
@@ -122,6 +123,10 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   "actors/source-commands/SourceBehavior.ts": [
     "actors/source-commands/Looks",
     "asks ScheduledLooks and the rules of Sources"
+  ],
+  "actors/source-commands/SourceRemoval.ts": [
+    "actors/source-commands/FirstSync",
+    "who removes a Source, and what keeps it"
   ],
   "actors/source-commands/SourcesLive.ts": [
     "actors/source-commands/Looks",

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { describedGroup, describedRoute } from "../../../schema/api/Endpoint.ts"
+import { describedGroup, describedRoute } from "../../http/description/RouteDescription.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { person } from "../../http/RouteAccess.ts"
 import { SecretText } from "../AuthBody.ts"

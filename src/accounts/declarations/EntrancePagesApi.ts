@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { describedGroup, describedRoute } from "../../../schema/api/Endpoint.ts"
+import { describedGroup, describedRoute } from "../../http/description/RouteDescription.ts"
 import { Page, Redirect, Unchanged, refusalPages, refusalsOfPage } from "../../http/PageAnswer.ts"
 import { everyone, ownPage } from "../../http/RouteAccess.ts"
 import { SetupRequest, SignInRequest } from "./SignInApi.ts"

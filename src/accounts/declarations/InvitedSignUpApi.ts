@@ -1,5 +1,6 @@
 import { HttpApiEndpoint } from "effect/http-api"
-import { created, describedGroup, describedRoute } from "../../../schema/api/Endpoint.ts"
+import { created } from "../../../schema/api/AnswerStatus.ts"
+import { describedGroup, describedRoute } from "../../http/description/RouteDescription.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { everyone } from "../../http/RouteAccess.ts"
 import { PasskeyOptions } from "./PasskeyCeremony.ts"

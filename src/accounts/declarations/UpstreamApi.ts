@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
 import { LinkedIdentity } from "../../../actors/account/UpstreamIdentities.ts"
-import { describedGroup, describedRoute } from "../../../schema/api/Endpoint.ts"
+import { describedGroup, describedRoute } from "../../http/description/RouteDescription.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { Redirect, refusalPages } from "../../http/PageAnswer.ts"
 import { confirmedPerson, everyone, person } from "../../http/RouteAccess.ts"

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiSchema } from "effect/http-api"
-import { describedGroup, describedRoute, type RouteAccess } from "../../../schema/api/Endpoint.ts"
+import { describedGroup, describedRoute, type RouteAccess } from "../../http/description/RouteDescription.ts"
 import { Page, Redirect, refusalPages } from "../../http/PageAnswer.ts"
 import { everyone, oauthClient, ownPage } from "../../http/RouteAccess.ts"
 import {

@@ -1,9 +1,12 @@
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { RunStatus, RunType, type Run } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { print } from "../Output.ts"
+import { agentFacts } from "./AgentText.ts"
 import { showEnd } from "./PlanShown.ts"
+import { releaseCommand } from "./ReleaseCommand.ts"
+import { runArgument } from "./RunArgument.ts"
 import { allPages } from "./Pages.ts"
 import { onServer } from "./Remote.ts"
 import { waitTimeoutFlag, workspaceFlags } from "./RemoteFlags.ts"
@@ -11,10 +14,6 @@ import { awaitRun, endOf, printLog } from "./RunEnd.ts"
 import { factsText, rowsText, shortCommit, timeText } from "./Rows.ts"
 import { capsuleNamed, capsulesOf, runNamed, workspaceNamed } from "./Selection.ts"
 import { terminalText } from "./TerminalText.ts"
-
-export const runArgument = Argument.String("run").pipe(
-  Argument.withDescription("Id of the Run, or the name of a Capsule for its newest one")
-)
 
 const defaultRuns = 20
 const any = () => true
@@ -99,7 +98,8 @@ const factsOf = (run: Run) =>
     ["approved", timeText(run.approvedAt)],
     ["by", run.approvedBy],
     ["comment", run.approvalComment === undefined ? undefined : terminalText(run.approvalComment)],
-    ["plan", run.planRunId]
+    ["plan", run.planRunId],
+    ...agentFacts(run)
   ])
 
 const getCommand = Command.make(
@@ -151,7 +151,7 @@ const cancelCommand = Command.make(
 
 export const runCommand = Command.make("run").pipe(
   Command.withDescription("Runs: plans, applies, checks"),
-  Command.withSubcommands([listCommand, getCommand, watchCommand, cancelCommand])
+  Command.withSubcommands([listCommand, getCommand, watchCommand, cancelCommand, releaseCommand])
 )
 
 export const logsCommand = Command.make(

@@ -77,7 +77,7 @@ const make = Effect.gen(function* () {
       ),
     driftCheck: (id) =>
       Effect.map(answered(capsules.driftCheck({ params: { capsuleId: id }, payload: {} })), ({ run }) => run),
-    configure: Effect.fn("Capsules.configure")(function* (id, { authorityGuard, ...change }, once = {}) {
+    configure: Effect.fnUntraced(function* (id, { authorityGuard, ...change }, once = {}) {
       const guard = authorityGuard ?? (yield* get(id)).installConfigReAdoption.authorityGuard
       const payload = { ...change, expected: { authorityGuard: guard } }
       const headers = yield* onceHeaders(once)

@@ -46,7 +46,7 @@ export interface RunsShape {
   /** Its log lines in the same way, until it stops executing. */
   readonly logs: (id: string, options?: { readonly after?: number }) => Items<RunLogEntry>
   /** The Run once it has succeeded or waits for its approval. Fails with `RunFailed` for every other end. */
-  readonly await: (id: string) => Answer<Run, RunFailed>
+  readonly waitFor: (id: string) => Answer<Run, RunFailed>
   readonly cost: (id: string) => Answer<CostEstimate>
   readonly group: (id: string) => Answer<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }>
   /** Plans the revision and configuration of an earlier StateVersion. */
@@ -105,11 +105,14 @@ const make = Effect.gen(function* () {
         Stream.concat(logsOver(transport, id, after)),
         Stream.mapError(svcErrorOf)
       ),
-    await: Effect.fn("Runs.await")(function* (id: string) {
-      const run = yield* Effect.filterOrElse(get(id), isSettled, () => settled(id))
-      if (run.status === "succeeded" || run.status === "waiting_approval") return run
-      return yield* new RunFailed({ message: run.error?.message ?? `The Run is ${run.status}.`, run })
-    }),
+    waitFor: (id) =>
+      Effect.flatMap(
+        Effect.filterOrElse(get(id), isSettled, () => settled(id)),
+        (run) =>
+          run.status === "succeeded" || run.status === "waiting_approval"
+            ? Effect.succeed(run)
+            : Effect.fail(new RunFailed({ message: run.error?.message ?? `The Run is ${run.status}.`, run }))
+      ),
     cost: (id) => Effect.map(answered(runs.cost({ params: { runId: id } })), ({ cost }) => cost),
     group: (id) => answered(runs.group({ params: { runGroupId: id } })),
     rollbackPlan: (stateVersionId, options = {}) =>

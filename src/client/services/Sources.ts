@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { CreateSource, UpdateSource } from "../../../schema/api/SourcesApi.ts"
+import type { CreatedSource, CreateSource, UpdateSource } from "../../../schema/api/SourcesApi.ts"
 import type { CompatibilityReport } from "../../../schema/records/CompatibilityReport.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import type { Source, SourceSnapshot } from "../../../schema/records/Source.ts"
@@ -12,8 +12,11 @@ export interface SourcesShape {
   readonly get: (id: string) => Answer<Source>
   readonly list: (workspaceId: string) => Items<Source>
   readonly page: (workspaceId: string, query?: PageQuery) => Answer<Page<Source>>
-  /** `hookSecret` is what webhooks prove themselves with, shown this once. */
-  readonly create: (request: CreateSource) => Answer<{ readonly source: Source; readonly hookSecret: string }>
+  /**
+   * `hookSecret` is what webhooks prove themselves with, shown this once. `firstSync` starts a sync (`run`) in the same step;
+   * with `onFailure: "remove"` the server removes the Source if nothing could be read.
+   */
+  readonly create: (request: CreateSource) => Answer<CreatedSource>
   readonly update: (id: string, change: UpdateSource) => Answer<Source>
   readonly remove: (id: string) => Answer<void>
   /** Looks at the repository now; gives the sync Run. */

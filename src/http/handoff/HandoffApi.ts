@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
-import { describedGroup, describedRoute, type RouteAccess } from "../../../schema/api/Endpoint.ts"
+import { describedGroup, describedRoute, type RouteAccess } from "../description/RouteDescription.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
 import { installPath } from "../../../schema/handoff/InstallLink.ts"
 import { SecretText } from "../../accounts/AuthBody.ts"

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Option } from "effect"
-import { Access } from "../../../schema/api/Access.ts"
+import { accessOf } from "../../../schema/api/Roles.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import { Authorization, Caller, type CallerShape } from "../../../schema/api/Middleware.ts"
 import { Admitted, admissions } from "../authorization/Admission.ts"
@@ -20,7 +20,7 @@ const anonymous = (requestId: string): CallerShape => ({
 })
 
 /**
- * Authenticates and authorises every route by its `Access` annotation. The server does not start with a route that has
+ * Authenticates and authorises every route by its row in `accessTable`. The server does not start with a route that has
  * none.
  */
 export const authorizationLayer = Layer.effect(
@@ -30,7 +30,7 @@ export const authorizationLayer = Layer.effect(
     const { familiesOff = [] } = yield* HttpSettings
     const refusals = turnedOff(familiesOff)
     return (httpEffect, { endpoint, group }) => {
-      const rule = Context.getUnsafe(endpoint.annotations, Access)
+      const rule = accessOf(endpoint)
       const name = `${group.identifier}.${endpoint.identifier}`
       if (rule.kind === "public" || rule.kind === "token") {
         return Effect.flatMap(currentRequestId, (requestId) =>

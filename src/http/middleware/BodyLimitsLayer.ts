@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, type SchemaAST } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { Access } from "../../../schema/api/Access.ts"
+import { accessOf } from "../../../schema/api/Roles.ts"
 import { BrowserLanding } from "../../../schema/api/BrowserLanding.ts"
 import { BodyLimits } from "../../../schema/api/Middleware.ts"
 import { invalidRequest } from "../../../schema/errors/ApiError.ts"
@@ -45,7 +45,7 @@ export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits
   const handled = whenTraced(name, httpEffect)
   const known = queryKeys(endpoint)
   // A route that reads nothing but the bearer ignores the query, and with it tokens that were put there.
-  const bearerAlone = Context.getUnsafe(endpoint.annotations, Access).kind === "token"
+  const bearerAlone = accessOf(endpoint).kind === "token"
   const takesAnyQuery = bearerAlone || Context.get(endpoint.annotations, BrowserLanding)
   const takesBody = takesFields(endpoint)
   const declaresEmpty = !takesBody && endpoint.payload.size > 0

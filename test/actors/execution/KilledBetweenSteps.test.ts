@@ -1,17 +1,17 @@
 import { Database } from "bun:sqlite"
 import { expect } from "bun:test"
-import { cp, mkdir } from "node:fs/promises"
-import { basename, join } from "node:path"
+import { join } from "node:path"
 import { Deferred, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
-import { DatabaseFile } from "../../../actors/database/DatabaseFile.ts"
+import type { DatabaseFile } from "../../../actors/database/DatabaseFile.ts"
 import type { CapsuleStatus } from "../../../schema/records/Capsule.ts"
 import type { RunId } from "../../../schema/records/Ids.ts"
 import type { RunStatus } from "../../../schema/records/Run.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { canarySweep } from "../../support/CanarySweep.ts"
 import { temporaryFolder } from "../../support/ControlPlane.ts"
+import { copied } from "../../support/CopiedFolder.ts"
 import { it } from "../../support/Effect.ts"
 import {
   applied,
@@ -58,17 +58,6 @@ const storedIn = ({ dataDir }: Left): ReadonlyArray<Stored> => {
   database.close()
   return rows
 }
-
-const notCopied = /^(svc\.sqlite.*|instance\.(lock|holder).*)$/
-
-/** Copies the data folder as a kill at this moment would leave it; the process itself continues. */
-const copied = Effect.fnUntraced(function* (from: string, to: string) {
-  yield* Effect.promise(async () => {
-    await mkdir(to, { mode: 0o700 })
-    await cp(from, to, { recursive: true, filter: (path) => !notCopied.test(basename(path)) })
-  })
-  yield* Effect.orDie((yield* DatabaseFile).backup(join(to, "svc.sqlite")))
-})
 
 /** How a Run ended after a kill, and the resulting state of its Capsule. */
 interface Ending {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Option } from "effect"
-import { type AgentNeed, lackOf, needInWords, stricter, toolFor } from "../../../actors/pool/AgentFit.ts"
+import { type AgentNeed, type Lack, lackOf, needInWords, stricter, toolFor } from "../../../actors/pool/AgentFit.ts"
 import type { AgentFacts } from "../../../schema/agent/AgentIdentity.ts"
 
 const facts: Pick<AgentFacts, "tools" | "platform" | "isolation"> = {
@@ -13,22 +13,30 @@ const facts: Pick<AgentFacts, "tools" | "platform" | "isolation"> = {
   isolation: "namespaces"
 }
 
-const cases: ReadonlyArray<readonly [title: string, need: AgentNeed, lack: string | undefined]> = [
+const cases: ReadonlyArray<readonly [title: string, need: AgentNeed, lack: Lack | undefined]> = [
   ["any tool", { tool: {} }, undefined],
   ["a tool by name", { tool: { name: "terraform" } }, undefined],
   ["exactly the version that it has", { tool: { name: "opentofu", version: "1.9.10" } }, undefined],
-  ["another version", { tool: { name: "terraform", version: "1.11.5" } }, "Terraform 1.11.5"],
-  ["the version of the other tool", { tool: { name: "opentofu", version: "1.11.4" } }, "OpenTofu 1.11.4"],
+  [
+    "another version",
+    { tool: { name: "terraform", version: "1.11.5" } },
+    { property: "tool", needed: "Terraform 1.11.5" }
+  ],
+  [
+    "the version of the other tool",
+    { tool: { name: "opentofu", version: "1.11.4" } },
+    { property: "tool", needed: "OpenTofu 1.11.4" }
+  ],
   ["the platform of the plan", { tool: {}, platform: "linux_amd64" }, undefined],
-  ["another platform", { tool: {}, platform: "linux_arm64" }, "the platform linux_arm64 of the plan"],
+  ["another platform", { tool: {}, platform: "linux_arm64" }, { property: "platform", needed: "linux_arm64" }],
   ["its own level of isolation", { tool: {}, isolation: "namespaces" }, undefined],
   ["a lower level", { tool: {}, isolation: "landlock" }, undefined],
-  ["a higher level", { tool: {}, isolation: "bubblewrap" }, "the isolation bubblewrap"]
+  ["a higher level", { tool: {}, isolation: "bubblewrap" }, { property: "isolation", needed: "bubblewrap" }]
 ]
 
 describe("what an agent lacks for a Run", () => {
   test.each(cases)("%s", (_, need, lack) => {
-    expect(lackOf(facts, need)).toBe(lack)
+    expect(lackOf(facts, need)).toEqual(lack)
   })
 })
 

@@ -106,6 +106,19 @@ tests.live("a webhook that meets a full queue is not lost: the lane is synced on
   })
 )
 
+tests.live("a Source whose first sync meets a full queue is not created", () =>
+  Effect.gen(function* () {
+    const { context, url, workspaceId } = yield* TestPlane
+    const sources = yield* Sources
+    yield* filled(limit)
+    const firstSync = { onFailure: "keep" } as const
+    const refused = yield* Effect.flip(sources.create(context, { workspaceId, name: "no room", url, firstSync }))
+    expect(refused.code).toBe("rate_limited")
+    const { items } = yield* sources.list(workspaceId, { limit: 100 })
+    expect(items.map(({ name }) => name)).not.toContain("no room")
+  })
+)
+
 describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
   tests.live(
     "answers 429 with what to do and when, and writes nothing",

@@ -1,6 +1,7 @@
 import { Effect, Queue, Schema, Semaphore, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { fileURLToPath } from "node:url"
+import { atRealTimePriority } from "./RealTimePriority.ts"
 
 /** A server returned something other than the requested answer. */
 export class LoadFailed extends Schema.TaggedError<LoadFailed>()("LoadFailed", { message: Schema.String }) {}
@@ -30,10 +31,11 @@ const Result = Schema.fromJsonString(
 const decodeResult = Schema.decodeEffect(Result)
 
 /**
- * Measures loads from one process beside the bench, for as long as the Scope lasts. It sends the same request over kept-alive
- * connections, one at a time on each, and records the duration of each answer.
+ * Measures loads on `servers` (process ids) from one process beside the bench, for as long as the Scope lasts. It sends the same
+ * request over kept-alive connections, one at a time on each, and records the duration of each answer. `hasPriority`: whether
+ * client and servers run at a real-time priority.
  */
-export const loadClient = Effect.gen(function* () {
+export const loadClient = Effect.fn("loadClient")(function* (servers: ReadonlyArray<number>) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const asked = yield* Queue.unbounded<string>()
   const results = yield* Queue.unbounded<string>()
@@ -47,11 +49,13 @@ export const loadClient = Effect.gen(function* () {
     Stream.runForEach((line) => Queue.offer(results, line)),
     Effect.forkScoped
   )
-  return (load: Load): Effect.Effect<Measured, LoadFailed> =>
+  const hasPriority = yield* atRealTimePriority([...servers, process_.pid])
+  const send = (load: Load): Effect.Effect<Measured, LoadFailed> =>
     Effect.gen(function* () {
       yield* Queue.offer(asked, `${JSON.stringify(load)}\n`)
       const result = yield* Effect.orDie(decodeResult(yield* Queue.take(results)))
       if ("failure" in result) return yield* new LoadFailed({ message: result.failure })
       return { perSecond: load.requests / result.seconds, millis: result.millis }
     }).pipe(alone.withPermits(1))
+  return { send, hasPriority }
 })

@@ -1,6 +1,5 @@
 import { HttpApi } from "effect/http-api"
-import { Context } from "effect"
-import { Access } from "../../../schema/api/Access.ts"
+import { accessOf } from "../../../schema/api/Roles.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { listed, type readWorld } from "./ReadWorld.ts"
 import type { Effect } from "effect"
@@ -75,7 +74,7 @@ export const readRoutes = (world: World): ReadonlyArray<ReadRoute> => {
     onEndpoint: ({ endpoint, group }) => {
       const name = `${group.identifier}.${endpoint.identifier}`
       if (endpoint.method !== "GET" || unmeasured.has(name)) return
-      const rule = Context.getUnsafe(endpoint.annotations, Access)
+      const rule = accessOf(endpoint)
       const known = endpoint.query?.ast
       const takes = (key: string) =>
         known?._tag === "Objects" && known.propertySignatures.some((property) => property.name === key)

@@ -12,7 +12,7 @@ const seen = Effect.fn("seen")(function* (runId: string) {
   const runs = yield* Runs
   const workspaces = yield* Workspaces
   const kinds = yield* Stream.runCollect(Stream.map(runs.events(runId), ({ kind }) => kind))
-  const { status } = yield* runs.await(runId)
+  const { status } = yield* runs.waitFor(runId)
   const { items } = yield* workspaces.page({ limit: 1 })
   return [`${status} ${items.length}`, ...kinds]
 })

@@ -29,11 +29,11 @@ const install = Effect.fn("install")(function* (workspaceId: string) {
     source: { name: "a", url: "https://git.example.com/a.git" },
     capsule: { name: "a", environment: "test" }
   })
-  const plan = yield* installs.awaitPlan(id)
+  const plan = yield* installs.waitFor(id)
   yield* runs.approve(plan)
   const apply = yield* runs.apply(plan.id)
   const kinds = yield* Stream.runCollect(Stream.map(runs.events(apply.id), ({ kind }) => kind))
-  return [named(yield* runs.await(apply.id)), ...kinds]
+  return [named(yield* runs.waitFor(apply.id)), ...kinds]
 })
 
 /** The same program in process, in a test and over HTTP. */

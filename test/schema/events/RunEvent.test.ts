@@ -55,6 +55,8 @@ const examples: { readonly [Kind in RunEventKind]: ReadonlyArray<RunEventData<Ki
     { error: { code: "apply_failed", message: "It failed." }, stateVersionId: "sv_1" }
   ],
   "run.expired": [{}],
+  "agent.unreachable": [{ agentId: "agt_1", since: "2026-01-01T00:00:00.000Z" }],
+  "agent.returned": [{ agentId: "agt_1", since: "2026-01-01T00:00:00.000Z" }],
   "state.saved": [{ serial: 2, resourceCount: 1, final: false }]
 }
 
@@ -100,7 +102,7 @@ describe("an event", () => {
     // The tool's messages name a resource's event; its diagnostics are events of that name.
     const told = ["started", "progress", "completed", "failed"].map((moment) => `resource.${moment}`)
     const all = new Set<string>([...written, ...moves, ...told, "diagnostic"])
-    expect([...all].filter((kind) => /^(run|resource|plan|state)\.|^diagnostic$/.test(kind)).toSorted()).toEqual(
+    expect([...all].filter((kind) => /^(run|resource|plan|state|agent)\.|^diagnostic$/.test(kind)).toSorted()).toEqual(
       RunEventKind.literals.toSorted()
     )
   })

@@ -160,7 +160,7 @@ describe("who acts in process", () => {
               capsule: { name: "watched", environment: "production" },
               options: { modulePath: RelativePath.make(".") }
             })
-            return yield* installs.awaitPlan(install.id)
+            return yield* installs.waitFor(install.id)
           })
         )
         const waiting = yield* Deferred.make<void>()

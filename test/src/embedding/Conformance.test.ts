@@ -9,6 +9,8 @@ import {
   ControlPlane,
   InstallPlans,
   Members,
+  RevisionFailed,
+  RevisionPlans,
   RunFailed,
   Runs,
   Sources,
@@ -135,9 +137,9 @@ describe("one program", () => {
 
       const phases = yield* Stream.runCollect(Stream.map(installs.changes(install.id), ({ phase }) => phase))
       expect(phases.at(-1)).toBe("reviewable")
-      const plan = yield* installs.awaitPlan(install.id)
+      const plan = yield* installs.waitFor(install.id)
       expect(plan.status).toBe("waiting_approval")
-      expect(yield* runs.await(plan.id)).toMatchObject({ id: plan.id, status: "waiting_approval" })
+      expect(yield* runs.waitFor(plan.id)).toMatchObject({ id: plan.id, status: "waiting_approval" })
 
       const stale = yield* Effect.flip(runs.approve({ ...plan, planDigest: `sha256:${"0".repeat(64)}` }))
       expect(stale).toMatchObject({ code: "guard_conflict" })
@@ -157,7 +159,7 @@ describe("one program", () => {
       const lines = yield* Stream.runCollect(runs.logs(apply.id))
       expect(lines.some(({ text }) => text.includes("Apply complete"))).toBe(true)
 
-      expect((yield* runs.await(apply.id)).status).toBe("succeeded")
+      expect((yield* runs.waitFor(apply.id)).status).toBe("succeeded")
       const { capsuleId } = apply
       if (capsuleId === undefined) return yield* Effect.die("The Run has no Capsule")
       expect(yield* capsules.outputs(capsuleId)).toMatchObject({ greeting: { value: "Hello, world!" } })
@@ -167,11 +169,23 @@ describe("one program", () => {
       expect(yield* Stream.runCollect(capsules.stateVersions(capsuleId))).toHaveLength(1)
 
       const again = yield* capsules.plan(capsuleId)
-      yield* runs.await(again.id)
+      yield* runs.waitFor(again.id)
       yield* runs.cancel(again.id, { reason: "Not needed." })
-      const failed = yield* Effect.flip(runs.await(again.id))
+      const failed = yield* Effect.flip(runs.waitFor(again.id))
       expect(failed).toBeInstanceOf(RunFailed)
       expect(failed).toMatchObject({ run: { id: again.id, status: "cancelled" } })
+
+      const revisions = yield* RevisionPlans
+      const key = { idempotencyKey: `revision ${way}`.replaceAll(" ", "-") }
+      const revision = yield* revisions.create(capsuleId, { ref: "HEAD" }, key)
+      expect((yield* revisions.create(capsuleId, { ref: "HEAD" }, key)).id).toBe(revision.id)
+      const reviewed = yield* revisions.waitFor(revision.id)
+      expect(reviewed).toMatchObject({ revisionPlanId: revision.id, status: "waiting_approval" })
+      expect(yield* Stream.runCollect(revisions.changes(revision.id))).toMatchObject([{ phase: "reviewable" }])
+      yield* runs.cancel(reviewed.id)
+      const ended = yield* Effect.flip(revisions.waitFor(revision.id))
+      expect(ended).toBeInstanceOf(RevisionFailed)
+      expect(ended).toMatchObject({ revisionPlan: { id: revision.id, nextAction: "plan_again" } })
     })
   )
 })

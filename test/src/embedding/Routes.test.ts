@@ -8,6 +8,7 @@ import { Actor, Administration, ControlPlane, layer, layerRoutes, Sources, Works
 import { platform } from "../../../src/composition/Platform.ts"
 import { fetchServer } from "../../support/FetchServer.ts"
 import { suite } from "../../support/Effect.ts"
+import { eventually } from "../../support/Eventually.ts"
 import { openSession, quiet, temporaryFolder } from "./support/Plane.ts"
 
 /** A host's application with routes of its own, and the API below a prefix. */
@@ -82,6 +83,30 @@ describe("the API below a prefix of the host's", () => {
       expect(described.servers).toEqual([{ url: `${url}/control/plane` }])
       expect(described.paths["/api/v1/runs/{runId}"]).toBeDefined()
       expect(Object.keys(described.paths).filter((path) => path.startsWith("/auth"))).toEqual([])
+    })
+  )
+
+  host.live("removes a Source whose first sync fails, for the client that asked for it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Host
+      const administration = yield* Administration
+      const { user, workspace } = yield* administration.createAccount({ email: "reader@example.com" })
+      const token = yield* administration.createToken(user.subject, { name: "reader" })
+      yield* Effect.gen(function* () {
+        const sources = yield* Sources
+        const created = yield* sources.create({
+          workspaceId: workspace.id,
+          name: "mistyped",
+          url: "https://nowhere.invalid/module.git",
+          firstSync: { onFailure: "remove" }
+        })
+        const read = (yield* Client.Runs).get(created.run?.id ?? "")
+        const run = yield* eventually(read, ({ status }) => status !== "queued" && status !== "running")
+        expect([run.type, run.status]).toEqual(["source_sync", "failed"])
+        const left = yield* eventually(sources.get(created.source.id), ({ removedAt }) => removedAt !== undefined)
+        expect(left.status).toBe("disabled")
+        expect(yield* Stream.runCollect(sources.list(workspace.id))).toEqual([])
+      }).pipe(Effect.provide(Layer.merge(Client.layer({ baseUrl: `${url}/control/plane` }), Actor.token(token))))
     })
   )
 

@@ -79,6 +79,8 @@ GET    /api/v1/workspaces/:workspaceId/usage                                    
 GET    /api/v1/workspaces/:workspaceId/billing                                               401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/runs                                                  401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/run-facets                                            401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/workspaces/:workspaceId/agent-pools                                           401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/workspaces/:workspaceId/agents                                                401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/capsules                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/current-state-versions                                401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/ui-surfaces                                           401  ok   ok   ok   ok   | 403  403  403  | ok   403  403  403  403  403  403  | ok
@@ -164,6 +166,7 @@ GET    /api/v1/runs/:runId/approvals                                            
 POST   /api/v1/runs/:runId/approve                                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/runs/:runId/apply                                                             401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/runs/:runId/cancel                                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/runs/:runId/release                                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/run-groups/:runGroupId                                                        401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/run-groups/:runGroupId/approve                                                401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/run-groups/:runGroupId/cancel                                                 401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409

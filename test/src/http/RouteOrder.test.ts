@@ -1,7 +1,8 @@
 import { afterAll, describe, expect } from "bun:test"
-import { Context, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApi } from "effect/http-api"
-import { Access, type AccessRule } from "../../../schema/api/Access.ts"
+import type { AccessRule } from "../../../schema/api/Access.ts"
+import { accessOf } from "../../../schema/api/Roles.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { ErrorEnvelope } from "../../../schema/errors/ApiError.ts"
 import { suite } from "../../support/Effect.ts"
@@ -23,7 +24,7 @@ HttpApi.reflect(SvcApi, {
       name: `${group.identifier}.${endpoint.identifier}`,
       method: endpoint.method,
       path: endpoint.path,
-      rule: Context.getUnsafe(endpoint.annotations, Access)
+      rule: accessOf(endpoint)
     })
   }
 })

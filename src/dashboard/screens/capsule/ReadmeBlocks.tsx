@@ -15,10 +15,10 @@ const Target = ({
 }: {
   readonly address: string
   readonly children: ReactNode
-  readonly place: ReadmePlace
+  readonly place: ReadmePlace | undefined
 }) => {
   const terms = useWords(vocabulary)
-  const target = readmeTarget(address, place)
+  const target = place === undefined ? undefined : readmeTarget(address, place)
   return target === undefined ? (
     children
   ) : (
@@ -26,16 +26,6 @@ const Target = ({
       {children}
       <span className="visually-hidden">({terms.opensNewTab})</span>
     </a>
-  )
-}
-
-const PictureName = ({ text }: { readonly text: string }) => {
-  const words = useWords(readmeWords)
-  return (
-    <span className="readme-image">
-      <Icon name="external" />
-      {words.image(text)}
-    </span>
   )
 }
 
@@ -47,24 +37,26 @@ const Picture = ({
 }: {
   readonly address: string
   readonly text: string
-  readonly place: ReadmePlace
-}) => (
-  <Target address={address} place={place}>
-    <PictureName text={text} />
-  </Target>
-)
-
-/** The parts of a link. A badge is an image in one, and a link has no other inside. */
-const LinkedParts = ({ parts, place }: { readonly parts: ReadmeCell; readonly place: ReadmePlace }) =>
-  parts.map((part, index) =>
-    part.kind === "image" ? (
-      <PictureName key={`${index} image`} text={part.text} />
-    ) : (
-      <Part key={`${index} ${part.kind}`} part={part} place={place} />
-    )
+  readonly place: ReadmePlace | undefined
+}) => {
+  const words = useWords(readmeWords)
+  return (
+    <Target address={address} place={place}>
+      <span className="readme-image">
+        <Icon name="external" />
+        {words.image(text)}
+      </span>
+    </Target>
   )
+}
 
-const Part = ({ part, place }: { readonly part: ReadmeInline; readonly place: ReadmePlace }): ReactNode => {
+interface PartProps {
+  readonly part: ReadmeInline
+  /** Where addresses lead from; none within a link, since a badge is an image in one and links do not nest. */
+  readonly place: ReadmePlace | undefined
+}
+
+const Part = ({ part, place }: PartProps): ReactNode => {
   switch (part.kind) {
     case "text":
       return part.text
@@ -93,7 +85,7 @@ const Part = ({ part, place }: { readonly part: ReadmeInline; readonly place: Re
     case "link":
       return (
         <Target address={part.address} place={place}>
-          <LinkedParts parts={part.parts} place={place} />
+          <Parts parts={part.parts} place={undefined} />
         </Target>
       )
     case "image":
@@ -101,7 +93,7 @@ const Part = ({ part, place }: { readonly part: ReadmeInline; readonly place: Re
   }
 }
 
-const Parts = ({ parts, place }: { readonly parts: ReadmeCell; readonly place: ReadmePlace }) =>
+const Parts = ({ parts, place }: { readonly parts: ReadmeCell } & Pick<PartProps, "place">) =>
   parts.map((part, index) => <Part key={`${index} ${part.kind}`} part={part} place={place} />)
 
 const Table = ({

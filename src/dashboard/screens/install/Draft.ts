@@ -14,8 +14,6 @@ export interface InstallDraft {
   readonly environment: string
   readonly sourceId?: string | undefined
   readonly syncRunId?: string | undefined
-  /** `yes` when the Source was made for this install; removed again when it cannot be read. */
-  readonly madeSource?: string | undefined
   readonly modulePath?: string | undefined
   readonly reportId?: string | undefined
   readonly answers: Draft
@@ -71,7 +69,6 @@ export const restoreDraft = (kept: string | null, link: InstallLink): InstallDra
           "environment",
           "sourceId",
           "syncRunId",
-          "madeSource",
           "modulePath",
           "reportId"
         ] as const

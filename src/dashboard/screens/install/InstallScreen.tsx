@@ -1,8 +1,8 @@
 import "../../app/Kit.ts"
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useRouterState } from "@tanstack/react-router"
-import { lazy, Suspense, useEffect, useMemo, useState } from "react"
-import { installConfigQuery, reportQuery, sourcesQuery } from "../../api/Queries.ts"
+import { lazy, Suspense, useMemo, useState } from "react"
+import { installConfigQuery, reportQuery } from "../../api/Queries.ts"
 import { whenReachable } from "../../api/Reachability.ts"
 import type { CompatibilityReport, SourceSnapshot } from "../../api/Types.ts"
 import { type HandOff, rememberHandOff } from "../../app/HandOffs.ts"
@@ -20,7 +20,7 @@ import { dependenciesOf, FromCapsules, type Taken } from "./FromCapsules.tsx"
 import { type InstallLink, readInstallLink } from "./InstallLink.ts"
 import { ModuleStep } from "./ModuleStep.tsx"
 import { ReadFailure } from "./ReadFailure.tsx"
-import { discardSource, useSnapshot } from "./ReadSource.ts"
+import { useSnapshot } from "./ReadSource.ts"
 import { ReviewStep } from "./ReviewStep.tsx"
 import { SourceStep } from "./SourceStep.tsx"
 import { Step } from "./Step.tsx"
@@ -139,20 +139,9 @@ const Flow = ({ link }: FlowProps) => {
   const workspace = useWorkspace()
   const state = useInstallDraft(link, workspace.id)
   const { draft, change } = state
-  const queryClient = useQueryClient()
   const { run, snapshot } = useSnapshot(draft)
   const report = useQuery({ ...reportQuery(draft.reportId ?? ""), enabled: draft.reportId !== undefined }).data
   const reading = run?.status === "queued" || run?.status === "running"
-  const failed = run?.status === "failed" || run?.status === "cancelled"
-  const leftSource = failed && draft.madeSource === "yes" ? draft.sourceId : undefined
-  const { mutate: discard } = useMutation({
-    mutationFn: discardSource,
-    onSuccess: (isGone) => change(isGone ? { sourceId: undefined, madeSource: undefined } : { madeSource: undefined }),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: sourcesQuery(workspace.id).queryKey })
-  })
-  useEffect(() => {
-    if (leftSource !== undefined) discard(leftSource)
-  }, [leftSource, discard])
   const usable = report !== undefined && report.status !== "unsupported" && snapshot !== undefined
   return (
     <div className="install">
@@ -165,7 +154,7 @@ const Flow = ({ link }: FlowProps) => {
       )}
       <Step number={1} title={words.steps.source} state={snapshot === undefined ? "open" : "done"}>
         <SourceStep draft={draft} change={change} reading={reading} />
-        <ReadFailure run={run} kept={draft.sourceId !== undefined} />
+        <ReadFailure run={run} />
       </Step>
       <Step number={2} title={words.steps.module} state={snapshot === undefined ? "later" : usable ? "done" : "open"}>
         {snapshot === undefined ? null : (

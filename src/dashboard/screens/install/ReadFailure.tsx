@@ -1,4 +1,7 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { useEffect } from "react"
+import { sourceQuery, sourcesQuery } from "../../api/Queries.ts"
 import type { Run } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { FailureReason } from "../../ui/FailureReason.tsx"
@@ -6,23 +9,37 @@ import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { installWords } from "./Words.ts"
 
+/** Whether the server has removed the Source of a failed reading, which it does just after the Run ends. */
+const useIsRemoved = (sourceId: string | undefined): boolean => {
+  const workspace = useWorkspace()
+  const queryClient = useQueryClient()
+  const { data: removed = false } = useQuery({
+    ...sourceQuery(sourceId ?? ""),
+    // Another page may have shown it before it was removed.
+    staleTime: 0,
+    enabled: sourceId !== undefined,
+    select: ({ removedAt }) => removedAt !== undefined,
+    // One that was there before the reading stays, so this does not ask for ever.
+    refetchInterval: ({ state }) => (state.data?.removedAt === undefined && state.dataUpdateCount < 8 ? 600 : false)
+  })
+  useEffect(() => {
+    if (removed) void queryClient.invalidateQueries({ queryKey: sourcesQuery(workspace.id).queryKey })
+  }, [removed, queryClient, workspace.id])
+  return removed
+}
+
 /** Why a repository could not be read, after a failed sync. */
-export const ReadFailure = ({
-  run,
-  kept = true
-}: {
-  readonly run: Run | undefined
-  /** Whether its Source is still there: it was before, or cannot be removed. */
-  readonly kept?: boolean
-}) => {
+export const ReadFailure = ({ run }: { readonly run: Run | undefined }) => {
   const words = useWords(installWords)
   const workspace = useWorkspace()
-  if (run?.status !== "failed" && run?.status !== "cancelled") return null
+  const failed = run?.status === "failed" || run?.status === "cancelled" ? run : undefined
+  const removed = useIsRemoved(failed?.sourceId)
+  if (failed === undefined) return null
   return (
     <Notice tone="bad" title={words.readFailed}>
-      <FailureReason error={run.error} />
-      {kept ? null : <p>{words.removed}</p>}
-      <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: run.id }}>
+      <FailureReason error={failed.error} />
+      {removed ? <p>{words.removed}</p> : null}
+      <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: failed.id }}>
         {words.openRun}
       </Link>
     </Notice>

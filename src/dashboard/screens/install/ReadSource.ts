@@ -1,6 +1,6 @@
 import { type QueryClient, useQuery } from "@tanstack/react-query"
 import { call } from "../../api/Call.ts"
-import { sourcesCreate, sourcesRemove, sourcesSnapshots, sourcesSync } from "../../api/Endpoints.ts"
+import { sourcesCreate, sourcesSnapshots, sourcesSync } from "../../api/Endpoints.ts"
 import { runQuery, snapshotsQuery, sourcesQuery } from "../../api/Queries.ts"
 import type { Source, SourceSnapshot } from "../../api/Types.ts"
 import { isSameRef } from "../../../../schema/git/RefName.ts"
@@ -19,18 +19,6 @@ export interface SourceReading {
   readonly syncRunId: string
 }
 
-interface BegunReading extends SourceReading {
-  /** Whether the Source exists only for this reading. */
-  readonly madeSource: "yes" | "no"
-}
-
-/** Removes a Source that was made for a reading which failed. One that cannot be removed is used by the next reading of it. */
-export const discardSource = (sourceId: string): Promise<boolean> =>
-  call(sourcesRemove, { params: { sourceId } }).then(
-    () => true,
-    () => false
-  )
-
 const isSame = (source: Source, wanted: WantedSource): boolean =>
   isSameRepository(source.url, wanted.url) &&
   isSameRef(source.defaultRef, wanted.ref) &&
@@ -38,34 +26,34 @@ const isSame = (source: Source, wanted: WantedSource): boolean =>
   (source.authConnectionId ?? "") === wanted.authConnectionId &&
   source.status !== "disabled"
 
-/** Starts a sync, which pins one commit, of the wanted Source; an equal one of the Workspace is reused. */
+/**
+ * Starts a sync, which pins one commit, of the wanted Source; an equal one of the Workspace is reused. One that is made for it
+ * goes again if it cannot be read, even when this page is closed by then.
+ */
 export const readSource = async (
   queryClient: QueryClient,
   workspaceId: string,
   wanted: WantedSource
-): Promise<BegunReading> => {
+): Promise<SourceReading> => {
   const sources = await queryClient.fetchQuery({ ...sourcesQuery(workspaceId), staleTime: 0 })
   const known = sources.find((source) => isSame(source, wanted))
-  const source =
-    known ??
-    (
-      await call(sourcesCreate, {
-        body: {
-          workspaceId,
-          name: repositoryName(wanted.url).slice(0, 80),
-          url: wanted.url,
-          defaultRef: wanted.ref,
-          defaultPath: wanted.path,
-          ...(wanted.authConnectionId === "" ? {} : { authConnectionId: wanted.authConnectionId })
-        }
-      })
-    ).source
-  const sync = call(sourcesSync, { params: { sourceId: source.id }, body: { intent: "manual_plan" } })
-  const { run } = await sync.catch(async (error: unknown) => {
-    if (known === undefined) await discardSource(source.id)
-    throw error
+  if (known !== undefined) {
+    const { run } = await call(sourcesSync, { params: { sourceId: known.id }, body: { intent: "manual_plan" } })
+    return { sourceId: known.id, syncRunId: run.id }
+  }
+  const { run, source } = await call(sourcesCreate, {
+    body: {
+      workspaceId,
+      name: repositoryName(wanted.url).slice(0, 80),
+      url: wanted.url,
+      defaultRef: wanted.ref,
+      defaultPath: wanted.path,
+      firstSync: { onFailure: "remove" },
+      ...(wanted.authConnectionId === "" ? {} : { authConnectionId: wanted.authConnectionId })
+    }
   })
-  return { sourceId: source.id, syncRunId: run.id, madeSource: known === undefined ? "yes" : "no" }
+  if (run === undefined) throw new Error("The server began no sync of the Source.")
+  return { sourceId: source.id, syncRunId: run.id }
 }
 
 /** The snapshot of exactly this sync, never an existing older one. */

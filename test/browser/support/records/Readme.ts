@@ -3,6 +3,9 @@ import { digest } from "./Seeds.ts"
 
 export const readmeText = `# Service
 
+[![Build status](https://pictures.acme.example/build.svg)](https://ci.acme.example/storefront)
+[tests **![Coverage](https://pictures.acme.example/coverage.svg)**](https://ci.acme.example/coverage)
+
 Runs the **storefront** behind a load balancer. See [its alarms](docs/alarms.md), the [site](https://shop.acme.example)
 and <b onclick="alert(1)">nothing that acts</b>.
 

@@ -4,7 +4,7 @@ import { report } from "../records/InstallConfigs.ts"
 import { digest, newId } from "../records/Seeds.ts"
 import { snapshots } from "../records/Sources.ts"
 import { workspaceId } from "../records/Workspaces.ts"
-import { type Answer, type Asked, missing, numberField, ok, refuse, textField } from "./Answer.ts"
+import { type Answer, type Asked, field, missing, numberField, ok, refuse, textField } from "./Answer.ts"
 import { type World, addRun } from "./World.ts"
 
 export const sourceListRoute = (world: World, asked: Asked): Answer => {
@@ -24,10 +24,31 @@ export const sourceListRoute = (world: World, asked: Asked): Answer => {
     updatedAt: new Date().toISOString()
   }
   world.sources.push(source)
-  return ok({ source, hookSecret: "hook-secret-shown-once" }, 201)
+  const answer = { source, hookSecret: "hook-secret-shown-once" }
+  const firstSync = field(asked.body, "firstSync")
+  if (firstSync === undefined) return ok(answer, 201)
+  const run = syncOf(world, source)
+  // What the server does once such a Run has failed.
+  if (run.status === "failed" && textField(firstSync, "onFailure") === "remove") {
+    const gone = { ...source, removedAt: new Date().toISOString() }
+    world.sources = world.sources.filter(({ id }) => id !== source.id)
+    world.removedSources.push(gone)
+  }
+  return ok({ ...answer, run }, 201)
+}
+
+const syncOf = (world: World, { id, url }: Source) => {
+  if (url.endsWith("/missing.git")) {
+    const error = { code: "source_unavailable", message: "The repository was not found." }
+    return addRun(world, { type: "source_sync", status: "failed", sourceId: id, error })
+  }
+  const at = new Date().toISOString()
+  return addRun(world, { type: "source_sync", status: "succeeded", sourceId: id, startedAt: at, finishedAt: at })
 }
 
 export const sourceRoute = (world: World, id: string, rest: string | undefined, asked: Asked): Answer => {
+  const removed = world.removedSources.find((each) => each.id === id)
+  if (removed !== undefined && rest === undefined && asked.method === "GET") return ok({ source: removed })
   const source = world.sources.find((each) => each.id === id)
   if (source === undefined) return missing
   const own = snapshots.map((snapshot) => ({
@@ -53,24 +74,7 @@ export const sourceRoute = (world: World, id: string, rest: string | undefined, 
     world.sources = world.sources.map((each) => (each.id === id ? renewed : each))
     return ok({ source: renewed, hookSecret: `renewed-secret-${renewed.hookSecretVersion}` }, 201)
   }
-  if (rest === "sync" && source.url.endsWith("/missing.git")) {
-    const error = { code: "source_unavailable", message: "The repository was not found." }
-    return ok({ run: addRun(world, { type: "source_sync", status: "failed", sourceId: id, error }) }, 201)
-  }
-  if (rest === "sync") {
-    return ok(
-      {
-        run: addRun(world, {
-          type: "source_sync",
-          status: "succeeded",
-          sourceId: id,
-          startedAt: new Date().toISOString(),
-          finishedAt: new Date().toISOString()
-        })
-      },
-      201
-    )
-  }
+  if (rest === "sync") return ok({ run: syncOf(world, source) }, 201)
   if (rest === "snapshots") return ok({ snapshots: own })
   if (rest.endsWith("/file")) {
     if (/readme/i.test(asked.query.get("path") ?? "")) return readmeFile(asked.query.get("path") ?? "")

@@ -35,6 +35,8 @@ export interface World {
   capsules: Array<Capsule>
   runs: Array<Run>
   sources: Array<Source>
+  /** Made for a reading that failed: no list has them. */
+  removedSources: Array<Source>
   resources: ReadonlyArray<StateResource>
   outputs: Array<(typeof outputs)[number]>
   connections: Array<(typeof connections)[number]>
@@ -62,6 +64,7 @@ export const newWorld = (): World => ({
   capsules: [...capsules],
   runs: [...runs],
   sources: [...sources],
+  removedSources: [],
   resources,
   outputs: [...outputs],
   connections: [...connections],

@@ -1,4 +1,6 @@
 import { Brand, Effect, Layer, Redacted } from "effect"
+import { AgentReleases } from "../../../../actors/agent/AgentReleases.ts"
+import { WorkspacePools } from "../../../../actors/pool/WorkspacePools.ts"
 import { AgentBlobs } from "../../../../actors/agent/AgentBlobs.ts"
 import { AgentClaims } from "../../../../actors/agent/AgentClaims.ts"
 import { AgentEvidence } from "../../../../actors/agent/AgentEvidence.ts"
@@ -236,6 +238,8 @@ const authenticator = Layer.succeed(Authenticator, {
 /** No pool: the paths of agents do not exist. */
 const agents = Layer.mergeAll(
   Layer.mock(Pools)({ exist: Effect.succeed(false) }),
+  Layer.succeed(WorkspacePools, { pools: refuse, agents: refuse }),
+  Layer.succeed(AgentReleases, { release: refuse }),
   Layer.mock(AgentBlobs)({}),
   Layer.mock(AgentClaims)({}),
   Layer.mock(AgentEvidence)({}),

@@ -1,7 +1,8 @@
 import { Context, Effect, Schema } from "effect"
 import { HttpApi } from "effect/http-api"
 import { RawBody } from "../../../../schema/api/RawBody.ts"
-import { Access, type AccessRule } from "../../../../schema/api/Access.ts"
+import type { AccessRule } from "../../../../schema/api/Access.ts"
+import { accessOf } from "../../../../schema/api/Roles.ts"
 import { SvcApi } from "../../../../schema/api/SvcApi.ts"
 import { ErrorEnvelope } from "../../../../schema/errors/ApiError.ts"
 import { exampleBody } from "./ApiExamples.ts"
@@ -24,7 +25,7 @@ export const routes: ReadonlyArray<Route> = (() => {
     onGroup: () => {},
     onEndpoint: ({ endpoint, group }) => {
       const { method, path } = endpoint
-      const rule = Context.getUnsafe(endpoint.annotations, Access)
+      const rule = accessOf(endpoint)
       found.push({
         name: `${group.identifier}.${endpoint.identifier}`,
         method,

@@ -1,4 +1,4 @@
-import type { AccessRule, WorkspaceAccess } from "./Access.ts"
+import type { AccessRule, WorkspaceAccess } from "../../../schema/api/Access.ts"
 
 /** The security schemes, by their names in OpenAPI. */
 export const securitySchemes = {

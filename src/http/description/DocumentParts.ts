@@ -1,8 +1,9 @@
-import { errorStatuses } from "../errors/ApiError.ts"
+import { errorStatuses } from "../../../schema/errors/ApiError.ts"
 import { securitySchemes } from "./AccessDescription.ts"
+import { recordProse } from "../prose/RecordProse.ts"
 import { isObject, type JsonObject, withoutNull, withPlainSchemas } from "./DocumentSchemas.ts"
-import { isRequiredKey } from "./IdempotencyHeaders.ts"
-import { numberOf } from "./WholeNumber.ts"
+import { isRequiredKey } from "../../../schema/api/IdempotencyHeaders.ts"
+import { numberOf } from "../../../schema/api/WholeNumber.ts"
 
 const to = (section: string, name: string) => ({ $ref: `#/components/${section}/${name}` })
 
@@ -157,12 +158,35 @@ export const withPages = (operation: JsonObject): JsonObject => {
   }
 }
 
+const described = (schema: unknown, words: Readonly<Record<string, string | undefined>>): unknown => {
+  if (!isObject(schema) || !isObject(schema["properties"])) return schema
+  const properties = Object.entries(schema["properties"]).map(([field, inner]) => {
+    const description = words[field]
+    return [field, description !== undefined && isObject(inner) ? { ...inner, description } : inner]
+  })
+  return { ...schema, properties: Object.fromEntries(properties) }
+}
+
+const wordsOf: ReadonlyMap<string, Readonly<Record<string, string | undefined>>> = new Map(Object.entries(recordProse))
+
+/** The records with what their fields mean. */
+const describedRecords = (schemas: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => [name, described(schema, wordsOf.get(name) ?? {})])
+  )
+
 /** What operations refer to, and how credentials are presented. */
 export const withDocumentParts = (document: JsonObject): JsonObject => {
   const components = isObject(document["components"]) ? document["components"] : {}
   const schemas = isObject(components["schemas"]) ? components["schemas"] : {}
   return withPlainSchemas({
     ...document,
-    components: { ...components, schemas, responses: sharedResponses, headers, securitySchemes }
+    components: {
+      ...components,
+      schemas: describedRecords(schemas),
+      responses: sharedResponses,
+      headers,
+      securitySchemes
+    }
   })
 }

@@ -1,0 +1,31 @@
+import { seconds } from "../MonotonicNow.ts"
+import type { Lease } from "./AgentLeases.ts"
+
+/** An agent that was not heard of for so long is called unreachable. */
+const unreachableAfter = seconds(30)
+/** An offer that was not accepted goes to another agent. */
+const acceptWithin = seconds(30)
+/** What changes nothing is given up; so is an apply whose tool was not started. */
+const unstartedGivenUpAfter = seconds(60)
+
+/**
+ * An apply's tool is dead before its lease ends, by the agent's clock. The server waits a minute longer, and one percent for clocks that run at
+ * different rates.
+ */
+export const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(leaseSeconds * 1.01 + 60)
+
+/** After how long a silence a Run is given up. */
+export const givenUpAfter = (kind: Lease["kind"], isStarted: boolean, leaseSeconds: number): bigint =>
+  kind === "apply" && isStarted ? applyGivenUpAfter(leaseSeconds) : unstartedGivenUpAfter
+
+/** How long an agent has been silent, and what follows. */
+export const verdictOn = (
+  { heardAt, isAccepted, isUnreachable, kind, leaseSeconds }: Lease,
+  at: bigint
+): "nothing" | "offer_again" | "unreachable" | "give_up" | "give_up_unstarted" => {
+  const silent = at - heardAt
+  if (!isAccepted) return silent > acceptWithin ? "offer_again" : "nothing"
+  if (silent > givenUpAfter(kind, true, leaseSeconds)) return "give_up"
+  if (kind === "apply" && silent > unstartedGivenUpAfter) return "give_up_unstarted"
+  return silent > unreachableAfter && !isUnreachable ? "unreachable" : "nothing"
+}

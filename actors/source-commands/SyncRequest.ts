@@ -1,0 +1,52 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
+import type { SyncIntent } from "../../schema/records/Source.ts"
+import type { SyncSpec } from "../git-fetch/LaneFetch.ts"
+import { RunRow } from "../run/RunRow.ts"
+import { removableBy } from "../run/UnreadSource.ts"
+import type { Lane } from "../source/SourceLanes.ts"
+import type { SourceRow } from "../source/SourceRow.ts"
+
+/** A sync that somebody or something asks for. */
+export interface SyncRequest {
+  readonly context: CommandContext
+  readonly intent: SyncIntent
+  readonly expectedCommit?: string | undefined
+  readonly lane?: Lane | undefined
+  readonly trigger: "user" | "webhook" | "schedule" | "service"
+  /** The Source is made for this reading: it is removed when no sync has read it. */
+  readonly removeUnread?: boolean
+}
+
+/** The Source's own lane unless another is requested. */
+export const laneOf = (row: SourceRow, lane: Lane | undefined): Lane =>
+  lane ?? { ref: row.default_ref, path: row.default_path }
+
+/** Whether a Source that no sync has read was made for a reading: the last attempt says so, and the next one inherits it. */
+const wasForReading = Effect.fn("Source.wasForReading")(function* (source: SourceRow) {
+  if (source.last_synced_at !== null) return false
+  const sql = yield* SqlClient.SqlClient
+  const [last] = yield* Effect.orDie(RunRow.some(
+    sql,
+    "type",
+    "source_id",
+    "spec"
+  )`SELECT type, source_id, spec FROM runs
+    WHERE source_id = ${source.id} AND type = 'source_sync' AND coordinator_id IS NULL ORDER BY created_at DESC, id DESC LIMIT 1`)
+  return last !== undefined && removableBy(last) !== undefined
+})
+
+/** What the Run of a requested sync will fetch, and what becomes of the Source if it cannot. */
+export const syncSpec = Effect.fnUntraced(function* (row: SourceRow, request: SyncRequest) {
+  const removeUnread = request.removeUnread === true || (yield* wasForReading(row))
+  return {
+    url: row.url,
+    ...laneOf(row, request.lane),
+    intent: request.intent,
+    ...(request.trigger === "user" && request.lane === undefined ? { everyLane: true } : {}),
+    ...(request.expectedCommit === undefined ? {} : { expectedCommit: request.expectedCommit }),
+    ...(row.auth_connection_id === null ? {} : { authConnectionId: row.auth_connection_id }),
+    ...(removeUnread ? { removeUnread } : {})
+  } satisfies SyncSpec
+})

@@ -1,0 +1,16 @@
+import { Schema } from "effect"
+import { httpsOnly, normalAddress } from "../git/RepositoryAddress.ts"
+import { maxAddressCharacters } from "../git/ServerAddress.ts"
+import { fieldRule, lengthBetween } from "./FieldRule.ts"
+
+/** A public HTTPS address in a document, as written: no operator's policy is known where a document is judged. */
+export const PublicGitAddress = Schema.String.check(
+  lengthBetween(1, maxAddressCharacters),
+  fieldRule({
+    code: "invalid_url",
+    expected:
+      "an HTTPS Git URL such as https://git.example.com/team/repository, without credentials, query or fragment",
+    holds: (text) => normalAddress(text, httpsOnly) !== undefined,
+    published: { pattern: "^https://[^/?#@\\\\\\s]+/[^?#\\\\\\s]+$" }
+  })
+)

@@ -1,0 +1,12 @@
+import { Schema } from "effect"
+import { AuditEvent } from "./AuditEvent.ts"
+import { CapsuleId, WorkspaceId } from "./Ids.ts"
+
+/** One line of an export: the event, its place in the chain and the digest there. `workspaceId` is `null` for the installation and its accounts. */
+export const ExportedAuditEvent = Schema.Struct({
+  position: Schema.Int,
+  ...AuditEvent.fields,
+  workspaceId: Schema.NullOr(WorkspaceId),
+  capsuleId: Schema.optionalKey(CapsuleId),
+  mac: Schema.String
+}).annotate({ identifier: "ExportedAuditEvent" })

@@ -1,0 +1,40 @@
+import { Schema } from "effect"
+import { AgentId } from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+
+/**
+ * What of a running apply would be lost with the agent's disk: the states that are newer than the one that the service keeps.
+ *
+ * - `savedAt`, `savedSerial`: of the state that the service keeps; absent before the first
+ * - `newestSerial`: of the newest state that the agent was heard to have; absent before the first, and after a restart until it is heard of
+ */
+export class SavedState extends Schema.Opaque<SavedState>()(
+  Schema.Struct({
+    savedAt: Schema.optionalKey(Timestamp),
+    savedSerial: Schema.optionalKey(Schema.Int),
+    newestSerial: Schema.optionalKey(Schema.Int)
+  }).annotate({ identifier: "SavedState" })
+) {}
+
+/** The agent that executes a Run, and what the service knows of it at this moment. */
+export class RunAgent extends Schema.Opaque<RunAgent>()(
+  Schema.Struct({
+    id: AgentId,
+    name: Schema.String,
+    fence: Schema.Int.annotate({
+      description: "The number of this claim of the Run, which grows with each. A release names the one that was seen."
+    }),
+    leaseSeconds: Schema.Int.annotate({ description: "How long it may be silent before the Run is given up." }),
+    heardAt: Schema.optionalKey(Timestamp.annotate({ description: "When it was last heard of, about this Run." })),
+    givenUpAt: Schema.optionalKey(
+      Timestamp.annotate({
+        description:
+          "While it is unreachable: when the Run is given up, about, if it stays so. Until then the Capsule takes no other Run."
+      })
+    ),
+    /** Of an apply: when the start of its tool was recorded, before it began. */
+    startedAt: Schema.optionalKey(Timestamp),
+    /** Of an apply whose tool may have been started. */
+    state: Schema.optionalKey(SavedState)
+  }).annotate({ identifier: "RunAgent" })
+) {}

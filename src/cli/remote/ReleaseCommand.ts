@@ -1,0 +1,88 @@
+import { Console, Effect, Option } from "effect"
+import { Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
+import type { Run } from "../../../schema/records/Run.ts"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { CommandFailed, print } from "../Output.ts"
+import { agentFacts } from "./AgentText.ts"
+import { capsuleOfRun } from "./PlanShown.ts"
+import { onServer } from "./Remote.ts"
+import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
+import { workspaceFlags } from "./RemoteFlags.ts"
+import { factsText } from "./Rows.ts"
+import { runArgument } from "./RunArgument.ts"
+import { runNamed } from "./Selection.ts"
+
+const risk =
+  "The tool of this Run may still work on the agent's machine, and nothing can stop it from here. Release the Capsule only when you know that the machine, or the tool on it, is dead: two applies at once damage what both of them manage."
+
+const isRunning = ({ status }: Run) => status === "running"
+
+/** The fence of the claim that somebody saw: named on the command line, or that of the Run that is shown and confirmed here. */
+const seenFence = Effect.fn("seenFence")(function* (
+  run: Run,
+  {
+    fence,
+    json,
+    toolIsDead
+  }: { readonly fence: Option.Option<number>; readonly json: boolean; readonly toolIsDead: boolean }
+) {
+  if (Option.isSome(fence)) {
+    return toolIsDead
+      ? fence.value
+      : yield* new CommandFailed({ message: `${risk} Repeat the command with --tool-is-dead.` })
+  }
+  const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
+  if (json || !canPrompt) {
+    return yield* new RemoteFailed({
+      code: "usage",
+      exitCode: exitCodes.usage,
+      message: `Without a terminal nobody can be asked. Look at the Run with \`svc run get ${run.id}\`, then name what you saw with --fence, and --tool-is-dead.`
+    })
+  }
+  if (run.agent === undefined)
+    return yield* new CommandFailed({ message: `No agent holds ${run.id}: it is ${run.status}.` })
+  const name = (yield* capsuleOfRun(run))?.name ?? run.id
+  yield* Console.log(`${factsText([["id", run.id], ...agentFacts(run)])}\n\n${risk}\n`)
+  const typed = yield* Prompt.run(Prompt.String({ message: `The tool is dead? Type ${name} to release it` }))
+  return typed.trim() === name
+    ? run.agent.fence
+    : yield* new CommandFailed({ message: "The Capsule was not released. It waits as before." })
+})
+
+export const releaseCommand = Command.make(
+  "release",
+  {
+    ...workspaceFlags,
+    fence: Flag.optional(
+      Flag.Int("fence").pipe(
+        Flag.withDescription("Fence of the agent's claim as you saw it; needed without a terminal"),
+        Flag.withMetavar("number")
+      )
+    ),
+    toolIsDead: Flag.Boolean("tool-is-dead").pipe(
+      Flag.withDescription("You know that the tool of the Run is not working any more"),
+      Flag.withDefault(false)
+    ),
+    reason: Flag.optional(Flag.String("reason").pipe(Flag.withDescription("Why, for those who read the history"))),
+    run: runArgument
+  },
+  Effect.fn("run release")((given) =>
+    Effect.gen(function* () {
+      const client = yield* SvcClient
+      const { id } = yield* runNamed(given.run, given.workspace, isRunning, "Run under way")
+      // A list does not say which agent has it.
+      const shown = yield* client.runs.read({ params: { runId: id } })
+      const fence = yield* seenFence(shown.run, given)
+      const reason = Option.match(given.reason, { onNone: () => ({}), onSome: (text) => ({ reason: text }) })
+      const { run } = yield* client.agentPools.release({
+        params: { runId: id },
+        payload: { fence, toolIsDead: true, ...reason }
+      })
+      yield* print(
+        given.json,
+        { run },
+        `The Run ${id} is ${run.status}. Check what it may have created, then plan again.`
+      )
+    }).pipe(onServer(given))
+  )
+).pipe(Command.withDescription("Release a Capsule from an agent that is gone for good, before its lease is over"))

@@ -1,0 +1,46 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { RevisionPlan } from "../../../schema/records/InstallPlan.ts"
+import type { Run } from "../../../schema/records/Run.ts"
+import { type Once, onceHeaders } from "../Once.ts"
+import { SvcClient } from "../SvcClient.ts"
+import { type Answer, answered, type Items } from "../SvcError.ts"
+import { planProgress } from "./PlanProgress.ts"
+import { Runs } from "./Runs.ts"
+
+/** The revision did not reach a plan to review, or its plan is void. `revisionPlan.diagnostics` says why. */
+export class RevisionFailed extends Schema.TaggedError<RevisionFailed>()("RevisionFailed", {
+  message: Schema.String,
+  revisionPlan: RevisionPlan
+}) {}
+
+export interface RevisionPlansShape {
+  /** Prepares a plan of a Capsule at another ref. What the Capsule follows stays as it is until the apply. */
+  readonly create: (capsuleId: string, request: { readonly ref: string }, once?: Once) => Answer<RevisionPlan>
+  readonly get: (id: string) => Answer<RevisionPlan>
+  /** The revision now, and again whenever it has moved on, until it is reviewable or has failed. */
+  readonly changes: (id: string) => Items<RevisionPlan>
+  /** The Run to review, once the revision has come to it. Fails with `RevisionFailed` if it does not. */
+  readonly waitFor: (id: string) => Answer<Run, RevisionFailed>
+}
+
+const make = Effect.gen(function* () {
+  const { revisionPlans } = yield* SvcClient
+  const get: RevisionPlansShape["get"] = (id) =>
+    Effect.map(answered(revisionPlans.read({ params: { revisionPlanId: id } })), ({ revisionPlan }) => revisionPlan)
+  return RevisionPlans.of({
+    ...planProgress(yield* Runs, get, (message, revisionPlan) => new RevisionFailed({ message, revisionPlan })),
+    get,
+    create: (capsuleId, request, once = {}) =>
+      Effect.flatMap(onceHeaders(once), (headers) =>
+        Effect.map(
+          answered(revisionPlans.create({ params: { capsuleId }, headers, payload: request })),
+          ({ revisionPlan }) => revisionPlan
+        )
+      )
+  })
+})
+
+/** Capsules on their way to a plan of another revision. */
+export class RevisionPlans extends Context.Service<RevisionPlans, RevisionPlansShape>()("svc/client/RevisionPlans") {
+  static readonly layer: Layer.Layer<RevisionPlans, never, SvcClient | Runs> = Layer.effect(RevisionPlans, make)
+}

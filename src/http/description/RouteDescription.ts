@@ -1,0 +1,26 @@
+import { HttpApiGroup, OpenApi } from "effect/http-api"
+import { documentedOperation } from "./DocumentParts.ts"
+import type { JsonObject } from "./DocumentSchemas.ts"
+
+/** A group of endpoints, and what it is about. */
+export const describedGroup = <const Id extends string>(id: Id, description: string) =>
+  HttpApiGroup.make(id).annotateMerge(OpenApi.annotations({ description }))
+
+/** Who may call a route: what is presented, and the same in words. */
+export interface RouteAccess {
+  readonly security: ReadonlyArray<Readonly<Record<string, ReadonlyArray<string>>>>
+  readonly sentence: string
+}
+
+/** Annotations of a route for the description: who may call it, and what it does in words. */
+export const describedRoute = (
+  { security, sentence }: RouteAccess,
+  summary: string,
+  description: string,
+  documented: (operation: JsonObject) => JsonObject = (operation) => operation
+) =>
+  OpenApi.annotations({
+    summary,
+    description: `${description}\n\n${sentence}`,
+    transform: (operation) => documented(documentedOperation(operation, security))
+  })

@@ -1,0 +1,31 @@
+import type { FrameName } from "../description/StreamDescription.ts"
+
+/** What a route does, in words. */
+export interface RouteProse {
+  readonly summary: string
+  readonly description: string
+  /** The frames of a read that can follow live. */
+  readonly frames?: FrameName
+}
+
+/** The words of a group and of each of its routes: one without words does not compile. */
+export interface GroupProse<Group extends { readonly endpoints: object }> {
+  readonly about: string
+  readonly routes: { readonly [Id in keyof Group["endpoints"]]: RouteProse }
+}
+
+export const route = (summary: string, description: string): RouteProse => ({ summary, description })
+
+/** A route that queues a Run. */
+export const queuedRun = (summary: string, description: string): RouteProse =>
+  route(
+    summary,
+    `${description}\n\n**Queue:** a Workspace that has as many Runs queued as it may is answered 429 \`rate_limited\` with \`Retry-After\`; nothing is written.`
+  )
+
+/** A read that can follow live, in frames of this name. */
+export const liveRead = (summary: string, description: string, frames: FrameName): RouteProse => ({
+  summary,
+  description,
+  frames
+})

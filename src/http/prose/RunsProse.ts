@@ -1,0 +1,62 @@
+import type { RunsApi } from "../../../schema/api/RunsApi.ts"
+import { type GroupProse, liveRead, queuedRun, route } from "./Prose.ts"
+
+const live =
+  "With a WebSocket upgrade, or `Accept: text/event-stream` (resume with `Last-Event-ID`), the route replays from `after` and then follows live: one JSON frame a batch, `{done:true}` at the end."
+
+export const runsProse: GroupProse<typeof RunsApi> = {
+  about: "Plans, applies and checks: review, events and logs.",
+  routes: {
+    read: route(
+      "Read a Run",
+      "With the evidence of its phases: summary and redacted resource changes of the plan, its digest, tool, diagnostics. `profile` names the execution profile that the operator chose, `isolation` and `network` say how the module was kept apart from the machine and what it reached. `operatorConfig` is what the operator's base configuration says to the Run, `signIn` where the identity that a plan asks for lets people return, after a sign-in and after a sign-out, `postApply` how the checks after an apply ended: an apply that failed with `lifecycle_failed` has committed its state and Outputs. A Run that hit one of its limits failed with `memory_limit`, `process_limit`, `tmp_limit`, `shm_limit`, `folder_limit` or `disk_low`. Sensitive values are absent, not masked in part."
+    ),
+    approve: route(
+      "Approve a reviewable plan",
+      "A `planDigest` that is not the Run's is refused (409). `comment` is kept on the Run (`approvalComment`) and in the audit event: everybody who may read the Run reads it. An approval that was not applied is withdrawn by `cancel`."
+    ),
+    apply: queuedRun(
+      "Apply an approved plan",
+      "Creates the Apply Run (201). Each plan is usable once: a second apply is 409, or 200 with the same Run under the same `Idempotency-Key`."
+    ),
+    cancel: route(
+      "Cancel a queued, running or waiting Run, or withdraw an approval",
+      "A running tool is interrupted and given time to save its state. A plan that was approved and not applied becomes `cancelled`, its saved plan file is erased, and the withdrawal is audited as `run.withdraw_approval`; `approvedBy`, `approvedAt` and `approvalComment` stay on the record. Once an apply has used the plan the answer is 409 `run_conflict` and names the Apply Run: cancel that one. Of a withdrawal and an apply at once exactly one wins."
+    ),
+    logs: liveRead(
+      "Log lines of a Run, redacted",
+      `${live} A log beyond 512 MiB (several million lines) is kept without its middle: a line of the stream \`system\` says how many lines were left out, and the last ones follow it when the Run ends.`,
+      "RunLog"
+    ),
+    events: liveRead("Events of a Run", live, "RunEvent"),
+    cost: route(
+      "Cost estimate",
+      "What the plan changes in the monthly bill, by the price table of the operator's policy file; `not_available` without one. `reasons` names what is not in the sum. An apply answers for its plan."
+    ),
+    sourceChanges: route(
+      "Files of the module that a Run's commit changes",
+      "Compared with the commit of the state that the Run started from (`since`), by the digests of stored files: added, changed, removed, the first 300 and their count. `scope` is `module` for the module, its local modules and what they read, `source` where that is not known for sure. `not_stored`: one of the commits was removed from this server."
+    ),
+    changeCauses: route(
+      "Why a plan changes what it changes",
+      "From evidence: what differs since the last apply (`causes`), and for each resource which of it may have led to its change. `certain` means that the evidence leaves one cause; otherwise `causes` has the possible ones, and none where nothing recorded explains the change. Names of inputs, Outputs, files and resources, never values."
+    ),
+    group: route(
+      "Read a group of Runs",
+      "`runs` in dependency order. An update has `waves`: where each of its Capsules stands, what it waits for, and why one was left out or failed. A Capsule is planned once everything that it takes Outputs of was applied or left out; nobody has to ask for the next wave. `waiting_approval`: a person is needed, to review or apply plans, or for what `heldReason` says. A Capsule that failed keeps those that take from it waiting; a plan that a person makes of it belongs to the group again. `finishedAt` comes once nothing of it can go on."
+    ),
+    approveGroup: route(
+      "Approve every reviewable plan of a group",
+      "Refused (409) while a plan of the group is still being made. `planDigests` are those that were reviewed: a waiting plan that is not among them refuses the whole request. Plans that are not waiting for approval stay as they are. Each is applied by its own `apply`."
+    ),
+    cancelGroup: route(
+      "Cancel an update",
+      "Nothing more is planned; plans of the group that are not applied are void, also approved ones; an apply that runs goes on. Refused (409) once the update is over."
+    ),
+    stateVersion: route("Read a StateVersion", "Metadata only; the state itself never leaves."),
+    rollbackPlan: queuedRun(
+      "Plan a return to the revision of an earlier state",
+      "Plans the commit and configuration with which that StateVersion was applied, against the current state; nothing is rolled back without review and apply. The apply pins the Capsule (`autoUpdate.pinnedBy`, with `reason`): auto-update follows no commit until somebody resumes it, or, with `resumeOnNewCommit`, until the lane stands at another commit."
+    )
+  }
+}

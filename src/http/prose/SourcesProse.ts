@@ -1,0 +1,54 @@
+import type { SourcesApi } from "../../../schema/api/SourcesApi.ts"
+import { type GroupProse, queuedRun, route } from "./Prose.ts"
+
+export const sourcesProse: GroupProse<typeof SourcesApi> = {
+  about: "Git repositories, their snapshots and compatibility.",
+  routes: {
+    list: route("List Sources", "A Source is one Git repository of the Workspace."),
+    create: route(
+      "Create a Source",
+      "`hookSecret` is the webhook secret, shown this once. With `firstSync` a sync Run (`intent` `manual_plan`) begins in the same step, and `run` is in the answer; when it may not begin (429 `rate_limited`), no Source is created. `onFailure` says what becomes of the Source if that Run fails or is cancelled: `keep` leaves it, with the error in `lanes`; `remove` removes it as `DELETE` would, whether or not the client still waits, unless another sync or check of it is under way or has read it, or something uses it by then. Until a sync has read it, the same holds for every later one. Without `firstSync` nothing is read, and the Source stays."
+    ),
+    read: route(
+      "Read a Source",
+      "One that was removed carries `removedAt`. `lanes` says of the default ref and path, and of every one that a Capsule was applied from, where it stands, when it was looked at and changed last, why the last look failed and when the schedule looks next; `status` is `error` while one of them cannot be fetched. With `autoSync` off neither a webhook nor the schedule looks. The webhook secret is never shown again; `hookSecretVersion` counts its renewals."
+    ),
+    update: route("Update a Source's metadata", "The URL of a Source never changes."),
+    remove: route(
+      "Remove a Source that nothing uses",
+      "For a Source that a mistyped URL or an abandoned install left behind, or whose Capsules have all ended. 409 `failed_precondition` names the living Capsules and unfinished installs that use it; 409 `run_conflict` names a sync or check that is queued or running: cancel it first. The webhook secret ends at once (deliveries are answered like those with a wrong secret), the schedule and postponed syncs end, its Git Connection is detached. Snapshots, reports and the configurations that checks made are deleted, except those that Capsules which ended came from; archives that no snapshot names are erased within two days. The record itself is not listed any more, and stays readable with `removedAt`. Every other request to it is 404."
+    ),
+    renewHookSecret: route(
+      "Renew a Source's webhook secret",
+      "For a secret that was lost or became known. `hookSecret` is the new one, shown this once (201). The old one proves nothing from this moment on, without a grace: deliveries are refused until the Git server has the new one, and the schedule syncs meanwhile. `hookSecretVersion` is the guard read from the Source: of two people who renew at once the second gets 409 `guard_conflict` instead of a secret that makes the first one's useless. Under the same `Idempotency-Key` a repetition renews nothing and answers 200 without a secret: if the first answer was lost, read the Source and renew again."
+    ),
+    sync: queuedRun(
+      "Create a sync Run",
+      "`intent` is `observe` (default) or `manual_plan`. The Run's snapshot is the one of the default ref and path, a record of its own that shares the archive of an equal one. Every other ref and path that a Capsule was applied from is looked at by the same Run; one that cannot be fetched has its error in `lanes` of the Source and does not fail the Run. `expectedCommit` concerns the default one."
+    ),
+    snapshots: route(
+      "List SourceSnapshots, newest first",
+      "A snapshot is one commit, archived with its digest; what the archive leaves out is listed."
+    ),
+    installModules: route(
+      "Modules and provider requirements found by the snapshot scan",
+      "`providerPackages` is every package that the module reaches, `rootProviderRequirements` the local names and aliases of its root."
+    ),
+    file: route(
+      "Read one text file of a snapshot",
+      "Regular UTF-8 files of at most 128 KiB. The repository manifest (`.well-known/svc.json` of the repository, whatever folder the Source takes) is refused with 403 `permission_denied`."
+    ),
+    compatibilityCheck: queuedRun(
+      "Check one module of a snapshot",
+      "The check runs at once; an unsupported module is a report with status `unsupported`, not an error. `manifest` says what the repository manifest is worth to this module, `modules` what it is worth to each module of the snapshot (`adopted`, `rejected` with its reasons, or `absent`). With `installConfigId`, a configuration of the same Workspace (400 otherwise), the module is checked for whoever would bring that configuration along, by the rules that its plan would follow. The report then has further findings, and `needs_attention` when one of them is a warning: a required input without a value (`configuration_input_missing`), a value for an input that is gone (`configuration_input_removed`), an input of another basic type (`configuration_input_type_changed`), one whose value became a secret or is kept where it was not, or the other way round (`configuration_input_sensitive`, `configuration_input_ephemeral`), a variable that the service could not fill any more (`delivery_target_missing`), a provider requirement that the bindings do not cover (`configuration_provider_unbound`). Bindings that nothing requires any more (`configuration_binding_unused`) and a configuration of another module path (`configuration_of_other_module`) are told as `info`. Findings name inputs and never a value. The `installConfigId` of the report stays the configuration that the check compiled."
+    ),
+    report: route(
+      "Read a compatibility report",
+      "Variables, Outputs, providers, findings with file and line, and the manifest's verdict for one module of one snapshot."
+    ),
+    stableSemver: route(
+      "Newest stable SemVer tag of a repository",
+      "Only `vX.Y.Z` and `X.Y.Z` count. If the newest version exists in both spellings the answer is 422 `source_ref_ambiguous`."
+    )
+  }
+}

@@ -1,0 +1,91 @@
+import { Clock, Effect, Layer, Metric, Schedule, Schema } from "effect"
+import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { rowShape } from "../../actors/database/Table.ts"
+import { Agents } from "../../actors/pool/Agents.ts"
+import { Pools } from "../../actors/pool/Pools.ts"
+import { RunQueue } from "../../actors/queue/RunQueue.ts"
+import { ListedRun } from "../../actors/run/RunRow.ts"
+import { localPool } from "../../schema/agent/PoolName.ts"
+import { QueueReason } from "../../schema/records/QueuePlace.ts"
+
+const sampleEvery = "15 seconds"
+
+const agents = Metric.gauge("svc_agents", { description: "Agents by pool and state." })
+
+const places = Metric.gauge("svc_agent_places", {
+  description: "How many Runs the connected agents of a pool execute at once."
+})
+
+const taken = Metric.gauge("svc_agent_places_taken", {
+  description: "How many Runs the connected agents of a pool execute."
+})
+
+const lastContact = Metric.gauge("svc_agent_last_contact_seconds", {
+  description: "How long ago the agent of a pool that was heard of last was heard of."
+})
+
+const waiting = Metric.gauge("svc_agent_runs_waiting", {
+  description: "Queued Runs of a pool, by the reason why each waits."
+})
+
+const unreachable = Metric.gauge("svc_agent_runs_unreachable", {
+  description: "Running Runs of a pool whose agent is silent."
+})
+
+const states = ["connected", "draining", "silent"] as const
+
+const Silent = rowShape({ pool: Schema.String, runs: Schema.Int })
+
+/** Samples what an operator watches of pools and agents. It reads nothing further while there is no pool. */
+export const agentMetrics = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const sql = yield* ReadSql
+    const pools = yield* Pools
+    const enrolled = yield* Agents
+    const queue = yield* RunQueue
+    /** A pool that was removed is shown with nothing. */
+    const known = new Set<string>()
+
+    const sample = Effect.gen(function* () {
+      if (known.size === 0 && !(yield* pools.exist)) return
+      for (const { name } of yield* pools.list) known.add(name)
+      const all = yield* enrolled.list()
+      const silent = yield* Silent.rows(sql)`SELECT pool, COUNT(*) AS runs FROM runs
+        WHERE status = 'running' AND agent_unreachable_since IS NOT NULL GROUP BY pool`
+      const queued = yield* ListedRun.rows(sql)`SELECT * FROM runs WHERE status = 'queued' AND pool <> ${localPool}`
+      const found = yield* queue.places(queued)
+      const now = yield* Clock.currentTimeMillis
+      for (const pool of known) {
+        const own = all.filter((agent) => agent.pool === pool)
+        for (const state of states) {
+          const count = own.filter(({ status }) => status === state).length
+          yield* Metric.update(Metric.withAttributes(agents, { pool, state }), count)
+        }
+        const connected = own.filter(({ status }) => status === "connected")
+        const sum = (of: (agent: (typeof own)[number]) => number) =>
+          connected.reduce((total, agent) => total + of(agent), 0)
+        yield* Metric.update(
+          Metric.withAttributes(places, { pool }),
+          sum((agent) => agent.places)
+        )
+        yield* Metric.update(
+          Metric.withAttributes(taken, { pool }),
+          sum((agent) => agent.runs)
+        )
+        const heard = own.filter(({ status }) => status !== "revoked").map((agent) => Date.parse(agent.lastContactAt))
+        if (heard.length > 0) {
+          yield* Metric.update(Metric.withAttributes(lastContact, { pool }), (now - Math.max(...heard)) / 1000)
+        }
+        const reasons = queued.flatMap((run) => (run.pool === pool ? [found.get(run.id)?.reason] : []))
+        for (const reason of QueueReason.literals) {
+          const count = reasons.filter((one) => one === reason).length
+          yield* Metric.update(Metric.withAttributes(waiting, { pool, reason }), count)
+        }
+        const lost = silent.find((row) => row.pool === pool)?.runs ?? 0
+        yield* Metric.update(Metric.withAttributes(unreachable, { pool }), lost)
+      }
+    }).pipe(Effect.catch((error) => Effect.logDebug("The metrics of agents could not be sampled", error)))
+
+    yield* Effect.forkScoped(Effect.repeat(sample, Schedule.spaced(sampleEvery)))
+  })
+)
