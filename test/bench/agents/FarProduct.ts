@@ -1,4 +1,4 @@
-import { Effect, FileSystem, Schedule, Schema, Stream } from "effect"
+import { Effect, FileSystem, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { faultLine } from "../../agents/line/FaultLine.ts"
 import { repositoryOf } from "../support/Modules.ts"
@@ -6,12 +6,15 @@ import { startProduct } from "../support/Product.ts"
 
 const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
 
-/** A server whose Runs of one repository are executed by an agent on this machine, and those of another by itself. */
+/**
+ * A server whose Runs of one repository are executed by an agent on this machine, and those of another by itself. Between
+ * both is a line that knows what was said when, unless the agent is there directly.
+ */
 export const farProduct = Effect.fn("farProduct")(function* (
   binary: string,
   tool: string,
   files: Readonly<Record<string, string>>,
-  agentTool = tool
+  { agentTool = tool, isDirect = false }: { readonly agentTool?: string; readonly isDirect?: boolean } = {}
 ) {
   const system = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -40,7 +43,17 @@ export const farProduct = Effect.fn("farProduct")(function* (
   const agent = yield* spawner.spawn(
     ChildProcess.make(
       binary,
-      ["agent", "--server", line.url, "--pool", "far", "--dir", `${folder}/agent`, "--log", "error"],
+      [
+        "agent",
+        "--server",
+        isDirect ? product.url : line.url,
+        "--pool",
+        "far",
+        "--dir",
+        `${folder}/agent`,
+        "--log",
+        "error"
+      ],
       {
         extendEnv: false,
         env: { ...env, SVC_AGENT_TOKEN: token, SVC_TOOL: agentTool },
@@ -50,13 +63,6 @@ export const farProduct = Effect.fn("farProduct")(function* (
         killSignal: "SIGKILL"
       }
     )
-  )
-  yield* Effect.repeat(
-    Effect.sync(() => line.said.includes("Next")),
-    {
-      until: (isThere) => isThere,
-      schedule: Schedule.spaced("50 millis")
-    }
   )
   yield* Effect.forkScoped(Stream.runDrain(agent.all))
   return { ...product, near: near.url, far: far.url, line }
