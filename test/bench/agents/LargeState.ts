@@ -14,11 +14,11 @@ variable "name" {
 }
 resource "terraform_data" "large" {
   count = 5
-  input = join("", flatten([for i in range(82) : [for j in range(1000) : sha256("\${var.name} \${count.index} \${i} \${j}")]]))
+  input = join("", [for i in range(82) : join("", [for j in range(1000) : sha256("\${var.name} \${count.index} \${i} \${j}")])])
 }
 `
 const stateBytes = 5 * 2 * 82_000 * 64
-/** Of the plan file, which is compressed: the same text once, two digits a byte. */
+/** The same text once. The plan file is half of it, since the tool compresses two digits into a byte. */
 const planBytes = stateBytes / 2
 
 const residentOf = (pid: number, which: "VmRSS" | "VmHWM") =>
