@@ -4,8 +4,10 @@ import { unpackContents } from "../../runner/agent/BlobContents.ts"
 import { openBlob } from "../../runner/agent/SealedBlob.ts"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
 import type { BlobKind, StoredBytes } from "../../schema/agent/Blob.ts"
+import { RunId } from "../../schema/records/Ids.ts"
 import type { AgentSession } from "../pool/AgentSessions.ts"
 import { ServerKeys } from "../pool/ServerKeys.ts"
+import { idOrNull } from "../Identity.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { fromAgent } from "./JobSecrets.ts"
 
@@ -76,6 +78,8 @@ export class AgentBlobs extends Context.Service<
       kind: Kind,
       digest: string
     ) => Effect.Effect<{ readonly path: string; readonly digest: string; readonly sizeBytes: number }, BlobRefused>
+    /** The claims that have files. */
+    readonly claims: Effect.Effect<ReadonlyArray<Claim>>
     /** Removes what belongs to no claim in `kept`. */
     readonly sweep: (kept: ReadonlyArray<Claim>) => Effect.Effect<void>
   }
@@ -242,7 +246,18 @@ export class AgentBlobs extends Context.Service<
         }
       })
 
+      const claims = Effect.map(
+        Effect.orElseSucceed(files.readDirectory(root), () => []),
+        (names) =>
+          names.flatMap((name) => {
+            const [, id, fence] = /^(.+)-([0-9]{1,15})$/.exec(name) ?? []
+            const runId = idOrNull(RunId, id ?? "")
+            return runId === null ? [] : [{ runId, fence: Number(fence) }]
+          })
+      )
+
       return AgentBlobs.of({
+        claims,
         put,
         isComplete,
         open,

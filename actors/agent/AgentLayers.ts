@@ -3,6 +3,7 @@ import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentClaims } from "./AgentClaims.ts"
 import { AgentControls } from "./AgentControls.ts"
 import { AgentEvidence } from "./AgentEvidence.ts"
+import { AgentFileRemoval } from "./AgentFileRemoval.ts"
 import { AgentFiles } from "./AgentFiles.ts"
 import { AgentLeases } from "./AgentLeases.ts"
 import { AgentMonitor } from "./AgentMonitor.ts"
@@ -15,7 +16,15 @@ import { RunAgents } from "./RunAgents.ts"
 /** What agents are given, and what becomes of what they report. */
 export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
   Layer.provideMerge(AgentMonitor.layer),
-  Layer.provideMerge(Layer.mergeAll(AgentOffers.layer, AgentSettlement.layer, AgentEvidence.layer, AgentFiles.layer)),
+  Layer.provideMerge(
+    Layer.mergeAll(
+      AgentOffers.layer,
+      AgentSettlement.layer,
+      AgentEvidence.layer,
+      AgentFiles.layer,
+      AgentFileRemoval.layer
+    )
+  ),
   Layer.provideMerge(AgentReports.layer),
   Layer.provideMerge(Layer.mergeAll(AgentClaims.layer, AgentBlobs.layer, AgentControls.layer)),
   Layer.provideMerge(AgentLeases.layer)

@@ -1,6 +1,7 @@
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { retention, type RetentionPeriod } from "../../schema/records/Retention.ts"
+import { AgentFileRemoval } from "../agent/AgentFileRemoval.ts"
 import { AuditRemoval } from "../audit/AuditRemoval.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { TokenRenewals } from "../connection/TokenRenewals.ts"
@@ -12,6 +13,7 @@ import { DriftSchedule } from "../capsule/DriftSchedule.ts"
 import { OutdatedPlans } from "../execution/OutdatedPlans.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { now } from "../Identity.ts"
+import { GoneAgents } from "../pool/GoneAgents.ts"
 import { RecordRemoval } from "../retention/RecordRemoval.ts"
 import { StoredBytes } from "../retention/StoredBytes.ts"
 import { RunGroups } from "../run-group/RunGroups.ts"
@@ -70,6 +72,8 @@ const turn = Effect.gen(function* () {
   yield* guarded("erase unused states", (yield* StateUploads).eraseUnused)
   yield* guarded("release replaced values", held.release)
   yield* guarded("revoke tokens", tokens.revokeEnded)
+  yield* guarded("forget agents", (yield* GoneAgents).forget)
+  yield* guarded("remove files of agents", (yield* AgentFileRemoval).removeSome)
   yield* cleanUpBuilds
   // Last: after months it may be much, and nobody waits for it.
   yield* guarded("remove logs", logs.removeSome)

@@ -3,13 +3,14 @@ import { AgentNeeds } from "./AgentNeeds.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { Agents } from "./Agents.ts"
+import { GoneAgents } from "./GoneAgents.ts"
 import { PoolReach } from "./PoolReach.ts"
 import { Pools } from "./Pools.ts"
 import { ServerKeys } from "./ServerKeys.ts"
 import { WorkspacePools } from "./WorkspacePools.ts"
 
-/** Pools and their agents, as far as the queue has to know them. */
-export const pools = Layer.mergeAll(PoolReach.layer, WorkspacePools.layer).pipe(
+/** Pools and their agents, as far as the queue needs them. */
+export const pools = Layer.mergeAll(PoolReach.layer, WorkspacePools.layer, GoneAgents.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Pools.layer, Agents.layer, AgentNeeds.layer, AgentSessions.layer)),
   Layer.provideMerge(Layer.mergeAll(AgentPresence.layer, ServerKeys.layer))
 )

@@ -64,8 +64,8 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
 }
 
 /**
- * What an unfinished apply may have created and `left` does not contain: whatever never ended, and what was completed just
- * before the state that would show it was lost or torn. An encrypted state shows nothing.
+ * What an unfinished apply may have created and `left` does not contain: operations that never ended, and those completed
+ * just before the state that would show them was lost or torn. An encrypted state shows nothing.
  */
 export const possiblyCreated = (journal: JournalSummary, left: StateFile | undefined): ReadonlyArray<string> => {
   if (left !== undefined && left.managed === undefined) return journal.possiblyCreated
@@ -75,7 +75,7 @@ export const possiblyCreated = (journal: JournalSummary, left: StateFile | undef
   return [...new Set([...journal.possiblyCreated, ...untold.map(({ address }) => address)])]
 }
 
-/** Reads a journal back; a last line torn by a crash is ignored. */
+/** Reads a journal; a last line torn by a crash is ignored. */
 export const readJournal = (path: string): Effect.Effect<JournalSummary, RunFileFailed> =>
   readOptional(path, "read the apply journal").pipe(
     Effect.map((bytes) =>

@@ -16,7 +16,7 @@ const encode = Schema.encodeSync(ApplyRecordText)
 export const writeApplyRecord = (path: string, record: ApplyRecord): Effect.Effect<void, RunFileFailed> =>
   replaceDurably(path, encode(record), "write the apply record")
 
-/** None when no apply was started; `unreadable` when there is a record that nobody can read. */
+/** `none` when no apply was started; `unreadable` when the record cannot be read. */
 export const readApplyRecord = (
   path: string
 ): Effect.Effect<Option.Option<ApplyRecord | "unreadable">, RunFileFailed> =>

@@ -11,7 +11,7 @@ const isExact = (digits: string): boolean => {
 const rewritten = (between: string): string =>
   between.replace(numbers, (number) => (wholeNumber.test(number) && !isExact(number) ? `"${number}"` : number))
 
-/** Where the string that begins at `opening` ends: the index after its closing quote, or the end of a cut document. */
+/** The end of the string that begins at `opening`: the index after its closing quote, or the end of a truncated document. */
 const endOfString = (text: string, opening: number): number => {
   for (let at = text.indexOf('"', opening + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let backslashes = 0

@@ -2,16 +2,18 @@ import { Effect, Layer } from "effect"
 import { SnapshotStore } from "../snapshot/SnapshotStore.ts"
 import { Toolchain } from "../toolchain/Toolchain.ts"
 import { BuildStore } from "./BuildStore.ts"
+import { ProvidedCredentials } from "./ProvidedCredentials.ts"
 import { ExtractionFailed, RunPlace, ToolUnavailable } from "./RunPlace.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
 
-/** Runs are executed beside the control plane, with the snapshots, builds and tools of its own machine. */
+/** Runs that are executed beside the control plane, with the snapshots, builds and tools of its own machine. */
 export const localPlace = Layer.effect(
   RunPlace,
   Effect.gen(function* () {
     const snapshots = yield* SnapshotStore
     const toolchain = yield* Toolchain
     const builds = yield* BuildStore
+    const provided = yield* ProvidedCredentials
     const { mirror } = yield* RunnerSettings
     return RunPlace.of({
       extractModule: (snapshotDigest, target) =>
@@ -30,6 +32,7 @@ export const localPlace = Layer.effect(
         ),
       keepBuild: builds.adopt,
       findBuild: builds.find,
+      provided: provided.read,
       mirror: Effect.succeed(mirror)
     })
   })

@@ -1,4 +1,4 @@
-/** Longest line that is read as a message, in UTF-16 units; a longer one can only be a log line. */
+/** The longest line that is read as a message, in UTF-16 units; a longer one can only be a log line. */
 export const longestMessage = 1024 * 1024
 
 /** A tool that cannot write its state prints it in one message. That line is the only copy, so it is never cut. */

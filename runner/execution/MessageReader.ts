@@ -44,7 +44,7 @@ const readLine = ({ cut, text }: OutputLine): CleanLine => ({
   message: cut ? undefined : Option.getOrUndefined(parseToolMessage(text))
 })
 
-/** Which part of a line belongs to a longer text, and to which. */
+/** The part of a line that belongs to a longer text, and which text. */
 const streamed = ({ message, text }: CleanLine): { readonly key: string; readonly text: string } | undefined => {
   if (message === undefined) return { key: toolItself, text }
   if (message._tag === "Text")

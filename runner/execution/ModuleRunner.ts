@@ -21,14 +21,14 @@ import { type ConcealingControl, serverPaths, shownFailure } from "./ServerPaths
  * Executes plans and applies of one module with OpenTofu or Terraform, inside the sandbox, in a run folder of its own.
  *
  * - `plan`: computes a reviewable plan (to create, update or destroy). Fails with `RunnerFailure` when there is none, even if
- *   it was cancelled. Afterwards inputs and tree are gone from the disk; a build archive is kept.
+ *   it was cancelled. Afterwards inputs and tree are removed from the disk; a build archive is kept.
  * - `apply`: applies exactly the reviewed plan file, with the reviewed lock and build. A `RunnerFailure` means that the tool was not
  *   started and nothing was changed; everything else is an `ApplyOutcome`, whose state must be imported whatever the exit is. A run
  *   folder serves one apply: a second start is refused.
  * - `driftCheck`: compares the state with the real objects.
  * - `recover`: after a crash of the service, finds what an apply left in a run folder; `none` when its tool was never started.
  *   Ends processes that still work in the folder. Repeatable.
- * - `withhold`: marks the Outputs that repeat a secret, for an apply whose end nobody saw.
+ * - `withhold`: marks the Outputs that repeat a secret, for an apply whose end was not observed.
  * - `confinement`: how the module of a Run with these demands is isolated and which network it has. Fails with
  *   `profile_unavailable` where this machine cannot satisfy them.
  * - `discard`: removes a run folder whose state is stored elsewhere, and ends processes in it.

@@ -11,6 +11,6 @@ import { processNoteName } from "./RunFolder.ts"
 export const endProcessesOfRun = (folder: string) =>
   Effect.andThen(endNotedProcesses(join(folder, processNoteName)), endProcessesIn(folder))
 
-/** The same by force and at once, for a run whose lease ends while its service may neither be alive nor scheduled. */
+/** The same immediately and by force, for a run whose lease ends while its service may be dead or not scheduled. */
 export const killProcessesOfRun = (folder: string) =>
   Effect.andThen(killNotedProcesses(join(folder, processNoteName)), endProcessesIn(folder))

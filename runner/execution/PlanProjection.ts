@@ -11,16 +11,19 @@ import { normalProviderAddress } from "../../schema/records/NormalProviderAddres
 
 type Attribute = typeof ChangedAttribute.Type
 
-/** Longest value that is shown, as JSON text; a longer one is replaced by a note of its size. */
+/** The longest value that is shown, as JSON text; a longer one is replaced by a note of its size. */
 const longestValue = 1024 * 1024
-/** All longer values of a plan's resources together, and of its Outputs: they are kept with the Run and sent to everybody who reads it. */
+/**
+ * The total of longer values of a plan's resources, and of its Outputs: they are stored with the Run and sent to all of its
+ * readers.
+ */
 const longValuesInAll = 4 * 1024 * 1024
 /** A value of up to this length is always shown. */
 const shortValue = 4 * 1024
 
 const isPresent = (value: Schema.Json | undefined): value is Schema.Json => value !== undefined && value !== null
 
-/** What is left for the long values of a plan. */
+/** The remaining budget for the long values of a plan. */
 interface Room {
   left: number
 }
@@ -189,7 +192,7 @@ export const projectPlan = (
 ): Effect.Effect<PlanProjection> =>
   redacted(redactor, (hide) => {
     const room: Room = { left: longValuesInAll }
-    // Capsules that take the Outputs must not depend on how long the values of resources are.
+    // Capsules that take the Outputs must not depend on the size of the resources' values.
     const outputRoom: Room = { left: longValuesInAll }
     const attribute = (shown: Attribute): Attribute => ({
       ...shown,

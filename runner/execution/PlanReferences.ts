@@ -17,7 +17,7 @@ interface Found {
   readonly inputs: Set<string>
   readonly resources: Set<string>
   partial: boolean
-  /** What was followed already, since a diamond of modules has very many ways through it. */
+  /** What was already followed, since a diamond of modules has very many paths. */
   readonly seen: Set<string>
 }
 
@@ -42,7 +42,7 @@ const referencesIn = (expression: Schema.Json | undefined | null): ReadonlyArray
   return Object.values(expression).flatMap(referencesIn)
 }
 
-/** Whether all of it is written down: a call of a function without references has neither a value nor references. */
+/** Whether it is entirely literal: a function call without references has neither a value nor references. */
 const isLiteral = (expression: Schema.Json | undefined | null): boolean => {
   if (Array.isArray(expression)) return expression.every(isLiteral)
   if (!isObject(expression)) return false
@@ -160,8 +160,8 @@ const repetitionOf = (place: Place, block: PlannedBlock): ChangeReferences | und
 }
 
 /**
- * What the changed attributes of a resource are made of, from the configuration in the tool's plan. An attribute without an entry
- * is not in the configuration: the provider computes it.
+ * What the changed attributes of a resource are computed from, by the configuration in the tool's plan. An attribute without
+ * an entry is not in the configuration: the provider computes it.
  */
 export const planReferences = (root: PlannedModule | undefined) => {
   const blocks = root === undefined ? undefined : blocksOf(root)

@@ -26,8 +26,8 @@ export interface LinkRequest {
 }
 
 /**
- * Gives an apply the packages that its plan was made with, as an installation would: links into the cache. Answers false, and writes
- * nothing, when the lock is not as the tool writes it or a package is not there: then the tool has to install.
+ * Gives an apply the packages that its plan was made with, as an installation would: links into the cache. Returns false,
+ * and writes nothing, when the lock is not as the tool writes it or a package is missing: then the tool has to install.
  *
  * Nothing is verified here. Before it starts any plugin, the tool compares each package with the hashes of the lock, and the lock with
  * the one inside the plan file, which is the reviewed one. Fails with `RunFileFailed`.

@@ -106,7 +106,7 @@ export const removeTree = (path: string, doing: string) =>
   // A process that is being killed may still write into a folder that was just emptied.
   fileOperation(doing, () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }))
 
-/** Whether a folder is really at its path, with no folder on the way replaced by a link out of `root`. */
+/** Whether a folder is really at its path, with no folder along the way replaced by a link out of `root`. */
 export const isInPlace = (root: string, relative: string): Effect.Effect<boolean> =>
   Effect.tryPromise(() => Promise.all([realpath(root), realpath(join(root, relative))])).pipe(
     Effect.map(([realRoot, realFolder]) => realFolder === join(realRoot, relative)),

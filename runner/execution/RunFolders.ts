@@ -8,7 +8,7 @@ export interface RunFolderKey {
   readonly fence: number
 }
 
-/** What an execution left behind. `unreadable`: the contents of its folder cannot be interpreted. */
+/** What an execution left. `unreadable`: the contents of its folder cannot be interpreted. */
 export type FoundLeftOver =
   | { readonly kind: "nothing" }
   | { readonly kind: "left"; readonly left: LeftOver }
@@ -20,8 +20,8 @@ const setAsideSuffix = ".unreadable"
 const nameOf = ({ fence, runId }: RunFolderKey): string => `${runId}-${fence}`
 
 /**
- * The folders in which Runs are executed here, one per execution. Settlement asks here for what was left of a Run, without
- * knowing where it is.
+ * The folders in which Runs are executed here, one per execution. Settlement asks here for what a Run left, without knowing
+ * where it is.
  */
 export class RunFolders extends Context.Service<
   RunFolders,
@@ -32,7 +32,7 @@ export class RunFolders extends Context.Service<
     readonly leftBy: (key: RunFolderKey) => Effect.Effect<FoundLeftOver>
     /** Removes the folder, whose state is stored elsewhere. A failure is only logged: the next sweep removes it. */
     readonly remove: (key: RunFolderKey) => Effect.Effect<void>
-    /** Keeps the folder for a person to look at. */
+    /** Keeps the folder for a person to examine. */
     readonly setAside: (key: RunFolderKey) => Effect.Effect<void>
     /** Removes every folder except those set aside; folders of `kept` are set aside. Nothing may be executing. */
     readonly sweep: (kept: ReadonlyArray<RunFolderKey>) => Effect.Effect<void>

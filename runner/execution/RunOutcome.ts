@@ -132,7 +132,7 @@ export const JournalResource = Schema.Struct({
 })
 export type JournalResource = typeof JournalResource.Type
 
-/** What an apply left behind when it ended with the service. Present only when the tool had been started. */
+/** What an apply left when the service ended during it. Present only when the tool had been started. */
 export const LeftOver = Schema.Struct({
   ...leftState,
   started: Schema.Array(JournalResource),

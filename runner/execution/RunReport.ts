@@ -10,7 +10,10 @@ import type { ToolMessage } from "./ToolMessage.ts"
 
 const cutMark = " (cut)"
 
-/** The only path from a program's output to the sink: everything on it is redacted, without paths of this machine, and safe to show. */
+/**
+ * The only path from a program's output to the sink: everything that passes is redacted, free of this machine's paths, and
+ * safe to show.
+ */
 export interface RunReport {
   readonly clean: (text: string) => Effect.Effect<string>
   /** The same for many messages at once. From a provisioner's line only the part before its output is kept. */

@@ -34,7 +34,9 @@ import { baseEnvironment, patientCollector, toolEnvironment } from "./ToolEnviro
 import { runTool, type ToolEnd, type ToolOutput } from "./ToolRun.ts"
 import { failWhenCancelled } from "./ToolSuccess.ts"
 
-/** What a command of the tool may use: `install` reaches registries, `credentials` has what the module's providers need. */
+/**
+ * What a command of the tool may use: `install` may reach registries, `credentials` has what the module's providers need.
+ */
 export type ToolAccess = "none" | "install" | "credentials"
 
 export interface ToolCommand {
@@ -54,8 +56,10 @@ export interface RunSession {
   readonly report: RunReport
   readonly redactor: RunRedactor
   readonly serverPaths: ServerPaths
-  /** The secret texts of the Run's credentials, for the apply of its plan. */
+  /** The secret texts of the credentials that came with the job, for the apply of its plan. */
   readonly credentialSecrets: ReadonlyArray<SecretText>
+  /** Finds the credentials that this machine has of its own; absent when the Run was given none. */
+  readonly provided: RunRedactor | undefined
   readonly cancel: CancelSignal
   readonly envNames: ReadonlyArray<string>
   readonly providerBlocks: ReadonlyArray<ProviderBlock>
@@ -102,7 +106,7 @@ export const inputSecrets = (
 /** A state or plan may mark more texts than a redactor should hold. The marks themselves hide all of them. */
 const mostDerived = { texts: 4_096, bytes: 512 * 1024 }
 
-/** Text that a state or plan marks as sensitive, shortest first: short ones are what gets printed. */
+/** Text that a state or plan marks as sensitive, shortest first: short values are the ones that get printed. */
 export const derivedSecrets = (origin: string, texts: ReadonlyArray<string>): ReadonlyArray<SecretText> => {
   let bytes = 0
   return [...new Set(texts)]
@@ -147,7 +151,12 @@ export const openSession = Effect.fn("RunSession.open")(function* (
 
   const insideRoot = sandbox.insideRoot(paths.sandbox)
   const cwd = moduleFolder(job.module.path)
-  const delivered = deliverCredentials(job.credentials, {
+  const credentials = yield* Effect.forEach(job.credentials, (tuple) =>
+    tuple.provided === undefined
+      ? Effect.succeed(tuple)
+      : Effect.map(place.provided(tuple.provided), (own) => ({ ...tuple, ...own }))
+  ).pipe(Effect.mapError(({ message }) => runnerFailure("prepare_failed", "prepare", message)))
+  const delivered = deliverCredentials(credentials, {
     insideRoot,
     credentialFolder: sandboxPaths.credentials,
     moduleFolder: cwd
@@ -158,7 +167,12 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   if (excess !== undefined) {
     return yield* runnerFailure("job_invalid", "prepare", `The inputs and Connections of this Run ${excess}.`)
   }
-  const credentialSecrets = delivery.secrets.map(({ origin, value }) => ({ origin, value: textOf(value) }))
+  const own = new Set(delivery.provided.map(({ value }) => value))
+  const credentialSecrets = delivery.secrets
+    .filter(({ value }) => !own.has(value))
+    .map(({ origin, value }) => ({ origin, value: textOf(value) }))
+  const provided =
+    own.size === 0 ? undefined : yield* redaction.redactor(delivery.provided).pipe(Effect.mapError(prepareFailed))
   yield* redactor.add([...request.secrets, ...delivery.secrets])
   const base =
     job.state === undefined
@@ -174,7 +188,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
 
   yield* createRunFolder(paths).pipe(Effect.mapError(prepareFailed))
   yield* Effect.addFinalizer(() => Effect.ignore(removeSecrets(paths)))
-  // The sandbox is closed by then, so nothing of it is left to be found.
+  // The sandbox is closed by then, so none of its processes can be found.
   yield* Effect.addFinalizer(() => Effect.ignore(removeTree(paths.processes, "remove the note of the processes")))
   const build = yield* request.build({ paths, timing, sink, report, redactor, cancel })
   const prepared = yield* prepareModule(paths, job, {
@@ -255,6 +269,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     redactor,
     serverPaths,
     credentialSecrets,
+    provided,
     cancel,
     envNames: Object.keys(delivery.environment).sort(),
     providerBlocks: delivery.blocks,

@@ -1,7 +1,7 @@
 import { Effect, type Redacted } from "effect"
 import type { LogStream, ReportedKind, RunEventData, RunPhase } from "../../schema/events/RunEvent.ts"
 
-/** A whole state as the tool wrote it, in clear text: whoever keeps it seals it. */
+/** A complete state as the tool wrote it, in clear text: the receiver seals it. */
 export interface StateCheckpoint {
   readonly state: Redacted.Redacted<Uint8Array>
   readonly serial: number
@@ -9,12 +9,12 @@ export interface StateCheckpoint {
 }
 
 /**
- * Where a run reports while it goes on. Everything but a checkpoint is redacted and free of terminal sequences.
+ * Where a run reports while it executes. Everything but a checkpoint is redacted and free of terminal sequences.
  *
  * - `event`: what happened, by the schema of its kind
  * - `log`: one line or message of a program
- * - `checkpoint`: hands over a state that is durable at this place. It does not wait until the state is kept anywhere else; whoever
- *   keeps it reports `state.saved`
+ * - `checkpoint`: hands over a state that is durable at this place. It does not wait until the state is stored elsewhere;
+ *   the receiver that stores it reports `state.saved`
  */
 export interface RunSink {
   readonly event: <Kind extends ReportedKind>(kind: Kind, data: RunEventData<Kind>) => Effect.Effect<void>

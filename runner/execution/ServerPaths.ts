@@ -9,11 +9,11 @@ import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import type { RunControl } from "./RunPlace.ts"
 import type { RunSink } from "./RunSink.ts"
 
-/** A folder or file of this machine, and the words that stand for it. */
+/** A folder or file of this machine, and the words that replace it. */
 interface Place {
   readonly path: string
   readonly name: string
-  /** What stands for it before the path of something in it; its name by default. */
+  /** What replaces it before the path of something inside; its name by default. */
   readonly before?: string
 }
 
@@ -32,7 +32,7 @@ export interface ServerPaths {
   readonly add: (path: string, name: string) => void
 }
 
-/** What an execution gets, with the paths that it must not show. */
+/** The settings of an execution, with the paths that it must not show. */
 export interface ConcealingControl extends RunControl {
   readonly serverPaths: ServerPaths
 }
@@ -75,7 +75,7 @@ const boundary = "(?![\\w~@%+-]|\\.\\w)"
 const isCommon = (path: string) => path === "/tmp" || path === insideRoot || path.startsWith(`${insideRoot}/`)
 
 const replacerOf = (places: ReadonlyArray<Place>): ((text: string) => string) => {
-  // The first of two names of one folder holds; a longer path is tried before the folder that it is in.
+  // The first of two names of one folder wins; a longer path is tried before the folder that contains it.
   const named = new Map<string, Place>()
   for (const place of places) if (place.path.length > 1 && !named.has(place.path)) named.set(place.path, place)
   if (named.size === 0) return (text) => text
@@ -94,7 +94,7 @@ const replacerOf = (places: ReadonlyArray<Place>): ((text: string) => string) =>
       : text
 }
 
-/** A path under every name that a program may print: the configured one, and the one without links. */
+/** Every spelling of a path that a program may print: the configured one, and the one with links resolved. */
 const names = (path: string) =>
   Effect.tryPromise(() => realpath(path)).pipe(
     Effect.map((real) => (real === path ? [path] : [path, real])),
@@ -124,7 +124,7 @@ export const serverPaths = Effect.fn("ServerPaths.make")(function* (request: Ser
     shown: (text: string) => shown(text),
     planned,
     add: (path: string, name: string) => {
-      // Programs of the system are where they are on every machine.
+      // System programs have the same paths on every machine.
       if (path.startsWith("/usr/")) return
       places.push({ path, name })
       shown = replacerOf(places)

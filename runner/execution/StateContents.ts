@@ -3,11 +3,11 @@ import { type ManagedInstance, type ManagedObject, managedInstances, stateDocume
 
 /** One instance of a managed resource, as far as an index of resources needs it. */
 export interface ObjectContents extends ManagedObject {
-  /** Of an object that still waits to be destroyed after its replacement: the key that tells it apart. Empty for others. */
+  /** For an object that still waits to be destroyed after its replacement: its distinguishing key. Empty for others. */
   readonly deposed: string
   /** Whether the state marks its `id`, or all of it, as sensitive. */
   readonly isIdSensitive: boolean
-  /** The JSON texts of its attributes that have a value, by name. */
+  /** The JSON text of each attribute that has a value, by name. */
   readonly attributes: Redacted.Redacted<ReadonlyMap<string, string>>
 }
 

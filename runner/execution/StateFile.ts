@@ -87,7 +87,7 @@ const at = (root: unknown, path: ReadonlyArray<typeof PathStep.Type>): unknown =
   return current
 }
 
-/** An instance of a managed resource, and how the state has it. */
+/** An instance of a managed resource, as the state has it. */
 export interface ManagedInstance {
   readonly object: ManagedObject
   readonly instance: typeof Instance.Type

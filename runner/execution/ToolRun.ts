@@ -59,7 +59,7 @@ export interface ToolContext {
   readonly cancel: CancelSignal
 }
 
-/** What the tool prints below the first line of a diagnostic, for people; its messages have only that line. */
+/** The human-readable text that the tool prints below the first line of a diagnostic; its messages have only that line. */
 const restOfDiagnostic = ({ address, detail, line, path }: RunDiagnostic): string =>
   [
     address === undefined ? undefined : `with ${address}`,
@@ -96,8 +96,8 @@ const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
 }
 
 /**
- * Runs one program to its end and reports meanwhile. A cancel or the timeout sends one SIGINT; after the grace period the whole
- * sandbox is killed. Never fails because of what the program does.
+ * Runs one program to its end and reports meanwhile. A cancel or the timeout sends one SIGINT; after the grace period the
+ * whole sandbox is killed. Nothing that the program does makes it fail.
  */
 export const runTool = Effect.fn("ToolRun.run")(function* (
   context: ToolContext,

@@ -17,7 +17,7 @@ const lastSecond = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000
 const decode = (bytes: Uint8Array, label: string): string => {
   const utf8 = () => Buffer.from(bytes).toString("utf8")
   if (/^utf-?8$/i.test(label)) return utf8()
-  // A label nobody knows is no reason to hide the message.
+  // An unknown label is no reason to hide the message.
   return knownLabels.has(label.toLowerCase()) ? new TextDecoder(label).decode(bytes) : utf8()
 }
 
@@ -76,7 +76,10 @@ const withoutAddress = (line: string): string => {
   return start !== -1 && trailer.test(line) && line.includes("@", start) ? line.slice(0, start).trimEnd() : line
 }
 
-/** Title, rest, author's name and time of a commit object. It is text of a stranger: bounded, and nothing in it hides or reorders. */
+/**
+ * Title, rest, author's name and time of a commit object. It is untrusted text: bounded, and free of characters that hide or
+ * reorder it.
+ */
 export const describeCommit = (bytes: Uint8Array): CommitDescription => {
   const split = Buffer.from(bytes).indexOf("\n\n")
   const end = split === -1 ? bytes.length : split

@@ -59,7 +59,7 @@ export class GitAddressRefused extends Schema.TaggedError<GitAddressRefused>()("
   ...Message
 }) {}
 
-/** The request would send the credentials to an origin that they are not for. */
+/** The request would send the credentials to an origin other than theirs. */
 export class GitCredentialsWithheld extends Schema.TaggedError<GitCredentialsWithheld>()(
   "GitCredentialsWithheld",
   Message

@@ -33,7 +33,7 @@ export interface UsableGit {
 export class InstalledGit extends Context.Service<
   InstalledGit,
   {
-    /** Undefined: fetch without it. Looked up once. */
+    /** Undefined: fetch without it. Determined once. */
     readonly usable: Effect.Effect<UsableGit | undefined, GitNativeUnavailable>
   }
 >()("svc/git/InstalledGit") {

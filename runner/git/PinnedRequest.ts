@@ -9,13 +9,13 @@ export interface Outgoing {
   readonly headers: Record<string, string>
   readonly body: Buffer | undefined
   readonly signal: AbortSignal
-  /** `false` for a connection that nobody else uses again. */
+  /** `false` for a connection that is not reused. */
   readonly agent?: false
 }
 
 /**
- * A request to one checked address of its host, whatever the name resolves to by now, without redirects or proxies. Resolves
- * with the head of the answer; rejects with the connection's error.
+ * A request to one checked address of its host, whatever the name resolves to now, without redirects or proxies. Resolves
+ * with the head of the response; rejects with the connection's error.
  */
 export const pinnedRequest = (outgoing: Outgoing, address: string) =>
   new Promise<http.IncomingMessage>((resolve, reject) => {

@@ -20,7 +20,7 @@ const firstLine = /^([^\0]*)\0(.*)$/s
 const broken = (what: string) =>
   new GitProtocolBroken({ message: `The Git server did not answer as Git servers do: ${what}.` })
 
-/** Reads one whole answer; it is valid only with its end marker, since a truncated listing still looks complete. */
+/** Reads one whole response; it is valid only with its end marker, since a truncated listing still looks complete. */
 const exchange = Effect.fnUntraced(function* (
   transport: GitTransport,
   request: { readonly url: string; readonly method: string; readonly body?: ReadonlyArray<Uint8Array> },
@@ -99,8 +99,8 @@ const parseV2 = Effect.fnUntraced(function* (
 /**
  * Lists the refs that start with one of the prefixes, annotated tags peeled, by protocol v2 or what older servers send.
  *
- * Our own code instead of isomorphic-git's `listServerRefs`, which takes a broken connection for the end of the list (an old
- * tag would become the newest) and requests one prefix only.
+ * Used instead of isomorphic-git's `listServerRefs`, which mistakes a broken connection for the end of the list (an old tag
+ * would become the newest) and requests one prefix only.
  */
 export const listRemoteRefs = Effect.fn("listRemoteRefs")(function* (
   transport: GitTransport,

@@ -1,6 +1,6 @@
 import type { Role } from "../records/Workspace.ts"
 
-/** Which path parameter, query key or body field identifies the Workspace that a request touches. */
+/** The path parameter, query key or body field that identifies the Workspace that a request touches. */
 export type WorkspaceLocator =
   | "path.workspaceId"
   | "path.projectId"
@@ -29,8 +29,9 @@ export interface WorkspaceAccess {
   readonly confirmed?: boolean
   readonly archived?: "open"
   /**
-   * For tokens that are limited to Projects or environments. `open` where the answer itself keeps to the limits, `refused`
-   * where the body may name a record beyond them. Otherwise the located record decides, and what lies in no Project is refused.
+   * For tokens that are limited to Projects or environments. `open` where the handler applies the limits itself, `refused`
+   * where the body may name a record beyond them. Otherwise the located record decides, and a record outside every Project
+   * is refused.
    */
   readonly limited?: "open" | "refused"
 }
@@ -39,15 +40,15 @@ export interface WorkspaceAccess {
  * Who may call an endpoint. One mechanism enforces it for every route, before query or body are validated
  * (specification, Authentication, rule 4).
  *
- * - `public`: nobody is asked.
+ * - `public`: no credential is required.
  * - `account`: a signed-in person; `session` refuses tokens, `anyCredential` accepts them too. `wholeAccount` refuses
- *   credentials confined to one Workspace: what they would reach lies beyond it.
+ *   credentials confined to one Workspace, because the endpoint reaches beyond it.
  * - `token`: the endpoint reads the presented bearer itself (current authority).
  * - `workspace`: an active membership of at least `role` in the located Workspace. `shared` routes may be reached from
- *   either of two Workspaces, so the handler authorises them. An archived Workspace may be read and nothing else, unless
- *   `archived` is `open`: then the route itself says what may still change there.
- * - `confirmed`: only in the session of a person who showed within the last five minutes who they are. Tokens are refused:
- *   nobody stands behind them who could be asked.
+ *   either of two Workspaces, so the handler authorises them. An archived Workspace is read-only, unless `archived` is
+ *   `open`: then the route itself decides what may still change there.
+ * - `confirmed`: only in the session of a person who confirmed their identity within the last five minutes. Tokens are
+ *   refused: there is no person to ask.
  */
 export type AccessRule =
   | { readonly kind: "public" }

@@ -8,7 +8,7 @@ import { SealedBackup } from "./SealedBackup.ts"
 
 const ofBackup = { backupId: Schema.String }
 
-/** Of a backup of the whole Workspace, one Capsule at a time is restored. */
+/** A backup of a whole Workspace is restored one Capsule at a time. */
 export class RestorePlanRequest extends Schema.Opaque<RestorePlanRequest>()(
   Schema.Struct({ capsuleId: Schema.optionalKey(CapsuleId) })
 ) {}

@@ -17,7 +17,7 @@ export class CapsuleReleased extends Schema.Opaque<CapsuleReleased>()(
     capsule: Capsule,
     retiredInterfaceIds: Schema.Array(InterfaceId),
     revokedShareIds: Schema.Array(OutputShareId),
-    /** Capsules of the same Workspace that took Outputs of this one; of those in other Workspaces only the number. */
+    /** Capsules of the same Workspace that took Outputs of this one; for those in other Workspaces, only their number. */
     consumerCapsuleIds: Schema.Array(CapsuleId),
     consumersElsewhere: Schema.Int
   }).annotate({ identifier: "CapsuleReleased" })

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { ProvidedBy } from "../agent/ProvidedName.ts"
 import { GivenConnectionUse } from "../records/ConnectionUse.ts"
 import { Connection, ConnectionKind, CredentialRecipe, CredentialTestKind } from "../records/Connection.ts"
 import { GivenCredentialOrigin, maxCredentialOrigins } from "../records/CredentialOrigin.ts"
@@ -36,6 +37,8 @@ export class CreateConnection extends Schema.Opaque<CreateConnection>()(
     values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(65_536)))),
     files: Schema.optionalKey(Schema.Array(CredentialFile).check(Schema.isMaxLength(16))),
     origins: Schema.optionalKey(GivenOrigins),
+    /** The values stay with the agents of a pool, instead of `values` and `files`. */
+    providedBy: Schema.optionalKey(ProvidedBy),
     providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
     moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
     use: Schema.optionalKey(GivenConnectionUse),
@@ -69,7 +72,7 @@ export class StartOAuthConnection extends Schema.Opaque<StartOAuthConnection>()(
 ) {}
 
 export const StartedOAuthConnection = Schema.Struct({
-  /** Where the person's browser goes next. */
+  /** The URL to send the person's browser to next. */
   authorizationUrl: Schema.String,
   /** The Connection to be created. */
   connectionId: ConnectionId,
@@ -85,7 +88,7 @@ export const UpdatedConnection = Schema.Struct({
   supersededRunIds: Schema.Array(RunId)
 })
 
-/** One value, as it should be, or several: the handler of the answer decides what that means. */
+/** One value, as expected, or several: the handler of the callback decides what several mean. */
 const AnswerParameter = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
 /** A Connection that was revoked, with what ended because of it. */

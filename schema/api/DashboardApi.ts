@@ -42,7 +42,7 @@ export const AttentionItem = Schema.Struct({
   runGroupId: Schema.optionalKey(Schema.String),
   /** For a stale Capsule: why. */
   staleReasons: Schema.optionalKey(Schema.Array(StaleReason)),
-  /** For a Capsule that waits for a credential: whose turn it is, and what they have to do. */
+  /** For a Capsule that waits for a credential: who has to act, and what they have to do. */
   turn: Schema.optionalKey(CredentialWait.fields.turn),
   next: Schema.optionalKey(CredentialWait.fields.next),
   /** For a Connection: when it expires. */
@@ -56,7 +56,7 @@ const CapsuleIds = Schema.String.check(
   })
 )
 
-/** A notice for those who open the dashboard, which has the words for it; those about backups are for operators. */
+/** A notice for users of the dashboard, which supplies the wording; notices about backups are shown to operators. */
 export const DashboardNotice = Schema.Literals([
   "restore_review",
   "runs_refused",
@@ -67,7 +67,7 @@ export const DashboardNotice = Schema.Literals([
 ])
 export type DashboardNotice = typeof DashboardNotice.Type
 
-/** Backups that the server makes by itself, for its operators; of the newest verified one, when it was written. */
+/** Scheduled backups of the server, shown to operators, and when the newest verified one was written. */
 export class ServerBackups extends Schema.Opaque<ServerBackups>()(
   Schema.Struct({ newestAt: Schema.optionalKey(Schema.String) })
 ) {}
@@ -112,7 +112,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
       query: { workspaceId: Schema.String, ...pageQuery },
       success: Schema.Struct({
         needs: Schema.Array(Need),
-        /** Entries over all pages. */
+        /** The number of entries on all pages. */
         total: Schema.Int,
         counts: NeedCounts,
         health: CapsuleHealth,

@@ -41,7 +41,7 @@ const { latestRuns, needs } = DashboardApi.endpoints
 const { cancelGroup, changeCauses, sourceChanges } = RunsApi.endpoints
 const { handOver, runFacets, setAutomation } = WorkspacesApi.endpoints
 
-/** The families of endpoints beyond sections 1 to 9 of the specification, which a client may find on one server and not on another. */
+/** The families of endpoints beyond sections 1 to 9 of the specification; a server may lack some of them. */
 export const extensions: ReadonlyArray<Family> = [
   family("invitations", "Invitations to a Workspace, by link or by mail.", InvitationsApi.endpoints),
   family("teams", "Teams of a Workspace and their roles.", TeamsApi.endpoints),

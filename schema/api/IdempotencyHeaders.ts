@@ -4,7 +4,7 @@ const grammar = "1 to 128 of A-Z a-z 0-9 . _ ~ : -"
 
 const required = `Makes the request repeatable without a second effect: ${grammar}. A request without it is refused with 400 \`idempotency_key_required\`.`
 
-// Absence has an error code of its own, so the handlers look for it and not the decoder.
+// Its absence has its own error code, so the handlers check for it, not the decoder.
 const header = (description: string) => ({
   "idempotency-key": Schema.optionalKey(Schema.String.annotate({ description }))
 })
@@ -17,5 +17,5 @@ export const optionalIdempotencyHeaders = header(
   `Makes the request repeatable: with the same key it answers with the same Run. ${grammar}.`
 )
 
-/** Whether a header of the description is the key of a create, which no request may leave out. */
+/** Whether a described header is the idempotency key of a create, which is required. */
 export const isRequiredKey = (description: unknown): boolean => description === required

@@ -5,13 +5,13 @@ import { StateVersion } from "../records/StateVersion.ts"
 
 export class AdoptionRequest extends Schema.Opaque<AdoptionRequest>()(
   Schema.Struct({
-    /** The Capsule's name, as it is written. */
+    /** The Capsule's name, spelled exactly. */
     confirm: Schema.String.check(Schema.isMaxLength(200)),
     expected: Schema.Struct({ authorityGuard: Schema.String.check(Schema.isMaxLength(256)) })
   }).annotate({ identifier: "LeftOverAdoptionRequest" })
 ) {}
 
-/** What an adoption left. */
+/** What remains after an adoption. */
 export class LeftOverAdopted extends Schema.Opaque<LeftOverAdopted>()(
   Schema.Struct({
     capsule: Capsule,

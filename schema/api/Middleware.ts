@@ -41,7 +41,7 @@ export interface CallerShape {
   /** A credential bound to one Workspace may not touch another. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
   readonly scopes: ReadonlyArray<string> | "all"
-  /** A token may be confined within its Workspace; lists keep to it. */
+  /** A token may be confined within its Workspace; lists return only what it reaches. */
   readonly limits?: TokenLimits | undefined
   readonly workspaceId?: WorkspaceId | undefined
   readonly role?: Role | undefined
@@ -51,7 +51,9 @@ export interface CallerShape {
 
 export class Caller extends Context.Service<Caller, CallerShape>()("svc/schema/api/Caller") {}
 
-/** Authenticates, then authorises the Workspace, before query or body are looked at (specification, Authentication, rule 4). */
+/**
+ * Authenticates, then authorises the Workspace, before query or body are validated (specification, Authentication, rule 4).
+ */
 export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: Caller }>()(
   "svc/schema/api/Authorization",
   {

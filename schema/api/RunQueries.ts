@@ -36,7 +36,7 @@ export const runFilterQuery = {
   until: Schema.optionalKey(AskedTime)
 }
 
-/** Of these a count takes a few milliseconds. */
+/** Counting this many takes a few milliseconds. */
 export const mostCounted = 10_000
 
 const counted = <S extends Schema.Top>(value: S) => Schema.Array(Schema.Struct({ value, count: Schema.Int }))
@@ -47,11 +47,11 @@ export class RunFacets extends Schema.Opaque<RunFacets>()(
     type: counted(RunType),
     status: counted(RunStatus),
     trigger: counted(RunTrigger),
-    /** The hundred who started the most. */
+    /** The hundred people who started the most Runs. */
     actor: counted(Schema.String),
-    /** The hundred Capsules with the most. */
+    /** The hundred Capsules with the most Runs. */
     capsule: counted(Schema.String),
-    /** How many the list itself has. */
+    /** How many Runs the list itself has. */
     total: Schema.Int,
     /** Whether all Runs were counted; if not, every count is of the newest ones and the real one may be higher. */
     complete: Schema.Boolean

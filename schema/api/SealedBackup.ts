@@ -15,11 +15,11 @@ export class WrappedDataKey extends Schema.Opaque<WrappedDataKey>()(
   }).annotate({ identifier: "WrappedDataKey" })
 ) {}
 
-/** A backup as a file: readable is only what says which backup it is and which master key opens it. */
+/** A backup as a file: only the identity of the backup and of the master key that opens it are readable. */
 export class SealedBackup extends Schema.Opaque<SealedBackup>()(
   Schema.Struct({
     format: Schema.Literal("svc.sealed-backup/v1"),
-    /** The master keys without which nothing of it opens. */
+    /** The master keys that are needed to open it. */
     masterKeyIds: Schema.Array(Schema.String),
     backup: Backup,
     capsules: Schema.Array(

@@ -16,7 +16,7 @@ export const wholeNumber = (minimum: number, maximum: number) =>
     )
   )
 
-/** Such a number as a client writes it: the text is how it travels. */
+/** Such a number on the client's side, which is sent as text. */
 export const numberOf = (description: unknown) => {
   const found = typeof description === "string" ? pattern.exec(description) : null
   return found === null ? undefined : { type: "integer", minimum: Number(found[1]), maximum: Number(found[2]) }

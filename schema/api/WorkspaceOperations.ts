@@ -11,7 +11,7 @@ import { created } from "./AnswerStatus.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { RunFacets, runFilterQuery } from "./RunQueries.ts"
 
-/** Bytes that are counted in the background. */
+/** Stored bytes, counted in the background. */
 const storedMetrics = ["event_bytes", "plan_bytes", "snapshot_bytes", "backup_bytes", "history_bytes"] as const
 
 /** Capsules that an update may be limited to. */
@@ -31,7 +31,7 @@ export class PlanUpdateRequest extends Schema.Opaque<PlanUpdateRequest>()(
   })
 ) {}
 
-/** What the Workspace as a whole counts, keeps and starts. */
+/** Usage, retention and automation of the Workspace as a whole. */
 export const workspaceOperations = [
   HttpApiEndpoint.get("usage", "/api/v1/workspaces/:workspaceId/usage", {
     params: inWorkspace,
@@ -41,7 +41,7 @@ export const workspaceOperations = [
           metric: Schema.Literals(["run_minutes", "applies", "state_bytes", "log_bytes", ...storedMetrics]),
           value: Schema.Finite,
           since: Schema.optionalKey(GivenTime),
-          /** When it was counted, for what is not counted anew for each request. */
+          /** When it was counted, if it is not counted for each request. */
           countedAt: Schema.optionalKey(GivenTime)
         })
       )

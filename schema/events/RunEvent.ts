@@ -13,12 +13,12 @@ export const RunPhase = Schema.Literals([
   "show",
   "state",
   "outputs",
-  /** The operator's checks after an apply. */
+  /** The operator's post-apply checks. */
   "check"
 ])
 export type RunPhase = typeof RunPhase.Type
 
-/** A text of an event is not longer than this. */
+/** The longest text of an event. */
 export const longestEventText = 16 * 1024
 
 const kind = <const Kind extends string, Data extends Schema.Top>(literal: Kind, data: Data) =>
@@ -36,7 +36,7 @@ const ResourceData = Schema.Struct({
 
 const ErrorData = Schema.Struct({ code: Schema.String, message: Schema.String })
 
-/** What the place of execution reports while a Run goes on. */
+/** What the runner reports while a Run executes. */
 const reported = [
   kind("run.phase", Schema.Struct({ phase: RunPhase })),
   kind("resource.started", ResourceData),
@@ -47,9 +47,9 @@ const reported = [
   kind("diagnostic", RunDiagnostic)
 ] as const
 
-/** What the service decides or keeps; no runner can say it. */
+/** What the service decides or stores; no runner can report it. */
 const decided = [
-  /** `type` of a new Run, `reason` of one that was given back to the queue. */
+  /** `type` of a new Run, `reason` of one that returned to the queue. */
   kind("run.queued", Schema.Struct({ type: Schema.optionalKey(RunType), reason: Schema.optionalKey(Schema.String) })),
   kind("run.started", Schema.Struct({ attempt: Schema.Int })),
   kind("run.waiting_approval", Schema.Struct({ planDigest: Schema.String, hasChanges: Schema.Boolean })),
@@ -92,12 +92,12 @@ const decided = [
       approvalWithdrawn: Schema.optionalKey(Schema.Literal(true))
     })
   ),
-  // A struct without fields would take anything.
+  // A struct without fields would accept any object.
   kind("run.expired", Schema.Record(Schema.String, Schema.Never)),
   /** The agent that executes the Run has been silent since then; it was heard of again. */
   kind("agent.unreachable", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   kind("agent.returned", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
-  /** A state of a running apply is kept by the service. */
+  /** The service has stored a state of a running apply. */
   kind("state.saved", Schema.Struct({ serial: Schema.Int, resourceCount: Schema.Int, final: Schema.Literal(false) }))
 ] as const
 

@@ -3,7 +3,7 @@ import { RunEvent } from "./RunEvent.ts"
 import { DoneFrame, EntriesFrame } from "./RunFrame.ts"
 
 const EventsFrame = Schema.Struct({ events: Schema.Array(RunEvent) })
-/** Over WebSocket, the last message of a server that stops: a later connection goes on from here. */
+/** Over WebSocket, the last message of a server that stops: a later connection continues from here. */
 const Cut = Schema.Struct({ resumeAfter: Schema.Int })
 
 /**

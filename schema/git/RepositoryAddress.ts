@@ -9,13 +9,13 @@ import {
 /** Whether a caller accepts an address: `undefined`, or the end of a sentence that says why not. */
 export type AddressRule = (address: ServerAddress) => string | undefined
 
-/** Git is reached by HTTPS. What an operator allows besides is the policy of `runner/git`. */
+/** Git is reached over HTTPS. Anything else that an operator allows is the policy of `runner/git`. */
 export const httpsOnly: AddressRule = ({ scheme }) => (scheme === "https" ? undefined : "must start with https://.")
 
-/** For text that the operator's policy judges as well. */
+/** For text that the operator's policy also checks. */
 export const anyScheme: AddressRule = () => undefined
 
-/** The grammar of repositories to fetch: an address by http or https with a path, as far as the rule allows. */
+/** The grammar of repositories to fetch: an http or https address with a path, if the rule allows it. */
 export const readRepositoryAddress = (text: string, rule: AddressRule = anyScheme): ServerAddress | AddressProblem => {
   const address = readServerAddress(text)
   if (!isAddress(address)) return address

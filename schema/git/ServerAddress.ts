@@ -1,6 +1,6 @@
 // Plain functions without the Effect runtime: the first script of the dashboard uses them too.
 
-/** A place on a Git server, split into parts that every reader understands alike. */
+/** An address on a Git server, split into parts that every reader interprets the same way. */
 export interface ServerAddress {
   readonly scheme: "https" | "http" | "ssh"
   /** In lower case; an IPv6 address is in brackets. */
@@ -26,8 +26,7 @@ const visibleAscii = /^[\x21-\x7e]+$/
 /** Scheme, host, port and path exactly as written, so that nothing passes that a URL parser would repair. */
 const shape = /^(https?|ssh):\/\/((?:\[[0-9A-Fa-f:.]{2,64}\])|[^/?#@\\:[\]]+)(?::([1-9]\d{0,4}))?((?:\/[^?#\\]*)?)$/
 /**
- * One label of a host name. None begins or ends with `-`: curl takes `-host:443:address` for the removal of a pinned
- * address.
+ * One label of a host name. None begins or ends with `-`: curl reads `-host:443:address` as the removal of a pinned address.
  */
 const plainLabel = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 /** What RFC 3986 allows in a segment. */

@@ -95,7 +95,7 @@ const readFolder = (fields: Fields, name: string, problems: LinkProblems) =>
     problems.add(name, "invalid_path", "Expected `.` or a normalized relative folder such as modules/app.")
   )
 
-/** The repository, whichever of the two fields names it, with the other fields about it. */
+/** The repository, from either of the two fields that may name it, with the related fields. */
 const readSource = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) => {
   const git = readGit(fields, policy, problems)
   const source = fields.get("source")

@@ -5,7 +5,7 @@ import { type ManifestDiagnostic, type ManifestDiagnosticCode, maxDiagnostics } 
 /** Reports that the field at `path` breaks a rule; `message` must not hold its value. */
 export type Report = (path: DocumentPath, code: ManifestDiagnosticCode, message: string) => void
 
-/** A list of diagnostics and the way to add to it; it never grows past `maxDiagnostics`. */
+/** A list of diagnostics that can be appended to; it never grows past `maxDiagnostics`. */
 export const diagnosticReport = (): {
   readonly diagnostics: ReadonlyArray<ManifestDiagnostic>
   readonly report: Report

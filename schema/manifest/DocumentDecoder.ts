@@ -3,7 +3,10 @@ import { exceedsJsonLimits } from "../json/JsonValueBounds.ts"
 import { issueDiagnostics } from "./IssueDiagnostics.ts"
 import type { ManifestDiagnostic } from "./ManifestDiagnostic.ts"
 
-/** Beyond this size only the first fault is looked for: a hostile document must not decide how much work a report takes. */
+/**
+ * Beyond this size only the first fault is reported, so that a hostile document cannot make the report arbitrarily
+ * expensive.
+ */
 const fullReportNodes = 4000
 
 /** Decodes a closed document: fields that the schema does not name are refused, and every fault has its diagnostic. */

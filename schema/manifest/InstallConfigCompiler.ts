@@ -23,7 +23,7 @@ export type ManifestDeclaration =
   | { readonly _tag: "Parsed"; readonly manifest: RepositoryManifest }
 
 export interface CompilationRequest {
-  /** What the install was reviewed with; the report must be made from exactly this. */
+  /** What the install was reviewed with; the report must be based on exactly this. */
   readonly pins: InstallPins
   readonly facts: ModuleFacts
   /** The module's path from the root of the repository, which is its key in the manifest. */
@@ -139,7 +139,7 @@ const checkOperatorVariables = (
     }
   })
 
-/** What a module is offered, under its author's names. */
+/** What is offered to a module, under its author's names. */
 const assistanceOf = ({ features, inputs, interfaces, requires, sourceBuild }: ModuleDeclaration) => [
   ...inputs.map(({ name }) => `input ${name}`),
   ...(features ?? []).map(({ id }) => `feature ${id}`),
@@ -237,7 +237,7 @@ const shortcomings = (compiled: CompiledInstall, version: string): ReadonlyArray
  * Compiles the exact manifest, the exact report and the operator's ceilings into what an InstallConfig stores.
  *
  * A manifest is adopted whole or not at all: anything that is not proven or not allowed turns its assistance off, and the
- * generic install goes on with the reasons beside it. Only an operator who requires an exact version makes that fatal. Evidence
+ * generic install continues and lists the reasons. Only an operator who requires an exact version makes that fatal. Evidence
  * that does not match is always fatal.
  */
 export const compileInstallConfig = (

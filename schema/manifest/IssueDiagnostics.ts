@@ -43,7 +43,7 @@ const mismatch = (ast: SchemaAST.AST, path: DocumentPath): Finding => {
     : { path, code: "wrong_type", message: `Expected ${describeType(ast)}.` }
 }
 
-/** A variant that no discriminator selects: names the discriminator and its values where the members share one. */
+/** A union whose discriminator matches no member: names the discriminator and its values where the members share one. */
 const noVariant = (ast: SchemaAST.AST, path: DocumentPath): Finding => {
   if (ast._tag !== "Union" || ast.types.every((member) => member._tag === "Literal")) return mismatch(ast, path)
   const values = new Map<PropertyKey, ReadonlyArray<string>>()

@@ -37,7 +37,7 @@ const fieldCodes = [
   "host_authority_material"
 ] as const
 
-/** What the fields of one document may be together. */
+/** Which combinations of fields one document may have. */
 const crossFieldCodes = [
   "unknown_default_module",
   "duplicate_name",
@@ -104,5 +104,5 @@ export const ManifestDiagnostic = Schema.Struct({
 })
 export type ManifestDiagnostic = typeof ManifestDiagnostic.Type
 
-/** More than these do not help an author, and a hostile document would decide the size of its report. */
+/** More would not help an author, and a hostile document could make its report arbitrarily large. */
 export const maxDiagnostics = 100

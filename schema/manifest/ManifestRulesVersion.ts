@@ -1,5 +1,5 @@
 /**
- * Incremented whenever the parser or the compiler judges the same document differently. A snapshot names the edition that
- * judged its manifest, so that a newer one knows what to judge again; a snapshot without one is edition 1.
+ * Incremented whenever the parser or the compiler treats the same document differently. A snapshot names the edition that
+ * validated its manifest, so that a newer one knows what to validate again; a snapshot without one is edition 1.
  */
 export const manifestRulesVersion = 2

@@ -32,7 +32,7 @@ export const InstallPins = Schema.Struct({
 })
 export type InstallPins = typeof InstallPins.Type
 
-/** What a compatibility report proves of one module, and what the report itself was made from. */
+/** What a compatibility report proves about one module, and what the report itself is based on. */
 export const ModuleFacts = Schema.Struct({
   pins: InstallPins,
   variables: Schema.Array(VariableFacts),

@@ -10,13 +10,13 @@ export const RequirementKindName = Schema.Literals([
   "interface.consume"
 ])
 
-/** A permission and the one way in which it may be delivered. */
+/** A permission and the only way it may be delivered. */
 export const AllowedPermission = Schema.Struct({ permission: Schema.String, delivery: Schema.String })
 export type AllowedPermission = typeof AllowedPermission.Type
 
 /**
- * The operator's ceilings over what a manifest may ask (`policy.repositoryInstallUx` of an InstallConfig). An absent
- * list of OIDC scopes grants no identity at all; an absent list of callback paths leaves the path to the manifest.
+ * The operator's ceilings on what a manifest may request (`policy.repositoryInstallUx` of an InstallConfig). An absent list
+ * of OIDC scopes grants no identity at all; an absent list of callback paths leaves the path to the manifest.
  * `runtimeOidcBindings` lets a v2.4 manifest receive its OIDC values as runtime bindings.
  */
 export const OperatorPolicy = Schema.Struct({
@@ -29,7 +29,7 @@ export const OperatorPolicy = Schema.Struct({
 })
 export type OperatorPolicy = typeof OperatorPolicy.Type
 
-/** What applies where the operator decided nothing. */
+/** The defaults where the operator decided nothing. */
 export const defaultOperatorPolicy: OperatorPolicy = {
   allowedRequirementKinds: RequirementKindName.literals,
   runtimeOidcBindings: false,

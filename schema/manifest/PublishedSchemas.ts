@@ -5,7 +5,7 @@ import { SourceOptions } from "./SourceOptions.ts"
 /** A JSON Schema (draft 2020-12) that authors may point their editor at. */
 export interface PublishedSchema {
   readonly fileName: string
-  /** Derives the schema from the definitions. That is a large part of the work of a start, so it is done only when asked for. */
+  /** Derives the schema from the definitions. That would be a large part of the start-up time, so it is done on demand. */
   readonly document: () => { readonly [keyword: string]: unknown }
 }
 

@@ -33,7 +33,7 @@ const ModuleV2_2 = Schema.Struct({
   requires: Schema.optionalKey(Schema.Array(RequirementDeclaration).check(itemsBetween(0, 16)))
 })
 
-/** What the newest version says of one module; every older version is a subset. */
+/** What the newest version declares for one module; every older version is a subset. */
 export const ModuleDeclaration = Schema.Struct({
   ...ModuleV2_2.fields,
   sourceBuild: Schema.optionalKey(SourceBuild)

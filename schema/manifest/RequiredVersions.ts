@@ -7,7 +7,7 @@ interface NewerPart {
   readonly message: (version: ManifestVersion) => string
 }
 
-/** What later versions of the manifest added, and the message for an author who uses it in an earlier one. */
+/** What later versions of the manifest added, and the message for authors who use it in an earlier one. */
 const newerParts: ReadonlyArray<NewerPart> = [
   {
     code: "unknown_field",

@@ -22,7 +22,7 @@ export interface RequirementContext {
   readonly report: Report
 }
 
-/** Whether every permission may be had with that delivery. */
+/** Whether every permission may be granted with that delivery. */
 export const checkPermissions = (
   permissions: ReadonlyArray<string>,
   delivery: string,

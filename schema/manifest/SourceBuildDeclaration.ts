@@ -10,7 +10,9 @@ export const SourceBuildCommand = Schema.Struct({
 })
 export type SourceBuildCommand = typeof SourceBuildCommand.Type
 
-/** A proposal, free of credentials, to prepare the checkout of the snapshot. `outputs` are the files or folders it must produce. */
+/**
+ * A credential-free proposal to prepare the checkout of the snapshot. `outputs` are the files or folders it must produce.
+ */
 export const SourceBuild = Schema.Struct({
   commands: Schema.Array(SourceBuildCommand).check(itemsBetween(1, 8)),
   outputs: Schema.Array(RelativePath).check(itemsBetween(1, 16))

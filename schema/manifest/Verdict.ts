@@ -8,7 +8,7 @@ import { parseRepositoryManifest } from "./ManifestParser.ts"
 import { ManifestVersion, type RepositoryManifest } from "./RepositoryManifest.ts"
 import { parseSourceOptions, sourceOptionsVersion } from "./SourceOptions.ts"
 
-/** The product's verdict on a document or link, offline: the same that a sync or an `/install` request gives. */
+/** The product's verdict on a document or link, offline: the same as that of a sync or an `/install` request. */
 export const Verdict = Schema.Struct({
   status: Schema.Literals(["valid", "invalid"]),
   apiVersion: Schema.optionalKey(Schema.Union([ManifestVersion, Schema.Literal(sourceOptionsVersion)])),
@@ -22,7 +22,7 @@ export const Verdict = Schema.Struct({
 })
 export type Verdict = typeof Verdict.Type
 
-/** Faults that no module, policy or service can make good: such a module of a valid document is always refused. */
+/** Faults that no module, policy or service can remedy: such a module of a valid document is always refused. */
 const moduleRefusals = ({ apiVersion, install }: RepositoryManifest) => {
   const { diagnostics, report } = diagnosticReport()
   for (const [key, { requires }] of Object.entries(install.modules)) {

@@ -3,10 +3,10 @@ import { ByteSize } from "../records/ByteSize.ts"
 import { PoolName } from "../agent/PoolName.ts"
 import { type SandboxLevel, ToolIdentity } from "../records/Run.ts"
 
-/** The profile of every module without another one: what the server's settings say. */
+/** The default profile: what the server's settings say. */
 export const defaultProfile = "opentofu-default"
 
-/** A name, as it stands in the policy file and on a Run. */
+/** A name, as written in the policy file and shown on a Run. */
 export const ProfileName = Schema.String.check(
   Schema.isPattern(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
     description: "a name of up to 63 lower-case letters, digits and hyphens"
@@ -30,7 +30,7 @@ const processes = Schema.Int.check(Schema.isBetween({ minimum: 16, maximum: 1_00
  * - `pool`: the agents that execute them; the control plane itself without one
  * - `tool`: the tool by name, and by exact version where only that one may be used
  * - `isolation`: the lowest level that is accepted; where the machine gives less, the Run is refused
- * - `network`: `isolated` requires a network of the Run's own
+ * - `network`: `isolated` requires a separate network for the Run
  * - `limits`: upper bounds of one Run; those of the settings where they are lower
  */
 export const ExecutionProfile = Schema.Struct({

@@ -23,9 +23,9 @@ const repositoryPath = Schema.String.check(
  * What the operator declares for the modules of a repository, before any manifest of it is read.
  *
  * - `origin`: scheme, host and port of the Git server, with a path prefix if wanted
- * - `path`: repository below the origin, or a folder of repositories; all of them when absent. A `.git` at the end means nothing.
+ * - `path`: repository below the origin, or a folder of repositories; all of them when absent. A trailing `.git` is ignored.
  * - `module`: path of the module in the repository, `.` for its root; every module when absent
- * - `variables`: values of variables, which nobody else can set then; no secrets
+ * - `variables`: values of variables, which then cannot be set elsewhere; no secrets
  * - `profile`: execution profile of every Run
  */
 export const OperatorBaseConfig = Schema.Struct({

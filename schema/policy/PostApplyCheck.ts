@@ -11,7 +11,7 @@ const CheckName = Schema.String.check(
   })
 )
 
-/** What the check requests: the Capsule's endpoint, or a public Output that holds an address. */
+/** What the check requests: the Capsule's endpoint, or a public Output whose value is a URL. */
 export const CheckTarget = Schema.Union([
   Schema.Struct({ endpoint: Schema.Literal(true) }),
   Schema.Struct({ output: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256)) })
@@ -25,13 +25,13 @@ const checkPath = Schema.String.check(
 )
 
 /**
- * An HTTP request that is repeated after an apply until the answer is the expected one. It carries no credential and follows no
- * redirect; only the verdict and the status of the answer are kept.
+ * An HTTP request that is repeated after an apply until it gets the expected response. It carries no credential and follows
+ * no redirect; only the verdict and the response status are stored.
  *
  * - `path`: replaces path and query of the target
  * - `status`: one of these is expected; 200 when absent
  * - `contains`: text that the first 64 KiB of the body have to hold
- * - `timeout`: seconds until the check has failed; `interval`: seconds between two requests
+ * - `timeout`: seconds until the check fails; `interval`: seconds between two requests
  */
 export const PostApplyCheck = Schema.Struct({
   name: CheckName,
@@ -47,7 +47,7 @@ export type PostApplyCheck = typeof PostApplyCheck.Type
 
 export const defaultCheck = { status: [200], timeout: 120, interval: 5 } as const
 
-/** The operator's checks after an apply, in order. The first failure ends them. */
+/** The operator's checks after an apply, in order. They stop at the first failure. */
 export const Lifecycle = Schema.Struct({
   postApply: Schema.Array(PostApplyCheck).check(
     Schema.isMaxLength(8),

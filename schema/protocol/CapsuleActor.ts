@@ -64,7 +64,7 @@ export const CapsuleActor = Entity.make("Capsule", [
     payload: {
       ...command,
       groupId: Schema.optionalKey(RunGroupId),
-      /** The schedule of the service, on the authority of the person who set it. */
+      /** The service's schedule, on the authority of the person who set it. */
       schedule: Schema.optionalKey(Schema.Struct({ by: Schema.optionalKey(Schema.String) }))
     },
     success: Run,
@@ -125,7 +125,7 @@ export const CapsuleActor = Entity.make("Capsule", [
   }),
   /** A hand-over: the lane has a newer snapshot, and the Capsule has opted in to plan it automatically. */
   Rpc.make("FollowLane", {
-    // Messages of earlier releases have no cause.
+    // Messages from earlier releases have no cause.
     payload: { sourceSnapshotId: SourceSnapshotId, cause: Schema.optionalKey(Schema.String) },
     primaryKey: ({ sourceSnapshotId, cause }) =>
       cause === undefined ? sourceSnapshotId : `${sourceSnapshotId} ${cause}`

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { AuditActor } from "../records/AuditEvent.ts"
 
-/** Who asks for a change, as every actor takes it: already authenticated and authorised by the face. */
+/** The caller of a command, as every actor receives it: already authenticated and authorised by the face. */
 export const CommandContext = Schema.Struct({
   actor: AuditActor,
   /** The subject or token id that scopes idempotency keys. */

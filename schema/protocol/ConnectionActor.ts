@@ -15,7 +15,7 @@ import { CredentialOrigin } from "../records/CredentialOrigin.ts"
 import { Timestamp } from "../records/Primitives.ts"
 import { CommandContext } from "./Command.ts"
 
-/** What a person is sent to an authorization server for, and in which browser session. */
+/** The purpose of an authorization request that a person is sent with, and the browser session. */
 export const StartAuthorization = Schema.Struct({
   helperId: Schema.String,
   redirectUri: Schema.String,
@@ -26,7 +26,7 @@ export const StartAuthorization = Schema.Struct({
 })
 export type StartAuthorization = typeof StartAuthorization.Type
 
-/** The answer that a browser brought back. */
+/** The authorization response, as the browser delivered it. */
 export const FinishAuthorization = Schema.Struct({
   helperId: Schema.String,
   sessionId: Schema.String,

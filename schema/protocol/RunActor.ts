@@ -5,7 +5,7 @@ import { ApiError } from "../errors/ApiError.ts"
 import { Run } from "../records/Run.ts"
 import { CommandContext } from "./Command.ts"
 
-/** Decisions about one Run. Its execution goes on outside the mailbox, so these always answer. */
+/** Decisions about one Run. Its execution continues outside the mailbox, so these are always answered. */
 export const RunActor = Entity.make("Run", [
   Rpc.make("Approve", {
     payload: {

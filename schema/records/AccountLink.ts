@@ -7,9 +7,9 @@ const EndedState = Schema.Literals(["used", "expired"])
 const SetupPurpose = Schema.Literals(["first_account", "recovery"])
 
 /**
- * What a setup link is for, and whether it still works. The holder of a live one for an account is about to get in, and so may
- * see its address; an ended one only says what it was for. `used` holds also for a link to a first account that was created in
- * another way.
+ * What a setup link is for, and whether it still works. The holder of a live one for an account is about to sign in, and so
+ * may see its address; an expired one only says what it was for. `used` also applies to a first-account link when the first
+ * account was created in another way.
  */
 export const SetupLinkState = Schema.Union([
   Schema.Struct({ state: Schema.Literal("live"), purpose: Schema.Literal("first_account"), expiresAt: Timestamp }),
@@ -23,7 +23,7 @@ export const SetupLinkState = Schema.Union([
 ])
 export type SetupLinkState = typeof SetupLinkState.Type
 
-/** What a link to another address changes, and whether it still works. */
+/** What an address-change link changes, and whether it still works. */
 export const AddressLinkState = Schema.Union([
   Schema.Struct({
     state: Schema.Literal("live"),

@@ -8,16 +8,16 @@ export const ServiceApprover = Schema.Literal("service")
 export const Approver = Schema.Union([ServiceApprover, Subject])
 export type Approver = typeof Approver.Type
 
-/** The least role of an approver. */
+/** The minimum role of an approver. */
 export const ApproverRole = Schema.Literals(["admin", "owner"])
 export type ApproverRole = typeof ApproverRole.Type
 
-/** More approvers than this are a mistake. */
+/** A rule with more approvers than this is a mistake. */
 export const mostApprovers = 10
 
 /**
- * What an apply needs in a Project and environment; each of them applies everywhere when it is absent. Every rule that fits a
- * Capsule has to be met.
+ * What an apply requires in a Project and environment; a rule without one of these applies to all of them. Every rule that
+ * matches a Capsule has to be met.
  */
 export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
   Schema.Struct({
@@ -29,9 +29,9 @@ export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
     role: ApproverRole,
     /** Only members of this team count. */
     teamId: Schema.optionalKey(TeamId),
-    /** Whether the approval of whoever started the plan counts. */
+    /** Whether an approval by the person who started the plan counts. */
     planAuthorCounts: Schema.Boolean,
-    /** Whether the approval of somebody who wrote the commit counts. */
+    /** Whether an approval by an author of the commit counts. */
     commitAuthorCounts: Schema.Boolean,
     /** Whether automation counts: auto-update, and subjects that cannot sign in. */
     automationCounts: Schema.Boolean,
@@ -56,7 +56,7 @@ export type ApprovalProblem = typeof ApprovalProblem.Type
 export const ApprovalState = Schema.Literals(["approved", "waiting", "lapsed"])
 export type ApprovalState = typeof ApprovalState.Type
 
-/** How one rule stands for a plan. */
+/** The status of one rule for a plan. */
 export class RuleStanding extends Schema.Opaque<RuleStanding>()(
   Schema.Struct({
     rule: ApprovalRule,
@@ -66,7 +66,7 @@ export class RuleStanding extends Schema.Opaque<RuleStanding>()(
   }).annotate({ identifier: "ApprovalRuleStanding" })
 ) {}
 
-/** Who approved a plan, who is missing, and why it waits. */
+/** Who approved a plan, whose approval is missing, and why it waits. */
 export class RunApprovals extends Schema.Opaque<RunApprovals>()(
   Schema.Struct({
     runId: RunId,

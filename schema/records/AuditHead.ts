@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** Where one chain of audit events stood. `workspaceId` is `null` for the chain of the installation and its accounts. */
+/** The head of one chain of audit events. `workspaceId` is `null` for the chain of the installation and its accounts. */
 export class AuditChainHead extends Schema.Opaque<AuditChainHead>()(
   Schema.Struct({
     workspaceId: Schema.NullOr(WorkspaceId),
@@ -15,7 +15,9 @@ export class AuditChainHead extends Schema.Opaque<AuditChainHead>()(
   }).annotate({ identifier: "AuditChainHead" })
 ) {}
 
-/** Where chains of audit events stood at a time. Kept elsewhere, it proves later that nothing before it was changed. */
+/**
+ * The heads of the chains of audit events at one time. Stored elsewhere, it later proves that nothing before it was changed.
+ */
 export class AuditHead extends Schema.Opaque<AuditHead>()(
   Schema.Struct({
     kind: Schema.Literal("svc.audit-head@v1"),

@@ -3,7 +3,7 @@ import { CommitDescription } from "./Commit.ts"
 import { AutoUpdateDecisionId, CapsuleId, RunId, SourceSnapshotId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** A reviewed rollback holds a Capsule where it is: auto-update skips newer commits until somebody resumes it. */
+/** A reviewed rollback pins a Capsule: auto-update skips newer commits until somebody resumes it. */
 export class AutoUpdatePin extends Schema.Opaque<AutoUpdatePin>()(
   Schema.Struct({
     /** The plan of the rollback. */
@@ -12,7 +12,7 @@ export class AutoUpdatePin extends Schema.Opaque<AutoUpdatePin>()(
     subject: Schema.optionalKey(Schema.String),
     at: Timestamp,
     reason: Schema.String,
-    /** A commit other than the one at which the lane stood when it was rolled back ends the pin. */
+    /** The pin ends when the lane moves to another commit than the one it had at the time of the rollback. */
     resumeOnNewCommit: Schema.Boolean
   }).annotate({ identifier: "AutoUpdatePin" })
 ) {}

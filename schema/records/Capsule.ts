@@ -22,7 +22,7 @@ import { Timestamp } from "./Primitives.ts"
 export const CapsuleStatus = Schema.Literals(capsuleStatuses)
 export type CapsuleStatus = typeof CapsuleStatus.Type
 
-/** What became of the infrastructure of a released Capsule. */
+/** What happened to the infrastructure of a released Capsule. */
 export const ReleaseReason = Schema.Literals(["infrastructure_gone", "moved_elsewhere"])
 export type ReleaseReason = typeof ReleaseReason.Type
 
@@ -69,7 +69,7 @@ export class AdoptedSourceRevision extends Schema.Opaque<AdoptedSourceRevision>(
   }).annotate({ identifier: "AdoptedSourceRevision" })
 ) {}
 
-/** Why a Run of the Capsule could not get a credential, and whose turn it is to change that. */
+/** Why a Run of the Capsule could not get a credential, and who can change that. */
 export class CredentialWait extends Schema.Opaque<CredentialWait>()(
   Schema.Struct({
     runId: RunId,
@@ -106,7 +106,7 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     currentStateGeneration: Schema.Int,
     executionAuthorityEpoch: Schema.Int,
     adoptedSourceRevision: Schema.optionalKey(AdoptedSourceRevision),
-    /** Of the commit of `adoptedSourceRevision`. Where one Capsule or a list is read. */
+    /** About the commit of `adoptedSourceRevision`. Present where one Capsule or a list is read. */
     adoptedCommitDescription: Schema.optionalKey(CommitDescription),
     installConfigReAdoption: Schema.Struct({ authorityGuard: Schema.String }),
     autoUpdate: AutoUpdate,

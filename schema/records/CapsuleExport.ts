@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { CapsuleId, StateVersionId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** The permission to download what a Capsule consists of. The link is of use only in the session that asked for it. */
+/** The permission to download the contents of a Capsule. The link works only in the session that requested it. */
 export class CapsuleExport extends Schema.Opaque<CapsuleExport>()(
   Schema.Struct({
     capsuleId: CapsuleId,
@@ -12,7 +12,7 @@ export class CapsuleExport extends Schema.Opaque<CapsuleExport>()(
     /** Path of the download. */
     link: Schema.String,
     expiresAt: Timestamp,
-    /** Inputs that are not in the archive: secrets, and what nobody provides any more. */
+    /** Inputs that are not in the archive: secrets, and values that are no longer provided. */
     inputsToSupply: Schema.Array(Schema.String)
   }).annotate({ identifier: "CapsuleExport" })
 ) {}

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { CapsuleId, RunId } from "./Ids.ts"
 import { InputChange } from "./ChangeEvidence.ts"
 
-/** More paths and addresses than a reader takes in; the count says how many there are. */
+/** More paths and addresses than a reader can take in; the count says how many there are. */
 export const mostNamed = 20
 
 /**
@@ -18,7 +18,7 @@ export const mostNamed = 20
  * - `operator`: another profile or base configuration of the operator
  * - `tool`: another tool, version of it, or selection of providers
  * - `unfinished`: the last apply ended before it was complete
- * - `function`: a function of the module that gives another result each time, such as `timestamp()`
+ * - `function`: a function of the module that returns a different result each time, such as `timestamp()`
  */
 export const ChangeCause = Schema.Union([
   Schema.Struct({
@@ -51,7 +51,7 @@ export type ChangeCause = typeof ChangeCause.Type
  * - `compared`: with the last apply
  * - `first`: svc applied nothing before, so there is nothing to compare with
  * - `destroy`: everything is removed because a person or a service requested it
- * - `not_recorded`: the Run has no plan, or a release made it that recorded too little
+ * - `not_recorded`: the Run has no plan, or it was made by a release that recorded too little
  *
  * `causes` has everything that differs. For each resource `certain` says whether the evidence leaves one cause; otherwise
  * `causes` has the possible ones, and none where nothing that is recorded explains the change.

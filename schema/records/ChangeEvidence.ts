@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 
 /**
- * What an attribute of a resource is made of by the module's configuration, followed through modules, never a value; without an
- * attribute, what decides how many instances there are.
+ * What an attribute of a resource is computed from in the module's configuration, followed through modules, never a value;
+ * without an attribute, what determines the number of instances.
  *
  * - `inputs`: of the root module
  * - `resources`: addresses in the configuration, without instance keys; data sources begin with `data.` after their module
- * - `partial`: it also refers to what the tool does not describe, such as local values
- * - `literal`: it is written down and refers to nothing
+ * - `partial`: it also refers to something that the tool does not describe, such as local values
+ * - `literal`: it is a literal and refers to nothing
  */
 export class ChangeReferences extends Schema.Opaque<ChangeReferences>()(
   Schema.Struct({
@@ -19,7 +19,7 @@ export class ChangeReferences extends Schema.Opaque<ChangeReferences>()(
   }).annotate({ identifier: "ChangeReferences" })
 ) {}
 
-/** An input whose value in the configuration is not the one of the last apply. */
+/** An input whose value in the configuration differs from that of the last apply. */
 export class InputChange extends Schema.Opaque<InputChange>()(
   Schema.Struct({
     input: Schema.String,

@@ -14,11 +14,11 @@ export class Finding extends Schema.Opaque<Finding>()(
   }).annotate({ identifier: "Finding" })
 ) {}
 
-/** Whether a person has to look at what was found before a module is installed. */
+/** Whether a person has to review the findings before a module is installed. */
 export const needAttention = (findings: ReadonlyArray<Finding>): boolean =>
   findings.some(({ severity }) => severity === "warning")
 
-/** What the module says of an input besides its name; absent in records of earlier releases. */
+/** What the module declares about an input besides its name; absent in records of earlier releases. */
 export class InputFacts extends Schema.Opaque<InputFacts>()(
   Schema.Struct({
     description: Schema.optionalKey(Schema.String),
@@ -84,12 +84,12 @@ export class CompatibilityReport extends Schema.Opaque<CompatibilityReport>()(
     outputs: Schema.Array(ReportOutput),
     providerPackages: Schema.Array(ProviderPackage),
     rootProviderRequirements: Schema.Array(ProviderRequirement),
-    /** What became of the repository manifest. `digest` identifies the manifest that the report was made with. */
+    /** How the repository manifest was used. `digest` identifies the manifest that the report is based on. */
     manifest: Schema.Struct({
       status: Schema.String,
       digest: Schema.optionalKey(Schema.String),
       diagnostics: Schema.Array(ManifestDiagnostic),
-      /** What a rejected module goes without: its inputs' labels, features, requirements, Interfaces, source build. */
+      /** What a rejected module does without: its inputs' labels, features, requirements, Interfaces, source build. */
       dropped: Schema.optionalKey(Schema.Array(Schema.String))
     }),
     /**

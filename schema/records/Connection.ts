@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { ProvidedBy } from "../agent/ProvidedName.ts"
 import { ConnectionUse } from "./ConnectionUse.ts"
 import { CredentialOrigin } from "./CredentialOrigin.ts"
 import { ConnectionId, SourceId, WorkspaceId } from "./Ids.ts"
@@ -7,7 +8,7 @@ import { Timestamp } from "./Primitives.ts"
 export const ConnectionKind = Schema.Literals(["provider", "git_https", "git_ssh"])
 export type ConnectionKind = typeof ConnectionKind.Type
 
-/** `unconfirmed`: brought back by a restore, and not used until the operator confirms it. */
+/** `unconfirmed`: restored from a backup, and not used until the operator confirms it. */
 export const ConnectionStatus = Schema.Literals(["pending", "verified", "expired", "revoked", "error", "unconfirmed"])
 export type ConnectionStatus = typeof ConnectionStatus.Type
 
@@ -23,15 +24,18 @@ export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
         id: SourceId,
         name: Schema.String,
         url: Schema.String,
-        /** The subject who last chose the Connection for the Source, where the history says. */
+        /** The subject who last chose the Connection for the Source, if the history has it. */
         chosenBy: Schema.optionalKey(Schema.String)
       })
     )
   }).annotate({ identifier: "ProposedOrigin" })
 ) {}
 
-/** What was tested: that the recipe's fields are complete, or that a Git server accepts the credentials. */
-export const CredentialTestKind = Schema.Literals(["completeness", "git_server"])
+/**
+ * What was tested: that the recipe's fields are complete, that a Git server accepts the credentials, or that the operator lets the Workspace
+ * use what the pool provides.
+ */
+export const CredentialTestKind = Schema.Literals(["completeness", "git_server", "pool"])
 export type CredentialTestKind = typeof CredentialTestKind.Type
 
 /**
@@ -60,7 +64,7 @@ export class ConnectionOAuth extends Schema.Opaque<ConnectionOAuth>()(
   })
 ) {}
 
-/** How long before its expiry a Connection asks for attention. */
+/** How long before its expiry a Connection is reported as needing attention. */
 export const connectionExpiryNotice = "14 days"
 
 /** A write-only credential holder. Values and file contents never come back. */
@@ -77,9 +81,11 @@ export class Connection extends Schema.Opaque<Connection>()(
     status: ConnectionStatus,
     envNames: Schema.Array(Schema.String),
     fileNames: Schema.Array(Schema.String),
+    /** Its values are on the agents of this pool, under this name. It has no variables and files here. */
+    providedBy: Schema.optionalKey(ProvidedBy),
     /** For a Git Connection: the only places it is sent to, fixed at creation. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin)),
-    /** For a Git Connection older than origins, until somebody confirms them. */
+    /** For a Git Connection that predates origins, until somebody confirms them. */
     proposedOrigins: Schema.optionalKey(Schema.Array(ProposedOrigin)),
     providerConfig: Schema.Record(Schema.String, Schema.Json),
     moduleInputDefaults: Schema.Record(Schema.String, Schema.Json),

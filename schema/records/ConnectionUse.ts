@@ -5,11 +5,11 @@ import { ProjectId } from "./Ids.ts"
 import { RelativePath } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
-/** A viewer starts nothing, so there is nothing to grant to one. */
+/** A viewer cannot start anything, so there is nothing to grant. */
 export const UseRole = Schema.Literals(["owner", "admin", "member"])
 export type UseRole = typeof UseRole.Type
 
-/** A module by where its repository is and where it is within the repository. */
+/** A module, identified by its repository's location and its path within the repository. */
 export class UsedModule extends Schema.Opaque<UsedModule>()(
   Schema.Struct({ origin: CredentialOrigin, path: RelativePath })
 ) {}
@@ -31,7 +31,7 @@ export class ConnectionUse extends Schema.Opaque<ConnectionUse>()(
   Schema.Struct(fields).annotate({ identifier: "ConnectionUse" })
 ) {}
 
-/** The same as written by a person; origins and refs are normalised. */
+/** The same as entered by a person; origins and refs are normalised. */
 export const GivenConnectionUse = Schema.Struct({
   ...fields,
   refs: Schema.optionalKey(listOf(GivenGitRef)),
@@ -41,7 +41,7 @@ export const GivenConnectionUse = Schema.Struct({
 /** Owners and admins, who may also change it. */
 export const defaultConnectionUse: ConnectionUse = { roles: ["owner", "admin"] }
 
-/** How a Run came to use a Connection, for whoever reviews it: the rule at the time, and whose authority satisfied it. */
+/** How a Run came to use a Connection, for its reviewers: the rule at the time, and whose authority satisfied it. */
 export class GrantedUse extends Schema.Opaque<GrantedUse>()(
   Schema.Struct({
     connectionName: Schema.String,
@@ -52,7 +52,7 @@ export class GrantedUse extends Schema.Opaque<GrantedUse>()(
     ref: Schema.optionalKey(Schema.String),
     /** `other_ref`: outside the rule's refs, and started by an owner or admin nevertheless. */
     basis: Schema.Literals(["rule", "other_ref"]),
-    /** Nobody started it: it runs on the authority of the person who enabled the automation. */
+    /** No person started it: it runs on the authority of the person who enabled the automation. */
     automatic: Schema.Boolean
   }).annotate({ identifier: "GrantedUse" })
 ) {}

@@ -8,7 +8,7 @@ const decodes = (segment: string) =>
   Result.isSuccess(Result.try({ try: () => decodeURIComponent(segment), catch: () => undefined }))
 
 /**
- * Some servers cut path parameters off before they resolve dot segments (`/team/..;/other`), and some read overlong UTF-8. For
+ * Some servers strip path parameters before they resolve dot segments (`/team/..;/other`), and some read overlong UTF-8. For
  * such a request a path prefix proves nothing.
  */
 const isAmbiguous = (segment: string) => segment.includes(";") || segment.includes("*") || !decodes(segment)
@@ -30,7 +30,7 @@ export const CredentialOrigin = Schema.String.check(
 ).pipe(Schema.brand("CredentialOrigin"))
 export type CredentialOrigin = typeof CredentialOrigin.Type
 
-/** An origin as a person writes it: normalised as the URLs of Sources are. */
+/** An origin as a person enters it, normalised like the URLs of Sources. */
 export const GivenCredentialOrigin = Schema.String.pipe(
   Schema.decodeTo(
     CredentialOrigin,

@@ -5,7 +5,7 @@ import { Timestamp } from "./Primitives.ts"
 const StoppedToken = Schema.Struct({
   id: AccessTokenId,
   name: Schema.String,
-  /** Bound to this Workspace; any other goes on working elsewhere. */
+  /** Bound to this Workspace; other tokens keep working elsewhere. */
   bound: Schema.Boolean,
   lastUsedAt: Schema.optionalKey(Timestamp)
 })
@@ -13,7 +13,7 @@ const StoppedToken = Schema.Struct({
 const StoppedUse = Schema.Struct({
   connectionId: ConnectionId,
   displayName: Schema.String,
-  /** What happens without a person on this member's authority: automatic updates, drift checks, looks at a Source. */
+  /** What runs automatically on this member's authority: updates, drift checks, looks at a Source. */
   use: Schema.Literals(["auto_update", "drift_check", "sync"]),
   capsuleId: Schema.optionalKey(CapsuleId),
   sourceId: Schema.optionalKey(SourceId),
@@ -25,7 +25,7 @@ const KeptToken = Schema.Struct({
   id: AccessTokenId,
   name: Schema.String,
   subject: Subject,
-  /** The automation that holds it. */
+  /** The automation that the token belongs to. */
   automation: Schema.String
 })
 
@@ -37,7 +37,7 @@ export class Departure extends Schema.Opaque<Departure>()(
     tokens: Schema.Array(StoppedToken),
     /** Connections that are no longer used on their authority, each with where. Another member can enable the use again. */
     connections: Schema.Array(StoppedUse),
-    /** Tokens of automations that they made, and may have kept: these go on working until they are revoked. */
+    /** Tokens of automations that they created, and may have kept: these keep working until they are revoked. */
     keptTokens: Schema.Array(KeptToken)
   }).annotate({ identifier: "Departure" })
 ) {}

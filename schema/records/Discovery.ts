@@ -16,7 +16,7 @@ export class Discovery extends Schema.Opaque<Discovery>()(
       oidc: Schema.Boolean,
       workload_identity: Schema.Boolean,
       interfaces: Schema.Boolean,
-      /** Whether the operator allows Connections to be made by asking a person at another service. */
+      /** Whether the operator allows Connections to be authorised by a person at another service. */
       oauth_helpers: Schema.Boolean
     }),
     endpoints: Schema.Struct({

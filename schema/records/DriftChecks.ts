@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Timestamp } from "./Primitives.ts"
 
-/** A year: anything longer is not a schedule. */
+/** A year: the longest interval that is accepted. */
 const mostHours = 8760
 
 const Hours = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostHours }))
@@ -21,11 +21,11 @@ export const CapsuleDriftChecks = Schema.Union([
 ]).annotate({ identifier: "CapsuleDriftChecks" })
 export type CapsuleDriftChecks = typeof CapsuleDriftChecks.Type
 
-/** What applies to a Capsule: its own choice, and when the next check is due, if any. */
+/** What is in effect for a Capsule: its own choice, and when the next check is due, if any. */
 export class DriftCheckPlan extends Schema.Opaque<DriftCheckPlan>()(
   Schema.Struct({
     mode: Schema.Literals(["inherit", "off", "every"]),
-    /** For its own choice `every`. */
+    /** Present when its own choice is `every`. */
     hours: Schema.optionalKey(Hours),
     nextAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "DriftCheckPlan" })

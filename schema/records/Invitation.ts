@@ -4,13 +4,13 @@ import { Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * How an address was shown to belong to its account: the operator gave it, or a link that was mailed there was opened. What the
+ * How an address was verified for its account: the operator set it, or a link that was mailed to it was opened. What the
  * upstream provider verified is kept with the identity.
  */
 export const AddressProof = Schema.Literals(["operator", "mail"])
 export type AddressProof = typeof AddressProof.Type
 
-/** Only a `pending` one lets somebody in. `expired` is a pending one whose time is over. */
+/** Only a `pending` one can be accepted. `expired` is a pending one past its expiry. */
 export const InvitationStatus = Schema.Literals(["pending", "accepted", "declined", "revoked", "expired"])
 export type InvitationStatus = typeof InvitationStatus.Type
 
@@ -34,17 +34,17 @@ export class Invitation extends Schema.Opaque<Invitation>()(
   }).annotate({ identifier: "Invitation" })
 ) {}
 
-/** What the holder of a link joins by it. */
+/** What the holder of a link joins. */
 export class InvitationPreview extends Schema.Opaque<InvitationPreview>()(
   Schema.Struct({
     workspace: Schema.optionalKey(Schema.Struct({ handle: Schema.String, displayName: Schema.String })),
     role: Schema.optionalKey(Role),
-    /** Whom it is meant for. */
+    /** Who it is meant for. */
     email: Schema.optionalKey(Schema.String),
     /** Name of the person who invites; absent for the operator. */
     invitedBy: Schema.optionalKey(Schema.String),
     expiresAt: Timestamp,
-    /** Whether an account may be created with the link: otherwise its holder signs in to an existing one. */
+    /** Whether an account may be created with the link; otherwise its holder signs in to an existing one. */
     signUp: Schema.Boolean
   }).annotate({ identifier: "InvitationPreview" })
 ) {}

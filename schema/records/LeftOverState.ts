@@ -36,7 +36,7 @@ export class AdoptionProblem extends Schema.Opaque<AdoptionProblem>()(
 
 const by = Schema.optionalKey(Subject)
 
-/** A state that an apply left and that its settlement did not take. The state itself never leaves through the API. */
+/** A state that an apply left behind and that its settlement did not take. The state itself never leaves through the API. */
 export class LeftOverState extends Schema.Opaque<LeftOverState>()(
   Schema.Struct({
     id: LeftOverStateId,
@@ -49,18 +49,18 @@ export class LeftOverState extends Schema.Opaque<LeftOverState>()(
     reason: LeftOverReason,
     digest: Schema.String,
     sizeBytes: Schema.Int,
-    /** Absent, as `serial` is, when it is not a whole state file. */
+    /** Absent, like `serial`, when it is not a complete state file. */
     lineage: Schema.optionalKey(Schema.String),
     serial: Schema.optionalKey(Schema.Int),
-    /** Absent when it cannot be counted: the file is not whole, or the tool encrypted it. */
+    /** Absent when it cannot be counted: the file is truncated, or the tool encrypted it. */
     resourceCount: Schema.optionalKey(Schema.Int),
-    /** Where the settlement left the Capsule. */
+    /** The Capsule's status after the settlement. */
     base: Schema.Struct({
       stateVersionId: Schema.optionalKey(StateVersionId),
       stateGeneration: Schema.Int,
       executionAuthorityEpoch: Schema.Int
     }),
-    /** What keeps it from being adopted at this moment; empty when nothing does. */
+    /** What prevents its adoption at this moment; empty when nothing does. */
     adoptionProblems: Schema.Array(AdoptionProblem),
     adoption: Schema.optionalKey(Schema.Struct({ at: Timestamp, by, stateVersionId: StateVersionId })),
     discard: Schema.optionalKey(Schema.Struct({ at: Timestamp, by }))

@@ -32,7 +32,10 @@ export const NeedCommit = Schema.Struct({
   description: Schema.optionalKey(CommitDescription)
 })
 
-/** One entry of what needs a person: one Capsule with every reason, several Capsules behind one commit, or something else of the Workspace. */
+/**
+ * One entry of what needs a person: one Capsule with every reason, several Capsules behind one commit, or something else in
+ * the Workspace.
+ */
 export class Need extends Schema.Opaque<Need>()(
   Schema.Struct({
     /** Stays the same while the entry does. */
@@ -64,7 +67,7 @@ export class Need extends Schema.Opaque<Need>()(
 /** How many entries each group has, over all pages. */
 export const NeedCounts = Schema.Record(NeedGroup, Schema.Int)
 
-/** How the Capsules of a Workspace stand: each is counted once, by its worst reason. */
+/** The health of the Capsules of a Workspace: each is counted once, by its worst reason. */
 export class CapsuleHealth extends Schema.Opaque<CapsuleHealth>()(
   Schema.Struct({
     /** Neither destroyed nor released. */

@@ -9,12 +9,12 @@ export const OAuthHelperId = Schema.String.check(
 ).pipe(Schema.brand("OAuthHelperId"))
 export type OAuthHelperId = typeof OAuthHelperId.Type
 
-/** A way to get a Connection's credentials by asking a person at another service, declared by the operator. */
+/** A way to obtain a Connection's credentials by a person's authorization at another service, declared by the operator. */
 export class OAuthHelper extends Schema.Opaque<OAuthHelper>()(
   Schema.Struct({
     id: OAuthHelperId,
     displayName: Schema.String,
-    /** The service that is asked. */
+    /** The service that issues them. */
     issuer: Schema.String,
     scopes: Schema.Array(Schema.String),
     provider: Schema.String,

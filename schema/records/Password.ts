@@ -1,2 +1,2 @@
-/** Characters that a new password must have. The screens say so and the server holds to it; older passwords stay valid. */
+/** The minimum length of a new password. The screens say so and the server enforces it; older passwords stay valid. */
 export const shortestPassword = 12

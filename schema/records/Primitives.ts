@@ -9,7 +9,7 @@ export const Timestamp = Schema.String.check(
 )
 export type Timestamp = typeof Timestamp.Type
 
-/** A `Timestamp` from outside. Times are compared as text, so it must exist: no 30th of February. */
+/** A `Timestamp` from a client. Times are compared as text, so the date must exist: no 30th of February. */
 export const GivenTime = Timestamp.check(
   Schema.makeFilter<string>(
     (text) => {

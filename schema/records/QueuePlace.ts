@@ -2,9 +2,9 @@ import { Schema } from "effect"
 import { RunId } from "./Ids.ts"
 
 /**
- * Places for executing Runs on the control plane come in two pools, so that neither can take the other's. `builds` is for what
- * fetches and builds: syncs, compatibility checks, and plans whose configuration has a source build. `runs` is for everything
- * else. `agents` are the places of the pool of agents that the Run is for.
+ * The control plane has two pools of places for executing Runs, so that neither can starve the other. `builds` is for what
+ * fetches and builds: syncs, compatibility checks, and plans whose configuration has a source build. `runs` is for
+ * everything else. `agents` are the places of the pool of agents that the Run is for.
  */
 export const SlotPool = Schema.Literals(["runs", "builds", "agents"])
 export type SlotPool = typeof SlotPool.Type
@@ -13,11 +13,11 @@ export type SlotPool = typeof SlotPool.Type
  * Why a queued Run has not started.
  *
  * - `capsule_busy`: another Run of its Capsule is running or was asked for first
- * - `workspace_limit`: its Workspace has as many Runs executing in this pool as one Workspace may have
+ * - `workspace_limit`: its Workspace has reached its limit of Runs executing in this pool
  * - `places_taken`: every place of the pool is taken; of a pool of agents, every place of those that can execute it
- * - `place_kept`: a drift check leaves the last free place to what a person may ask for
+ * - `place_kept`: a drift check leaves the last free place to Runs that people request
  * - `no_agent`: no agent of its pool can execute it now: none is connected, or none has what it needs
- * - `turn`: nothing is in its way; it starts when it is its turn
+ * - `turn`: nothing blocks it; it starts when its turn comes
  */
 export const QueueReason = Schema.Literals([
   "capsule_busy",
@@ -34,9 +34,9 @@ export type QueueReason = typeof QueueReason.Type
  *
  * - `assignment`: the operator has not assigned the pool to the Workspace
  * - `agent`: no agent of the pool is connected
- * - `tool`, `platform`, `isolation`: what the Run needs, and no connected agent has
+ * - `tool`, `platform`, `isolation`, `credentials`: what the Run needs, and no connected agent has
  * - `disk`: the disks of those that could are nearly full
- * - `undrained`: those that could are draining
+ * - `undrained`: those that could are draining, or of a release that the server gives no Runs
  */
 export const MissingProperty = Schema.Literals([
   "assignment",
@@ -44,6 +44,7 @@ export const MissingProperty = Schema.Literals([
   "tool",
   "platform",
   "isolation",
+  "credentials",
   "disk",
   "undrained"
 ])
@@ -52,12 +53,15 @@ export type MissingProperty = typeof MissingProperty.Type
 export class MissingOfAgents extends Schema.Opaque<MissingOfAgents>()(
   Schema.Struct({
     property: MissingProperty,
-    /** Of `tool`, `platform` and `isolation`: what the Run needs. */
+    /** Of `tool`, `platform`, `isolation` and `credentials`: what the Run needs. */
     needed: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "MissingOfAgents" })
 ) {}
 
-/** Where a queued Run stands, and what it waits for. It reveals nothing about other Workspaces except that places are taken. */
+/**
+ * The position of a queued Run, and what it waits for. It reveals nothing about other Workspaces except that places are
+ * taken.
+ */
 export class QueuePlace extends Schema.Opaque<QueuePlace>()(
   Schema.Struct({
     position: Schema.Int,

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { BackupId, StateVersionId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** Where a state stands; nothing of what it holds. */
+/** The position of a state, without its contents. */
 const StateStanding = Schema.Struct({
   stateVersionId: StateVersionId,
   generation: Schema.Int,

@@ -70,6 +70,16 @@ export const retention = {
     "backups of Capsules and Workspaces, never the newest (`SVC_KEEP_CAPSULE_BACKUPS`)",
     "an old one restores pointers that nothing answers to"
   ),
+  agentFile: period(
+    Duration.days(30),
+    "files that an agent sent of an apply that was given up (`SVC_KEEP_AGENT_FILES`)",
+    "what of them is a state is a left-over state, which stays; the rest helps while somebody still cleans up"
+  ),
+  goneAgent: period(
+    Duration.days(7),
+    "agents that are not heard of, owe nothing, and had a token for several agents or the label `ephemeral=true` (`SVC_FORGET_AGENTS`)",
+    "a machine that is started again after a week is a new one"
+  ),
   capsuleExport: period(
     Duration.minutes(10),
     "links to the export of a Capsule",

@@ -118,9 +118,9 @@ export class OutputChange extends Schema.Opaque<OutputChange>()(
     after: Schema.optionalKey(Schema.Json),
     sensitive: Schema.Boolean,
     unknown: Schema.optionalKey(Schema.Boolean),
-    /** Why it stays private although the module does not mark it sensitive. */
+    /** Why it stays private even though the module does not mark it sensitive. */
     reason: Schema.optionalKey(Schema.Literal("holds_secret")),
-    /** With `reason`: what it repeats, such as `var.db.password`. */
+    /** With `reason`: the value that it repeats, such as `var.db.password`. */
     origins: Schema.optionalKey(Schema.Array(Schema.String))
   }).annotate({ identifier: "OutputChange" })
 ) {}
@@ -136,7 +136,7 @@ export class RunDiagnostic extends Schema.Opaque<RunDiagnostic>()(
   }).annotate({ identifier: "RunDiagnostic" })
 ) {}
 
-/** How a Run is isolated from the machine, best first. `process` is no isolation. */
+/** How a Run is isolated from the machine, strongest first. `process` is no isolation. */
 export const SandboxLevel = Schema.Literals([
   "bubblewrap",
   "namespaces",
@@ -165,7 +165,7 @@ export class ToolIdentity extends Schema.Opaque<ToolIdentity>()(
 export const SourceBuild = SourceBuildDeclaration.annotate({ identifier: "SourceBuild" })
 export type SourceBuild = typeof SourceBuild.Type
 
-/** How one check after an apply ended; `reason` says what came instead of the expected answer, and never repeats the answer. */
+/** How one post-apply check ended; `reason` describes the response instead of the expected one, and never repeats it. */
 export class PostApplyResult extends Schema.Opaque<PostApplyResult>()(
   Schema.Struct({
     name: Schema.String,
@@ -175,7 +175,7 @@ export class PostApplyResult extends Schema.Opaque<PostApplyResult>()(
   }).annotate({ identifier: "PostApplyResult" })
 ) {}
 
-/** A check that the operator requires after the apply of a plan, for the plan's reviewers. */
+/** A post-apply check that the operator requires, for the plan's reviewers. */
 export class PlannedCheck extends Schema.Opaque<PlannedCheck>()(
   Schema.Struct({
     name: Schema.String,
@@ -198,7 +198,10 @@ export class OperatorEvidence extends Schema.Opaque<OperatorEvidence>()(
   }).annotate({ identifier: "OperatorEvidence" })
 ) {}
 
-/** Where people come back to with the identity that an apply registers for the Capsule's application, for the plan's reviewers. */
+/**
+ * Where the identity provider sends people back to the Capsule's application once an apply has registered it, for the plan's
+ * reviewers.
+ */
 export class PlannedSignIn extends Schema.Opaque<PlannedSignIn>()(
   Schema.Struct({
     redirectUri: Schema.String,
@@ -263,7 +266,7 @@ export class Run extends Schema.Opaque<Run>()(
     revisionPlanId: Schema.optionalKey(RevisionPlanId),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     resolvedCommit: Schema.optionalKey(Schema.String),
-    /** Where one Run, a list or a group is read. */
+    /** Present where one Run, a list or a group is read. */
     commitDescription: Schema.optionalKey(CommitDescription),
     compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
     installConfigId: Schema.optionalKey(InstallConfigId),
@@ -277,11 +280,13 @@ export class Run extends Schema.Opaque<Run>()(
     /** The execution profile and its digest when the Run started; an apply needs the same as its plan. */
     profile: Schema.optionalKey(Schema.String),
     profileDigest: Schema.optionalKey(Schema.String),
-    /** The pool of agents that executes the Run; absent where the control plane does. */
+    /** The pool of agents that executes the Run; absent for Runs that the control plane executes. */
     pool: Schema.optionalKey(Schema.String),
     /** The agent that executes it now. */
     agentId: Schema.optionalKey(AgentId),
-    /** Since when that agent has been silent. A plan is given up after a minute, an apply only once its lease is over. */
+    /**
+     * Since when that agent has been silent. A plan is given up after a minute, an apply only once its lease has expired.
+     */
     agentUnreachableSince: Schema.optionalKey(Timestamp),
     /** Where one Run is read that an agent executes. */
     agent: Schema.optionalKey(RunAgent),

@@ -7,7 +7,7 @@ export const RunLimitCode = Schema.Literals([
   "tmp_limit",
   "shm_limit",
   "folder_limit",
-  /** The disk itself ran low, and this Run used the most of it. */
+  /** The disk ran low, and this Run used the most of it. */
   "disk_low"
 ])
 export type RunLimitCode = typeof RunLimitCode.Type

@@ -12,18 +12,20 @@ export class RunGroup extends Schema.Opaque<RunGroup>()(
     runIds: Schema.Array(RunId),
     /** For an update: its Capsules, consumers in a later wave than their producers. */
     waves: Schema.optionalKey(Schema.Array(RunWave)),
-    /** Why the next wave is not planned although it could be: somebody has to act. */
+    /** Why the next wave is not planned although it could be: a person has to act. */
     heldReason: Schema.optionalKey(Schema.String),
     cancelReason: Schema.optionalKey(Schema.String),
     /** The newer update of the Workspace that replaced it. */
     replacedBy: Schema.optionalKey(RunGroupId),
     createdAt: Timestamp,
-    /** When nothing in it could continue. An update with a failed Capsule stays open: planned again, it continues. */
+    /**
+     * When nothing in it could continue any more. An update with a failed Capsule stays open: planned again, it continues.
+     */
     finishedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "RunGroup" })
 ) {}
 
-/** A Capsule of the group that refused its Run, with the error that it would have answered on its own. */
+/** A Capsule of the group that refused its Run, with the error that a separate request would have got. */
 export class SkippedCapsule extends Schema.Opaque<SkippedCapsule>()(
   Schema.Struct({
     capsuleId: CapsuleId,

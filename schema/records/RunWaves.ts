@@ -4,7 +4,7 @@ import { CapsuleId, RunId } from "./Ids.ts"
 /**
  * Where a Capsule of an update stands.
  *
- * - `waiting`: for the Capsules in `waitsFor`, or for its turn
+ * - `waiting`: waits for the Capsules in `waitsFor`, or for its turn
  * - `planning`: its plan is queued or running
  * - `waiting_approval`, `approved`: a person is needed, to review the plan or to apply it
  * - `left_out`: none of its inputs has changed; `reason` says so

@@ -12,7 +12,7 @@ export class SourceLane extends Schema.Opaque<SourceLane>()(
   Schema.Struct({
     ref: Schema.String,
     path: Schema.String,
-    /** Where the ref stood at the last look that succeeded. */
+    /** The commit of the ref at the last successful look. */
     commit: Schema.optionalKey(Schema.String),
     commitDescription: Schema.optionalKey(CommitDescription),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
@@ -20,7 +20,7 @@ export class SourceLane extends Schema.Opaque<SourceLane>()(
     lastChangeAt: Schema.optionalKey(Timestamp),
     /** Why the last look failed; absent as soon as one succeeds. */
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
-    /** When the schedule looks next; absent where `autoSync` is off. */
+    /** When the next scheduled look is due; absent where `autoSync` is off. */
     nextLookAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "SourceLane" })
 ) {}

@@ -6,11 +6,11 @@ import { RunId, SourceSnapshotId } from "./Ids.ts"
 export const mostChangedFiles = 300
 
 /**
- * Which files of its module a Run's commit changes.
+ * The files of its module that a Run's commit changes.
  *
  * - `compared`: with the commit of the state that the Run started from
  * - `first`: nothing was applied before, so everything is new
- * - `not_stored`: one of the two commits is not stored here any more
+ * - `not_stored`: one of the two commits is no longer stored
  * - `no_source`: the Run has no commit
  */
 export class SourceChanges extends Schema.Opaque<SourceChanges>()(
@@ -25,7 +25,7 @@ export class SourceChanges extends Schema.Opaque<SourceChanges>()(
         commitDescription: Schema.optionalKey(CommitDescription)
       })
     ),
-    /** `source`: what the module reads is not known for sure, so every file of the Source's folder counts. */
+    /** `source`: it is not known for certain what the module reads, so every file of the Source's folder counts. */
     scope: Schema.optionalKey(Schema.Literals(["module", "source"])),
     /** Sorted by path, the first 300. */
     files: Schema.Array(

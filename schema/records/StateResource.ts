@@ -26,7 +26,7 @@ export class StateResource extends Schema.Opaque<StateResource>()(
   }).annotate({ identifier: "StateResource" })
 ) {}
 
-/** What became of something between two StateVersions. */
+/** How something changed between two StateVersions. */
 const StateChange = Schema.Literals(["added", "removed", "changed"])
 
 /** A resource that is not the same in two StateVersions. */
@@ -49,7 +49,7 @@ export class OutputDifference extends Schema.Opaque<OutputDifference>()(
 /** The difference of two StateVersions of a Capsule, as far as one page shows it. */
 export class StateDifference extends Schema.Opaque<StateDifference>()(
   Schema.Struct({
-    /** Absent where nothing came before. */
+    /** Absent for the first one. */
     from: Schema.optionalKey(StateVersionId),
     to: StateVersionId,
     /** Whether both could be compared. */
@@ -69,7 +69,7 @@ export class ResourceChangeRun extends Schema.Opaque<ResourceChangeRun>()(
     commit: Schema.optionalKey(Schema.String),
     finishedAt: Schema.optionalKey(Timestamp),
     planRunId: Schema.optionalKey(RunId),
-    /** Who asked for the plan. */
+    /** Who requested the plan. */
     plannedBy: Schema.optionalKey(Schema.String),
     plannedAt: Schema.optionalKey(Timestamp),
     /** Absent for a plan that the service approved itself. */
@@ -82,7 +82,7 @@ export class ResourceChangeRun extends Schema.Opaque<ResourceChangeRun>()(
 export class ResourceEvent extends Schema.Opaque<ResourceEvent>()(
   Schema.Struct({
     change: StateChange,
-    /** The generation of the state that has it so. */
+    /** The generation of the state that contains it. */
     generation: Schema.Int,
     at: Schema.optionalKey(Timestamp),
     /** Names of attributes, for `changed`. */

@@ -24,7 +24,7 @@ export class StateUpload extends Schema.Opaque<StateUpload>()(
     /** For a state from the backup of another installation. */
     importedFrom: Schema.optionalKey(ImportedFrom),
     createdAt: Timestamp,
-    /** Erased then, unless an install has taken it. */
+    /** When it is erased, unless an install has taken it. */
     expiresAt: Timestamp
   }).annotate({ identifier: "StateUpload" })
 ) {}
@@ -36,7 +36,8 @@ const Address = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(10
  * Which uploaded state an install takes over.
  *
  * - `sha256`: of the file that the owner meant
- * - `undeclared`: resources of the state that the module does not declare and that the owner has typed: the plan will destroy them
+ * - `undeclared`: resources of the state that the module does not declare, as confirmed by the owner: the plan will destroy
+ *   them
  */
 export class AdoptedUpload extends Schema.Opaque<AdoptedUpload>()(
   Schema.Struct({

@@ -14,7 +14,7 @@ export class StateVersion extends Schema.Opaque<StateVersion>()(
     resourceCount: Schema.Int,
     createdByRunId: RunId,
     createdAt: Timestamp,
-    /** Whether it was imported from an apply that did not succeed. */
+    /** Whether it comes from an apply that did not succeed. */
     partial: Schema.Boolean,
     /** The left-over state that it was adopted from; absent when an apply committed it. */
     adoptedFrom: Schema.optionalKey(LeftOverStateId),

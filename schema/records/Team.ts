@@ -4,8 +4,8 @@ import { EnvironmentName, Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * A role that the members of a team have for the Capsules of a Project and environment; each of them means every one when it is
- * absent. It only adds to the role that a member has in the Workspace.
+ * A role that the members of a team have for the Capsules of a Project and environment; an absent one means all of them. It
+ * only adds to the role that a member has in the Workspace.
  */
 export class TeamGrant extends Schema.Opaque<TeamGrant>()(
   Schema.Struct({
@@ -17,7 +17,7 @@ export class TeamGrant extends Schema.Opaque<TeamGrant>()(
   }).annotate({ identifier: "TeamGrant" })
 ) {}
 
-/** That a team can have. */
+/** The roles that a team can grant. */
 export const mostGrants = 50
 
 export const TeamName = Schema.String.check(

@@ -3,8 +3,9 @@ import { EnvironmentName } from "./Primitives.ts"
 import { ProjectId } from "./Ids.ts"
 
 /**
- * What confines a personal access token within its Workspace. It is written as scopes, `project:<id>` and `environment:<name>`,
- * because those are in every record of a token: whoever reads one sees that it is confined. An absent list confines nothing.
+ * What confines a personal access token within its Workspace. It is written as scopes, `project:<id>` and
+ * `environment:<name>`, because those are in every record of a token: readers of the record see that it is confined. An
+ * absent list confines nothing.
  */
 export interface TokenLimits {
   readonly projectIds?: ReadonlyArray<ProjectId>

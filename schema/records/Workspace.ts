@@ -45,7 +45,7 @@ export class Workspace extends Schema.Opaque<Workspace>()(
   }).annotate({ identifier: "Workspace" })
 ) {}
 
-/** Only `active` gives access. `unconfirmed`: brought back by a restore, until the operator confirms it. */
+/** Only `active` gives access. `unconfirmed`: restored from a backup, until the operator confirms it. */
 export const MemberStatus = Schema.Literals(["active", "invited", "suspended", "unconfirmed"])
 export type MemberStatus = typeof MemberStatus.Type
 

@@ -1,6 +1,6 @@
 /*
- * Each pattern recognises the least that identifies its form, by exact or small counts: a scan costs a small multiple
- * of the text however hostile the text is.
+ * Each pattern recognises the minimum that identifies its form, by exact or small counts: a scan takes time proportional to
+ * the text, however hostile it is.
  */
 
 /** Keys with an issuer's prefix. */

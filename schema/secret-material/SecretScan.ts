@@ -3,7 +3,7 @@ import { textLayers } from "./TextLayers.ts"
 
 const authorityEnd = /[/?#\s"'<>\\|(){}[\]]/
 
-/** `scheme://user:password@host`, and over HTTP any user information at all: a token often stands for the user. */
+/** `scheme://user:password@host`, and over HTTP any user information at all: a token is often used as the user name. */
 const hasUriCredentials = (text: string): boolean => {
   for (let at = text.indexOf("://"); at !== -1; at = text.indexOf("://", at + 3)) {
     const rest = text.slice(at + 3, at + 3 + 1024)

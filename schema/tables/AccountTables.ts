@@ -1,4 +1,4 @@
-/** People, how they sign in, and the tokens they hold. Every bearer secret is stored as its SHA-256 only. */
+/** Accounts, their ways to sign in, and their tokens. Every bearer secret is stored as its SHA-256 only. */
 export const accountTables: ReadonlyArray<string> = [
   `CREATE TABLE users (
     subject TEXT PRIMARY KEY NOT NULL,
@@ -50,7 +50,7 @@ export const accountTables: ReadonlyArray<string> = [
     last_used_at TEXT
   )`,
   `CREATE INDEX access_tokens_by_subject ON access_tokens (subject, created_at, token_id)`,
-  // Opaque OAuth access tokens of the issuer: looked up beside sessions and personal tokens for collisions.
+  // Opaque OAuth access tokens of the issuer: checked together with sessions and personal tokens for collisions.
   `CREATE TABLE oauth_access_tokens (
     id TEXT PRIMARY KEY NOT NULL,
     secret_hash TEXT NOT NULL UNIQUE,

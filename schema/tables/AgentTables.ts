@@ -1,12 +1,12 @@
 /**
  * Agents: processes on other machines that execute the Runs of a pool.
  *
- * - `agent_pools.isolation`: the lowest level of isolation at which an agent may hold Runs of the pool; `NULL`: any
- * - `agent_enrolment_tokens.uses_left`: how many agents may still enrol with it
- * - `agents.facts`: what the agent last said of its machine; `next_keys`: those of the session after the present one
+ * - `agent_pools.isolation`: the minimum isolation level of agents in the pool; `NULL`: any
+ * - `agent_enrolment_tokens.uses_left`: how many more agents may enrol with it
+ * - `agents.facts`: how the agent last described its machine; `next_keys`: the keys for the next session
  * - `agent_runs`: one row a claim. `claim` is the agent's name for its request, so that a repeated request finds the same offer;
- *   `checkpoint_serial` is of the newest state that is kept; the blobs of `result` are files of the data folder
- * - `agent_evidence`: what came after a Run was settled without it
+ *   `checkpoint_serial` is the serial of the newest stored state; the blobs of `result` are files of the data folder
+ * - `agent_evidence`: what arrived after the Run had been settled without it
  */
 export const agentTables: ReadonlyArray<string> = [
   `CREATE TABLE agent_pools (
@@ -93,4 +93,23 @@ export const agentTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL
   )`,
   `ALTER TABLE runs ADD COLUMN agent_unreachable_since TEXT`
+]
+
+/**
+ * Credentials that stay with the agents of a pool.
+ *
+ * - `agent_pool_provisions`: which Workspaces may name them in a Connection, as the operator decided
+ * - `connections.provided_pool`, `provided_name`: of a Connection that names them; it has no values of its own
+ */
+export const agentProvisionTables: ReadonlyArray<string> = [
+  `CREATE TABLE agent_pool_provisions (
+    pool TEXT NOT NULL REFERENCES agent_pools (name),
+    name TEXT NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    provided_at TEXT NOT NULL,
+    PRIMARY KEY (pool, name, workspace_id)
+  )`,
+  `CREATE INDEX agent_pool_provisions_of_workspace ON agent_pool_provisions (workspace_id)`,
+  `ALTER TABLE connections ADD COLUMN provided_pool TEXT`,
+  `ALTER TABLE connections ADD COLUMN provided_name TEXT`
 ]

@@ -39,13 +39,17 @@ export const auditFilterIndexes: ReadonlyArray<string> = [
   `CREATE INDEX audit_events_by_run ON audit_events (run_id, created_at, id) WHERE run_id IS NOT NULL`
 ]
 
-/** Places in the keyed chains (`actors/audit/AuditLink.ts`), and one row a chain. Events of earlier releases get a place at the next start. */
+/**
+ * Positions in the keyed chains (`actors/audit/AuditLink.ts`), and one row a chain. Events of earlier releases get a
+ * position at the next start.
+ */
 export const auditChainTables: ReadonlyArray<string> = [
   `ALTER TABLE audit_events ADD COLUMN position INTEGER`,
   `ALTER TABLE audit_events ADD COLUMN mac TEXT`,
   `CREATE UNIQUE INDEX audit_events_by_position ON audit_events (workspace_id, position)`,
   `CREATE INDEX audit_events_unchained ON audit_events (created_at, id) WHERE position IS NULL`,
-  // `scope` is a Workspace id, or '' for the installation, whose row counts the chains of Workspaces once its own has begun.
+  // `scope` is a Workspace id, or '' for the installation, whose row counts the Workspace chains once its own chain has
+  // begun.
   `CREATE TABLE audit_chains (
     scope TEXT PRIMARY KEY NOT NULL,
     position INTEGER NOT NULL,

@@ -4,7 +4,7 @@ export const autoUpdateTables: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN pinned_by TEXT`,
   `ALTER TABLE capsules ADD COLUMN pinned_at TEXT`,
   `ALTER TABLE capsules ADD COLUMN pinned_reason TEXT`,
-  // Where the lane stood at that time: another commit is newer.
+  // The lane's commit at that time: any other commit is newer.
   `ALTER TABLE capsules ADD COLUMN pinned_commit TEXT`,
   `ALTER TABLE capsules ADD COLUMN pin_ends_on_commit INTEGER NOT NULL DEFAULT 0`,
   // One row per Capsule and snapshot: the last decision, and the authority under which it was made.

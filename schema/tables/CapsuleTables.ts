@@ -84,7 +84,7 @@ export const capsuleTables: ReadonlyArray<string> = [
     UNIQUE (capsule_id, generation)
   )`,
   `CREATE INDEX state_versions_by_workspace ON state_versions (workspace_id, created_at, id)`,
-  // Public values lie in `value`, sensitive ones only sealed.
+  // Public values are in `value`; sensitive ones are stored sealed only.
   `CREATE TABLE outputs (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -121,10 +121,10 @@ export const capsuleTables: ReadonlyArray<string> = [
   `CREATE INDEX backups_by_workspace ON backups (workspace_id, created_at, id)`
 ]
 
-/** Text of the secret inputs that a state was applied with and may still hold, sealed. */
+/** Text of secret inputs that a state was applied with and may still contain, sealed. */
 export const stateSecretColumns: ReadonlyArray<string> = [`ALTER TABLE state_versions ADD COLUMN sealed_secrets TEXT`]
 
-/** Few Capsules need attention; a query uses the index by repeating its condition. */
+/** Few Capsules need attention; a query that repeats the condition uses the index. */
 export const capsulesNeedingAttention = `status <> 'destroyed' AND (status IN ('error', 'stale') OR runtime_safety = 'unknown' OR drift_status = 'drifted')`
 
 export const capsulesNeedingAttentionIndex: ReadonlyArray<string> = [
@@ -159,7 +159,7 @@ export const capsuleReleaseColumns: ReadonlyArray<string> = [
     WHERE status NOT IN ('destroyed', 'released')`
 ]
 
-/** What a Capsule without a credential waits for, as JSON. Few wait. */
+/** What a Capsule without a credential waits for, as JSON. Few Capsules do. */
 export const credentialWaitColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN credential_wait TEXT`,
   `CREATE INDEX capsules_without_credential ON capsules (workspace_id, id) WHERE credential_wait IS NOT NULL`

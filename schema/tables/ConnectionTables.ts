@@ -38,9 +38,8 @@ export const connectionTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Where a Git Connection may be sent: `origins` is null until it is known, and then nothing is sent. The use of older
- * Connections by Sources is only proposed, with who last chose the Connection: adopting it automatically would approve an
- * attack.
+ * Where a Git Connection may be sent: nothing is sent while `origins` is null. The use of older Connections by Sources is
+ * only proposed, with who last chose the Connection: adopting it automatically would approve an attack.
  */
 export const connectionOriginColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN origins TEXT`,
@@ -84,11 +83,11 @@ const lastChangeOf = (target: string, action: string, field: string) => `(SELECT
   ORDER BY a.created_at DESC, a.id DESC LIMIT 1)`
 
 /**
- * Who may use a Connection, the version of its values, and whose authority automation has. Existing Connections are for owners
- * and admins. Who attached a Connection or enabled an auto-update is read from the history; where it does not say, the author
- * is unknown.
+ * Who may use a Connection, the version of its values, and whose authority automation has. Existing Connections are for
+ * owners and admins. Who attached a Connection or enabled an auto-update is read from the history; where it has no entry,
+ * the author is unknown.
  */
-/** Stored addresses, brought to their one spelling: both default registries have 22 characters. */
+/** Normalises stored addresses: both default registries have 22 characters. */
 export const providerAddressSpelling: ReadonlyArray<string> = [
   `UPDATE connections SET provider = LOWER(provider) WHERE provider <> LOWER(provider)`,
   `UPDATE connections SET provider = SUBSTR(provider, 23)
@@ -108,7 +107,7 @@ export const connectionUseColumns: ReadonlyArray<string> = [
     PRIMARY KEY (run_id, connection_id, version)
   )`,
   `CREATE INDEX connection_holds_by_connection ON connection_holds (connection_id, version)`,
-  // Sealed values that a rotation replaced, kept for redaction as long as a Run holds them.
+  // Sealed values that a rotation replaced, kept for redaction while a Run still has them.
   `CREATE TABLE former_connection_values (
     connection_id TEXT NOT NULL REFERENCES connections (id),
     version INTEGER NOT NULL,
@@ -131,9 +130,9 @@ export const connectionUseColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * Connections that OAuth helpers make. `oauth` says what the tokens are, `sealed_tokens` holds them, beside the values that are
- * made of the access token; after the end of the Connection they stay until the authorization server has revoked them. Renewed
- * tokens are the same authority, so they count in `token_generation` and leave `version` alone.
+ * Connections that OAuth helpers make. `oauth` says what the tokens are, `sealed_tokens` holds them, beside the values that
+ * are derived from the access token; after the end of the Connection they stay until the authorization server has revoked
+ * them. Renewed tokens are the same authority, so they increment `token_generation` and not `version`.
  */
 export const connectionOAuthTables: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN oauth TEXT`,
@@ -141,14 +140,14 @@ export const connectionOAuthTables: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN sealed_tokens TEXT`,
   `ALTER TABLE connections ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0`,
   `ALTER TABLE connection_holds ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0`,
-  // Sealed tokens that newer ones replaced, kept for redaction as long as a Run holds them.
+  // Sealed tokens that newer ones replaced, kept for redaction while a Run still has them.
   `CREATE TABLE former_connection_tokens (
     connection_id TEXT NOT NULL REFERENCES connections (id),
     token_generation INTEGER NOT NULL,
     sealed_tokens TEXT NOT NULL,
     PRIMARY KEY (connection_id, token_generation)
   )`,
-  // Authorizations that a person was sent to grant and has not returned from. The state is stored only as its digest.
+  // Authorizations that a person was sent to grant and has not completed yet. The state is stored only as its digest.
   `CREATE TABLE connection_authorizations (
     state_hash TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

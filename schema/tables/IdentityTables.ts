@@ -1,6 +1,6 @@
 /**
  * The OpenID issuer: its keys, the clients that Capsules own, and what people granted to clients. Every bearer secret is
- * stored as its SHA-256 only; opaque access tokens lie in `oauth_access_tokens`.
+ * stored as its SHA-256 only; opaque access tokens are in `oauth_access_tokens`.
  */
 export const identityTables: ReadonlyArray<string> = [
   // `private_jwk` is sealed. `next` is published before it signs; `retired` is published until what it signed has expired.
@@ -38,7 +38,7 @@ export const identityTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL
   )`,
   `CREATE INDEX oidc_plan_pins_by_capsule ON oidc_plan_pins (capsule_id)`,
-  // One act of consent by one person for one client; everything issued from it ends with it.
+  // One act of consent by one person for one client; everything issued under it ends with it.
   `CREATE TABLE oidc_grants (
     id TEXT PRIMARY KEY NOT NULL,
     client_id TEXT NOT NULL,
@@ -103,8 +103,8 @@ export const identityTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The redirect address that a grant was given at, without which nobody could end it with the address; `NULL` for devices and where
- * it is not known any more.
+ * The redirect URI that a grant was given for, so that removing the URI can end the grant; `NULL` for devices and where it
+ * is no longer known.
  */
 export const grantRedirectColumns: ReadonlyArray<string> = [
   `ALTER TABLE oidc_grants ADD COLUMN redirect_uri TEXT`,
@@ -112,8 +112,8 @@ export const grantRedirectColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * Further addresses after a sign-out, and the secret of a Capsule's resource server. It is generated, sealed in `generated_secrets`,
- * and compared by its SHA-256. What a plan was reviewed with is pinned like the origin.
+ * Further addresses after a sign-out, and the secret of a Capsule's resource server. It is generated, sealed in
+ * `generated_secrets`, and compared by its SHA-256. The values that a plan was reviewed with are pinned like the origin.
  */
 export const capsuleClientColumns: ReadonlyArray<string> = [
   `ALTER TABLE oidc_capsule_clients ADD COLUMN post_logout_paths TEXT`,

@@ -1,4 +1,4 @@
-/** Which installation a database belongs to, and what a restore brought back that nobody has confirmed yet. */
+/** The installation that a database belongs to, and restored records that nobody has confirmed yet. */
 export const installationTables: ReadonlyArray<string> = [
   // One row. The data folder repeats the id in `instance.json`, so that a database of another installation is noticed.
   `CREATE TABLE installation (
@@ -20,5 +20,5 @@ export const installationTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** The release that served the database last: an earlier one that cannot read it names the one that can. */
+/** The release that used the database last, so that an earlier one that cannot read it can name one that can. */
 export const installationReleaseColumns: ReadonlyArray<string> = ["ALTER TABLE installation ADD COLUMN release TEXT"]

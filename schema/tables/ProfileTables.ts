@@ -1,8 +1,8 @@
 /**
- * What a person does with their own account. `confirmed_at` is when the person of a session last showed who they are,
- * `confirm_session` the session that a sign-in at the upstream provider is to confirm. `proof` is what having the link of an
- * address proves; a notice is a change that the owner of the account should know of.
- * The secret of a second factor is sealed; `last_step` is the time step of its last accepted code, and none is accepted twice.
+ * What people do with their own accounts. `confirmed_at` is when the person of a session last confirmed their identity,
+ * `confirm_session` the session that a sign-in at the upstream provider is to confirm. `proof` is what possession of an
+ * address's link proves; a notice is a change that the account's owner should know about. The secret of a second factor is
+ * sealed; `last_step` is the time step of its last accepted code, and none is accepted twice.
  */
 export const profileTables: ReadonlyArray<string> = [
   `ALTER TABLE account_sessions ADD COLUMN confirmed_at TEXT`,

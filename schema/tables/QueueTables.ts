@@ -3,7 +3,8 @@ const subject = `COALESCE(created_by, '')`
 
 /**
  * The first queued Run of a Capsule may start when none of its Runs is running; every other queued one waits for its
- * Capsule. Kept by the database, so that no writer of a status can forget it and the claim need not read whole lines.
+ * Capsule. Kept by the database, so that no code that writes a status can forget it and the claim need not read whole
+ * queues.
  */
 const settleLine = `
     UPDATE runs SET capsule_wait = 1 WHERE capsule_line = NEW.capsule_line AND status = 'queued' AND capsule_wait = 0;
@@ -14,7 +15,7 @@ const settleLine = `
 
 /** What the queue needs to find the next Run without reading the queue. */
 export const queueTables: ReadonlyArray<string> = [
-  // The pool of the Run, and the Capsule in whose line it stands; `NULL` where it may run beside others of its Capsule.
+  // The pool of the Run, and the Capsule in whose queue it waits; `NULL` if it may run beside other Runs of its Capsule.
   `ALTER TABLE runs ADD COLUMN slot_pool TEXT NOT NULL DEFAULT 'runs'`,
   `ALTER TABLE runs ADD COLUMN capsule_line TEXT`,
   `ALTER TABLE runs ADD COLUMN capsule_wait INTEGER NOT NULL DEFAULT 0`,
@@ -43,7 +44,8 @@ export const queueTables: ReadonlyArray<string> = [
   `CREATE INDEX runs_claimable_of_subject ON runs (slot_pool, ${drift}, workspace_id, ${subject}, queued_at, id)
     WHERE status = 'queued' AND capsule_wait = 0`,
   `CREATE INDEX runs_queued_of_workspace ON runs (workspace_id, queued_at, id) WHERE status = 'queued'`,
-  // When each Workspace, and each subject in it, last started a Run: a number that only grows, so no clock decides a turn.
+  // When each Workspace, and each subject in it, last started a Run: a number that only grows, so turns do not depend on a
+  // clock.
   `CREATE TABLE run_turns (
     turn INTEGER PRIMARY KEY AUTOINCREMENT,
     slot_pool TEXT NOT NULL,

@@ -1,13 +1,13 @@
 /**
- * Who executes a Run and how far its sequences are.
+ * Who executes a Run, and the positions of its sequences.
  *
- * - `fence`: grows with every claim and never goes down; what was claimed under an earlier one writes nothing more
+ * - `fence`: grows with every claim and never goes down; a claim under an earlier one can write nothing more
  * - `pool`: the pool of runners for the Run; `local` is this process, and so far every Run is in it
  * - `lease_seconds`, `start_acknowledged_at`: for owners on other machines, and unused by `local`, whose lease is the lock of the data
- *   folder. How long the owner may be silent, and when it was told that it may start the tool
+ *   folder. How long the owner may be silent, and when it was allowed to start the tool
  * - `last_event_seq`, `last_log_seq`: the last numbers given to events and log lines
- * - `last_event_batch`, `last_log_batch`: the last batches taken under the present fence
- * - `log_ended_at`: the log is complete; `NULL` while lines may follow
+ * - `last_event_batch`, `last_log_batch`: the last batches accepted under the current fence
+ * - `log_ended_at`: the log is complete; `NULL` while more lines may follow
  */
 export const runLifecycleTables: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN fence INTEGER NOT NULL DEFAULT 0`,
@@ -29,7 +29,7 @@ export const runLifecycleTables: ReadonlyArray<string> = [
   `ALTER TABLE installation ADD COLUMN incarnation INTEGER NOT NULL DEFAULT 0`,
   `UPDATE runs SET owner = CASE WHEN status = 'running' THEN (SELECT installation_id || '#0' FROM installation) END`,
   `CREATE INDEX runs_log_open ON runs (id) WHERE started_at IS NOT NULL AND log_ended_at IS NULL`,
-  // What settlement needs of the preparation of an execution: ids and digests, never a secret.
+  // What settlement needs from the preparation of an execution: ids and digests, never a secret.
   `CREATE TABLE run_preparations (
     run_id TEXT NOT NULL REFERENCES runs (id),
     fence INTEGER NOT NULL,

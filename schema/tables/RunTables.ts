@@ -1,6 +1,6 @@
 /** The ledger of operations, with their streams and results. */
 export const runTables: ReadonlyArray<string> = [
-  // `spec` is what the Run was asked to do, `evidence` what reviewers see; neither holds a secret.
+  // `spec` is what the Run has to do, `evidence` what reviewers see; neither contains a secret.
   `CREATE TABLE runs (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -62,7 +62,7 @@ export const runTables: ReadonlyArray<string> = [
     state TEXT NOT NULL,
     saved_at TEXT NOT NULL
   )`,
-  // What a finished Run hands to its coordinator before the initial commit.
+  // What a finished Run passes to its coordinator before the initial commit.
   `CREATE TABLE run_results (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id),
     result TEXT NOT NULL,
@@ -97,12 +97,14 @@ export const runTables: ReadonlyArray<string> = [
 /** What the apply of a plan must redact, sealed: its inputs and the values it marks as sensitive. */
 export const planSecretColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN sealed_secrets TEXT`]
 
-/** Which dependencies and shares gave values to a plan, as JSON; `NULL` for plans written before this column existed. */
+/**
+ * The dependencies and shares that a plan took values from, as JSON; `NULL` for plans written before this column existed.
+ */
 export const planConsumptionColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN consumed_outputs TEXT`]
 
 /**
- * The version of the secret rule under which a plan was made, and why an Output is private that its module does not mark
- * sensitive; `NULL` in rows written before this column existed.
+ * The version of the secret rule under which a plan was made, and why an Output is private although its module does not mark
+ * it sensitive; `NULL` in rows written before this column existed.
  */
 export const secretRuleColumns: ReadonlyArray<string> = [
   `ALTER TABLE run_plans ADD COLUMN secret_rule INTEGER`,
@@ -121,7 +123,9 @@ export const runConfinementColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN network TEXT`
 ]
 
-/** A look by a webhook or the schedule is quiet unless it finds something: it is in no list and is removed after a while. */
+/**
+ * A look by a webhook or the schedule is quiet unless it finds something: it is not listed, and is removed after a while.
+ */
 export const quietLookColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN quiet INTEGER NOT NULL DEFAULT 0`,
   `CREATE INDEX runs_listed ON runs (workspace_id, created_at, id) WHERE quiet = 0`,
@@ -129,8 +133,8 @@ export const quietLookColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * The log of an ended Run is removed in two steps, so that a process may die between any two of them: `log_removed_at` says that nobody
- * reads it any more, and while `log_removing` is 1 there are still lines to delete.
+ * The log of an ended Run is removed in two steps, so that a process may die at any point: `log_removed_at` says that the
+ * log is no longer read, and while `log_removing` is 1 there are still lines to delete.
  */
 export const logRemovalColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN log_removed_at TEXT`,
@@ -151,8 +155,8 @@ export const runProfileColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * The list of Runs with all that it is filtered and counted by: a page or a count that most Runs do not match reads the index
- * alone, and never their evidence. Narrower indexes in the same order would be preferred to it, so it replaces them.
+ * The list of Runs with every column that it is filtered and counted by: a page or count that most Runs do not match reads
+ * only the index, never their evidence. SQLite would prefer narrower indexes in the same order, so it replaces them.
  */
 export const runFacetIndexes: ReadonlyArray<string> = [
   `DROP INDEX runs_listed`,

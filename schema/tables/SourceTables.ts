@@ -81,14 +81,14 @@ export const hookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN hook_secret_at TEXT`
 ]
 
-/** Every lane in use: the default one of each Source, and those that living Capsules have adopted. */
+/** Every lane in use: the default one of each Source, and those adopted by Capsules that exist. */
 export const lanesInUse = `(SELECT id AS source_id, default_ref AS ref, default_path AS path FROM sources WHERE removed_at IS NULL
   UNION SELECT source_id, adopted_ref, adopted_path FROM capsules
   WHERE adopted_ref IS NOT NULL AND ${livingCapsule()})`
 
-/** What the looks at each lane of a Source found. */
+/** What the checks of each lane of a Source found. */
 export const laneTables: ReadonlyArray<string> = [
-  // The snapshot is what the lane stands at, not necessarily the newest: a force-push may return to an earlier commit.
+  // The lane's current snapshot, not necessarily the newest: a force-push may return to an earlier commit.
   `CREATE TABLE source_lanes (
     source_id TEXT NOT NULL REFERENCES sources (id),
     ref TEXT NOT NULL,
@@ -116,7 +116,7 @@ export const laneTables: ReadonlyArray<string> = [
   `CREATE INDEX source_snapshots_by_lane ON source_snapshots (source_id, ref, path, resolved_commit, created_at, id)`
 ]
 
-/** What the author of a commit says; NULL where an earlier release did not read it. */
+/** The message of a commit; NULL where an earlier release did not read it. */
 export const commitDescriptionColumns: ReadonlyArray<string> = [
   `ALTER TABLE source_snapshots ADD COLUMN commit_description TEXT`
 ]

@@ -12,7 +12,7 @@ const ownName = `CASE WHEN producer.workspace_id = d.workspace_id THEN json_extr
 const consumedOutput = `json_extract(e.value, '$.from')`
 const filledInput = `json_extract(e.value, '$.to')`
 
-/** What the last apply of each consumer was planned with, as far as timestamps show. */
+/** What the last apply of each consumer was planned with, inferred from timestamps. */
 const earlierInputs = (input: string, output: string, name: string, from: string, mode: string) => `
   INSERT INTO consumed_inputs (capsule_id, dependency_id, input, producer_capsule_id, output, name, state_version_id)
   SELECT d.consumer_capsule_id, d.id, ${input}, d.producer_capsule_id, ${output}, ${name}, given.id

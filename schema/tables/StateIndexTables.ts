@@ -1,4 +1,6 @@
-/** The versions of a thing of the state, each stored once: it holds from generation `valid_from` until before `valid_to`. */
+/**
+ * The versions of an object of the state, each stored once: valid from generation `valid_from` until just before `valid_to`.
+ */
 const versions = (columns: string) => `${columns}
     digest TEXT NOT NULL,
     valid_from INTEGER NOT NULL,
@@ -8,9 +10,9 @@ const versions = (columns: string) => `${columns}
     ended_by_run_id TEXT,`
 
 /**
- * What StateVersions contain, without values, so that nobody opens a state to list it. `state_indexes` has a row for each one that
- * was read; one without a row waits to be read. Digests are keyed. Runs are named without a reference: one may be gone before what
- * it changed.
+ * What StateVersions contain, without values, so that nobody opens a state to list it. `state_indexes` has a row for each
+ * one that was read; one without a row is yet to be read. Digests are keyed. Run ids are not foreign keys: a Run may be
+ * removed before what it changed.
  */
 export const stateIndexTables: ReadonlyArray<string> = [
   `CREATE TABLE state_indexes (

@@ -1,4 +1,4 @@
-/** People's identities at the upstream OpenID provider, and sign-ins there that are under way. */
+/** People's identities at the upstream OpenID provider, and pending sign-ins there. */
 export const upstreamTables: ReadonlyArray<string> = [
   `CREATE TABLE upstream_identities (
     issuer TEXT NOT NULL,
@@ -23,8 +23,8 @@ export const upstreamAddressColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * `invitation_id` is the invitation that a new account accepts, `invitation_proof` what its link proves about the address. `provisioned_memberships` holds the memberships that follow
- * sign-in rules; `role` is `NULL` once the rules ended one.
+ * `invitation_id` is the invitation that a new account accepts, `invitation_proof` what its link proves about the address.
+ * `provisioned_memberships` holds the memberships that follow sign-in rules; `role` is `NULL` once the rules have ended one.
  */
 export const provisioningTables: ReadonlyArray<string> = [
   `ALTER TABLE upstream_sign_ins ADD COLUMN invitation_id TEXT`,

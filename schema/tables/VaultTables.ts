@@ -1,4 +1,4 @@
-/** Data keys, each wrapped by a master key; the sealed values are in their own records. */
+/** Data keys, each wrapped by a master key; the sealed values are in the records that own them. */
 export const vaultTables: ReadonlyArray<string> = [
   `CREATE TABLE vault_data_keys (
     id TEXT PRIMARY KEY NOT NULL,

@@ -1,4 +1,4 @@
-import { Duration, Effect, Schema, Stream } from "effect"
+import { Array as Arr, Effect, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { RefusalEnvelope } from "../../schema/api/Middleware.ts"
@@ -7,6 +7,7 @@ import type { RunLogEntry } from "../../schema/events/RunEvent.ts"
 import { DoneFrame, RunLogFrame } from "../../schema/events/RunFrame.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import type { ApiTransportShape } from "./ApiTransport.ts"
+import { waitAfter } from "./SafeRepeat.ts"
 import { UnreadableAnswer } from "./SvcError.ts"
 import { authenticated, type ClientOptions } from "./SvcClient.ts"
 
@@ -24,27 +25,16 @@ const EventMessage = Schema.fromJsonString(
 )
 const LogMessage = Schema.fromJsonString(RunLogFrame)
 
-/** The server ended the stream before the Run ended; it is resumed where it stopped. */
-export class StreamCut extends Schema.TaggedError<StreamCut>()("StreamCut", {}) {}
-
 const isOverload = (status: number): boolean => status === 429 || status >= 500
 
-/** Whether a retry may help: nothing was refused, but the connection or the server failed. */
+/** Whether another connection may help: nothing was refused, but this one or the server failed. */
 const isTransient = (error: unknown, returns: boolean): boolean => {
-  if (error instanceof StreamCut) return true
   if (error instanceof ApiError) return error.status === 429 || (returns && isOverload(error.status))
   if (!returns || !HttpClientError.isHttpClientError(error)) return false
   return error.response === undefined || isOverload(error.response.status)
 }
 
-const firstWait = Duration.millis(250)
-const longestWait = Duration.seconds(10)
-
-/** Longer from failure to failure, or as long as the server asks for. */
-const waitAfter = (error: unknown, failures: number): Duration.Duration =>
-  error instanceof ApiError && error.retryAfter !== undefined
-    ? Duration.seconds(error.retryAfter)
-    : Duration.min(Duration.times(firstWait, 2 ** failures), longestWait)
+const longestWait = 10_000
 
 const decodeEventMessage = Schema.decodeEffect(EventMessage)
 const decodeLogMessage = Schema.decodeEffect(LogMessage)
@@ -70,6 +60,7 @@ interface Message<A> {
   readonly done: boolean
 }
 
+/** One connection after the other, until the frame that says that nothing follows. */
 const follow = <A extends { readonly seq: number }>(
   { baseUrl, client, returns }: ApiTransportShape,
   path: string,
@@ -78,9 +69,16 @@ const follow = <A extends { readonly seq: number }>(
 ) =>
   Stream.suspend(() => {
     let last = after
-    let failures = 0
+    let connections = 0
+    let fruitless = 0
+    let asked: number | undefined
     const connection = Stream.unwrap(
       Effect.gen(function* () {
+        if (connections++ > 0) {
+          const wait = waitAfter(fruitless++, longestWait)
+          yield* Effect.sleep(asked ?? wait)
+        }
+        asked = undefined
         const request = HttpClientRequest.get(`${baseUrl}${path}`).pipe(
           HttpClientRequest.setHeaders({ accept: "text/event-stream", "last-event-id": String(last) })
         )
@@ -91,20 +89,21 @@ const follow = <A extends { readonly seq: number }>(
       Stream.decodeText,
       Stream.pipeThroughChannel(Sse.decode()),
       Stream.mapEffect((event) => Effect.mapError(decode(event.data), ({ issue }) => new UnreadableAnswer(issue))),
-      Stream.concat(Stream.fail(new StreamCut())),
-      Stream.catch((error) =>
-        isTransient(error, returns)
-          ? Stream.fromEffectDrain(Effect.suspend(() => Effect.sleep(waitAfter(error, failures++))))
-          : Stream.fail(error)
-      )
+      Stream.catch((error) => {
+        if (!isTransient(error, returns)) return Stream.fail(error)
+        if (error instanceof ApiError && error.retryAfter !== undefined) asked = error.retryAfter * 1000
+        return Stream.empty
+      })
     )
     return Stream.forever(connection).pipe(
       Stream.takeUntil(({ done }) => done),
-      Stream.flatMap(({ items }) => Stream.fromIterable(items)),
+      Stream.map(({ items }) => items),
+      Stream.filter(Arr.isReadonlyArrayNonEmpty),
+      Stream.flattenArray,
       Stream.tap(({ seq }) =>
         Effect.sync(() => {
           last = seq
-          failures = 0
+          fruitless = 0
         })
       )
     )

@@ -1,11 +1,13 @@
-import { Duration, Effect, Option } from "effect"
+import { Effect } from "effect"
 import { HttpClient, type HttpClientRequest, type HttpClientResponse } from "effect/http"
 
 /** The first request and its repetitions. */
 const mostAttempts = 4
 /** A server that asks for more is better answered by a person. */
-const longestWait = Duration.seconds(60)
-const firstWait = Duration.millis(250)
+const longestWait = 60_000
+
+/** Milliseconds before another attempt: longer from failure to failure, counted from 0. */
+export const waitAfter = (failures: number, longest: number): number => Math.min(250 * 2 ** failures, longest)
 
 const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
@@ -13,12 +15,12 @@ const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 const isSafe = ({ headers, method }: HttpClientRequest.HttpClientRequest): boolean =>
   readingMethods.has(method) || headers["idempotency-key"] !== undefined
 
-/** How long to wait before the next attempt, if the server was only too busy. */
-const waitOf = (response: HttpClientResponse.HttpClientResponse, attempt: number): Option.Option<Duration.Duration> => {
-  if (response.status !== 429 && response.status !== 503) return Option.none()
+/** Milliseconds to wait before the next attempt, if the server was only too busy. */
+const waitOf = (response: HttpClientResponse.HttpClientResponse, attempt: number): number | undefined => {
+  if (response.status !== 429 && response.status !== 503) return undefined
   const asked = Number(response.headers["retry-after"])
-  const wait = Number.isFinite(asked) && asked >= 0 ? Duration.seconds(asked) : Duration.times(firstWait, 2 ** attempt)
-  return Duration.isLessThanOrEqualTo(wait, longestWait) ? Option.some(wait) : Option.none()
+  const wait = Number.isFinite(asked) && asked >= 0 ? asked * 1000 : waitAfter(attempt, longestWait)
+  return wait <= longestWait ? wait : undefined
 }
 
 /**
@@ -29,7 +31,7 @@ export const repeatedWhereSafe = (client: HttpClient.HttpClient): HttpClient.Htt
   HttpClient.transform(client, (once, request) => {
     const attempted = (attempt: number): typeof once => {
       const isLast = attempt + 1 === mostAttempts
-      const next = (wait: Duration.Duration) =>
+      const next = (wait: number) =>
         Effect.delay(
           Effect.suspend(() => attempted(attempt + 1)),
           wait
@@ -37,12 +39,11 @@ export const repeatedWhereSafe = (client: HttpClient.HttpClient): HttpClient.Htt
       return once.pipe(
         Effect.matchEffect({
           onFailure: (error) =>
-            isLast || error.response !== undefined ? Effect.fail(error) : next(Duration.times(firstWait, 2 ** attempt)),
-          onSuccess: (response) =>
-            Option.match(isLast ? Option.none() : waitOf(response, attempt), {
-              onNone: () => Effect.succeed(response),
-              onSome: next
-            })
+            isLast || error.response !== undefined ? Effect.fail(error) : next(waitAfter(attempt, longestWait)),
+          onSuccess: (response) => {
+            const wait = isLast ? undefined : waitOf(response, attempt)
+            return wait === undefined ? Effect.succeed(response) : next(wait)
+          }
         })
       )
     }

@@ -1,6 +1,6 @@
 import type { RunFrames } from "../streams/RunFrames.ts"
 import type { SocketSession } from "../streams/WebSockets.ts"
-import { type StartServer, socketLimits } from "./ServerPort.ts"
+import { type ServerOptions, type StartServer, socketLimits } from "./ServerPort.ts"
 
 interface SocketData {
   readonly frames: RunFrames
@@ -9,8 +9,22 @@ interface SocketData {
 
 const mebibyte = 1024 * 1024
 
+/** What follows a CONNECT on its connection is no request, so that ends with the answer. */
+const last = async (answered: ReturnType<ServerOptions["answer"]>) => {
+  const response = await answered
+  response?.headers.set("connection", "close")
+  return response
+}
+
 /** The server of Bun. */
-export const startBunServer: StartServer = async ({ address, answer, failed, idleSeconds, open }) => {
+export const startBunServer: StartServer = async ({
+  address,
+  answer,
+  failed,
+  idleSeconds,
+  open,
+  socketIdleSeconds
+}) => {
   const server = Bun.serve<SocketData>({
     hostname: address.host,
     port: address.port,
@@ -20,19 +34,21 @@ export const startBunServer: StartServer = async ({ address, answer, failed, idl
     idleTimeout: idleSeconds,
     // Larger than any accepted body, so that the application refuses with the envelope.
     maxRequestBodySize: 1024 * mebibyte,
-    fetch: (request, self) =>
-      answer({ host: request.headers.get("host"), url: request.url }, () => request, {
+    fetch: (request, self) => {
+      const answered = answer({ host: request.headers.get("host"), url: request.url }, () => request, {
         remoteAddress: self.requestIP(request)?.address,
         idleAfter: (seconds) => self.timeout(request, seconds),
         upgrade: (frames, headers) => self.upgrade(request, { data: { frames }, headers })
-      }),
+      })
+      return request.method === "CONNECT" ? last(answered) : answered
+    },
     error: failed,
     websocket: {
       perMessageDeflate: false,
       maxPayloadLength: socketLimits.payload,
       backpressureLimit: socketLimits.unread,
       closeOnBackpressureLimit: true,
-      idleTimeout: socketLimits.idleSeconds,
+      idleTimeout: socketIdleSeconds,
       open: (socket) => {
         socket.data.session = open(socket.data.frames, {
           send: (text) => socket.send(text),

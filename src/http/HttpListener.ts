@@ -16,6 +16,7 @@ import type { ServerOptions, StartServer } from "./ServerPort.ts"
 const arrivalIdleSeconds = 30
 // Time without a byte while the server works on an answer. Live streams send something every 10 seconds.
 const workIdleSeconds = 240
+const subscriberIdleSeconds = 120
 const drainDeadline = "20 seconds"
 
 /** The listener could not be opened on this address. */
@@ -144,6 +145,7 @@ export class HttpListener extends Context.Service<
               (await startServer())({
                 address,
                 idleSeconds: arrivalIdleSeconds,
+                socketIdleSeconds: subscriberIdleSeconds,
                 answer,
                 failed: () => plainErrorResponse(failed, makeRequestId(random)),
                 open: sockets.open

@@ -24,9 +24,13 @@ const lastResponse = (incoming: IncomingMessage, socket: Duplex): ServerResponse
 const isWhole = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
 
+/** What the parser leaves to its user: no resource of a server has the name `*`, and a CONNECT names its host like any request. */
+const isMalformed = ({ headers, httpVersion, url }: IncomingMessage) =>
+  url === "*" || (headers.host === undefined && httpVersion === "1.1")
+
 /** The server of Node: its parser decides what a request is, and its own answers to what is none stay. */
 export const startNodeServer: StartServer = async (options: ServerOptions) => {
-  const sockets = nodeSockets(options.open)
+  const sockets = nodeSockets(options)
   const detached = new Set<Duplex>()
   let isStopping = false
 
@@ -35,6 +39,7 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
     outgoing: ServerResponse,
     upgrade: Connection["upgrade"]
   ): Promise<void> => {
+    if (isMalformed(incoming)) return void outgoing.writeHead(400, { connection: "close" }).end()
     const { build, head } = nodeRequest(incoming, outgoing)
     const connection: Connection = {
       remoteAddress: incoming.socket.remoteAddress,

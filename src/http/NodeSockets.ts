@@ -14,7 +14,7 @@ export const isHandshake = ({ headers, method }: IncomingMessage): boolean =>
   keyPattern.test(headers["sec-websocket-key"] ?? "")
 
 /** The WebSockets of a Node server, in the terms of `SocketSink`. */
-export const nodeSockets = (open: ServerOptions["open"]) => {
+export const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "open" | "socketIdleSeconds">) => {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -39,7 +39,7 @@ export const nodeSockets = (open: ServerOptions["open"]) => {
         socket.ping()
       }
     },
-    (socketLimits.idleSeconds * 1000) / 2
+    (socketIdleSeconds * 1000) / 2
   )
   round.unref()
 

@@ -4,8 +4,8 @@ import type { ListenAddress } from "./ListenAddress.ts"
 
 const kibibyte = 1024
 
-/** What a subscriber may send and leave unread, in bytes, and how long it may be silent. */
-export const socketLimits = { payload: 64 * kibibyte, unread: kibibyte * kibibyte, idleSeconds: 120 }
+/** What a subscriber may send and leave unread, in bytes. */
+export const socketLimits = { payload: 64 * kibibyte, unread: kibibyte * kibibyte }
 
 /** A request before anything is made of it. */
 export interface RequestHead {
@@ -28,6 +28,8 @@ export interface ServerOptions {
   readonly address: ListenAddress
   /** Time without a byte while a request arrives, or between two of them. */
   readonly idleSeconds: number
+  /** Within this time a subscriber has to answer a ping. */
+  readonly socketIdleSeconds: number
   /** Nothing is answered where the connection was upgraded. The request may only be built once its head was judged. */
   readonly answer: (
     head: RequestHead,

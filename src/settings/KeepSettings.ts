@@ -48,6 +48,20 @@ export const keepSettings = define({
     default: days(retention.planRecord),
     description: "Days that install plans, revision plans and decisions of auto-update are kept, at least 7"
   },
+  keepAgentFiles: {
+    env: "SVC_KEEP_AGENT_FILES",
+    flag: "keep-agent-files",
+    metavar: "days",
+    default: days(retention.agentFile),
+    description: "Days that the files are kept that an agent sent of an apply that was given up, at least 1"
+  },
+  forgetAgents: {
+    env: "SVC_FORGET_AGENTS",
+    flag: "forget-agents",
+    metavar: "days",
+    default: days(retention.goneAgent),
+    description: "Days after which an agent that comes and goes is forgotten when it is not heard of, at least 1"
+  },
   keepCapsuleBackups: {
     env: "SVC_KEEP_CAPSULE_BACKUPS",
     flag: "keep-capsule-backups",

@@ -8,6 +8,8 @@ export const retentionSettings = (settings: Settings) =>
   Layer.mergeAll(
     Layer.succeed(RetentionSettings, {
       logs: Duration.days(settings.keepLogs),
+      agentFiles: Duration.days(settings.keepAgentFiles),
+      goneAgents: Duration.days(settings.forgetAgents),
       periods: {
         run: Duration.days(settings.keepRuns),
         runEvent: Duration.days(settings.keepEvents),

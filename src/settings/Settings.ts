@@ -162,6 +162,8 @@ const settingFields = {
   keepStates: WholeNumber(7, 36_500),
   keepSnapshots: WholeNumber(7, 36_500),
   keepPlans: WholeNumber(7, 36_500),
+  keepAgentFiles: WholeNumber(1, 36_500),
+  forgetAgents: WholeNumber(1, 36_500),
   keepCapsuleBackups: WholeNumber(7, 36_500),
   backupSnapshots: Flag,
   backupDirectory: Schema.optionalKey(Text),

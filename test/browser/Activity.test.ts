@@ -5,8 +5,27 @@ import { barriers, browserSuite, darkJapanese } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("the activity", () => {
-  test("is in names: who, what, which record, and what they said", async () => {
-    const { page, faults, go } = await suite.visit()
+  test("uses names: who, what, which record, and what they said", async () => {
+    const world = newWorld()
+    const [event] = world.activity
+    const [source] = world.sources
+    if (event === undefined || source === undefined) throw new Error("No activity.")
+    const gone = { ...source, id: "src_0000000000000099", url: "https://git.acme.example/infra/mistyped.git" }
+    world.removedSources = [{ ...gone, removedAt: new Date().toISOString() }]
+    const more = (index: number, action: string, kind: string, id: string, data = {}) => ({
+      ...event,
+      id: `act_named${index}`,
+      action,
+      target: { kind, id },
+      data
+    })
+    world.activity = [
+      ...world.activity,
+      more(1, "install_plan.create", "install_plan", "ipl_0000000000000001", { capsule: "mail", environment: "test" }),
+      more(2, "workspace.update", "workspace", event.workspaceId),
+      more(3, "source.sync", "source", gone.id)
+    ]
+    const { page, faults, go } = await suite.visit(undefined, world)
     await go("/w/acme/activity", ".activity-row")
     const row = (text: string) => page.locator(".activity-row", { hasText: text })
     await row("Mina Sato approved a plan.").getByText("Looks right.").waitFor()
@@ -14,11 +33,17 @@ describe("the activity", () => {
       .getByRole("link", { name: "storefront · production" })
       .waitFor()
     await row("synced a source.").getByRole("link", { name: "git.acme.example/infra/platform" }).waitFor()
+    await row("started an install.").getByText("mail · test").waitFor()
+    await page.locator(".activity-detail", { hasText: "Acme Platform" }).waitFor()
+    await page.locator(".activity-detail", { hasText: "git.acme.example/infra/mistyped" }).waitFor()
+    // A Run is its Capsule.
+    await row("Mina Sato approved a plan.").getByRole("link", { name: "storefront · production" }).waitFor()
+    expect(await page.locator(".activity-detail code").allTextContents()).toEqual([])
     expect(await barriers(page)).toEqual([])
     expect(faults).toEqual([])
   })
 
-  test("folds what was done again and again, tells what a plan does, and keeps syncs that brought nothing quiet", async () => {
+  test("folds repeated actions, says what a plan does, and hides syncs without news", async () => {
     const world = newWorld()
     const [first] = world.activity
     const [template] = world.runs
@@ -64,7 +89,7 @@ describe("the activity", () => {
     expect(faults).toEqual([])
   })
 
-  test("is filtered in an address that shows the same to everybody, and so is its export", async () => {
+  test("is filtered by an address that shows everybody the same, and so is its export", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/activity", ".activity-row")
     await page.getByLabel("Action").selectOption("run.approve")
@@ -82,7 +107,7 @@ describe("the activity", () => {
     expect(new URL(page.url()).search).toBe("")
   })
 
-  test("reads an address with nonsense in it, in Japanese on a phone", async () => {
+  test("copes with an address that contains nonsense, in Japanese on a phone", async () => {
     const { page, faults, go } = await suite.visit({ ...darkJapanese, width: 390, height: 844 })
     await go("/w/acme/activity?from=never&until=&person=usr_unknown", "h1")
     await page.getByText("条件に合う記録はありません").waitFor()

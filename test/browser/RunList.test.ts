@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import { runListWords } from "../../src/dashboard/screens/runs/RunListWords.ts"
 import { paletteWords } from "../../src/dashboard/app/PaletteWords.ts"
+import { vocabulary } from "../../src/dashboard/words/Vocabulary.ts"
 import { driftWords } from "../../src/dashboard/ui/DriftWords.ts"
 import { applyRun, reviewRun } from "./support/records/Runs.ts"
+import { newWorld } from "./support/routes/World.ts"
 import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
@@ -11,7 +13,7 @@ const { en: palette } = paletteWords
 const rows = "[data-run-row]"
 
 describe("the list of runs", () => {
-  test("has its filters in the address: a reload, a step back and a link show the same list", async () => {
+  test("has its filters in the address: a reload, going back and a link show the same list", async () => {
     const { faults, go, page } = await suite.visit()
     await go("/w/acme/runs", rows)
     const all = await page.locator(rows).count()
@@ -36,7 +38,34 @@ describe("the list of runs", () => {
     expect(faults).toEqual([])
   })
 
-  test("finds by words and ids, and says when nothing fits", async () => {
+  test("has a name on every row, of a Source that was removed as well", async () => {
+    const world = newWorld()
+    const [template] = world.runs
+    const [source] = world.sources
+    if (template === undefined || source === undefined) throw new Error("no runs")
+    const gone = { ...source, id: "src_0000000000000099", url: "https://git.acme.example/infra/mistyped.git" }
+    world.removedSources = [{ ...gone, removedAt: new Date().toISOString() }]
+    const { capsuleId: _none, sourceSnapshotId: _unfolded, ...plain } = template
+    const sync = { ...plain, type: "source_sync" as const, status: "failed" as const }
+    world.runs = [
+      { ...sync, id: "run_sync000000000001", sourceId: gone.id },
+      { ...sync, id: "run_sync000000000002", sourceId: source.id },
+      ...world.runs
+    ]
+    const { faults, go, page } = await suite.visit(undefined, world)
+    for (const [path, ready] of [
+      ["/w/acme/runs", rows],
+      ["/w/acme", ".row-run"]
+    ] as const) {
+      await go(path, ready)
+      const named = page.locator(ready, { hasText: vocabulary.en.runType.source_sync })
+      await named.locator("strong", { hasText: "git.acme.example/infra/mistyped" }).waitFor()
+      await named.locator("strong", { hasText: "git.acme.example/infra/platform" }).waitFor()
+    }
+    expect(faults).toEqual([])
+  })
+
+  test("finds by words and ids, and says when nothing matches", async () => {
     const { faults, go, page } = await suite.visit()
     await go("/w/acme/runs", rows)
     await page.keyboard.press("/")

@@ -8,7 +8,7 @@ const suite = browserSuite()
 const { en, ja } = resultWords
 
 describe("an apply that succeeded", () => {
-  test("says what it did, how long it took, who approved it and what the module gives", async () => {
+  test("says what it did, how long it took, who approved it and what the module outputs", async () => {
     const { page, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${doneRun}`, ".result-outputs")
     const result = page.locator(".result")
@@ -43,7 +43,7 @@ describe("an apply that succeeded", () => {
     expect(await page.locator(".result-outputs").count()).toBe(0)
   })
 
-  test("speaks Japanese on a phone", async () => {
+  test("is in Japanese on a phone", async () => {
     const { page, go } = await suite.visit({ ...darkJapanese, width: 390, height: 844 })
     await go(`/w/acme/runs/${doneRun}`, ".result-outputs")
     await page.getByText(ja.outputsChanged(2, 4)).waitFor()
@@ -52,14 +52,24 @@ describe("an apply that succeeded", () => {
 })
 
 describe("an apply that failed", () => {
-  test("says what happened before, what was not begun, and shows its error in the log", async () => {
+  test("says what had happened, what was not begun, and shows its error in the log", async () => {
     const { page, api, go } = await suite.visit()
-    api.world.capsules = api.world.capsules.map((capsule) => ({ ...capsule, runtimeSafety: "safe" as const }))
+    // As the server has it: the state of what was done is saved, and the Capsule waits for a plan that compares.
+    api.world.runs = api.world.runs.map((run) =>
+      run.id === failedRun
+        ? {
+            ...run,
+            possiblyCreated: [],
+            error: { code: "apply_failed", message: "The tool reported that the apply failed." }
+          }
+        : run
+    )
     await go(`/w/acme/runs/${failedRun}`, ".resource-failed")
     await page.getByText(diagnosisWords.en.partialCount(1, 2)).waitFor()
+    expect(await page.getByText(diagnosisWords.en.unsafeTitle).count()).toBe(0)
     expect(await page.locator(".step-failed .step-name").allTextContents()).toEqual(["Apply"])
     const link = page.getByRole("link", { name: diagnosisWords.en.inLog }).first()
-    // Every press goes there, including the second.
+    // Every key press counts, including the second.
     for (const _press of [1, 2]) {
       await page.evaluate(() => window.scrollTo(0, 0))
       await link.click()
@@ -70,5 +80,14 @@ describe("an apply that failed", () => {
     }
     expect(new URL(page.url()).hash).toMatch(/^#L\d+$/)
     expect(api.changes).toEqual([])
+  })
+
+  test("without evidence of its result says that this is uncertain", async () => {
+    const { page, api, go } = await suite.visit()
+    const ended = { code: "apply_interrupted", message: "The service ended while this apply was running." }
+    api.world.runs = api.world.runs.map((run) => (run.id === failedRun ? { ...run, error: ended } : run))
+    await go(`/w/acme/runs/${failedRun}`, ".resource-failed")
+    await page.getByText(diagnosisWords.en.unsafeTitle).waitFor()
+    expect(await page.getByText(diagnosisWords.en.partialTitle).count()).toBe(0)
   })
 })

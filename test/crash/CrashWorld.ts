@@ -25,12 +25,12 @@ export interface CrashWorld {
   readonly connectionId: ConnectionId
 }
 
-/** Built once by a real server, which is then stopped. */
-export const crashWorld = Effect.gen(function* () {
+/** Built once by a real server, which is then stopped. `build` gives the command that is the server. */
+export const crashWorldOf = Effect.fn("crashWorldOf")(function* <E, R>(build: Effect.Effect<string, E, R>) {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-crash-" })
   const mirror = yield* providerMirror
-  const program = yield* serverBinary
+  const program = yield* build
   const template = `${folder}/template`
   yield* files.makeDirectory(template, { mode: 0o700 })
   const made = yield* Effect.gen(function* () {
@@ -64,3 +64,5 @@ export const crashWorld = Effect.gen(function* () {
   const world: CrashWorld = { folder, program, template, mirror: mirror.path, ...made }
   return world
 })
+
+export const crashWorld = crashWorldOf(serverBinary)

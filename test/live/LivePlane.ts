@@ -4,7 +4,8 @@ import { serveRepository } from "../../src/cli/demo/git-server/GitServer.ts"
 import { commitFiles, createRepository } from "../../src/cli/demo/git-server/RepositoryWriter.ts"
 import { crashClient } from "../crash/CrashClient.ts"
 import { crashHost, type Kill } from "../crash/CrashHost.ts"
-import { crashWorld } from "../crash/CrashWorld.ts"
+import { crashWorldOf } from "../crash/CrashWorld.ts"
+import { liveProgram } from "./LiveProgram.ts"
 
 class NoPlan extends Schema.TaggedError<NoPlan>()("NoPlan", { message: Schema.String }) {}
 
@@ -35,7 +36,7 @@ export const livePlane = Effect.fn("livePlane")(function* <A, E, R>(options: {
 }) {
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-  const world = yield* crashWorld
+  const world = yield* crashWorldOf(liveProgram)
   const folder = `${world.folder}/live`
   const dataDir = `${folder}/data`
   const notesDir = `${folder}/notes`

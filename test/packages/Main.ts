@@ -100,6 +100,10 @@ const lane = Effect.fn("lane")(function* (short: boolean) {
     )
     yield* step(`${runtime.name}: an application of an outsider`, applicationWorks(folder, [node, ...plain]))
     yield* step(`${runtime.name}: the demonstration`, demoWorks(folder, node, splitProgram))
+    if (!short) {
+      const live = [`SVC_TEST_NODE=${node}`, bun, "test", "--timeout", "180000", "./test/live"]
+      yield* step(`${runtime.name}: live streams across crashes`, succeeded(root, "env", live))
+    }
   }
   if (!short) yield* step("the package of the whole", wholeWorks(root))
   if (failed.length > 0) return yield* new PackagesFailed({ message: `Failed: ${failed.join(", ")}` })

@@ -1,4 +1,4 @@
-import { Duration, Effect, Option, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import type { NextAction } from "../../../schema/records/InstallPlan.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import type { Answer, Items } from "../SvcError.ts"
@@ -15,8 +15,8 @@ interface Progressing {
   readonly diagnostics: ReadonlyArray<{ readonly message: string }>
 }
 
-const firstWait = Duration.millis(50)
-const longestWait = Duration.seconds(1)
+const firstWait = 50
+const longestWait = 1000
 
 /** Between two looks: how often nothing was new, and the Run that was followed to its end. */
 interface Looked<P> {
@@ -53,10 +53,7 @@ export const planProgress = <P extends Progressing, E>(
         Effect.as(running)
       )
     }
-    return Effect.as(
-      Effect.sleep(Duration.min(Duration.times(firstWait, 2 ** Math.min(idle, 8)), longestWait)),
-      followed
-    )
+    return Effect.as(Effect.sleep(Math.min(firstWait * 2 ** idle, longestWait)), followed)
   }
 
   const changes = (id: string): Items<P> => {

@@ -64,8 +64,7 @@ const make = Effect.gen(function* () {
   const page: RunsShape["page"] = (workspaceId, query = {}) =>
     Effect.map(answered(workspaces.runs({ params: { workspaceId }, query })), (answer) => pageOf(answer.runs, answer))
   const events: RunsShape["events"] = (id, { after = 0 } = {}) =>
-    Stream.fromEffectDrain(Effect.asVoid(Actor)).pipe(
-      Stream.concat(eventsOver(transport, id, after)),
+    Stream.unwrap(Effect.as(Actor, eventsOver(transport, id, after))).pipe(
       Stream.map(runEventOf),
       Stream.mapError(svcErrorOf)
     )
@@ -101,10 +100,7 @@ const make = Effect.gen(function* () {
       Effect.map(answered(runs.cancel({ params: { runId: id }, payload: options })), ({ run }) => run),
     events,
     logs: (id, { after = 0 } = {}) =>
-      Stream.fromEffectDrain(Effect.asVoid(Actor)).pipe(
-        Stream.concat(logsOver(transport, id, after)),
-        Stream.mapError(svcErrorOf)
-      ),
+      Stream.unwrap(Effect.as(Actor, logsOver(transport, id, after))).pipe(Stream.mapError(svcErrorOf)),
     waitFor: (id) =>
       Effect.flatMap(
         Effect.filterOrElse(get(id), isSettled, () => settled(id)),

@@ -76,7 +76,7 @@ const Sentence = ({ event, runs, detailed }: RowProps) => {
       )}
       {detailed ? (
         <span className="activity-detail">
-          <ActivityTarget event={event} />
+          <ActivityTarget event={event} run={event.runId === undefined ? undefined : runs.get(event.runId)} />
         </span>
       ) : null}
     </span>

@@ -6,6 +6,7 @@ import { Time } from "../ui/Time.tsx"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { useActorName } from "./Actors.ts"
+import { SourceName } from "./SourceName.tsx"
 import { useWorkspace } from "./Workspace.ts"
 import { CommitLine } from "../ui/Commit.tsx"
 
@@ -13,6 +14,17 @@ interface RunListProps {
   readonly runs: ReadonlyArray<Run>
   /** For names; on a Capsule's own page the name would only repeat itself, so leave it out. */
   readonly capsules?: ReadonlyArray<Capsule>
+}
+
+/** A Run of no Capsule is about a Source. */
+const SourceOrKind = ({ run }: { readonly run: Run }) => {
+  const words = useWords(vocabulary)
+  const kind = words.runType[run.type]
+  return run.capsuleId !== undefined || run.sourceId === undefined ? (
+    <strong>{kind}</strong>
+  ) : (
+    <SourceName id={run.sourceId}>{kind}</SourceName>
+  )
 }
 
 export const RunList = ({ runs, capsules }: RunListProps) => {
@@ -32,9 +44,11 @@ export const RunList = ({ runs, capsules }: RunListProps) => {
               className="row row-run"
             >
               <span className="row-name">
-                <strong>{capsule === undefined ? words.runType[run.type] : capsule.name}</strong>
-                {capsule === undefined ? null : (
+                {capsule === undefined ? (
+                  <SourceOrKind run={run} />
+                ) : (
                   <>
+                    <strong>{capsule.name}</strong>
                     <span className="tag">{capsule.environment}</span>
                     <span className="muted">{words.runType[run.type]}</span>
                   </>

@@ -59,7 +59,7 @@ const audited = Effect.gen(function* () {
 
 const dangling = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.orDie(sql`PRAGMA foreign_key_check`))
 
-/** A Run for each record that may name one; every other reason has one too. */
+/** A Run for each record that may refer to one; every other reason has one too. */
 const runs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* run("newest", { finished_at: longAgo(9) })
@@ -95,6 +95,7 @@ const runs = Effect.gen(function* () {
   yield* add("connection_holds", { run_id: yield* run("held") })
   yield* add("run_results", { run_id: yield* run("result") })
   yield* add("run_checkpoints", { run_id: yield* run("checkpoint") })
+  yield* add("agent_runs", { run_id: yield* run("atagent"), ended_at: null })
   yield* add("run_log_chunks", { run_id: yield* run("log") })
   yield* receipt(yield* run("repeated"))
 }).pipe(Effect.orDie)
@@ -163,7 +164,7 @@ const snapshots = Effect.gen(function* () {
   return { goes: ["goes", "both"].map((name) => named("snap", name)) }
 }).pipe(Effect.orDie)
 
-/** Why records of the kind stay, as the survey says it. */
+/** Why records of the kind stay, according to the survey. */
 const reasonsOf = Effect.fnUntraced(function* (kind: string) {
   const removal = yield* RecordRemoval
   const { kept } = yield* removal.survey
@@ -186,10 +187,31 @@ tests.live("a Run stays while something names it, whatever its age; every reason
     yield* add("run_plans", { run_id: id })
     yield* add("run_events", { run_id: id })
     yield* add("run_approvals", { run_id: id })
+    yield* add("agent_runs", { run_id: id, ended_at: longAgo() })
+    yield* add("agent_evidence", { run_id: id })
     expect((yield* removal.survey).removable.filter(({ kind }) => kind === "runs")).toMatchObject([{ records: 1 }])
     yield* removal.removeAll
     expect(yield* idsOf("runs")).toEqual(before)
     expect(yield* dangling).toEqual([])
+  })
+)
+
+tests.live("every table that refers to Runs by a key goes with them or keeps them", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
+    const referring = yield* Effect.filter(tables, ({ name }) =>
+      Effect.map(
+        sql<{ table: string }>`SELECT "table" FROM pragma_foreign_key_list(${name})`,
+        (keys) => name !== "runs" && keys.some(({ table }) => table === "runs")
+      )
+    )
+    const kind = retainedKinds.find(({ name }) => name === "runs")
+    const known = (name: string) =>
+      kind?.parts.some(({ table }) => table === name) === true ||
+      kind?.needs.some(({ when }) => when.includes(`${name} `))
+    expect(referring.length).toBeGreaterThan(5)
+    expect(referring.filter(({ name }) => !known(name))).toEqual([])
   })
 )
 
@@ -227,7 +249,7 @@ tests.live("a destroyed Capsule keeps nothing; a released one keeps its state, w
     expect(yield* sql`SELECT run_id FROM run_events`).toEqual([{ run_id: made }])
     yield* sql`UPDATE capsules SET status = 'destroyed' WHERE id = ${ended}`
     yield* add("backups", { id: named("bkp", "whole"), capsule_id: null, created_at: young })
-    // What named another record goes first, the other one with the next look.
+    // A record that refers to another one is removed first, the other one in the next pass.
     for (let look = 0; look < 3; look++) yield* removal.removeAll
     for (const table of ["state_versions", "source_snapshots", "runs"]) expect(yield* idsOf(table)).toEqual([])
     expect(yield* sql`SELECT run_id FROM run_events`).toEqual([])
@@ -236,7 +258,7 @@ tests.live("a destroyed Capsule keeps nothing; a released one keeps its state, w
 )
 
 tests.live(
-  "a snapshot stays while a living Capsule, an open plan, a rollback target or a lane needs it; so does its report",
+  "a snapshot stays while an existing Capsule, an open plan, a rollback target or a lane needs it; so does its report",
   () =>
     Effect.gen(function* () {
       yield* emptyWorld
@@ -397,7 +419,7 @@ tests.live("a process that dies between any two steps leaves a removal that the 
   })
 )
 
-tests.live("the background removes a part in each turn, then rests for a day", () =>
+tests.live("the background job removes a part in each turn, then pauses for a day", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const removal = yield* RecordRemoval

@@ -18,10 +18,15 @@ const say = (what: string, found: unknown) => void process.stdout.write(`${what}
 
 type Answer = (request: Request) => Response | Promise<Response>
 
-const served = async (answer: ServerOptions["answer"], use: (server: Server) => Promise<void>) => {
+const served = async (
+  answer: ServerOptions["answer"],
+  use: (server: Server) => Promise<void>,
+  { idleSeconds = 30, socketIdleSeconds = 120 } = {}
+) => {
   const server = await start({
     address: { host: "127.0.0.1", port: 0 },
-    idleSeconds: 30,
+    idleSeconds,
+    socketIdleSeconds,
     answer,
     failed: () => new Response("failed", { status: 500 }),
     open: (frames, sink) => {
@@ -138,7 +143,7 @@ await served(
       socket.write("GET / HTTP/1.1\r\nhost: a.test\r\n\r\n")
       await once(socket, "readable")
       socket.pause()
-      // Until nothing is pulled any more: buffers of the kernel are full.
+      // Until nothing more is pulled: the kernel's buffers are full.
       for (let before = -1; before !== sent; ) {
         before = sent
         await sleep(200)
@@ -240,4 +245,84 @@ await served(
       (await raw(port, "GET /live HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n")).endsWith("no upgrade")
     )
   }
+)
+
+{
+  const workMayEnd = Promise.withResolvers<void>()
+  const workBegan = Promise.withResolvers<void>()
+  const bodyLost = Promise.withResolvers<string>()
+  await served(
+    async (_, build, connection) => {
+      const given = build()
+      if (given.method === "POST") {
+        await given.text().catch(() => bodyLost.resolve("lost"))
+        return new Response("received")
+      }
+      if (new URL(given.url).pathname === "/work") {
+        connection.idleAfter(240)
+        workBegan.resolve()
+        await workMayEnd.promise
+      }
+      return new Response("answered")
+    },
+    async ({ port }) => {
+      const work = raw(port, "GET /work HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n")
+      await workBegan.promise
+      say("a connection that says nothing ends", await raw(port, ""))
+      // Each of these has only begun when the work has been silent for longer than the time.
+      const [half, kept] = await Promise.all([
+        raw(port, "GET / HTTP/1.1\r\nhost:"),
+        raw(port, "GET / HTTP/1.1\r\nhost: a.test\r\n\r\n"),
+        raw(port, "POST / HTTP/1.1\r\nhost: a.test\r\ncontent-length: 9\r\n\r\nabc")
+      ])
+      say("one that stops within a head", half.includes("200"))
+      say("one that asks for nothing more", kept.endsWith("answered"))
+      say("a body that stops arriving", await bodyLost.promise)
+      workMayEnd.resolve()
+      say("work without a byte for longer", (await work).endsWith("answered"))
+    },
+    { idleSeconds: 1 }
+  )
+}
+
+/** A subscriber that answers the first so many pings: what it was sent besides frames of text, until it is cut or was pinged often enough. */
+const subscriber = (port: number, answers: number) =>
+  new Promise<ReadonlyArray<string>>((resolve) => {
+    const seen: Array<string> = []
+    const socket = connect(port, "127.0.0.1")
+    const pong = Buffer.from([0x8a, 0x80, 0, 0, 0, 0])
+    socket.write(
+      "GET /live HTTP/1.1\r\nhost: a.test\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+    socket.on("data", (bytes) => {
+      if (bytes[0] !== 0x89) return
+      seen.push("ping")
+      if (seen.length > answers) return
+      socket.write(pong)
+      if (seen.length < 2) return
+      resolve(seen)
+      socket.destroy()
+    })
+    socket.on("error", () => {})
+    socket.on("close", () => resolve([...seen, "cut"]))
+  })
+
+await served(
+  (_, build, connection) => {
+    build()
+    const frames: RunFrames = {
+      subject: "ada",
+      requestId: "req",
+      after: 0,
+      frames: Stream.empty,
+      deliver: () => Effect.never
+    }
+    return connection.upgrade(frames, {}) ? Promise.resolve(undefined) : new Response("no upgrade")
+  },
+  async ({ port }) => {
+    const [answering, deaf] = await Promise.all([subscriber(port, 2), subscriber(port, 0)])
+    say("a subscriber that answers pings", answering)
+    say("one that answers none", [deaf[0], deaf.at(-1)])
+  },
+  { socketIdleSeconds: 8 }
 )

@@ -71,6 +71,8 @@ describe("settings", () => {
         keepStates: 365,
         keepSnapshots: 180,
         keepPlans: 180,
+        keepAgentFiles: 30,
+        forgetAgents: 7,
         keepCapsuleBackups: 365,
         backupSnapshots: true,
         backupInterval: 24,

@@ -14,13 +14,14 @@ import { Facts, Panel } from "../../ui/Layout.tsx"
 import { CapsuleStatus, DriftStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { repositoryName } from "../../words/Format.ts"
+import { leftKnownState } from "../../words/FailureEvidence.ts"
 import { useWords } from "../../words/Words.ts"
 import { LeftOvers } from "../left-over/LeftOvers.tsx"
 import { usePlan } from "../run/PlanAgain.tsx"
 import { Decisions, Pin } from "./AutoUpdates.tsx"
 import { RecentHistory } from "./CapsuleHistory.tsx"
 import { ReAdoptButton } from "./ReAdopt.tsx"
-import { onlyCheckFailed } from "./ReAdoption.ts"
+import { lastDecisive, onlyCheckFailed } from "./ReAdoption.ts"
 import { reAdoptionWords } from "./ReAdoptionWords.ts"
 import { ImportConfirmation } from "./ImportConfirmation.tsx"
 import { Outputs, OutputValue } from "./Outputs.tsx"
@@ -97,6 +98,7 @@ const Alerts = ({ capsule, runs }: { readonly capsule: Capsule; readonly runs: R
   const words = useWords(capsuleWords)
   const reAdoption = useWords(reAdoptionWords)
   const last = runs[0]
+  const decided = lastDecisive(runs)
   const workspace = useWorkspace()
   const open =
     last === undefined ? null : (
@@ -113,7 +115,7 @@ const Alerts = ({ capsule, runs }: { readonly capsule: Capsule; readonly runs: R
           {open}
           <ReAdoptButton small capsule={capsule} />
         </Notice>
-      ) : capsule.runtimeSafety === "unknown" ? (
+      ) : capsule.runtimeSafety === "unknown" && (decided === undefined || !leftKnownState(decided)) ? (
         <Notice tone="warn" title={words.unknownTitle}>
           <p>{words.unknownText}</p>
           {open}

@@ -7,17 +7,21 @@ const ended: ReadonlySet<Run["status"]> = new Set(["succeeded", "failed", "cance
 
 const endOf = (run: Run): string => run.finishedAt ?? run.createdAt
 
-/**
- * Whether the last decisive Run is an apply of which only a check afterwards failed: the one case in which a Capsule in `error`
- * is re-adopted. The server decides again, with more evidence than a list of Runs.
- */
-export const onlyCheckFailed = (runs: ReadonlyArray<Run>): boolean => {
-  const last = runs
+/** The Run that decided what is known of the Capsule. */
+export const lastDecisive = (runs: ReadonlyArray<Run>): Run | undefined =>
+  runs
     .filter(({ status, type }) => decisive.has(type) && ended.has(status))
     .reduce<Run | undefined>(
       (latest, run) => (latest === undefined || endOf(run) > endOf(latest) ? run : latest),
       undefined
     )
+
+/**
+ * Whether the last decisive Run is an apply of which only a check afterwards failed: the one case in which a Capsule in `error`
+ * is re-adopted. The server decides again, with more evidence than a list of Runs.
+ */
+export const onlyCheckFailed = (runs: ReadonlyArray<Run>): boolean => {
+  const last = lastDecisive(runs)
   return last?.type === "apply" && last.status === "failed" && isPostApplyCode(last.error?.code)
 }
 

@@ -6,6 +6,7 @@ import { LinkButton } from "../../ui/Button.tsx"
 import { CommitLine } from "../../ui/Commit.tsx"
 import { Icon, type IconName } from "../../ui/Icon.tsx"
 import { Time } from "../../ui/Time.tsx"
+import { failedByTool } from "../../words/FailureEvidence.ts"
 import { japaneseReason } from "../../words/FailureReasons.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { credentialWords } from "../capsule/CredentialWords.ts"
@@ -114,6 +115,8 @@ const sentence = (need: Need, words: (typeof needWords)["en"]): string => {
     case "stale":
       if (staleReasons.length === 0 || staleReasons.some((reason) => reason.kind === "commit")) return words.kinds.stale
       return staleReasons.some((reason) => reason.kind === "restore") ? words.staleRestore : words.staleInput
+    case "unknown_safety":
+      return run !== undefined && failedByTool(run) ? words.failed[run.type] : words.kinds[kind]
     default:
       return words.kinds[kind]
   }
@@ -138,7 +141,8 @@ const Action = ({ need }: NeedProps) => {
   const { handle } = useWorkspace()
   const { capsules, connectionId, kind, run, runGroupId, sourceId, turn } = need
   const [capsule] = capsules
-  const label = words.actions[kind]
+  const failed = kind === "unknown_safety" && run !== undefined && failedByTool(run)
+  const label = words.actions[failed ? "failed" : kind]
   if (kind === "automation_paused") {
     return (
       <LinkButton small to="/w/$workspace/settings/$tab" params={{ workspace: handle, tab: "settings" }}>
@@ -167,7 +171,7 @@ const Action = ({ need }: NeedProps) => {
       </LinkButton>
     )
   }
-  const opensRun = run !== undefined && turn === undefined && kind !== "unknown_safety"
+  const opensRun = run !== undefined && turn === undefined && (failed || kind !== "unknown_safety")
   if (opensRun) {
     return (
       <LinkButton
@@ -187,12 +191,13 @@ const Action = ({ need }: NeedProps) => {
   )
 }
 
-/** One Capsule with all its reasons, one commit with all its Capsules, or something else of the Workspace. */
+/** One Capsule with all its reasons, one commit with all its Capsules, or something else in the Workspace. */
 export const NeedEntry = ({ need, replaces }: NeedProps & { readonly replaces: boolean }) => {
   const words = useWords(needWords)
   const turns = useWords(credentialWords).turn
   const list = new Intl.ListFormat(useLanguage(), { type: "conjunction" })
-  const [icon, tone] = look[need.kind]
+  const toolFailed = need.kind === "unknown_safety" && need.run !== undefined && failedByTool(need.run)
+  const [icon, tone] = look[toolFailed ? "failed" : need.kind]
   const isShared = need.kind === "stale" && need.capsules.length > 1
   return (
     <li className="attention-row" data-testid={`need-${need.capsules[0]?.name ?? need.kind}`}>

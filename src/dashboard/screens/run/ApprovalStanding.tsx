@@ -4,7 +4,10 @@ import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { standingWords } from "./ApprovalStandingWords.ts"
 
-/** Who approved a plan, who is missing, and why it waits. Nothing where no rule asks for more than one approval by an admin. */
+/**
+ * Who approved a plan, whose approval is missing, and why it waits. Nothing where no rule asks for more than one approval by
+ * an admin.
+ */
 export const ApprovalStanding = ({ standing }: { readonly standing: RunApprovals }) => {
   const words = useWords(standingWords)
   const actorName = useActorName()

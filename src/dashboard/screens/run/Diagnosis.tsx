@@ -3,6 +3,7 @@ import { useWorkspace } from "../../app/Workspace.ts"
 import { LinkButton } from "../../ui/Button.tsx"
 import { FailureReason } from "../../ui/FailureReason.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
+import { leftKnownState } from "../../words/FailureEvidence.ts"
 import { useWords } from "../../words/Words.ts"
 import { adviceFor, limitOf } from "./Advice.ts"
 import { errorHash } from "./LogLink.ts"
@@ -67,7 +68,11 @@ export const Diagnosis = ({ run, capsule, events, plan }: DiagnosisProps) => {
   const failed = run.status === "failed"
   const advice = adviceFor(run, found)
   const uncertain =
-    isChange(run) && capsule?.runtimeSafety === "unknown" && run.status !== "running" && run.status !== "queued"
+    isChange(run) &&
+    capsule?.runtimeSafety === "unknown" &&
+    run.status !== "running" &&
+    run.status !== "queued" &&
+    !leftKnownState(run)
   return (
     <>
       {failed ? (

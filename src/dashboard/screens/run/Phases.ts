@@ -99,12 +99,15 @@ const begunState = (run: Run, id: string, ended: string | undefined, isLast: boo
 export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<Step> => {
   const starts = startsOf(events)
   const ended = endedAt(run, starts)
-  const ids = [...expected[run.type]]
+  const all = [...expected[run.type]]
   for (const { id } of starts) {
-    if (ids.includes(id)) continue
+    if (all.includes(id)) continue
     const before = starts[starts.findIndex((start) => start.id === id) - 1]
-    ids.splice(before === undefined ? 1 : ids.indexOf(before.id) + 1, 0, id)
+    all.splice(before === undefined ? 1 : all.indexOf(before.id) + 1, 0, id)
   }
+  // An apply has no step for what its plan has prepared: one that was passed over was not needed.
+  const reached = Math.max(...starts.map(({ id }) => all.indexOf(id)))
+  const ids = all.filter((id, index) => id === "queue" || index >= reached || starts.some((start) => start.id === id))
   const parked = events.find(({ kind }) => kind === "run.waiting_approval")?.at
   const over = run.finishedAt ?? parked
   return ids.map((id): Step => {

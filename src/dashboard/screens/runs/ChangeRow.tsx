@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router"
 import type { Capsule, FoldedRun, Run } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
+import { SourceName } from "../../app/SourceName.tsx"
 import { Sum } from "../../ui/Sum.tsx"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { CommitLine } from "../../ui/Commit.tsx"
@@ -96,16 +97,16 @@ interface ChangeRowProps {
   readonly capsule: Capsule | undefined
   /** Only where there is more than one. */
   readonly project: string | undefined
-  readonly source: string | undefined
 }
 
 /** One change: the line leads to the Run that it has come to, and what led there is folded below it. */
-export const ChangeRow = ({ run, apply, fed, capsule, project, source }: ChangeRowProps) => {
+export const ChangeRow = ({ run, apply, fed, capsule, project }: ChangeRowProps) => {
   const text = useWords(runListWords)
   const terms = useWords(vocabulary)
   const language = useLanguage()
   const workspace = useWorkspace()
   const actorName = useActorName()
+  const kind = terms.runType[(apply ?? run).type]
   const took = tookOf(run, apply)
   const count = (type: Run["type"]) => fed.filter((each) => each.type === type).length
   const replaced = count("plan") + count("destroy_plan")
@@ -125,12 +126,14 @@ export const ChangeRow = ({ run, apply, fed, capsule, project, source }: ChangeR
         data-run-row
       >
         <span className="row-name">
-          <strong>{capsule?.name ?? source ?? terms.runType[run.type]}</strong>
+          {capsule === undefined && run.sourceId !== undefined ? (
+            <SourceName id={run.sourceId}>{kind}</SourceName>
+          ) : (
+            <strong>{capsule?.name ?? kind}</strong>
+          )}
           {capsule === undefined ? null : <span className="tag">{capsule.environment}</span>}
           {project === undefined ? null : <span className="muted">{project}</span>}
-          {capsule === undefined && source === undefined ? null : (
-            <span className="muted">{terms.runType[(apply ?? run).type]}</span>
-          )}
+          {capsule === undefined ? null : <span className="muted">{kind}</span>}
         </span>
         <span className="run-commit">
           {run.resolvedCommit === undefined ? null : (

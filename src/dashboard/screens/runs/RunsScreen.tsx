@@ -2,7 +2,7 @@ import "../../app/Kit.ts"
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useEffect, useRef, useState } from "react"
-import { capsulesQuery, runsQuery, sourcesQuery } from "../../api/Queries.ts"
+import { capsulesQuery, runsQuery } from "../../api/Queries.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { usePreferences } from "../../preferences/UsePreferences.ts"
 import { Button } from "../../ui/Button.tsx"
@@ -60,7 +60,6 @@ export const RunsScreen = () => {
   const [typed, setTyped] = useSearchText(search.q, (q) => go({ ...search, q }, true))
   const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
   const projects = useQuery(projectsQuery(workspace.id)).data ?? []
-  const sources = useQuery(sourcesQuery(workspace.id)).data ?? []
   const byChanges = showsChanges(search)
   const query = useInfiniteQuery({
     ...runsQuery(workspace.id, { ...filterOf(search), ...(byChanges ? { view: "changes" } : {}) }),
@@ -70,7 +69,6 @@ export const RunsScreen = () => {
   useRowKeys("[data-run-row]")
   const capsuleOf = new Map(capsules.map((capsule) => [capsule.id, capsule]))
   const projectOf = new Map(projects.length > 1 ? projects.map(({ id, name }) => [id, name]) : [])
-  const sourceOf = new Map(sources.map(({ id, name }) => [id, name]))
   return (
     <Page title={text.title} about={byChanges ? text.about : text.aboutFiltered}>
       <div className="run-filters">
@@ -127,9 +125,6 @@ export const RunsScreen = () => {
                                 fed={line.fed}
                                 capsule={capsule}
                                 project={projectOf.get(capsule?.projectId ?? "")}
-                                source={
-                                  line.run.capsuleId === undefined ? sourceOf.get(line.run.sourceId ?? "") : undefined
-                                }
                               />
                             </li>
                           )

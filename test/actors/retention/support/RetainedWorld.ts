@@ -7,14 +7,25 @@ type Values = Readonly<Record<string, string | number | null>>
 export const of = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
 /** A well-formed id that contains a name. */
 export const named = (prefix: string, name: string) => `${prefix}_${name.padStart(20, "0")}`
-/** A moment that long ago that every period is over; later ones with a greater number. */
+/** A time so long ago that every period is over; a greater number gives a later one. */
 export const longAgo = (day = 1) => `2020-01-${String(day).padStart(2, "0")}T00:00:00.000Z`
 
 export const workspaceId = of("ws", "a")
 export const living = of("cap", "b")
 export const ended = of("cap", "z")
 
-const base = ["users", "workspaces", "projects", "connections", "sources", "install_configs", "capsules"]
+const base = [
+  "users",
+  "workspaces",
+  "projects",
+  "connections",
+  "sources",
+  "install_configs",
+  "capsules",
+  "agent_pools",
+  "agent_enrolment_tokens",
+  "agents"
+]
 
 /** Inserts a row like the representative one of the table. */
 export const add = Effect.fnUntraced(function* (table: string, values: Values) {
@@ -35,6 +46,8 @@ const emptied = [
   "oidc_plan_pins",
   "run_approvals",
   "run_preparations",
+  "agent_evidence",
+  "agent_runs",
   "run_deliveries",
   "run_results",
   "run_checkpoints",
@@ -58,7 +71,7 @@ const emptied = [
   "source_snapshots"
 ]
 
-/** A living and an ended Capsule of one Source, and nothing else of what retention removes. */
+/** An existing and an ended Capsule of one Source, and nothing else that retention removes. */
 export const emptyWorld = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const [table, values] of representativeRows) {
@@ -70,7 +83,7 @@ export const emptyWorld = Effect.gen(function* () {
   yield* add("capsules", { id: ended, name: "gone", slug: "gone", status: "destroyed" })
 }).pipe(Effect.orDie)
 
-/** An ended drift check of the living Capsule, older than Runs are kept. */
+/** An ended drift check of the existing Capsule, older than the retention of Runs. */
 export const run = Effect.fnUntraced(function* (name: string, values: Values = {}) {
   const id = named("run", name)
   const times = { created_at: longAgo(), queued_at: longAgo(), started_at: longAgo(), finished_at: longAgo() }

@@ -19,7 +19,7 @@ const group_id = id("rgrp", "a")
 const grant_id = id("grt", "a")
 const team_id = id("team", "a")
 
-const agentFacts = JSON.stringify({
+export const agentFacts = JSON.stringify({
   version: "1.0.0",
   protocol: 1,
   capabilities: [],
@@ -626,6 +626,7 @@ export const representativeRows: ReadonlyArray<readonly [table: string, values: 
   ["run_approvals", { run_id: plan, approver: "service", created_at: at }],
   ["agent_pools", { name: "far", lease_seconds: 2700, created_at: at }],
   ["agent_pool_workspaces", { pool: "far", workspace_id, assigned_at: at }],
+  ["agent_pool_provisions", { pool: "far", name: "cloud", workspace_id, provided_at: at }],
   [
     "agent_enrolment_tokens",
     { id: id("aet", "a"), pool: "far", secret_hash: "hash", uses_left: 0, created_at: at, expires_at: later }

@@ -45,6 +45,21 @@ const revoked = Effect.fnUntraced(function* (...all: ReadonlyArray<TestAgent>) {
 })
 
 plane.live(
+  "the look at leases reads nothing before an agent speaks, and the open claims by an index from then on",
+  () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const monitor = yield* AgentMonitor
+      yield* sql`ALTER TABLE agent_runs RENAME TO hidden_agent_runs`
+      yield* monitor.look
+      yield* sql`ALTER TABLE hidden_agent_runs RENAME TO agent_runs`
+      const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN
+      SELECT * FROM agent_runs WHERE ended_at IS NULL AND result IS NULL`
+      expect(plan.map(({ detail }) => detail)).toEqual(["SCAN agent_runs USING INDEX agent_runs_open"])
+    })
+)
+
+plane.live(
   "a Run of a pool says which property keeps it from the agents, and when all of them are busy",
   () =>
     Effect.gen(function* () {

@@ -1,0 +1,51 @@
+import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { retention } from "../../schema/records/Retention.ts"
+import { isResting } from "../Rest.ts"
+import { RetentionSettings } from "../run/RetentionSettings.ts"
+import { AgentBlobs } from "./AgentBlobs.ts"
+import { AgentRunRow } from "./AgentRunRow.ts"
+
+/** Between two looks at the folders. */
+const rest = Duration.toMillis("1 hour")
+
+/**
+ * Removes the files that agents sent of applies which were given up, once their time is over. They are evidence: what of them became a left-over state
+ * is kept as one.
+ */
+export class AgentFileRemoval extends Context.Service<
+  AgentFileRemoval,
+  { readonly removeSome: Effect.Effect<void>; readonly removeAll: Effect.Effect<void> }
+>()("svc/actors/agent/AgentFileRemoval") {
+  static readonly layer = Layer.effect(
+    AgentFileRemoval,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const blobs = yield* AgentBlobs
+      const { agentFiles = retention.agentFile.after } = yield* RetentionSettings
+
+      const removeAll = Effect.gen(function* () {
+        const before = new Date((yield* Clock.currentTimeMillis) - Duration.toMillis(agentFiles)).toISOString()
+        for (const claim of yield* blobs.claims) {
+          const [row] = yield* Effect.orDie(
+            AgentRunRow.some(sql, "ended_at")`SELECT ended_at FROM agent_runs
+              WHERE run_id = ${claim.runId} AND fence = ${claim.fence}`
+          )
+          // The Run of a claim that is not known was removed when its own time was over.
+          const isOver = row === undefined || (row.ended_at !== null && row.ended_at < before)
+          if (isOver) yield* blobs.removeAll(claim)
+        }
+      }).pipe(Effect.withSpan("AgentFileRemoval.removeAll"))
+
+      let restsSince: number | undefined
+      const removeSome = Effect.gen(function* () {
+        const at = yield* Clock.currentTimeMillis
+        if (isResting(restsSince, rest, at)) return
+        yield* removeAll
+        restsSince = at
+      })
+
+      return AgentFileRemoval.of({ removeSome, removeAll })
+    })
+  )
+}

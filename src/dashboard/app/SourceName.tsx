@@ -1,0 +1,28 @@
+import { useQuery } from "@tanstack/react-query"
+import { sourceQuery, sourcesQuery } from "../api/Queries.ts"
+import { repositoryName } from "../words/Format.ts"
+import { useWorkspace } from "./Workspace.ts"
+
+/** A Source of the Workspace: from its list, or on its own where it was removed and is in no list any more. */
+export const useKnownSource = (id: string | undefined) => {
+  const workspace = useWorkspace()
+  const sources = useQuery({ ...sourcesQuery(workspace.id), enabled: id !== undefined }).data
+  const listed = sources?.find((source) => source.id === id)
+  const read = useQuery({
+    ...sourceQuery(id ?? ""),
+    enabled: id !== undefined && sources !== undefined && listed === undefined
+  }).data
+  return listed ?? read
+}
+
+/** The repository of a Source, for a line that is about it. */
+export const SourceName = ({ id, children }: { readonly id: string; readonly children: React.ReactNode }) => {
+  const source = useKnownSource(id)
+  return source === undefined ? (
+    children
+  ) : (
+    <>
+      <strong>{repositoryName(source.url)}</strong> <span className="muted">{children}</span>
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+import { afterAll, expect } from "bun:test"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { AgentPresence } from "../../../actors/pool/AgentPresence.ts"
+import { GoneAgents } from "../../../actors/pool/GoneAgents.ts"
+import { testAccounts } from "../../support/Accounts.ts"
+import { suite } from "../../support/Effect.ts"
+import { add, emptyWorld, named, run } from "../retention/support/RetainedWorld.ts"
+import { agentFacts } from "../../src/database/support/RepresentativeRows.ts"
+
+const tests = suite(GoneAgents.layer.pipe(Layer.provide(AgentPresence.layer), Layer.provideMerge(testAccounts)))
+afterAll(tests.dispose)
+
+const at = "2026-03-01T00:00:00.000Z"
+
+const token = (name: string, usesLeft: number) =>
+  add("agent_enrolment_tokens", {
+    id: named("aet", name),
+    secret_hash: name,
+    uses_left: usesLeft,
+    expires_at: "2026-03-02T00:00:00.000Z"
+  })
+
+const agent = Effect.fnUntraced(function* (name: string, of: string, labels: Readonly<Record<string, string>> = {}) {
+  yield* add("agents", {
+    id: named("agt", name),
+    name,
+    sign_key: name.padEnd(43, "s"),
+    enrolment_token_id: named("aet", of),
+    last_contact_at: at,
+    facts: JSON.stringify({ ...JSON.parse(agentFacts), labels })
+  })
+  return named("agt", name)
+})
+
+const there = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ name: string; revoked: number }>`SELECT name, revoked_at IS NOT NULL AS revoked FROM agents
+    WHERE id <> ${"agt_".padEnd(28, "a")} ORDER BY name`
+  return rows.map(({ name, revoked }) => `${name}${revoked === 1 ? " revoked" : ""}`)
+})
+
+tests.live("an agent that comes and goes is forgotten a week after it was heard of, unless it owes something", () =>
+  Effect.gen(function* () {
+    yield* emptyWorld
+    const sql = yield* SqlClient.SqlClient
+    const { forget } = yield* GoneAgents
+    yield* token("single", 0)
+    yield* token("several", 0)
+    yield* token("unspent", 1)
+    yield* agent("machine", "single")
+    yield* agent("group1", "several")
+    const busy = yield* agent("group2", "several")
+    const lost = yield* agent("group3", "several")
+    yield* token("marked", 0)
+    yield* agent("labelled", "marked", { ephemeral: "true" })
+    yield* agent("unspent1", "unspent")
+    const claim = { agent_id: busy, kind: "plan" }
+    yield* add("agent_runs", { run_id: yield* run("busy"), ended_at: null, ...claim })
+    const ended = { agent_id: lost, kind: "apply", accepted_at: at, ended_at: "2026-03-05T00:00:00.000Z" }
+    yield* add("agent_runs", { run_id: yield* run("lost"), ...ended })
+    yield* TestClock.setTime(Date.parse("2026-03-07T23:59:00.000Z"))
+    yield* forget
+    expect(yield* there).toEqual(["group1", "group2", "group3", "labelled", "machine", "unspent1"])
+    yield* TestClock.setTime(Date.parse("2026-03-08T00:01:00.000Z"))
+    yield* forget
+    // The last of a token goes at once; while others of a token are there, the row says that the token was for several.
+    expect(yield* there).toEqual(["group1 revoked", "group2", "group3", "machine"])
+    expect(yield* sql`SELECT COUNT(*) AS n FROM audit_events WHERE action = 'agent.forget'`).toEqual([{ n: 3 }])
+    yield* sql`UPDATE agent_runs SET ended_at = ${at} WHERE agent_id = ${busy}`
+    yield* forget
+    expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3", "machine"])
+    // What it kept of its apply is of no use any more.
+    yield* TestClock.setTime(Date.parse("2026-04-04T00:01:00.000Z"))
+    yield* forget
+    expect(yield* there).toEqual(["group2 revoked", "group3 revoked", "machine"])
+    expect(yield* sql`SELECT id FROM agent_enrolment_tokens WHERE id = ${named("aet", "unspent")}`).toEqual([])
+    yield* sql`DELETE FROM agent_runs`
+    yield* sql`UPDATE agents SET revoked_at = ${at} WHERE name = 'machine'`
+    yield* forget
+    yield* forget
+    expect(yield* there).toEqual(["machine revoked"])
+  }).pipe(Effect.provide(TestClock.layer()))
+)
+
+tests.live("one that handed in what its apply left owes nothing", () =>
+  Effect.gen(function* () {
+    yield* emptyWorld
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`DELETE FROM agents WHERE id <> ${"agt_".padEnd(28, "a")}`
+    yield* token("group", 3)
+    const lost = yield* agent("back", "group")
+    const run_id = yield* run("given up")
+    yield* add("agent_runs", { run_id, agent_id: lost, kind: "apply", accepted_at: at, ended_at: at })
+    yield* TestClock.setTime(Date.parse("2026-03-09T00:00:00.000Z"))
+    const { forget } = yield* GoneAgents
+    yield* forget
+    expect(yield* there).toEqual(["back"])
+    yield* add("agent_evidence", { run_id, agent_id: lost })
+    yield* forget
+    expect(yield* there).toEqual(["back revoked"])
+  }).pipe(Effect.provide(TestClock.layer()))
+)

@@ -1,0 +1,37 @@
+import { NodeRuntime } from "@effect/platform-node"
+import { Effect, Schema } from "effect"
+import { KillPoint } from "../../../actors/KillPoint.ts"
+import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
+import { run, teardown } from "../../../src/cli/Run.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { RecheckInterval } from "../../../src/streams/LiveSubscription.ts"
+import { CrashEnvironment } from "../CrashEnvironment.ts"
+
+/**
+ * The product's own command line, with additions for tests: a kill point to die at, quick rechecks of authority, and
+ * folders visible in the sandbox (the demo provider's interpreter and the files that simulate its cloud). `provided` says how this
+ * program starts the processes that it needs besides.
+ */
+export const crashService = (provided: <A, E, R>(program: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>): void => {
+  const { at, readable, writable } = Schema.decodeUnknownSync(CrashEnvironment)(process.env["SVC_TEST_CRASH"] ?? "{}")
+  let left = at?.passing ?? 0
+  const args = process.argv.slice(2)
+  NodeRuntime.runMain(
+    run(args).pipe(
+      Effect.provide(platform),
+      provided,
+      Effect.provideService(KillPoint, (name) =>
+        Effect.sync(() => {
+          if (name === at?.point && --left === 0) process.kill(process.pid, "SIGKILL")
+        })
+      ),
+      Effect.provideService(RecheckInterval, "100 millis"),
+      Effect.provideService(SandboxSettings, {
+        ...defaultSandboxSettings,
+        extraReadOnly: readable ?? [],
+        extraWritable: writable ?? []
+      })
+    ),
+    { disableErrorReporting: true, teardown: teardown(args) }
+  )
+}
