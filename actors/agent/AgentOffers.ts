@@ -158,6 +158,7 @@ export class AgentOffers extends Context.Service<
         yield* controls.logged(run, reason.message)
         const { refuse } = row.kind === "plan" ? steps.plan : row.kind === "apply" ? steps.apply : steps.drift
         yield* refuse(run, reason)
+        yield* controls.endLog(holdOf(run))
       })
 
       const failure = { code: "internal_error", message: "The service failed while it prepared this Run." }

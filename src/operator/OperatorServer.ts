@@ -91,7 +91,7 @@ const handlers = OperatorProtocol.toLayer(
       IssueEnrolmentToken: poolCommands.token,
       ListAgents: ({ pool }) => poolCommands.agents(pool),
       ChangeAgent: poolCommands.changeAgent,
-      ReleaseRun: ({ runId }) => released.release(runId),
+      ReleaseRun: released.release,
       SurveyRetention: () => retained.survey,
       Prune: () => retained.prune,
       ReloadPolicy: () => policies.reload,

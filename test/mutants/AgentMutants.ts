@@ -274,8 +274,15 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: a Capsule is released only from a silent agent",
     file: "actors/agent/AgentReleases.ts",
-    text: "!lease.isUnreachable",
-    broken: "lease.fence < 0",
+    text: "lease?.isUnreachable !== true",
+    broken: "lease === undefined",
+    test: poolsTest
+  },
+  {
+    name: "agent: a server that starts listens before a Capsule is released",
+    file: "actors/agent/AgentReleases.ts",
+    text: "lease.heardAt <= unreachableAfter",
+    broken: "lease.heardAt < 0n",
     test: poolsTest
   },
   {
