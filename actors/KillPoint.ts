@@ -58,8 +58,8 @@ export type KillPointName =
   | `restoring.${"copied" | "authenticated" | "prepared" | "cleared" | "placed"}`
 
 /**
- * Told of every kill point that is passed. It does nothing; the crash suite starts a server of its own in which one of
- * the points ends the process with SIGKILL.
+ * Called at every kill point. It does nothing; the crash suite starts its own server in which one of the points ends the
+ * process with SIGKILL.
  */
 export const KillPoint = Context.Reference<(name: KillPointName) => Effect.Effect<void>>("svc/actors/run/KillPoint", {
   defaultValue: () => () => Effect.void

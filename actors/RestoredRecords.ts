@@ -2,7 +2,7 @@ import { type Effect, Schema } from "effect"
 import { Timestamp } from "../schema/records/Primitives.ts"
 import { WorkspaceId } from "../schema/records/Ids.ts"
 
-/** Records that a restore may revive although somebody ended them after the backup was written. */
+/** Records that a restore may revive although they were ended after the backup was written. */
 export const ReviewKind = Schema.Literals(["membership", "connection", "output_share"])
 export type ReviewKind = typeof ReviewKind.Type
 
@@ -23,7 +23,7 @@ export const ReviewItem = Schema.Struct({
 })
 export type ReviewItem = typeof ReviewItem.Type
 
-/** A record whose authority was taken away, and the status that a confirmation restores. */
+/** A record whose authority was suspended, and the status that a confirmation restores. */
 export const HeldRecord = Schema.Struct({ id: Schema.String, previousStatus: Schema.String })
 export type HeldRecord = typeof HeldRecord.Type
 
@@ -33,7 +33,7 @@ export type HeldRecord = typeof HeldRecord.Type
  */
 export interface RestoredRecords<R = never> {
   readonly kind: ReviewKind
-  /** Makes every effective record, and those that may become so, `unconfirmed`. */
+  /** Marks every effective record, and those that may become effective, as `unconfirmed`. */
   readonly hold: Effect.Effect<ReadonlyArray<HeldRecord>, never, R>
   readonly pending: Effect.Effect<ReadonlyArray<ReviewItem>>
   readonly confirm: (id: string, previousStatus: string) => Effect.Effect<void, never, R>

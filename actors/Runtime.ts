@@ -243,7 +243,7 @@ const OpenCoordinator = rowShape({
   updated_at: Timestamp
 })
 
-/** Hand-overs are redelivered automatically; a coordinator whose hand-over was lost in some other way is woken here. */
+/** Hand-overs are redelivered automatically; a coordinator whose hand-over was lost for any other reason is woken here. */
 const wakeCoordinators = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const installs = yield* InstallPlanActor.client
@@ -257,7 +257,7 @@ const wakeCoordinators = Effect.gen(function* () {
   }
 }).pipe(Effect.orDie)
 
-/** First the remains of an earlier process are settled, then Runs are taken from the queue. */
+/** First the Runs of a previous process are settled, then Runs are taken from the queue. */
 const work = Layer.effectDiscard(
   Effect.gen(function* () {
     const recovery = yield* RunRecovery
@@ -340,7 +340,7 @@ export const layer = Layer.mergeAll(
   Layer.provideMerge(stores),
   Layer.provide(
     SingleRunner.layer({
-      // Ownership of actors needs no leases in the database: this process alone has the data folder, by a lock that ends with
+      // Ownership of actors needs no leases in the database: only this process has the data folder, by a lock that ends with
       // it.
       runnerStorage: "memory",
       shardingConfig: { simulateRemoteSerialization: false, entityMessagePollInterval: "2 seconds" }

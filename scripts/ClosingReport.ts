@@ -31,7 +31,7 @@ const repeatedFailures = /^\d+ tests? failed:$/
 
 const beginsError = (line: string) => /^(?:error|[A-Za-z]*Error)\b/.test(line)
 
-/** From the first error on, without the code that bun prints above it; without an error, the last lines. */
+/** From the first error on, without the code excerpt that bun prints above it; without an error, the last lines. */
 const errorOf = (printed: ReadonlyArray<string>) => {
   const said = printed.filter((line) => line.trim() !== "")
   const at = said.findIndex(beginsError)

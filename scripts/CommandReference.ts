@@ -4,7 +4,7 @@ import { resultShapes } from "../src/cli/ResultShapes.ts"
 import { svc } from "../src/cli/Root.ts"
 import { platform } from "../src/composition/Platform.ts"
 
-/** What `--help` prints of one command, as data. */
+/** The `--help` text of one command, as data. */
 const helpOf = (path: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const shown = yield* Ref.make(Option.none<HelpDoc.HelpDoc>())

@@ -5,7 +5,7 @@ import { DashboardList, dashboardList } from "../src/dashboard/PrebuiltDashboard
 const encodings = ["identity", "br", "gzip"] as const
 const encodeList = Schema.encodeEffect(DashboardList)
 
-/** Writes the files of the dashboard into a folder, from nothing, with the list of them. Each encoding is a path from there. */
+/** Writes the files of the dashboard into an emptied folder, with their list. Each encoding is a path relative to it. */
 export const writeDashboard = Effect.fn("writeDashboard")(function* (folder: string, assets: AssetSet) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -14,7 +14,7 @@ export const writeDashboard = Effect.fn("writeDashboard")(function* (folder: str
     Effect.gen(function* () {
       for (const encoding of encodings) {
         const bytes = asset[encoding]
-        // A typeface is compressed by itself.
+        // A typeface is already compressed.
         if (bytes === undefined) continue
         const file = path.join(folder, encoding, asset.path)
         yield* files.makeDirectory(path.dirname(file), { recursive: true })

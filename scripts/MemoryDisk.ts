@@ -4,7 +4,7 @@ import { Effect, FileSystem, Option } from "effect"
 export const memoryDisk = "/dev/shm"
 const roomNeeded = 4 * 1024 ** 3
 
-/** Whether a mount table has a writable file system in this place from which programs may be started. */
+/** Whether a mount table has a writable file system at this path that allows executing programs. */
 export const startsPrograms = (mounts: string, place: string): boolean => {
   // A later mount covers an earlier one.
   const [, , , options = ""] =
@@ -16,11 +16,14 @@ export const startsPrograms = (mounts: string, place: string): boolean => {
   return words.includes("rw") && !words.includes("noexec")
 }
 
-/** The memory in bytes that programs may still take, of the text of /proc/meminfo. */
+/** The memory in bytes that is available to programs, from the text of /proc/meminfo. */
 export const availableMemory = (meminfo: string): number =>
   Number(/^MemAvailable:\s+(\d+) kB$/m.exec(meminfo)?.[1] ?? 0) * 1024
 
-/** A new folder in memory that is removed with the Scope; none where the machine has no such place or too little room. */
+/**
+ * A new folder in memory that is removed with the Scope; none where the machine has no such file system or too little
+ * memory.
+ */
 export const folderInMemory = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const mounts = yield* files.readFileString("/proc/mounts")

@@ -1,14 +1,15 @@
 // Starts Bun for tests with the given arguments and, where the machine has room for it, with temporary folders in memory: a
 // test writes thousands of small files, and on a disk every commit of a database waits. A TMPDIR that is set is kept.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Config, Effect, Option, Runtime, Schema } from "effect"
+import { Config, Effect, FileSystem, Option, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { folderInMemory } from "./MemoryDisk.ts"
 
-// A test runs most code a few times: compiling it to the last stage costs a sixth of the processor time and pays nothing back.
+// A test runs most code a few times: compiling it to the last stage costs a sixth of the processor time without a benefit.
 const withoutLastCompiler = { BUN_JSC_useFTLJIT: "0" }
 
-// Memory that is given back to the system is asked for again by the next test: keeping it takes an eighth off the processor time.
+// Memory that is returned to the system is requested again by the next test: keeping it saves an eighth of the processor
+// time.
 const keepMemory = { MIMALLOC_PURGE_DELAY: "-1" }
 
 /** The tests have reported what failed. */
@@ -19,11 +20,14 @@ class TestsFailed extends Schema.TaggedError<TestsFailed>()("TestsFailed", { mes
 const program = Effect.gen(function* () {
   const chosen = yield* Config.option(Config.String("TMPDIR"))
   const folder = Option.isSome(chosen) ? chosen : yield* folderInMemory
+  const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const handle = yield* spawner.spawn(
     ChildProcess.make(process.execPath, process.argv.slice(2), {
       env: {
         ...withoutLastCompiler,
+        // What the test processes build once for all of them, see `test/support/BuiltOnce.ts`.
+        SVC_TEST_BUILDS: yield* files.makeTempDirectoryScoped({ prefix: "svc-builds-" }),
         ...Option.match(folder, { onNone: () => ({}), onSome: (path) => ({ ...keepMemory, TMPDIR: path }) })
       },
       extendEnv: true,

@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import { ServerRelease } from "../actors/pool/AgentVersions.ts"
 import * as Actors from "../actors/Runtime.ts"
 import { ScheduledBackups } from "./backup/ScheduledBackups.ts"
 import { face, listener } from "./composition/Face.ts"
@@ -36,8 +37,8 @@ export interface Parts<HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, Run
 
 /**
  * The control plane over the given parts: storage, what executes, the actors, and the HTTP face. Closing the Scope drains in
- * the reverse order: no new Runs, no new requests, live streams told where to resume, Runs given their grace, then the
- * database, and last the operator's listener.
+ * the reverse order: no new Runs, no new requests, live streams told where to resume, Runs given their grace period, then
+ * the database, and last the operator's listener.
  */
 export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, RunnerE, RunnerR>(
   settings: Settings,
@@ -62,6 +63,7 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
     Layer.provideMerge(parts.http),
     Layer.provide(operatorPolicy(settings)),
     Layer.provide(retentionSettings(settings)),
+    Layer.provide(Layer.succeed(ServerRelease, version)),
     Layer.provide(telemetry({ url: settings.otlpUrl, version })),
     outsideSpans
   )

@@ -1,2 +1,2 @@
-/** Under which the packages for npm are named until their owner has secured a scope. */
+/** The scope of the npm packages until their owner has secured one. */
 export const packageScope = "@svc-dev"

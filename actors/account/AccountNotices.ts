@@ -19,7 +19,7 @@ export const AccountNotice = Schema.Struct({
 })
 export type AccountNotice = typeof AccountNotice.Type
 
-/** How a mail calls the change: it names neither passkeys nor providers. */
+/** The change as named in a mail, which mentions neither passkeys nor providers. */
 const mailedChanges: Readonly<Record<NoticeKind, AccountChange>> = {
   address: "address",
   password: "password",
@@ -34,7 +34,7 @@ const mailedChanges: Readonly<Record<NoticeKind, AccountChange>> = {
   recovery_code_used: "factor"
 }
 
-/** Whether there is something that the person has not seen yet. */
+/** Whether there are notices that the person has not seen yet. */
 export const hasUnseenNotices = (sql: SqlClient.SqlClient, subject: string) =>
   Effect.map(
     sql`SELECT 1 AS one FROM account_notices WHERE subject = ${subject} AND seen_at IS NULL LIMIT 1`,
@@ -42,15 +42,15 @@ export const hasUnseenNotices = (sql: SqlClient.SqlClient, subject: string) =>
   )
 
 /**
- * Tells the owner of an account that its address or a way in has changed, until they say that they have seen it: whoever did that
- * may not have been them.
+ * Notifies the owner of an account that its address or a sign-in method has changed, until they dismiss the notice: somebody
+ * else may have done it.
  */
 export class AccountNotices extends Context.Service<
   AccountNotices,
   {
     /**
-     * In the transaction of the change. Where the server sends mails, an address that was verified gets one. A change of the address
-     * is written before it is made: whoever makes it may read the new one.
+     * Written in the transaction of the change. Where the server sends mails, a verified address gets one. A change of the
+     * address is written before it takes effect: an attacker may read the new one.
      */
     readonly write: (subject: string, kind: NoticeKind, detail?: string) => Effect.Effect<void>
     /** What the person has not seen yet, newest first. */

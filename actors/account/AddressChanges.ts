@@ -26,19 +26,19 @@ const refused = () =>
   })
 
 /**
- * Links that give an account another address. Whoever has one shows that the address is theirs: it was mailed there, or an operator
- * who vouches for it handed it over. It works only for the account that it was made for.
+ * Links that change an account's address. Having one proves the address: it was mailed there, or handed over by an operator
+ * who vouches for it. It works only for the account that it was created for.
  */
 export class AddressChanges extends Context.Service<
   AddressChanges,
   {
     /**
-     * A link for one use; earlier ones of the account end. Fails with `invalid_request` for the address, `not_found` for the
-     * account. Whether another account has the address is said only to those who open the link.
+     * A single-use link; earlier ones of the account end. Fails with `invalid_request` for the address, `not_found` for the
+     * account. Only a person who opens the link learns whether another account has the address.
      */
     readonly issue: (subject: string, email: string, proof: AddressProof) => Effect.Effect<AddressLink, ApiError>
     /**
-     * Mails a link to that address, and to nobody else: opening it proves the address. Fails as `issue` does, with
+     * Mails a link to that address only: opening it proves the address. Fails as `issue` does, with
      * `capability_not_available` where no mail is sent, and with `rate_limited` when the address got too many.
      */
     readonly mail: (subject: string, email: string) => Effect.Effect<{ readonly expiresAt: string }, ApiError>

@@ -5,7 +5,9 @@ import { newId, now } from "../Identity.ts"
 import { TokenRow } from "./TokenRow.ts"
 import { StoredUser } from "./UserRow.ts"
 
-/** Makes a subject that never signs in, in the caller's transaction. It stands for no address: its own subject is in that place. */
+/**
+ * Creates a subject that never signs in, in the caller's transaction. It has no address: its own subject takes that place.
+ */
 export const makeAutomation = Effect.fn("makeAutomation")(function* (displayName: string) {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now
@@ -23,7 +25,7 @@ export const makeAutomation = Effect.fn("makeAutomation")(function* (displayName
   return subject
 }, Effect.orDie)
 
-/** Renames an automation; people name themselves, so nothing changes for a person. */
+/** Renames an automation; does nothing for a person, since people name themselves. */
 export const renameAutomation = Effect.fn("renameAutomation")(function* (subject: string, displayName: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE users SET ${StoredUser.changes(sql, { display_name: displayName, updated_at: yield* now })}

@@ -12,14 +12,14 @@ import { UpstreamIdentities, type UpstreamIdentity } from "./UpstreamIdentities.
 import { refusedFor, type UpstreamRefused } from "./UpstreamRefusal.ts"
 import { type OfferedWays, offeredWaysIn } from "./WaysIn.ts"
 
-/** The session whose person confirms that it is still them. */
+/** The session whose person confirms their identity. */
 export interface ConfirmedSession {
   readonly subject: string
   readonly sessionId: string
   readonly requestId?: string | undefined
 }
 
-/** How a person can confirm that it is them. */
+/** How a person can confirm their identity. */
 export interface ConfirmationWays {
   readonly password: boolean
   /** Whether the password needs the code of a second factor. */
@@ -29,13 +29,13 @@ export interface ConfirmationWays {
 }
 
 /**
- * Confirmation by a signed-in person that it is still them: a sensitive action needs one of the last five minutes in its session.
+ * Confirmation of identity by a signed-in person: a sensitive action needs one within the last five minutes of its session.
  * A sign-in counts as one, except through the upstream provider, which may remember people for days.
  */
 export class Confirmations extends Context.Service<
   Confirmations,
   {
-    /** The ways that the person has and the installation offers now. */
+    /** The sign-in methods that the person has and the installation currently offers. */
     readonly ways: (subject: string, offered: OfferedWays) => Effect.Effect<ConfirmationWays>
     /** Fails with `permission_denied` for a wrong password, and as `SecondFactors.require` does for the code. */
     readonly byPassword: (

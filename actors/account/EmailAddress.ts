@@ -1,8 +1,8 @@
 import { Schema, SchemaTransformation } from "effect"
 
 /**
- * An e-mail address in the form used for lookup: lower case, NFC. Only its outline is checked; nobody can tell whether it
- * reaches anybody.
+ * An e-mail address in the form used for lookup: lower case, NFC. Only its general form is checked; whether it can receive
+ * mail is unknown.
  */
 export const EmailAddress = Schema.String.pipe(
   Schema.decodeTo(

@@ -4,8 +4,8 @@ import { now } from "../Identity.ts"
 import { StoredUser } from "./UserRow.ts"
 
 /**
- * Removes what the account knows of its person and every way into it, in the caller's transaction. The row stays, as the operation
- * history names its subject; the address is free again.
+ * Removes the account's personal data and every way to sign in to it, in the caller's transaction. The row stays, as the
+ * operation history names its subject; the address is free again.
  */
 export const eraseAccount = Effect.fn("eraseAccount")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
@@ -22,7 +22,7 @@ export const eraseAccount = Effect.fn("eraseAccount")(function* (subject: string
   yield* sql`DELETE FROM address_changes WHERE subject = ${subject}`
   yield* sql`DELETE FROM account_notices WHERE subject = ${subject}`
   yield* sql`DELETE FROM setup_links WHERE subject = ${subject}`
-  // No address of a person ends like this (RFC 2606).
+  // No real address ends like this (RFC 2606).
   const gone = {
     email: `${subject}@deleted.invalid`,
     email_proof: null,

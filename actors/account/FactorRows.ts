@@ -3,7 +3,7 @@ import { Subject } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Second factors by time-based codes; `secret` is sealed. Not asked for until it is activated. */
+/** Second factors by time-based codes; `secret` is sealed. Not required until it is activated. */
 export const TotpRow = table("totp_factors", {
   subject: Subject,
   secret: Schema.String,
@@ -15,7 +15,7 @@ export const TotpRow = table("totp_factors", {
 })
 export type TotpRow = RowOf<typeof TotpRow.columns>
 
-/** Codes that each stand in once for the second factor. */
+/** Codes that each replace the second factor once. */
 export const RecoveryCodeRow = table("recovery_codes", {
   id: Schema.String,
   subject: Subject,

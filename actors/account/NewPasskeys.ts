@@ -40,7 +40,7 @@ export interface PasskeyHolder {
   readonly known: ReadonlyArray<{ readonly credentialId: string; readonly transports: Array<string> }>
 }
 
-/** A passkey whose ceremony verified, its key sealed, not written yet. */
+/** A passkey whose ceremony was verified, with its key sealed, before it is stored. */
 export interface VerifiedPasskey {
   readonly passkey: Passkey
   readonly credentialId: string

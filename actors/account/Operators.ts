@@ -17,7 +17,7 @@ export class Operators extends Context.Service<
   Operators,
   {
     readonly list: Effect.Effect<ReadonlyArray<OperatorRow>>
-    /** Read at every request: who was revoked is refused at the next one. */
+    /** Read at every request: a revoked operator is refused at the next one. */
     readonly isOperator: (subject: string) => Effect.Effect<boolean>
     /** In the caller's transaction. Repeating it changes nothing. Fails with `not_found`. */
     readonly grant: (subject: Subject) => Effect.Effect<void, ApiError>

@@ -32,7 +32,7 @@ export const issueChallenge = Effect.fn("issueChallenge")(function* (
   return bytes
 }, Effect.orDie)
 
-/** Uses up the challenge of a setup link: whom it was issued to, or `undefined` where {@link spendChallenge} is false. */
+/** Consumes the challenge of a setup link: whom it was issued to, or `undefined` where {@link spendChallenge} is false. */
 export const spendSetupChallenge = Effect.fn("spendSetupChallenge")(function* (challenge: string, linkId: string) {
   const sql = yield* SqlClient.SqlClient
   const purpose: ChallengePurpose = `setup:${linkId}`
@@ -41,7 +41,7 @@ export const spendSetupChallenge = Effect.fn("spendSetupChallenge")(function* (c
   return spent?.subject ?? undefined
 }, Effect.orDie)
 
-/** Uses up the challenge; false when it is unknown, used, expired, or was issued for another purpose or person. */
+/** Consumes the challenge; false when it is unknown, used, expired, or was issued for another purpose or person. */
 export const spendChallenge = Effect.fn("spendChallenge")(function* (
   challenge: string,
   purpose: ChallengePurpose,

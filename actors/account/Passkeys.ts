@@ -140,7 +140,7 @@ const make = Effect.gen(function* () {
     return yield* transaction(sql)(added)
   }, Effect.provideContext(services))
 
-  /** `asked` is whom the challenge was issued to: anybody at a sign-in. */
+  /** `asked` is the subject that the challenge was issued to: anybody at a sign-in. */
   const verify = Effect.fnUntraced(function* (party: RelyingParty, answer: PasskeyAssertion, asked: string | null) {
     const challenge = claimedChallenge(answer.response.clientDataJSON)
     const purpose = asked === null ? "sign_in" : "confirmation"

@@ -1,4 +1,4 @@
-/** Argon2id as PHC text. Both implementations verify what the other one made. */
+/** Argon2id as PHC text. Each implementation verifies the hashes of the other. */
 export interface PasswordHashing {
   readonly hash: (text: string) => Promise<string>
   readonly verify: (text: string, hash: string) => Promise<boolean>
@@ -8,7 +8,7 @@ export interface PasswordHashing {
 const memoryCost = 19_456
 const timeCost = 2
 
-/** How the text of a hash of today's cost begins. */
+/** The prefix of a hash at the current cost. */
 export const currentPrefix = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$`
 
 /** Inside Bun: nothing to install, and part of a compiled binary. */
@@ -20,7 +20,7 @@ export const bunHashing: PasswordHashing = {
 // Node has no argon2 before version 24. A compiled binary leaves the library out.
 const library = () => import("@node-rs/argon2")
 
-/** Elsewhere: a library, which hashes outside of the main thread as well. Argon2id is its default. */
+/** Elsewhere: a library, which also hashes off the main thread. Argon2id is its default. */
 export const libraryHashing: PasswordHashing = {
   hash: async (text) => (await library()).hash(text, { memoryCost, timeCost, parallelism: 1 }),
   verify: async (text, hash) => (await library()).verify(hash, text)

@@ -12,7 +12,7 @@ import { Users } from "./Users.ts"
 export interface SignInRequest {
   readonly email: string
   readonly password: Redacted.Redacted
-  /** Of the second factor, where the person has one. */
+  /** The code of the second factor, if the person has one. */
   readonly code?: Redacted.Redacted | undefined
   readonly userAgent?: string | undefined
   /** The browser's previous session; it ends. */
@@ -40,8 +40,8 @@ export class PasswordSignIn extends Context.Service<
       code: Redacted.Redacted | undefined
     ) => Effect.Effect<void, ApiError>
     /**
-     * Gives the person another password, or their first. Every session ends; the answer is a new one. Fails with
-     * `invalid_request` when the password is refused.
+     * Sets another password, or the first one. Every session ends, and a new one is returned. Fails with `invalid_request`
+     * when the password is refused.
      */
     readonly change: (context: CommandContext, request: PasswordChange) => Effect.Effect<OpenSession, ApiError>
   }
@@ -61,7 +61,7 @@ export class PasswordSignIn extends Context.Service<
         execute: (subject) => sql`SELECT password_hash AS hash FROM user_passwords WHERE subject = ${subject}`
       })
 
-      /** Rehashes at today's cost, unless the password was changed meanwhile. */
+      /** Rehashes at the current cost, unless the password was changed in the meantime. */
       const rehash = Effect.fnUntraced(function* (subject: string, password: Redacted.Redacted, before: string) {
         const hash = yield* passwords.hash(password)
         yield* sql`UPDATE user_passwords SET password_hash = ${hash}, updated_at = ${yield* now}

@@ -4,13 +4,13 @@ import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { shortestPassword } from "../../schema/records/Password.ts"
 import { currentPrefix, passwordHashing } from "./PasswordHashing.ts"
 
-// One core is left for everybody else: many wrong passwords must not slow down signed-in people.
+// One core is left for other work: many wrong passwords must not slow down signed-in people.
 const concurrentHashes = Math.max(1, Math.min(2, availableParallelism() - 1))
 // Running and waiting together.
 const mostPresent = 18
 const retryAfterSeconds = 5
 
-// As costly as a real hash, and of no password: an unknown account takes as long as a known one.
+// As costly as a real hash, but matches no password: an unknown account takes as long as a known one.
 const dummyHash = `${currentPrefix}4464rBaj2HYHmcKQ6PxIze6UBEnHYziRag+Ubl76vyQ$VG9vbGVzYXJlbm90cGFzc3dvcmRzYW5kdGhpc2lzbm8`
 
 const longestBytes = 256
@@ -51,15 +51,18 @@ export const passwordRefusal = (password: Redacted.Redacted): ApiError | undefin
   return denied.has(text.toLowerCase()) ? invalidRequest("password: too common; choose another one.") : undefined
 }
 
-/** Password hashing, bounded: two hashes at once (one on two cores or fewer), a short queue, and then an honest refusal. */
+/** Password hashing, bounded: two hashes at once (one on two cores or fewer), a short queue, and then a refusal. */
 export class Passwords extends Context.Service<
   Passwords,
   {
-    /** PHC text of the password. Fails with `invalid_request` by the rules, `rate_limited` when too many wait. */
+    /**
+     * The PHC hash of the password. Fails with `invalid_request` when it breaks the rules, `rate_limited` when too many
+     * wait.
+     */
     readonly hash: (password: Redacted.Redacted) => Effect.Effect<string, ApiError>
     /** Compares in the same time with or without a hash. Fails with `rate_limited` when too many wait. */
     readonly verify: (password: Redacted.Redacted, hash: string | undefined) => Effect.Effect<boolean, ApiError>
-    /** Whether a hash was made at another cost than today's. */
+    /** Whether a hash has another cost than the current one. */
     readonly isOutdated: (hash: string) => boolean
   }
 >()("svc/account/Passwords") {

@@ -9,7 +9,7 @@ const howMany = 10
 // 80 random bits: nobody guesses one, so its digest needs no salt.
 const codeBytes = 10
 
-/** As it was written down: however the person grouped it. */
+/** As the person wrote it down, however grouped. */
 const normal = (code: string): string => code.toLowerCase().replaceAll(/[^a-z2-7]/g, "")
 
 const digest = (code: string): string => hash("sha256", `recovery\u0000${normal(code)}`, "hex")
@@ -36,7 +36,7 @@ export const issueRecoveryCodes = Effect.fn("issueRecoveryCodes")(function* (sub
   )
 }, Effect.orDie)
 
-/** Uses the code up; false when it is not one of the person's unused ones. */
+/** Consumes the code; false when it is not one of the person's unused ones. */
 export const spendRecoveryCode = Effect.fn("spendRecoveryCode")(function* (subject: string, code: string) {
   const sql = yield* SqlClient.SqlClient
   const spent = yield* sql`UPDATE recovery_codes SET ${RecoveryCodeRow.changes(sql, { used_at: yield* now })}
@@ -44,7 +44,7 @@ export const spendRecoveryCode = Effect.fn("spendRecoveryCode")(function* (subje
   return spent.length > 0
 }, Effect.orDie)
 
-/** How many codes the person has left. */
+/** How many unused codes the person has. */
 export const recoveryCodesLeft = Effect.fn("recoveryCodesLeft")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const left = yield* sql`SELECT id FROM recovery_codes WHERE subject = ${subject} AND used_at IS NULL`

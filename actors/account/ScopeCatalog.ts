@@ -43,7 +43,7 @@ export interface ExtensionScope {
   readonly description: ScopeEntry["description"]
 }
 
-/** The extension scopes that a composition's routes declare; none in the stock one. Administrative scopes never appear. */
+/** The extension scopes that a composition's routes declare; none by default. Administrative scopes never appear. */
 export const ExtensionScopes = Context.Reference<ReadonlyArray<ExtensionScope>>("svc/account/ExtensionScopes", {
   defaultValue: () => []
 })

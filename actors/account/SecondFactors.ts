@@ -15,7 +15,7 @@ import { stepOf } from "./Totp.ts"
 
 // As long as the digest, as RFC 4226 recommends.
 const secretBytes = 20
-/** Six digits can be guessed: five wrong codes end the guessing for a while. */
+/** Six digits can be guessed: five wrong codes block further attempts for a while. */
 const mostFailures = 5
 const failureWindow = Duration.toMillis(Duration.minutes(15))
 
@@ -31,7 +31,7 @@ const required = (message: string) => new ApiError({ code: "second_factor_requir
 const missing = required("Give the code of your authenticator as well, or one of your recovery codes.")
 const wrong = required("The code is wrong, too old, or was used before.")
 
-/** How many seconds of the window are left when too many codes were wrong. */
+/** How many seconds are left of the window after too many wrong codes. */
 const lockedFor = ({ failing_since, failures }: TotpRow, millis: number): number => {
   if (failing_since === null || failures < mostFailures) return 0
   return Math.ceil((Date.parse(failing_since) + failureWindow - millis) / 1000)
@@ -48,8 +48,8 @@ export class SecondFactors extends Context.Service<
     /** A new secret in base32, of no effect until its first code. Fails with `failed_precondition` while a factor is active. */
     readonly begin: (subject: string) => Effect.Effect<Redacted.Redacted, ApiError>
     /**
-     * Activates the factor by its first code, and answers the recovery codes. Fails with `failed_precondition` when none was begun or
-     * one is active, and as `require` does.
+     * Activates the factor with its first code, and returns the recovery codes. Fails with `failed_precondition` when no
+     * setup is pending or one is active, and as `require` does.
      */
     readonly activate: (
       context: CommandContext,
@@ -64,8 +64,8 @@ export class SecondFactors extends Context.Service<
     /** Idempotent. */
     readonly remove: (context: CommandContext, subject: string) => Effect.Effect<void>
     /**
-     * Consumes the code that comes with a right password, where the person has a second factor. Fails with `second_factor_required`
-     * when it is missing or wrong, and with `rate_limited` after five wrong ones.
+     * Consumes the code that accompanies a correct password, if the person has a second factor. Fails with
+     * `second_factor_required` when it is missing or wrong, and with `rate_limited` after five wrong ones.
      */
     readonly require: (subject: string, code: Redacted.Redacted | undefined) => Effect.Effect<void, ApiError>
   }
@@ -119,7 +119,7 @@ const make = Effect.gen(function* () {
     return true
   })
 
-  /** What became of the code. It is counted and committed, so no failure may undo it. */
+  /** The result of checking a code. It is counted and committed, so no failure may undo it. */
   const spend = Effect.fnUntraced(function* (row: TotpRow, given: Redacted.Redacted) {
     const millis = yield* Clock.currentTimeMillis
     const wait = lockedFor(row, millis)

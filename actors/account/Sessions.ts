@@ -18,16 +18,16 @@ import { SessionRow } from "./SessionRow.ts"
 
 /** How long a session lasts after its last use. */
 export const sessionLifetime = retention.session.after
-// Extending a session is a write: often enough for 30 days, rarer than every request.
+// Extending a session is a write: often enough for 30 days, but not at every request.
 const slideEveryMillis = Duration.toMillis(Duration.hours(1))
 
 export const SessionMethod = Schema.Literals(["setup", "password", "passkey", "upstream"])
 export type SessionMethod = typeof SessionMethod.Type
 
-/** The ways in which a person shows that it is still them. */
+/** The ways a person can confirm their identity. */
 export type ConfirmationMethod = Exclude<SessionMethod, "setup">
 
-/** A provider may sign somebody in who signed in there long ago; every other way needs the person. */
+/** A provider may sign somebody in who signed in there long ago; every other way needs the person's presence. */
 const provesPresence = (method: SessionMethod): boolean => method !== "upstream"
 
 /** A session as its owner sees it. */
@@ -80,8 +80,8 @@ export class Sessions extends Context.Service<
     /** Fails with `unauthenticated` unless the secret is an open session of a person with an active account. */
     readonly authenticate: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /**
-     * Notes that the person of the session has just shown, in this way, that it is still them. Fails with `unauthenticated` when
-     * the session is not theirs or has ended.
+     * Records that the session's person has just confirmed their identity in this way. Fails with `unauthenticated` when the
+     * session is not theirs or has ended.
      */
     readonly confirm: (
       subject: string,
@@ -94,8 +94,8 @@ export class Sessions extends Context.Service<
     /** Ends one of the person's own sessions; `not_found` for any other. */
     readonly revoke: (subject: string, sessionId: string, requestId?: string) => Effect.Effect<void, ApiError>
     /**
-     * Ends all sessions of a person, save one when named. When none is spared, the person's grants to applications end as well,
-     * `offline_access` included.
+     * Ends all sessions of a person, except one when named. When none is kept, the person's grants to applications end as
+     * well, `offline_access` included.
      */
     readonly revokeAll: (subject: string, exceptId?: string, requestId?: string) => Effect.Effect<void>
   }
@@ -120,7 +120,7 @@ export class Sessions extends Context.Service<
             WHERE s.secret_hash = ${hash} AND s.revoked_at IS NULL AND u.status = 'active' AND u.kind = 'person'`
       })
       const memory = yield* ReadMemory
-      // Whether it has ended by now is compared at every use.
+      // Whether it has expired is checked at every use.
       const openSession = memory.untilCommit((hash) =>
         Effect.map(
           Effect.orDie(findOpen(hash)),
@@ -144,7 +144,7 @@ export class Sessions extends Context.Service<
           WHERE id = ${id} AND revoked_at IS NULL`
       })
 
-      /** Ends the browser's session, whoever's it was. */
+      /** Ends the browser's session, whoever owns it. */
       const replace = Effect.fnUntraced(function* (
         replaced: Redacted.Redacted,
         subject: string,

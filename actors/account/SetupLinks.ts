@@ -58,7 +58,7 @@ export interface PasskeyRedemption extends Redemption {
   readonly answer: PasskeyRegistration
 }
 
-/** How the person will sign in from now on; both take time, so they are prepared before the transaction. */
+/** How the person will sign in from now on; both take time to compute, so they are prepared before the transaction. */
 type WayIn =
   | { readonly kind: "password"; readonly hash: string }
   | { readonly kind: "passkey"; readonly subject: Subject; readonly verified: VerifiedPasskey }
@@ -80,7 +80,7 @@ const refused = () =>
 export class SetupLinks extends Context.Service<
   SetupLinks,
   {
-    /** A link for the first account, `none` once an account exists. Earlier unused links of this kind end. */
+    /** A link for the first account; `none` once an account exists. Earlier unused links of this kind end. */
     readonly issueFirst: Effect.Effect<Option.Option<SetupLink>>
     /**
      * A link with which the account gets a new password. With `mail` a second one is mailed to its address: only the reader of
@@ -89,21 +89,21 @@ export class SetupLinks extends Context.Service<
     readonly issueReset: (subject: string, mail?: boolean) => Effect.Effect<ResetLink, ApiError>
     /** What the link is for and whether it still works, without using it up. Fails with `not_found` for an unknown link. */
     readonly inspect: (secret: Redacted.Redacted) => Effect.Effect<SetupLinkState, ApiError>
-    /** Uses up the link and signs the person in. Fails with `not_found` for an invalid link. */
+    /** Consumes the link and signs the person in. Fails with `not_found` for an invalid link. */
     readonly redeem: (
       redemption: PasswordRedemption
     ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
     /**
      * The browser's options for a passkey instead of a password, without using up the link. Fails with `not_found` for an
-     * invalid link, and with `invalid_request` for an invalid address of a first account: nobody should create a passkey in
-     * vain.
+     * invalid link, and with `invalid_request` for an invalid address of a first account: otherwise a person would create a
+     * passkey in vain.
      */
     readonly passkeyOptions: (
       party: RelyingParty,
       redemption: Redemption
     ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
     /**
-     * Uses up the link for an account that its holder enters with the new passkey: link, account, passkey and session are one
+     * Consumes the link, and signs its holder in with the new passkey: link, account, passkey and session are one
      * transaction. An existing password no longer works. Fails as `redeem` does, and with `invalid_request` when the answer
      * does not verify; the link then stays valid.
      */
@@ -250,7 +250,7 @@ export class SetupLinks extends Context.Service<
         context: CommandContext,
         way: WayIn
       ) {
-        // The operator's link and the mailed one are one way in.
+        // The operator's link and the mailed one are alternatives: using either ends both.
         yield* sql`UPDATE setup_links SET used_at = ${yield* now} WHERE subject = ${subject} AND used_at IS NULL`
         if (purpose === "mailed_reset") {
           yield* users.proveAddress(subject, (yield* knownHolder(subject)).email, "mail")

@@ -21,7 +21,7 @@ export const selectStoredToken = (sql: SqlClient.SqlClient, hash: string) =>
         + (SELECT COUNT(*) FROM oauth_access_tokens o WHERE o.secret_hash = ${hash}) AS elsewhere
     FROM access_tokens WHERE secret_hash = ${hash}`
 
-/** A token that may be used before a time. Times in milliseconds. */
+/** A token that is valid until a time. Times in milliseconds. */
 export interface UsableToken {
   readonly tokenId: AccessTokenId
   readonly principal: Principal
@@ -31,7 +31,7 @@ export interface UsableToken {
   readonly lastUsedAt: number
 }
 
-/** The token's authority: only if it is in one store, its account is open, and it is not revoked. */
+/** The token's authority, if exactly one store has it, its account is open, and it is not revoked. */
 export const usableToken = (row: StoredToken): Option.Option<UsableToken> => {
   const limits = limitsOf(row.scopes)
   return row.elsewhere === 0 && row.user_status === "active" && row.revoked_at === null

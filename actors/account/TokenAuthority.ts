@@ -62,7 +62,7 @@ export class TokenAuthority extends Context.Service<
 
       return TokenAuthority.of({
         authenticate: (token) =>
-          // The checksum spares the database guesses.
+          // The checksum keeps guesses away from the database.
           isWellFormed("personalToken", Redacted.value(token))
             ? Effect.flatMap(known(token), ({ usable: { lastUsedAt, principal, tokenId }, millis }) =>
                 use.isNoted(tokenId, lastUsedAt, millis)

@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from "node:crypto"
 /** Time-based one-time passwords (RFC 6238) as every authenticator knows them: SHA-1, six digits, a new one every 30 seconds. */
 const stepMillis = 30_000
 const digits = 6
-// The clock of a telephone may be half a minute off, and a person takes time to type.
+// A phone's clock may be half a minute off, and a person takes time to type.
 const tolerance = 1
 
 /** The code of one time step (RFC 4226, 5.3). */
@@ -19,7 +19,7 @@ export const codeOf = (secret: Uint8Array, step: number): string => {
 const isSame = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
 
-/** The time step that the code is of, among those that count now and come after `last`; `undefined` for none. */
+/** The time step of the code, among those accepted now and after `last`; `undefined` for none. */
 export const stepOf = (secret: Uint8Array, code: string, millis: number, last: number | null): number | undefined => {
   const present = Math.floor(millis / stepMillis)
   for (let step = present - tolerance; step <= present + tolerance; step++) {

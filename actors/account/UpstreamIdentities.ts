@@ -14,13 +14,13 @@ import { Users } from "./Users.ts"
 import { type OfferedWays, requireWayIn } from "./WaysIn.ts"
 import { UpstreamIdentityRow } from "./UpstreamRow.ts"
 
-/** The identity that the upstream provider's verified answer names. */
+/** The identity in the upstream provider's verified response. */
 export interface UpstreamIdentity {
   readonly issuer: string
   readonly subject: string
   /** Only an address that the provider reports as verified. */
   readonly verifiedEmail?: string | undefined
-  /** What the provider calls the person's address, verified or not; never a reason to recognise anybody. */
+  /** The person's address according to the provider, verified or not; never used to identify anybody. */
   readonly claimedEmail?: string | undefined
   readonly displayName?: string | undefined
   /** Absent unless the provider sent a list of names. */
@@ -66,9 +66,9 @@ export class UpstreamIdentities extends Context.Service<
   UpstreamIdentities,
   {
     /**
-     * Whose account it is, in the caller's transaction, linked first where somebody links it or its verified address belongs to
-     * an account; `none` when it is nobody's. Fails when the account is locked, or the identity or the account is linked to
-     * another.
+     * The account that it belongs to, in the caller's transaction, after linking it where a person links it or its verified
+     * address belongs to an account; `none` when there is none. Fails when the account is locked, or the identity or the
+     * account is linked to another.
      */
     readonly resolve: (
       identity: UpstreamIdentity,
@@ -80,7 +80,7 @@ export class UpstreamIdentities extends Context.Service<
       subject: Subject,
       requestId?: string
     ) => Effect.Effect<void, UpstreamRefused>
-    /** Whose active account the identity is linked to; `none` when it is nobody's. */
+    /** The active account that the identity is linked to; `none` when there is none. */
     readonly ownerOf: (identity: UpstreamIdentity) => Effect.Effect<Option.Option<Subject>>
     /** The identities that are linked to the account, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<LinkedIdentity>>
@@ -120,7 +120,7 @@ export class UpstreamIdentities extends Context.Service<
           FROM upstream_identities WHERE subject = ${subject} ORDER BY created_at, issuer`
       })
 
-      /** Spelt as accounts spell it. The issuer reports an account's address as verified while it is this one. */
+      /** In the form that accounts use. The issuer reports an account's address as verified while it is this one. */
       const addressOf = ({ verifiedEmail }: UpstreamIdentity) =>
         verifiedEmail === undefined
           ? Effect.succeed(null)
@@ -152,7 +152,7 @@ export class UpstreamIdentities extends Context.Service<
 
       const ownerByAddress = Effect.fnUntraced(function* ({ verifiedEmail }: UpstreamIdentity) {
         const user = verifiedEmail === undefined ? Option.none() : yield* users.findByEmail(verifiedEmail)
-        // Whoever typed an address nobody verified must not be handed the identity of its owner.
+        // A person who typed an unverified address must not receive the identity of its owner.
         return Option.filter(user, ({ emailProof, status }) => status === "active" && emailProof !== null)
       })
 

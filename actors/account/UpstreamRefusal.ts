@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Why nobody was signed in through the upstream provider; the page for the person explains each. */
+/** Why a sign-in through the upstream provider failed; the page for the person explains each reason. */
 export const UpstreamReason = Schema.Literals([
   "not_configured",
   "unreachable",

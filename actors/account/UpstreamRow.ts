@@ -15,7 +15,7 @@ export const UpstreamIdentityRow = table("upstream_identities", {
 })
 export type UpstreamIdentityRow = RowOf<typeof UpstreamIdentityRow.columns>
 
-/** Sign-ins sent to an upstream provider that have not returned. */
+/** Pending sign-ins at an upstream provider. */
 export const UpstreamSignInRow = table("upstream_sign_ins", {
   secret_hash: Schema.String,
   link_subject: Schema.NullOr(Subject),

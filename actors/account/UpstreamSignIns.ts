@@ -33,9 +33,9 @@ const SignInRow = Schema.Struct({
 })
 
 export interface ReturnedSignIn extends UpstreamProof {
-  /** The signed-in person who links the identity; absent when somebody signs in. */
+  /** The signed-in person who links the identity; absent for a sign-in. */
   readonly linkSubject: Subject | null
-  /** The session whose person is to confirm that it is still them; absent when somebody signs in. */
+  /** The session whose person is to confirm their identity; absent for a sign-in. */
   readonly confirmSession: string | null
   /** The invitation with which somebody without an account gets one. */
   readonly invitationId: InvitationId | null
@@ -54,8 +54,8 @@ const proofOf = (secret: Redacted.Redacted): UpstreamProof => ({
 })
 
 /**
- * Sign-ins sent to the upstream provider that have not returned. Only the browser holds the secret; its digest is stored, so
- * that neither the database nor the provider could finish a sign-in of another browser.
+ * Pending sign-ins at the upstream provider. Only the browser holds the secret; its digest is stored, so that neither the
+ * database nor the provider could finish a sign-in of another browser.
  */
 export class UpstreamSignIns extends Context.Service<
   UpstreamSignIns,

@@ -18,12 +18,12 @@ import { PasswordRow, StoredUser } from "./UserRow.ts"
 export const User = Schema.Struct({
   subject: Subject,
   email: Schema.String,
-  /** `null` where neither the operator nor a mail shows that the address belongs to the person. */
+  /** `null` where neither the operator nor a mail has verified the address. */
   emailProof: Schema.NullOr(AddressProof),
   displayName: Schema.NullOr(Schema.String),
   /** Operates the installation; says nothing about any Workspace. */
   isOperator: Schema.Boolean,
-  /** `deleted` keeps the subject for the operation history, and nothing else of the person. */
+  /** `deleted` keeps the subject for the operation history, and no other personal data. */
   status: Schema.Literals(["active", "disabled", "deleted"]),
   createdAt: Timestamp
 })
@@ -42,7 +42,7 @@ export interface NewUser {
   readonly isOperator: boolean
 }
 
-/** The people who may sign in. Automation members are none of them: nothing here finds one. */
+/** The people who may sign in. Automation members are not among them: nothing here finds one. */
 export class Users extends Context.Service<
   Users,
   {
@@ -52,7 +52,7 @@ export class Users extends Context.Service<
     readonly parseEmail: (text: string) => Effect.Effect<string, ApiError>
     readonly find: (subject: string) => Effect.Effect<Option.Option<User>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<User>>
-    /** Notes that the address was shown to be the person's; an earlier proof, and any other address, stay as they are. */
+    /** Records that the address was verified as the person's; an earlier proof, and any other address, stay as they are. */
     readonly proveAddress: (subject: string, email: string, proof: AddressProof) => Effect.Effect<void>
     /** Sets or, with `null`, removes the name that others see. Fails with `not_found`. */
     readonly rename: (
@@ -61,8 +61,8 @@ export class Users extends Context.Service<
       displayName: string | null
     ) => Effect.Effect<void, ApiError>
     /**
-     * Gives the account another address, in lookup form, with what shows that it is the person's. Links to a new password that were
-     * sent to the previous address end. Only within a transaction of the caller, who made sure that nobody else has it.
+     * Changes the account's address, in lookup form, with the proof that it is the person's. Links to a new password that
+     * were sent to the previous address end. Only within a transaction of the caller, who made sure that nobody else has it.
      */
     readonly setAddress: (
       context: CommandContext,
@@ -229,7 +229,7 @@ export class Users extends Context.Service<
             "account.address",
             Effect.fnUntraced(function* (present) {
               const at = yield* now
-              // First: its mail goes to the address that the account has now.
+              // First, so that its mail goes to the address that the account still has.
               yield* notices.write(subject, "address", present.email)
               yield* sql`UPDATE users SET ${StoredUser.changes(sql, { email, email_proof: proof, updated_at: at })}
                 WHERE subject = ${subject}`

@@ -8,7 +8,7 @@ import { StateIndex } from "../state/StateIndex.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 
-/** A resource of a state, and the Capsule that manages it already. */
+/** A resource of a state, and the Capsule that already manages it. */
 export interface ManagedTwice {
   readonly address: string
   readonly capsule: { readonly id: CapsuleId; readonly name: string }
@@ -20,7 +20,7 @@ const keysAtOnce = 500
 const Owner = rowShape({ id: CapsuleId, name: Schema.String, object_key: Schema.String })
 const Unread = rowShape({ id: CapsuleId, name: Schema.String, current_state_version_id: StateVersionId })
 
-/** Which resources the living Capsules of a Workspace manage. */
+/** The resources that the existing Capsules of a Workspace manage. */
 export class ManagedElsewhere extends Context.Service<
   ManagedElsewhere,
   {
@@ -53,7 +53,7 @@ export class ManagedElsewhere extends Context.Service<
             ORDER BY c.created_at, c.id`
           for (const { id, name, object_key } of rows) owners.set(object_key, { id, name })
         }
-        // What the index does not have yet, or cannot read, is opened: nothing may be managed twice.
+        // States that are not indexed yet, or cannot be, are opened: nothing may be managed twice.
         const unread =
           keys.length === 0
             ? []

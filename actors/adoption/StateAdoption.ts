@@ -26,7 +26,7 @@ export interface AdoptedState {
   readonly upload: StateUploadRow
   readonly bytes: Redacted.Redacted<Uint8Array>
   readonly state: ReadableState
-  /** What the Capsule's row points at from its first moment on. */
+  /** What the Capsule's row refers to from the beginning. */
   readonly pointers: { readonly stateVersionId: ReturnType<typeof stateVersionIdOf>; readonly generation: number }
   readonly confirmed: ReadonlyArray<string>
   /** For a state from the backup of another installation: what the backup holds beside it. */
@@ -38,7 +38,7 @@ interface Install {
   readonly workspace_id: WorkspaceId
 }
 
-/** Of the addresses that an owner gave up, so many are in the audit event; the plan shows what becomes of all of them. */
+/** How many of the addresses that an owner gave up are in the audit event; the plan shows what happens to all of them. */
 const namedInAudit = 50
 
 const decodeScan = Schema.decodeUnknownEffect(Schema.toCodecJson(ScannedModule))
@@ -56,8 +56,8 @@ export class StateAdoption extends Context.Service<
     /** Fails with `permission_denied` for everybody but owners of the Workspace. */
     readonly requireOwner: (workspaceId: WorkspaceId, context: CommandContext) => Effect.Effect<void, ApiError>
     /**
-     * The state that the install holds, or everything that speaks against it, now that the module is known; `undefined` for an
-     * install that takes over none.
+     * The state that the install holds, or every reason against it, now that the module is known; `undefined` for an install
+     * that takes over none.
      */
     readonly adoptable: (
       install: Install,

@@ -18,7 +18,7 @@ import type { ManagedElsewhere } from "./ManagedElsewhere.ts"
 import { type OpenedBackup, openSealedBackup } from "./SealedBackupFile.ts"
 import { stateConflicts } from "./StateConflicts.ts"
 
-/** What is received: a state, and what a backup says of it. */
+/** What is received: a state, and what a backup says about it. */
 interface Given {
   readonly state: Redacted.Redacted<Uint8Array>
   readonly imported?: Omit<OpenedBackup, "state">
@@ -83,7 +83,8 @@ export class StateReceipt extends Context.Service<
         const read = Effect.flatMap(given, (upload) =>
           Effect.map(checkedState(workspaceId, upload.state), (state) => ({ ...state, ...upload }))
         )
-        // Checked before the transaction: it may take a while, and the install checks again. A repetition is not judged anew.
+        // Checked before the transaction: it may take a while, and the install checks again. A repetition is not checked
+        // again.
         const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
         const checked = isRepeated ? undefined : yield* read
         const create = Effect.gen(function* () {

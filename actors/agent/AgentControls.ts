@@ -37,7 +37,7 @@ export class AgentControls extends Context.Service<
       reason: string,
       options: { readonly counts: boolean }
     ) => Effect.Effect<void, HoldLost>
-    /** Ends a Run that changed nothing. */
+    /** Ends a Run that changed nothing. Fails where its tool may have been started, which is compared in the same transaction. */
     readonly failed: (run: RunRow, error: RunError) => Effect.Effect<void, HoldLost>
   }
 >()("svc/actors/agent/AgentControls") {
@@ -92,13 +92,19 @@ export class AgentControls extends Context.Service<
         yield* ending.handover.finished(run)
       }, transaction(sql))
 
+      const failed = Effect.fn("AgentControls.failed")(function* (run: RunRow, error: RunError) {
+        const present = yield* ledger.held(holdOf(run))
+        if (present === undefined || present.start_acknowledged_at !== null) return yield* holdLost(holdOf(run))
+        yield* endRun(ending, present, error)
+      }, transaction(sql))
+
       return AgentControls.of({
         requeue,
         quiet: () => control(silent),
         settling,
         logged,
         endLog,
-        failed: (run, error) => transaction(sql)(endRun(ending, run, error))
+        failed
       })
     })
   )

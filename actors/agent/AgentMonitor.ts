@@ -3,16 +3,15 @@ import { SqlClient } from "effect/sql"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
 import { transaction } from "../database/Transaction.ts"
 import { ApplyRecovery } from "../execution/ApplyRecovery.ts"
-import { failRun } from "../execution/RunEnding.ts"
 import { now } from "../Identity.ts"
 import { monotonicNow } from "../MonotonicNow.ts"
+import { AgentPresence } from "../pool/AgentPresence.ts"
 import type { AgentSession } from "../pool/AgentSessions.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
-import { RunHandover } from "../run/RunHandover.ts"
 import type { HoldLost, RunHold } from "../run/RunHold.ts"
 import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
-import { RunLifecycle } from "../run/RunLifecycle.ts"
+import type { RunError } from "../run/RunLifecycle.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentClaims } from "./AgentClaims.ts"
@@ -25,6 +24,12 @@ import { verdictOn } from "./LeaseVerdict.ts"
 const lost = (agentId: string) => ({
   code: "agent_lost",
   message: `The agent ${agentId} was not heard of until its lease was over. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
+})
+
+/** Somebody knew before the lease was over. */
+const released = (agentId: string) => ({
+  code: "agent_lost",
+  message: `The Capsule was released from the agent ${agentId} before its lease was over, by a person who states that its tool is dead. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
 })
 
 const untouched = (agentId: string) => ({
@@ -64,10 +69,9 @@ export class AgentMonitor extends Context.Service<
       const controls = yield* AgentControls
       const ledger = yield* RunLedger
       const journal = yield* RunJournal
-      const lifecycle = yield* RunLifecycle
-      const handover = yield* RunHandover
       const applies = yield* ApplyRecovery
       const queue = yield* RunQueue
+      const presence = yield* AgentPresence
 
       /** What an agent sent of an apply stays: the Run was not settled from it. */
       const over = Effect.fnUntraced(function* (hold: RunHold, kind: Lease["kind"]) {
@@ -87,20 +91,15 @@ export class AgentMonitor extends Context.Service<
 
       /** Nothing was changed: once more under a new fence, or ended where that was the second time or somebody asked to stop. */
       const again = Effect.fnUntraced(function* (hold: RunHold, run: RunRow, kind: Lease["kind"]) {
-        const ending = { lifecycle, handover }
         const silent = `The agent ${hold.owner} was not heard of for a minute.`
         yield* run.cancel_requested_at !== null || run.attempt <= 1
           ? controls.requeue(hold, silent, { counts: true })
-          : transaction(sql)(failRun(ending, run, untouched(hold.owner)))
+          : controls.failed(run, untouched(hold.owner))
         yield* over(hold, kind)
       })
 
-      const giveUpApply = Effect.fnUntraced(function* (hold: RunHold, run: RunRow) {
-        yield* applies.settle(
-          run,
-          { kind: "nothing" },
-          { untouched: untouched(hold.owner), interrupted: lost(hold.owner) }
-        )
+      const giveUpApply = Effect.fnUntraced(function* (hold: RunHold, run: RunRow, interrupted: RunError) {
+        yield* applies.settle(run, { kind: "nothing" }, { untouched: untouched(hold.owner), interrupted })
         yield* over(hold, "apply")
       })
 
@@ -144,7 +143,7 @@ export class AgentMonitor extends Context.Service<
             return current.isUnreachable ? undefined : yield* mark(hold, current)
           case "give_up":
             return current.kind === "apply" && run.start_acknowledged_at !== null
-              ? yield* giveUpApply(hold, run)
+              ? yield* giveUpApply(hold, run, lost(hold.owner))
               : yield* again(hold, run, current.kind)
         }
       })
@@ -172,7 +171,8 @@ export class AgentMonitor extends Context.Service<
       }).pipe(leases.decided)
 
       const look = Effect.gen(function* () {
-        yield* adopt
+        // A claim of an earlier process got its lease at the start; only an agent that speaks to this one makes another.
+        if (yield* presence.wasAnyHeard) yield* adopt
         const all = yield* leases.all
         if (all.length === 0) return
         const at = yield* monotonicNow
@@ -204,7 +204,9 @@ export class AgentMonitor extends Context.Service<
           return true
         }
         yield* Effect.catchTag(
-          run.start_acknowledged_at !== null ? giveUpApply(hold, run) : again(hold, run, lease.kind),
+          run.start_acknowledged_at !== null
+            ? giveUpApply(hold, run, released(hold.owner))
+            : again(hold, run, lease.kind),
           "HoldLost",
           () => Effect.void
         )

@@ -15,6 +15,7 @@ import type { RunLogEntry } from "../../schema/events/RunEvent.ts"
 import { RunCheckpoints } from "../state/RunCheckpoints.ts"
 import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
 import { AgentClaims, orGone } from "./AgentClaims.ts"
+import { receivedResult } from "./ReceivedResult.ts"
 import { AgentLeases } from "./AgentLeases.ts"
 import { ResultJson, type StoredResult } from "./AgentRunRow.ts"
 
@@ -30,9 +31,9 @@ const decodeResult = Schema.decodeUnknownEffect(Schema.fromJsonString(JobResult)
 
 /** How a job ended, from the sealed blob that says so. */
 export const resultOf = (bytes: Redacted.Redacted<Uint8Array>) =>
-  Effect.mapError(
-    decodeResult(new TextDecoder().decode(Redacted.value(bytes))),
-    () => new Rejected({ message: "The outcome does not have the form of one." })
+  decodeResult(new TextDecoder().decode(Redacted.value(bytes))).pipe(
+    Effect.map(receivedResult),
+    Effect.mapError(() => new Rejected({ message: "The outcome does not have the form of one." }))
   )
 
 /** What an agent sent and cannot be taken, as it is answered. */

@@ -16,10 +16,12 @@ import { isApply } from "../run/RunAttempt.ts"
 import type { HoldLost, RunHold } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
+import { StateVersions } from "../state/StateVersions.ts"
 import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
 import { AgentClaims } from "./AgentClaims.ts"
 import { AgentControls } from "./AgentControls.ts"
 import { resultOf } from "./AgentReports.ts"
+import { sentState } from "./SentState.ts"
 import { AgentRunRow, ResultJson, type StoredResult } from "./AgentRunRow.ts"
 import { digestOf } from "./JobSecrets.ts"
 import type { Rejected } from "../../schema/agent/AgentRefusal.ts"
@@ -69,6 +71,13 @@ const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefi
   return { kind: "left", left }
 }
 
+/** What was left, with the state as it is and not as the agent says. */
+const checkedLeft = (found: FoundLeftOver, base: Parameters<typeof sentState>[1]): FoundLeftOver => {
+  if (found.kind !== "left") return found
+  const { lineage: _lineage, resourceCount, serial: _serial, state, ...said } = found.left
+  return { kind: "left", left: { ...said, ...sentState(state, base, resourceCount) } }
+}
+
 /** A disk that cannot be read now may be read later; nothing else gets better by waiting. */
 const isFinal = (error: BlobRefused | Rejected) => error._tag === "Rejected" || error.reason !== "storage"
 
@@ -96,6 +105,7 @@ export class AgentSettlement extends Context.Service<
       const applies = yield* ApplyRecovery
       const builds = yield* BuildStore
       const queue = yield* RunQueue
+      const states = yield* StateVersions
       const settling = yield* FiberMap.make<string, void, never>()
 
       const read = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult) {
@@ -151,10 +161,13 @@ export class AgentSettlement extends Context.Service<
         if (result.kind !== "apply") return
         // Its state was committed by a process that ended: only its checks were under way.
         if (result.status === "left" || run.provider_apply_succeeded === 1) {
-          return yield* applies.settle(run, leftOf(result, state), { untouched, interrupted: ended })
+          const left = checkedLeft(leftOf(result, state), yield* states.find(run.base_state_version_id))
+          return yield* applies.settle(run, left, { untouched, interrupted: ended })
         }
         if (result.status === "failed") return yield* steps.apply.settle(hold, Result.fail(result.failure), control)
-        const outcome = { ...result.outcome, ...(state === undefined ? {} : { state }) }
+        const { lineage: _lineage, resourceCount, serial: _serial, state: _state, ...said } = result.outcome
+        const base = yield* states.find(run.base_state_version_id)
+        const outcome = { ...said, ...sentState(state, base, resourceCount) }
         yield* steps.apply.settle(hold, Result.succeed(outcome), control)
       })
 
@@ -188,7 +201,9 @@ export class AgentSettlement extends Context.Service<
       /** What cannot be settled as it is must not leave a Run without an owner, nor an apply without its state. */
       const byForce = Effect.fnUntraced(function* (run: RunRow, found: Read | undefined) {
         if (!isApply(run.type)) return yield* controls.failed(run, defect)
-        const left = found === undefined ? { kind: "unreadable" as const } : leftOf(found.result, found.state)
+        const base = yield* states.find(run.base_state_version_id)
+        const left =
+          found === undefined ? { kind: "unreadable" as const } : checkedLeft(leftOf(found.result, found.state), base)
         yield* applies.settle(run, left, { untouched: defect, interrupted: defect })
       })
 

@@ -2,7 +2,7 @@ import type { ApprovalProblem, ApprovalRule, ApprovalState, Approver } from "../
 import type { Subject, TeamId } from "../../schema/records/Ids.ts"
 import { type Role, roleAtLeast, type SubjectKind } from "../../schema/records/Workspace.ts"
 
-/** A rule that fits the Capsule. */
+/** A rule that matches the Capsule. */
 export type BindingRule = Pick<
   ApprovalRule,
   "id" | "approvers" | "role" | "teamId" | "planAuthorCounts" | "commitAuthorCounts" | "automationCounts"
@@ -26,7 +26,7 @@ export interface ApprovalFacts {
   readonly commitAuthors: ReadonlySet<Subject> | "unknown"
 }
 
-/** How one rule stands. */
+/** The status of one rule. */
 export interface RuleTally {
   readonly rule: BindingRule
   readonly approvedBy: ReadonlyArray<Approver>
@@ -70,8 +70,8 @@ export const uselessBecause = (
 }
 
 /**
- * Whether a plan may be applied: every rule that fits its Capsule has enough approvals that count at this moment. Without a rule
- * any approval is enough.
+ * Whether a plan may be applied: every rule that matches its Capsule has enough approvals that count at this moment. Without
+ * a rule any approval is enough.
  */
 export const decideApproval = (facts: ApprovalFacts): ApprovalDecision => {
   const approvals = [...new Map(facts.approvals.map((approval) => [approval.approver, approval])).values()]

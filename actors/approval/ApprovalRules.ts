@@ -50,8 +50,8 @@ const changed = (change: RuleChange) => ({
 })
 
 /**
- * What applies need in a Workspace; the only writer of `approval_rules`. Only owners change rules, and whether somebody is one is
- * read again in the transaction of the change.
+ * What applies require in a Workspace; the only writer of `approval_rules`. Only owners change rules, and whether somebody
+ * is one is read again in the transaction of the change.
  */
 export class ApprovalRules extends Context.Service<
   ApprovalRules,
@@ -99,7 +99,7 @@ export class ApprovalRules extends Context.Service<
         return found.length > 0
       })
 
-      /** What a rule names has to belong to its Workspace. */
+      /** Everything that a rule names has to belong to its Workspace. */
       const check = Effect.fnUntraced(function* (scope: OwnerScope, { projectId, teamId }: RuleChange) {
         if (projectId != null && !(yield* belongs(scope, "projects", projectId))) {
           return yield* invalidRequest("projectId: no Project of this Workspace.")

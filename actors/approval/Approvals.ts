@@ -38,7 +38,7 @@ export class Approvals extends Context.Service<
     readonly give: (plan: ApprovedPlan, approval: ApprovalToGive) => Effect.Effect<GivenResult, ApiError>
     /** Why the plan may not be applied by the rules; `undefined` when they are met, or there are none. */
     readonly obstacle: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
-    /** The same outside a transaction, for an apply that is about to start. It reads without a turn at the writer. */
+    /** The same outside a transaction, for an apply that is about to start. It reads without waiting for the writer. */
     readonly obstacleAtStart: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
     /** The same as a refusal. */
     readonly require: (plan: ApprovedPlan) => Effect.Effect<void, ApiError>

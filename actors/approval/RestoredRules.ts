@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { rowShape } from "../database/Table.ts"
 
-/** What decides over applies in a Workspace as a backup has it. */
+/** The rules for applies in a Workspace, as restored from a backup. */
 export const RestoredRules = Schema.Struct({
   workspaceId: WorkspaceId,
   /** Its handle. */
@@ -14,8 +14,8 @@ export const RestoredRules = Schema.Struct({
 export type RestoredRules = typeof RestoredRules.Type
 
 /**
- * Workspaces with approval rules or teams that a restore brought back, until the last of their memberships is decided. What was
- * written after the restore is not counted: somebody who was confirmed wrote it.
+ * Workspaces with approval rules or teams that a restore brought back, until the last of their memberships is decided.
+ * Anything written after the restore is not counted: a confirmed person wrote it.
  */
 export const restoredRules = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.orDie(

@@ -42,7 +42,7 @@ const damaged = Effect.logError(
   "The chain of the installation's audit events was changed in the database; see svc audit verify."
 )
 
-/** The end of the work, with an event where an earlier release had written any. */
+/** Completes the work, with an event where an earlier release had written any. */
 const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
   const sql = yield* SqlClient.SqlClient
   const chain = yield* readChain(installationScope)
@@ -60,8 +60,8 @@ const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
 
 /**
  * Starts the chains of a database that has none, and links the events of earlier releases in the order of their times: they
- * prove what the database held at this moment. Goes on after a crash. From then on an event without a place stays without one,
- * and the check names it.
+ * prove what the database held at this moment. Continues after a crash. From then on an event without a position stays
+ * without one, and the check names it.
  */
 export const beginChains = Effect.fn("Audit.beginChains")(function* (key: AuditKey) {
   const inTransaction = transaction(yield* SqlClient.SqlClient)

@@ -16,7 +16,7 @@ export const readChain = Effect.fnUntraced(function* (scope: AuditScope) {
   return chain
 })
 
-/** Stores where a chain stands now. */
+/** Stores the head of a chain. */
 export const writeChain = Effect.fnUntraced(function* (key: AuditKey, chain: Chain) {
   const sql = yield* SqlClient.SqlClient
   const { chains, mac, position, pruned_mac, pruned_position, scope } = chain
@@ -63,7 +63,7 @@ export const startChain = Effect.fnUntraced(function* (key: AuditKey, scope: Aud
   return chain
 })
 
-/** The next link of a chain: its place, and its digest. The caller writes both with the event, and then the chain. */
+/** The next link of a chain: its position and its digest. The caller writes both with the event, and then the chain. */
 export const nextLink = Effect.fnUntraced(function* (key: AuditKey, chain: Chain, event: LinkedEvent) {
   const position = chain.position + 1
   return { position, mac: yield* key.link(linkText(chain.scope, position, chain.mac, event)) }

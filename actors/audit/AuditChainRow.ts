@@ -9,14 +9,17 @@ export const installationScope = ""
 export const AuditScope = Schema.Union([WorkspaceId, Schema.Literal(installationScope)])
 export type AuditScope = typeof AuditScope.Type
 
-/** Where a chain stands: its newest link, and the newest one that retention removed. */
+/** The head of a chain: its newest link, and the newest one that retention removed. */
 export const AuditChainRow = table("audit_chains", {
   scope: AuditScope,
   position: Schema.Int,
   mac: Schema.String,
   pruned_position: Schema.Int,
   pruned_mac: Schema.String,
-  /** In the row of the installation: how many Workspaces have a chain; `null` until the events of earlier releases have their places. */
+  /**
+   * In the row of the installation: how many Workspaces have a chain; `null` until the events of earlier releases have
+   * positions.
+   */
   chains: Schema.NullOr(Schema.Int),
   /** Keyed digest of the row. */
   seal: Schema.String

@@ -56,8 +56,8 @@ const appendLinked = Effect.fn("Audit.append")(function* (key: AuditKey, entry: 
 }, Effect.orDie)
 
 /**
- * Writes an entry at the end of its chain, in the caller's transaction, or in one of its own. Two entries of one transaction are
- * written one after the other: a place is taken once.
+ * Writes an entry at the end of its chain, in the caller's transaction, or in one of its own. Two entries of one transaction
+ * are written one after the other: a position is used once.
  */
 export const appendAudit = Effect.fnUntraced(function* (key: AuditKey, entry: AuditEntry) {
   const sql = yield* SqlClient.SqlClient
@@ -65,7 +65,7 @@ export const appendAudit = Effect.fnUntraced(function* (key: AuditKey, entry: Au
   yield* isWithin ? appendLinked(key, entry) : transaction(sql)(appendLinked(key, entry))
 })
 
-/** Writes an entry without a place. Only for a database whose chains have not begun, or whose key is not at hand. */
+/** Writes an entry without a position. Only for a database whose chains have not begun, or whose key is not available. */
 export const appendUnlinked = Effect.fn("Audit.appendUnlinked")(function* (entry: AuditEntry) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO audit_events ${AuditRow.values(sql, yield* eventOf(entry))}`

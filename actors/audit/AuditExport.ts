@@ -22,7 +22,7 @@ const lineOf = (row: AuditRow): string =>
     mac: row.mac ?? ""
   })}\n`
 
-/** The first lines of an export, and what follows them: nothing where they are all. */
+/** The first lines of an export, and the rest, if there is any. */
 interface BegunExport {
   readonly lines: ReadonlyArray<string>
   readonly rest: Option.Option<Stream.Stream<string, never, SqlClient.SqlClient>>

@@ -1,6 +1,6 @@
 import type { SqlClient } from "effect/sql"
 
-/** Which events somebody asks for. */
+/** The events that a caller requests. */
 export interface AuditFilter {
   readonly action?: string | undefined
   readonly capsuleId?: string | undefined
@@ -9,7 +9,7 @@ export interface AuditFilter {
   readonly runId?: string | undefined
   /** ISO 8601, inclusive. */
   readonly since?: string | undefined
-  /** ISO 8601, exclusive: the next `since` goes on from here without a gap or a repetition. */
+  /** ISO 8601, exclusive: the next `since` continues from here without a gap or a repetition. */
   readonly until?: string | undefined
 }
 

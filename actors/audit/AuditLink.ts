@@ -6,10 +6,10 @@ import type { AuditChainRow, AuditScope } from "./AuditChainRow.ts"
 import type { AuditRow } from "./AuditRow.ts"
 
 /**
- * Keyed digests of the chains. Every event has a position in the chain of its Workspace, or of the installation, and a digest of
- * itself and of the link before it. The key comes from the vault, so a row that somebody with the database alone changed, removed,
- * moved or added does not fit. The row of a chain is sealed too: its end cannot be cut off unnoticed, except by the return to an
- * older copy of both, which only a head that was kept elsewhere shows.
+ * Keyed digests of the chains. Every event has a position in the chain of its Workspace, or of the installation, and a
+ * digest of itself and of the link before it. The key comes from the vault, so a row that was changed, removed, moved or
+ * added with access to the database alone does not fit. The row of a chain is sealed too: its end cannot be cut off
+ * unnoticed, except by the return to an older copy of both, which only a head that was kept elsewhere shows.
  */
 export interface AuditKey {
   /** Names the key. A rotation of the master key does not change it. */
@@ -51,7 +51,7 @@ export const readAuditKey = Effect.fn("readAuditKey")(function* (keyring: Keyrin
 /** The content of an event that its link covers: all of it. */
 export type LinkedEvent = Omit<AuditRow, "position" | "mac">
 
-/** What the digest of an event is made of. Part of the format: never change it. */
+/** The input of an event's digest. Part of the format: never change it. */
 export const linkText = (scope: AuditScope, position: number, previous: string, event: LinkedEvent): string =>
   JSON.stringify([
     "svc/audit/link/v1",
@@ -72,7 +72,7 @@ export const linkText = (scope: AuditScope, position: number, previous: string, 
     event.created_at
   ])
 
-/** What the seal of a chain's row is made of. */
+/** The input of the seal of a chain's row. */
 export const chainText = (chain: Omit<AuditChainRow, "seal">): string =>
   JSON.stringify([
     "svc/audit/chain/v1",

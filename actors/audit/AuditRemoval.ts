@@ -14,13 +14,13 @@ import { AuditKeys } from "./AuditLink.ts"
 import { AuditRetention } from "./AuditRetention.ts"
 import { AuditRow } from "./AuditRow.ts"
 
-/** Deleted pages are overwritten: more in one transaction would hold writers up. */
+/** Deleted pages are overwritten: more in one transaction would delay writers. */
 const eventsAtOnce = 200
 /** Writers go first between two steps. */
 const pause = "5 millis"
 /** Steps of one turn of the cleanup, which has more to do. */
 const stepsOfTurn = 50
-/** A chain without anything to remove is looked at again after this time. */
+/** A chain without anything to remove is checked again after this time. */
 const rest = Duration.toMillis("1 hour")
 
 /** Audit events of one chain that are older than they are kept. */
@@ -30,16 +30,16 @@ export interface RemovableEvents {
 }
 
 /**
- * Removes audit events from the beginning of their chains, where the operator says how long they are kept. The row of the chain
- * keeps the place and the digest of the last one removed, from which the check goes on. A step is one short transaction, with an
- * audit event of its own: a process may die between any two.
+ * Removes audit events from the beginning of their chains, where the operator says how long they are kept. The row of the
+ * chain keeps the position and the digest of the last one removed, from which the check continues. A step is one short
+ * transaction, with an audit event of its own: a process may die between any two.
  */
 export class AuditRemoval extends Context.Service<
   AuditRemoval,
   {
-    /** What would go now, by chain. */
+    /** What would be removed now, by chain. */
     readonly survey: Effect.Effect<ReadonlyArray<RemovableEvents>>
-    /** Removes everything that may go, and returns it by chain. */
+    /** Removes everything that may be removed, and returns it by chain. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableEvents>>
     /** Removes a part of it, for the cleanup in the background. */
     readonly removeSome: Effect.Effect<void>
@@ -59,7 +59,10 @@ export class AuditRemoval extends Context.Service<
         keep === undefined ? undefined : new Date(millis - Duration.toMillis(keep)).toISOString()
       )
 
-      /** The oldest events of a chain behind a place, as far as all of them are old enough: a chain loses its beginning only. */
+      /**
+       * The oldest events of a chain after a position, as long as all of them are old enough: only the beginning of a chain
+       * is removed.
+       */
       const oldest = Effect.fnUntraced(function* (
         from: SqlClient.SqlClient,
         scope: AuditScope,
@@ -77,7 +80,7 @@ export class AuditRemoval extends Context.Service<
         return young === -1 ? rows : rows.slice(0, young)
       })
 
-      /** One step; how many events went. */
+      /** One step; returns how many events were removed. */
       const removeStep = Effect.fn("AuditRemoval.step")(
         function* (scope: AuditScope, until: string) {
           const chain = yield* readChain(scope)

@@ -22,7 +22,7 @@ export const AuditRow = table("audit_events", {
   data: AuditDataJson,
   request_id: Schema.NullOr(Schema.String),
   created_at: Timestamp,
-  /** Place in the chain of its Workspace, or of the installation; `null` until it has one. */
+  /** Position in the chain of its Workspace, or of the installation; `null` until it has one. */
   position: Schema.NullOr(Schema.Int),
   /** Digest of the event and of the link before it. */
   mac: Schema.NullOr(Schema.String)

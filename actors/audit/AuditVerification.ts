@@ -10,7 +10,7 @@ import { AuditRow } from "./AuditRow.ts"
 
 const eventsAtOnce = 1000
 
-/** Something that does not fit. `position` is the first such place of its chain. */
+/** Something that does not fit. `position` is the first such position in its chain. */
 export interface AuditFault {
   readonly workspaceId: WorkspaceId | null
   readonly position?: number
@@ -34,7 +34,7 @@ export interface AuditVerdict {
 const faultOf = (scope: AuditScope, message: string, at: { position?: number; eventId?: AuditEventId } = {}) =>
   ({ workspaceId: workspaceOf(scope), ...at, message }) satisfies AuditFault
 
-/** A change of the row of a chain that no server made. */
+/** A change of a chain's row that was not made by a server. */
 const changedEnd = (scope: AuditScope) =>
   faultOf(scope, "The stored end of the chain was changed: its newest events may have been removed.")
 
@@ -83,7 +83,7 @@ const verifyChain = Effect.fn("AuditVerification.chain")(function* (key: AuditKe
 const Scope = rowShape({ workspace_id: AuditRow.columns.workspace_id })
 const Unplaced = rowShape({ count: Schema.Int, first: Schema.NullOr(AuditRow.columns.id) })
 
-/** Events outside the chains, and chains that were taken away. */
+/** Events outside the chains, and chains that were removed. */
 const rosterFaults = Effect.fn("AuditVerification.roster")(function* (
   key: AuditKey,
   scopes: ReadonlyArray<AuditScope>,
@@ -117,7 +117,7 @@ const rosterFaults = Effect.fn("AuditVerification.roster")(function* (
 
 const Mac = rowShape({ mac: AuditRow.columns.mac })
 
-/** What an exported head says about this database. A head from before retention removed its event proves nothing any more. */
+/** What an exported head proves about this database. A head whose event retention has removed proves nothing any more. */
 const headFaults = Effect.fn("AuditVerification.head")(function* (head: AuditHead) {
   const sql = yield* SqlClient.SqlClient
   const faults: Array<AuditFault> = []
@@ -139,7 +139,7 @@ const headFaults = Effect.fn("AuditVerification.head")(function* (head: AuditHea
   return faults
 })
 
-/** A head of something else: nothing else can be said with it. */
+/** A head of another installation: it proves nothing here. */
 const foreignHead = (key: AuditKey, installationId: string | undefined, head: AuditHead): AuditFault | undefined => {
   if (head.installationId !== undefined && installationId !== undefined && head.installationId !== installationId) {
     return faultOf(
@@ -165,7 +165,7 @@ export const verifyAudit = Effect.fn("verifyAudit")(function* (
 ): Effect.fn.Return<AuditVerdict, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.gen(function* () {
-    // The events first: a chain that a server begins meanwhile is then among the chains.
+    // The events first: a chain that a server begins in the meantime is then among the chains.
     const present = yield* Scope.rows(sql)`SELECT DISTINCT workspace_id FROM audit_events`
     const scopes = present.map(({ workspace_id }): AuditScope => workspace_id ?? installationScope)
     const rows = yield* AuditChainRow.rows(sql)`SELECT * FROM audit_chains ORDER BY scope`

@@ -18,7 +18,7 @@ interface AuthorityColumn {
 export const authorityColumns = [
   { column: "id", fenced: true },
   { column: "status", fenced: true },
-  // Follows from how Runs end, which the guard must reflect; a fence on it would refuse the settlement of its own Run.
+  // It changes when Runs end, which the guard must reflect; a fence on it would refuse the settlement of its own Run.
   { column: "runtime_safety", fenced: false },
   { column: "execution_authority_epoch", fenced: true, ofRun: "execution_authority_epoch" },
   { column: "install_config_id", fenced: true, ofRun: "install_config_id" },

@@ -44,7 +44,7 @@ export const pinOf = (
   }
 }
 
-/** The columns by which a restore pins its Capsule: nothing is followed before a person resumes it. */
+/** The columns by which a restore pins its Capsule: nothing is followed until a person resumes it. */
 export const pinOfRestore = (
   apply: RunRow,
   plan: RunRow,

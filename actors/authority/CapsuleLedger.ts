@@ -35,7 +35,7 @@ export interface NewCapsule {
   readonly importedFrom?: string | undefined
 }
 
-/** Where a Capsule takes its commits from. */
+/** The lane that a Capsule takes its commits from. */
 export interface Lane {
   readonly sourceId: SourceId
   readonly ref: string
@@ -50,7 +50,7 @@ export class CapsuleLedger extends Context.Service<
   {
     readonly find: (id: CapsuleId | null) => Effect.Effect<GuardedCapsuleRow | undefined>
     readonly insert: (capsule: NewCapsule) => Effect.Effect<void>
-    /** A living Capsule of the Project and environment has the name. */
+    /** An existing Capsule of the Project and environment has the name. */
     readonly nameTaken: (projectId: ProjectId, name: string, environment: string) => Effect.Effect<boolean>
     /**
      * The fence: one compare-and-set over `fenceColumns`. `false` is a refusal: the Capsule is no
@@ -59,13 +59,13 @@ export class CapsuleLedger extends Context.Service<
     readonly fence: (expected: GuardedCapsuleRow, changes: Columns) => Effect.Effect<boolean>
     /** Metadata that carries no authority. */
     readonly annotate: (id: CapsuleId | null, changes: Columns) => Effect.Effect<void>
-    /** When the next automatic drift check is due. It is not a change of the Capsule, so `updated_at` stays. */
+    /** When the next automatic drift check is due. This is not a change of the Capsule, so `updated_at` stays. */
     readonly schedule: (id: CapsuleId, dueAt: string | null) => Effect.Effect<void>
     /** Why the Capsule is stale. Without a reason it is `active`; any other status stays. */
     readonly setStaleReasons: (capsule: GuardedCapsuleRow, reasons: ReadonlyArray<StaleReason>) => Effect.Effect<void>
     /** A Connection was changed: Capsules that wait for it may be planned again. */
     readonly credentialRenewed: (connectionId: ConnectionId) => Effect.Effect<void>
-    /** Has all consumers of this Capsule compared in the next `StaleReasons.compareUnread`. */
+    /** Schedules a comparison of all consumers of this Capsule in the next `StaleReasons.compareUnread`. */
     readonly consumersUnread: (producerCapsuleId: CapsuleId) => Effect.Effect<void>
     /** The Capsules that follow this lane and were applied from it. */
     readonly ofLane: (lane: Lane) => Effect.Effect<ReadonlyArray<GuardedCapsuleRow>>

@@ -9,19 +9,27 @@ export const CredentialWaitJson = jsonText(CredentialWait)
 /** What to do, and for whom, after a change of the Connection that a Capsule waits for. */
 export const renewedWait = { turn: "member", next: "Its Connection was changed since. Plan again." } as const
 
-/** What a Run met besides its resolution. */
+/** What a Run encountered besides its resolution. */
 export interface CredentialObstacle {
   /** The operator forbids the provider. */
   readonly isDenied: boolean
+  /** What a pool provides cannot be used by the Workspace, or in this pool. */
+  readonly isOfPool: boolean
   /** The bound Connection. */
   readonly connection: ConnectionStatus | undefined
 }
 
 const turnOf = (
   { connectionId, status }: ProviderResolution,
-  { connection, isDenied }: CredentialObstacle
+  { connection, isDenied, isOfPool }: CredentialObstacle
 ): Pick<CredentialWait, "turn" | "next"> => {
   if (isDenied) return { turn: "operator", next: "The operator of this service has to allow the provider." }
+  if (isOfPool) {
+    return {
+      turn: "operator",
+      next: "The operator of this service says who may use what a pool provides, and which pool executes the Capsule."
+    }
+  }
   if (connectionId === undefined) {
     return { turn: "admin", next: "An owner or admin binds a Connection with a configuration plan." }
   }

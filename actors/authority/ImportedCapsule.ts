@@ -10,7 +10,7 @@ export const isUnconfirmed = ({ import_confirmed_at, imported_from }: Import): b
 export const unconfirmed =
   "The Capsule was imported from another installation and is disabled until an owner confirms that the original no longer manages it."
 
-/** Its state is still the one of the backup: the tool has not compared it with the real infrastructure. */
+/** Its state is still that of the backup: the tool has not compared it with the real infrastructure. */
 export const hasImportedState = ({
   current_state_generation,
   imported_from

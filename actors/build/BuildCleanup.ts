@@ -6,7 +6,7 @@ import { rowShape } from "../database/Table.ts"
 
 const UsedBuild = rowShape({ build_digest: Schema.String })
 
-/** Builds that the current states of living Capsules and undecided left-over states use. */
+/** Builds used by the current states of existing Capsules and by undecided left-over states. */
 export const neededBuilds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* UsedBuild.rows(sql)`

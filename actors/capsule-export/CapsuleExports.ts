@@ -35,11 +35,11 @@ export interface ExportArchive {
   readonly bytes: Stream.Stream<Uint8Array>
 }
 
-/** Hands an owner what a Capsule consists of. Changes nothing but the operation history. */
+/** Exports the contents of a Capsule to an owner. Changes nothing but the operation history. */
 export class CapsuleExports extends Context.Service<
   CapsuleExports,
   {
-    /** Records the export, and gives a link to it. */
+    /** Records the export, and returns a link to it. */
     readonly grant: (by: Exporting, request: ExportRequest) => Effect.Effect<CapsuleExport, ApiError>
     /** The archive behind a link. The download is recorded before the first byte. */
     readonly download: (by: Exporting, link: string) => Effect.Effect<ExportArchive, ApiError>
@@ -65,7 +65,7 @@ const make = Effect.gen(function* () {
   const killPoint = yield* KillPoint
   const services = yield* Effect.context<RunLedger | SecureRandom.SecureRandom | Vault>()
 
-  /** Where the Capsule stands, while nothing moves it. */
+  /** The Capsule's current position, while nothing changes it. */
   const subjectOf = Effect.fnUntraced(function* ({ capsuleId, workspaceId }: Exporting) {
     const capsule = yield* capsules.find(capsuleId)
     if (capsule === undefined || capsule.workspace_id !== workspaceId) return yield* notFound("Capsule")

@@ -22,7 +22,7 @@ import { StateVersions } from "../state/StateVersions.ts"
 import { type ExportedInputs, exportedInputs } from "./ExportedInputs.ts"
 import type { ExportedProvider } from "./ExportReadme.ts"
 
-/** What is exported: where the Capsule stands. */
+/** What is exported: the Capsule's current position. */
 export interface ExportSubject {
   readonly capsule: GuardedCapsuleRow
   readonly state: StateVersionRow
@@ -72,7 +72,7 @@ export class ExportContentsOf extends Context.Service<
         return config ?? (yield* Effect.die(new Error(`InstallConfig ${id} is gone`)))
       })
 
-      /** What the bound Connections give, apart from their secrets. */
+      /** What the bound Connections provide, apart from their secrets. */
       const connected = Effect.fnUntraced(function* (
         configId: InstallConfigId,
         requirements: ReadonlyArray<ProviderRequirement>,
@@ -122,7 +122,7 @@ export class ExportContentsOf extends Context.Service<
             .lastGiven({ capsule, requires: compiled.requires, variables: declared })
             .pipe(
               Effect.map((given) => Object.fromEntries(given)),
-              // What cannot be given any more is to be supplied.
+              // Values that are no longer available have to be supplied.
               Effect.catchTag("DeliveryRefused", () => Effect.succeed(nothing))
             )
           const others = declared.filter(({ name }) => !Object.hasOwn(delivered, name))

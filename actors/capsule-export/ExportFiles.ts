@@ -34,7 +34,7 @@ const rootFiles = ({ capsule }: ExportSubject, { blocks, hasBackend, inputs, sta
   return files
 }
 
-/** Whether a file of the commit stays out: the manifest, what a Run never uses either, and what svc writes itself. */
+/** Whether a file of the commit is left out: the manifest, files that Runs never use, and files that svc writes itself. */
 const staysOut = ({ capsule, snapshot }: ExportSubject, replaced: RootFiles) => {
   const prefix = capsule.module_path === "." ? "" : `${capsule.module_path}/`
   return (path: string): boolean => {
@@ -49,7 +49,7 @@ const staysOut = ({ capsule, snapshot }: ExportSubject, replaced: RootFiles) => 
 export class ExportFiles extends Context.Service<
   ExportFiles,
   {
-    /** Everything below one folder. Holds one file at a time; a commit that is damaged on the way ends the stream. */
+    /** Everything below one folder. Holds one file at a time; a damaged file ends the stream. */
     readonly of: (folder: string, subject: ExportSubject, contents: ExportContents) => Stream.Stream<PlainFile>
   }
 >()("svc/actors/capsule-export/ExportFiles") {
@@ -60,7 +60,7 @@ export class ExportFiles extends Context.Service<
       const builds = yield* BuildStore
       const fileSystem = yield* FileSystem.FileSystem
 
-      /** What the source build of the last apply made, unpacked for the time of the download. */
+      /** The source build of the last apply, unpacked for the duration of the download. */
       const buildFiles = Effect.fnUntraced(function* ({ state }: ExportSubject) {
         const build = storedBuild(state)
         const archive = build === undefined ? Option.none() : yield* builds.find(build)

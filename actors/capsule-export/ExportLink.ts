@@ -6,11 +6,11 @@ import { newId } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 
 /**
- * What a link is bound to. It is no row: whatever it says is compared when it is used, so a restart of the server ends none. The
- * operation history names each one that was used.
+ * What a link is bound to. It is not stored: its contents are checked when it is used, so a restart of the server ends none.
+ * The operation history names each one that was used.
  */
 export interface LinkSubject {
-  /** The session of the person who asked. */
+  /** The session of the person who requested it. */
   readonly session: string
   readonly capsuleId: CapsuleId
   readonly stateVersionId: StateVersionId
@@ -42,7 +42,7 @@ export const stateMoved = failedPrecondition("The state of the Capsule has chang
 
 export const linkUsed = failedPrecondition("The link was used. Export the Capsule again.")
 
-/** The id of a link; refuses one that is not the subject's, or not any more. */
+/** The id of a link; refuses one that is not the subject's, or has expired. */
 export const checkLink = Effect.fnUntraced(function* (
   subject: LinkSubject,
   link: string

@@ -1,6 +1,6 @@
 import type { InputToSupply } from "./ExportedInputs.ts"
 
-/** A provider that needs credentials, as svc gives them to it. */
+/** A provider that needs credentials, as svc delivers them. */
 export interface ExportedProvider {
   readonly provider: string
   /** The provider's configuration in the module: its local name, with the alias after a dot. */
@@ -9,7 +9,7 @@ export interface ExportedProvider {
   readonly files: ReadonlyArray<string>
 }
 
-/** Everything that the README says. No values of inputs. */
+/** The contents of the README. No values of inputs. */
 export interface ReadmeFacts {
   readonly capsule: string
   readonly isReleased: boolean
@@ -105,7 +105,7 @@ const releaseText = ({ isReleased }: ReadmeFacts) =>
     ? "The Capsule was released: svc does not manage this infrastructure any more."
     : 'svc still manages this infrastructure. Two places that apply to it overwrite each other, so first see a plan without changes here, then release the Capsule in svc (its settings, reason "moved elsewhere"). A release destroys nothing. Should svc apply anything before that, this copy is outdated: export again.'
 
-/** How to go on from an export with the bare tool. */
+/** How to continue from an export with the tool alone. */
 export const exportReadme = (facts: ReadmeFacts): string =>
   `${[
     `# ${facts.capsule}`,

@@ -16,8 +16,8 @@ export interface ExportedInputs {
 type Given = Readonly<Record<string, RunVariable>>
 
 /**
- * Which inputs travel with their value. A secret one does not, whoever gave it; one that the module has a default for and nobody gave
- * a value is none of both.
+ * Which inputs travel with their value. A secret one does not, whoever set it; one with a default and no value is in neither
+ * group.
  */
 export const exportedInputs = (
   declared: ReadonlyArray<DeclaredVariable>,

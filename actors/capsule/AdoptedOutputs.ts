@@ -1,7 +1,7 @@
 import { Redacted } from "effect"
 import type { StateOutput } from "../../runner/execution/RunOutcome.ts"
 
-/** An Output of the state before, as far as it is public. */
+/** An Output of the previous state, if it is public. */
 interface KnownOutput {
   readonly name: string
   /** JSON; `null` for a sealed one. */
@@ -10,8 +10,8 @@ interface KnownOutput {
 }
 
 /**
- * The Outputs of an adopted state. What its apply was given in secret is not known as a whole any more, so that only a value
- * that the state before published under the same name can be known to be public.
+ * The Outputs of an adopted state. The secrets of its apply are no longer completely known, so only a value that the
+ * previous state published under the same name is known to be public.
  */
 export const adoptedOutputs = (
   outputs: ReadonlyArray<StateOutput>,

@@ -28,10 +28,10 @@ export interface AdoptionFacts {
   readonly isRestored: boolean
 }
 
-/** What keeps a left-over state from being adopted, each with its reason in words; empty when nothing does. */
+/** What prevents a left-over state from being adopted, each with its reason in words; empty when nothing does. */
 export const adoptionProblems = (facts: AdoptionFacts): ReadonlyArray<AdoptionProblem> => {
   const { capsule, current, isRestored, leftOver, openRun } = facts
-  // Nothing is left to adopt; what else might be in the way does not matter any more.
+  // Nothing is left to adopt; other obstacles no longer matter.
   if (leftOver.adopted_at !== null) return [{ code: "adopted", message: `It was adopted at ${leftOver.adopted_at}.` }]
   if (leftOver.discarded_at !== null)
     return [{ code: "discarded", message: `It was discarded at ${leftOver.discarded_at}.` }]

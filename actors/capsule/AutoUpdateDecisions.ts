@@ -32,7 +32,7 @@ export interface Decided {
   readonly runId?: RunId | undefined
 }
 
-/** Whether this snapshot was planned under the present authority: then no further decision is made about it. */
+/** Whether this snapshot was planned under the current authority: then no further decision is made about it. */
 export const isPlannedNow = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapshotId: SourceSnapshotId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`SELECT 1 AS one FROM auto_update_decisions

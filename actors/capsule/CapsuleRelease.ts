@@ -21,7 +21,7 @@ import { ConfigSuccession, guardMoved } from "../succession/ConfigSuccession.ts"
 import { StaleReasons } from "../staleness/StaleReasons.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
 
-/** Nothing of the Capsule may be under way: a Run that settles later would write to an abandoned record. */
+/** No work on the Capsule may be in progress: a Run that settles later would write to an abandoned record. */
 const refuseMoving = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
   yield* refuseOpenRun(capsule.id)
   yield* (yield* ConfigSuccession).noRevision(capsule)
@@ -76,7 +76,7 @@ export const releaseCapsule = Effect.fn("Capsule.release")(function* (
     const present = yield* interfaceLedger.ofCapsule(capsule.id)
     const retiredInterfaceIds = present.filter(({ status }) => status !== "retired").map(({ id }) => id)
     yield* staleReasons.destroyed(capsule.id)
-    // A lane that nobody uses any more keeps no Source in error.
+    // A lane that is no longer used must not keep its Source in error.
     yield* lanes.settleStatus(capsule.source_id)
     yield* interfaces.destroyed(capsule.id)
     yield* deliveries.released(capsule.id)

@@ -29,7 +29,7 @@ import type { StateVersions } from "../state/StateVersions.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 import type { BackupId, CapsuleId, RunGroupId, RunId, SourceSnapshotId } from "../../schema/records/Ids.ts"
 
-/** A Run to be created for a Capsule under its present authority. */
+/** A Run to be created for a Capsule under its current authority. */
 export interface CapsuleRunRequest {
   readonly runId: RunId
   readonly type: Extract<RunType, "plan" | "destroy_plan" | "drift_check" | "restore">
@@ -163,7 +163,7 @@ export class CapsuleRuns extends Context.Service<
         const snapshotId = type === "restore" ? undefined : yield* snapshotFor(capsule, request)
         const snapshot = yield* store.findSnapshot(snapshotId ?? null)
         if (type === "restore") yield* succession.idle(capsule)
-        // Nobody is there to be refused when a Capsule follows its lane: the blocked Run says why.
+        // No caller can be refused when a Capsule follows its lane, so the blocked Run says why.
         if (request.trigger !== "auto_update" && request.trigger !== "schedule")
           yield* mayUse(capsule, request, snapshotId ?? null)
         if (request.type !== "drift_check") yield* yieldDriftChecks(capsule.id)

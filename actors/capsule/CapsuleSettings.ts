@@ -7,8 +7,8 @@ import { isUnconfirmed, unconfirmed } from "../authority/ImportedCapsule.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 
 /**
- * The status for a request to enable or disable a Capsule; `undefined` when it has it already. Enabling returns to what the
- * evidence says.
+ * The status for a request to enable or disable a Capsule; `undefined` when it already has it. Enabling returns to the
+ * status that the evidence implies.
  */
 export const wantedStatus = (
   capsule: Pick<
@@ -29,7 +29,7 @@ export const wantedStatus = (
   }
   if (isUnconfirmed(capsule)) return Result.fail(failedPrecondition(unconfirmed))
   if (capsule.runtime_safety === "unknown") return Result.succeed("error")
-  // A state that was taken over is there before anything was applied.
+  // An adopted state exists before anything was applied.
   const isApplied = capsule.current_state_version_id !== null && capsule.adopted_snapshot_id !== null
   return Result.succeed(isApplied ? "active" : "pending")
 }

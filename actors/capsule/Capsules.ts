@@ -52,7 +52,7 @@ type GroupResult = {
   readonly skipped: ReadonlyArray<SkippedCapsule>
 }
 
-/** Lists are narrowed to what was asked for, and to the limits of the token that asks. */
+/** Lists are narrowed by the query, and by the limits of the caller's token. */
 export interface CapsuleFilter extends TokenLimits {
   readonly projectId?: string | undefined
   readonly status?: string | undefined
@@ -124,7 +124,7 @@ export class Capsules extends Context.Service<
       request: ReAdoptionRequest,
       idempotency: IdempotentRequest
     ) => Effect.Effect<Replayable<ReAdoptionResult>, ApiError>
-    /** Updates what is stale, or `only` these Capsules where they are. */
+    /** Updates all stale Capsules, or `only` the stale ones among these. */
     readonly planUpdate: (
       context: CommandContext,
       workspaceId: WorkspaceId,

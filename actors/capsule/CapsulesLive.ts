@@ -36,10 +36,10 @@ import { StateVersionRow, OutputRow, ListedStateVersion } from "../state/StateVe
 import { BackupRow, ListedBackup } from "../state/BackupRow.ts"
 import { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
 
-/** More than anybody looks through on one screen. */
+/** More than anybody reads on one screen. */
 const mostNeedingAttention = 100
 
-// Each page is read anew, with what stands in other tables.
+// Each page is read again, with its related rows.
 const ListedCapsule = CapsuleRow.only("id", "created_at")
 
 export const layer = Layer.effect(

@@ -3,6 +3,7 @@ import { Entity } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import type { OAuthClient } from "../../runner/oauth/OAuthClient.ts"
+import type { CreateConnection } from "../../schema/api/ConnectionsApi.ts"
 import { failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import { defaultConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import { RunId, ConnectionId } from "../../schema/records/Ids.ts"
@@ -34,6 +35,7 @@ import { genericRecipeId } from "./CredentialRecipes.ts"
 import { CredentialTest } from "./CredentialTest.ts"
 import { finishAuthorization } from "./FinishAuthorization.ts"
 import type { HeldValues } from "./HeldValues.ts"
+import { isProvidedTo, notProvided } from "./PoolCredentials.ts"
 import { startAuthorization } from "./StartAuthorization.ts"
 import { renewTokens } from "./TokenRenewal.ts"
 import { revokeTokens } from "./TokenRevocation.ts"
@@ -77,6 +79,11 @@ export const layer = ConnectionActor.toLayer(
         requestId: context.requestId
       })
 
+    const checkProvided = Effect.fnUntraced(function* ({ providedBy, workspaceId }: CreateConnection) {
+      if (providedBy === undefined || (yield* isProvidedTo(workspaceId, providedBy))) return
+      return yield* failedPrecondition(notProvided(providedBy))
+    })
+
     const load = Effect.gen(function* () {
       const row = yield* store.find(id)
       return row === undefined ? yield* notFound("Connection") : row
@@ -91,6 +98,7 @@ export const layer = ConnectionActor.toLayer(
         yield* checkConnection(request, policy)
         yield* checkExpiry(request.expiresAt)
         yield* Effect.provideContext(checkUse(request.workspaceId, request.kind ?? "provider", request.use), services)
+        yield* serving(checkProvided(request))
         yield* store.insert({
           id,
           workspaceId: request.workspaceId,
@@ -100,18 +108,19 @@ export const layer = ConnectionActor.toLayer(
           authMode: request.authMode ?? defaultAuthMode(request.recipeId ?? genericRecipeId),
           displayName: request.displayName,
           secrets: { values: request.values ?? {}, files: request.files ?? [] },
+          providedBy: request.providedBy,
           origins: request.origins,
           providerConfig: request.providerConfig ?? {},
           moduleInputDefaults: request.moduleInputDefaults ?? {},
           use: request.use ?? defaultConnectionUse,
           expiresAt: request.expiresAt
         })
-        yield* audited(
-          context,
-          yield* load,
-          "connection.create",
-          request.origins === undefined ? {} : { origins: request.origins }
-        )
+        yield* audited(context, yield* load, "connection.create", {
+          ...(request.origins === undefined ? {} : { origins: request.origins }),
+          ...(request.providedBy === undefined
+            ? {}
+            : { pool: request.providedBy.pool, provided: request.providedBy.name })
+        })
         return yield* projected
       }, transaction(sql)),
 

@@ -4,6 +4,7 @@ import { isApply } from "../run/RunAttempt.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 import { type ConnectionSecrets, statusRemedy } from "./ConnectionStore.ts"
+import { providedOf } from "./PoolCredentials.ts"
 import type { StoredOAuth } from "./StoredOAuth.ts"
 
 /** Why a Connection in this status takes no change. */
@@ -29,6 +30,19 @@ export const tokenProblem = (
   return invalidRequest(
     `expiresAt: the access token ends at ${ends} and cannot be renewed. Connect it again for a later time.`
   )
+}
+
+/** The values of a Connection that a pool provides are changed there. */
+export const poolProblem = (
+  row: Pick<ConnectionRow, "provided_name" | "provided_pool">,
+  { files, values }: Pick<UpdateConnection, "files" | "values">
+): ApiError | undefined => {
+  const providedBy = providedOf(row)
+  return providedBy === undefined || (values === undefined && files === undefined)
+    ? undefined
+    : failedPrecondition(
+        `The values of this Connection stay with the agents of the pool ${providedBy.pool}, under the name ${providedBy.name}. Change them there; the next Run gets the new ones.`
+      )
 }
 
 type Files = ConnectionSecrets["files"]

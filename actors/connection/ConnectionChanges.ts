@@ -11,7 +11,14 @@ import { RunCancels } from "../run/RunCancels.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
-import { changedSecrets, changeProblem, removalProblem, runsToStop, tokenProblem } from "./ConnectionChangeProblem.ts"
+import {
+  changedSecrets,
+  changeProblem,
+  poolProblem,
+  removalProblem,
+  runsToStop,
+  tokenProblem
+} from "./ConnectionChangeProblem.ts"
 import { checkCredentials, checkExpiry, checkUse } from "./ConnectionRules.ts"
 import { ConnectionStore } from "./ConnectionStore.ts"
 import { oauthOf } from "./ConnectionTokens.ts"
@@ -72,6 +79,8 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
   yield* checkExpiry(request.expiresAt)
   const ofHelper = tokenProblem(oauthOf(row), request)
   if (ofHelper !== undefined) return yield* ofHelper
+  const ofPool = poolProblem(row, request)
+  if (ofPool !== undefined) return yield* ofPool
   yield* checkUse(row.workspace_id, row.kind, request.use)
   const rotates = request.values !== undefined || request.files !== undefined
   // Values that cannot be opened any more can still be replaced; nothing of them can be kept then.

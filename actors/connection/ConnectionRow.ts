@@ -1,4 +1,6 @@
 import { Schema } from "effect"
+import { PoolName } from "../../schema/agent/PoolName.ts"
+import { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 import { ConnectionKind, ConnectionOAuthFault, ConnectionStatus } from "../../schema/records/Connection.ts"
 import { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import { CredentialOrigin } from "../../schema/records/CredentialOrigin.ts"
@@ -53,7 +55,10 @@ export const ConnectionRow = table(
     oauth: Schema.NullOr(OAuthJson),
     oauth_fault: Schema.NullOr(OAuthFaultJson),
     sealed_tokens: Schema.NullOr(Schema.String),
-    token_generation: Schema.Int
+    token_generation: Schema.Int,
+    /** Of a Connection whose values stay with the agents of a pool: both, and no sealed values. */
+    provided_pool: Schema.NullOr(PoolName),
+    provided_name: Schema.NullOr(ProvidedName)
   },
   ["use_rule", "version", "token_generation"]
 )

@@ -15,6 +15,7 @@ import { now } from "../Identity.ts"
 import { holdsRoundedNumber } from "../configuration/VariableRules.ts"
 import { originsProblem } from "./ConnectionOrigins.ts"
 import { credentialRecipes, genericRecipeId } from "./CredentialRecipes.ts"
+import { poolCredentialsProblem } from "./PoolCredentials.ts"
 
 const credentialShaped =
   /(?:^|[_-])(?:token|secret|password|passwd|passphrase|private[_-]?key|access[_-]?key|api[_-]?key|credentials?|client[_-]?secret)(?:$|[_-])/i
@@ -137,7 +138,7 @@ export const checkCredentials = (request: CheckedConnection): Effect.Effect<void
 /** Checks what the body's schema cannot express. Fails with `invalid_request`, naming the field and never its value. */
 export const checkConnection = (request: CheckedConnection, policy: GitPolicyShape): Effect.Effect<void, ApiError> => {
   const problem =
-    credentialsProblem(request) ??
+    (request.providedBy === undefined ? credentialsProblem(request) : poolCredentialsProblem(request)) ??
     originsProblem(request.kind ?? "provider", request.origins, policy) ??
     metadataProblem(request)
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(problem))

@@ -6,8 +6,10 @@ import type { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import type { ConnectionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
 import { now } from "../Identity.ts"
+import type { ProvidedBy } from "../../schema/agent/ProvidedName.ts"
 import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
+import { providedOf } from "./PoolCredentials.ts"
 import {
   ConnectionRow,
   type ListedConnection,
@@ -105,6 +107,7 @@ export const toConnection = (row: ListedConnection, at: string): Connection =>
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     ...present({
+      providedBy: providedOf(row) ?? null,
       workspaceId: row.workspace_id,
       lastUsedAt: row.last_used_at,
       verifiedAt: row.verified_at,
@@ -122,6 +125,8 @@ export interface NewConnection {
   readonly authMode: string
   readonly displayName: string
   readonly secrets: ConnectionSecrets
+  /** Instead of `secrets`, which is empty then. */
+  readonly providedBy?: ProvidedBy | undefined
   /** For a Git Connection. */
   readonly origins?: ReadonlyArray<CredentialOrigin> | undefined
   readonly providerConfig: Readonly<Record<string, Schema.Json>>
@@ -181,10 +186,14 @@ export class ConnectionStore extends Context.Service<
 
       const insert = Effect.fn("ConnectionStore.insert")(function* (connection: NewConnection) {
         const at = yield* now
-        const sealed = yield* vault.seal(
-          place({ id: connection.id, workspace_id: connection.workspaceId }),
-          Redacted.make(encodeSecrets(connection.secrets))
-        )
+        const { providedBy } = connection
+        const sealed =
+          providedBy === undefined
+            ? yield* vault.seal(
+                place({ id: connection.id, workspace_id: connection.workspaceId }),
+                Redacted.make(encodeSecrets(connection.secrets))
+              )
+            : null
         yield* sql`INSERT INTO connections ${ConnectionRow.values(sql, {
           id: connection.id,
           workspace_id: connection.workspaceId,
@@ -198,6 +207,8 @@ export class ConnectionStore extends Context.Service<
           ...namesOf(connection.secrets),
           origins: connection.origins === undefined ? null : OriginsJson.write([...new Set(connection.origins)]),
           sealed_values: sealed,
+          provided_pool: providedBy?.pool ?? null,
+          provided_name: providedBy?.name ?? null,
           provider_config: SettingsJson.write(connection.providerConfig),
           module_input_defaults: SettingsJson.write(connection.moduleInputDefaults),
           use_rule: UseJson.write(connection.use),

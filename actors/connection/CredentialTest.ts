@@ -8,6 +8,7 @@ import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import type { CredentialTestKind } from "../../schema/records/Connection.ts"
 import { type ConnectionSecrets, originsOf } from "./ConnectionStore.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
+import { isProvidedTo, notProvided, providedOf } from "./PoolCredentials.ts"
 import { SourceRow } from "../source/SourceRow.ts"
 
 /** The values do not work. The message names no value. */
@@ -62,6 +63,12 @@ export class CredentialTest extends Context.Service<
         row: ConnectionRow,
         secrets: Redacted.Redacted<ConnectionSecrets>
       ) {
+        const providedBy = providedOf(row)
+        if (providedBy !== undefined) {
+          if (yield* Effect.provideService(isProvidedTo(row.workspace_id, providedBy), SqlClient.SqlClient, sql))
+            return "pool"
+          return yield* new CredentialsRefused({ message: notProvided(providedBy) })
+        }
         const { files, values } = Redacted.value(secrets)
         if (Object.keys(values).length + files.length === 0 && row.auth_mode !== "none") {
           return yield* new CredentialsRefused({ message: "The Connection holds no values." })

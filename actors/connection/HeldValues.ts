@@ -56,6 +56,8 @@ export class HeldValues extends Context.Service<
     readonly former: (connectionId: ConnectionId) => Effect.Effect<ReadonlyArray<SecretText>>
     /** Text of the values that replaced a Run's since it received them: both are redacted from what it publishes. */
     readonly renewedSince: (runId: RunId) => Effect.Effect<ReadonlyArray<SecretText>>
+    /** Whether a Run was given values that only a pool has: what it repeats of them cannot be found here. */
+    readonly holdsUnknown: (runId: RunId) => Effect.Effect<boolean>
     /** Deletes what no Run needs any more. */
     readonly release: Effect.Effect<void>
   }
@@ -154,6 +156,13 @@ export class HeldValues extends Context.Service<
         return texts.flat()
       }, Effect.orDie)
 
+      const holdsUnknown = Effect.fnUntraced(function* (runId: RunId) {
+        const rows = yield* sql`SELECT 1 AS one FROM connection_holds h
+          JOIN connections c ON c.id = h.connection_id AND c.provided_name IS NOT NULL
+          WHERE h.run_id = ${runId} LIMIT 1`
+        return rows.length > 0
+      }, Effect.orDie)
+
       const release = Effect.gen(function* () {
         yield* sql`DELETE FROM connection_holds WHERE NOT EXISTS (SELECT 1 FROM runs r
           WHERE r.id = connection_holds.run_id AND r.status IN ('queued', 'running'))`
@@ -164,7 +173,7 @@ export class HeldValues extends Context.Service<
             AND h.token_generation <= former_connection_tokens.token_generation)`
       }).pipe(transaction(sql))
 
-      return HeldValues.of({ hold, keep, keepTokens, former, renewedSince, release })
+      return HeldValues.of({ hold, keep, keepTokens, former, renewedSince, holdsUnknown, release })
     })
   )
 }

@@ -45,8 +45,8 @@ export const EndpointAssignment = Schema.Struct({
 export type EndpointAssignment = typeof EndpointAssignment.Type
 
 /**
- * Which Capsules the operator gives an address. None by default: then a module that needs one cannot be planned. Read where it takes
- * effect: a reload changes it.
+ * Which Capsules the operator gives an address. None by default: then a module that needs one cannot be planned. Read where
+ * it takes effect, since a reload changes it.
  */
 export const EndpointPolicy = Context.Reference<{ readonly endpoints: ReadonlyArray<EndpointAssignment> }>(
   "svc/actors/delivery/EndpointPolicy",

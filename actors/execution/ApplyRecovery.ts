@@ -157,7 +157,7 @@ export class ApplyRecovery extends Context.Service<
        */
       const secretsOf = Effect.fnUntraced(function* (run: RunRow) {
         const plan = yield* plans.secrets(run.workspace_id, run.plan_run_id)
-        if (plan === undefined || !plan.isComplete) return undefined
+        if (plan === undefined || !plan.isComplete || (yield* held.holdsUnknown(run.id))) return undefined
         const base = yield* states.find(run.base_state_version_id)
         return [
           ...plan.inputs,

@@ -7,12 +7,15 @@ import { now } from "../Identity.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { type ConnectionRow, NamesJson } from "../connection/ConnectionRow.ts"
+import { poolObstacle, withoutArguments } from "./PoolObstacle.ts"
 import { providerObstacle } from "./ProviderObstacle.ts"
 
 /** The authority for using the Connections, and the place. */
 export interface ProviderUse {
   readonly starter: UseStarter
   readonly site: UseSite
+  /** The pool that executes the Run. */
+  readonly pool: string
 }
 
 /**
@@ -52,6 +55,11 @@ export const resolveProviders = Effect.fn("resolveProviders")(function* (
       resolutions.push({ ...requirement, ...obstacle, envNames: [], ...connection })
       continue
     }
+    const ofPool = row === undefined ? undefined : yield* poolObstacle(row, workspaceId, use?.pool)
+    if (row !== undefined && ofPool !== undefined) {
+      resolutions.push({ ...requirement, ...ofPool, envNames: [], connectionId: row.id })
+      continue
+    }
     if (row === undefined) {
       resolutions.push({ ...requirement, status: "resolved_provider_connection", envNames: [] })
       continue
@@ -72,5 +80,5 @@ export const resolveProviders = Effect.fn("resolveProviders")(function* (
       envNames: NamesJson.read(row.env_names)
     })
   }
-  return { resolutions, used }
+  return { resolutions: withoutArguments(resolutions, used), used }
 })

@@ -127,6 +127,7 @@ export class RunInputs extends Context.Service<
               alias: requirement.childAlias,
               inherited: inherited.includes(requirement.provider),
               connection: row.id,
+              provided: row.provided_name ?? undefined,
               values: redactedValues(secrets.values),
               files: secrets.files.map((file) => ({
                 name: file.name,

@@ -36,6 +36,7 @@ import { OperatorSuccession } from "../succession/OperatorSuccession.ts"
 import { authorityMoved } from "../authority/AuthorityColumns.ts"
 import { blocked, type RunBlocked } from "./RunBlocked.ts"
 import { RunInputs } from "./RunInputs.ts"
+import { poolObstacle } from "./PoolObstacle.ts"
 import { makeRunProfiles } from "./RunProfiles.ts"
 import { newerState } from "./TakenOverState.ts"
 import { StateVersions } from "../state/StateVersions.ts"
@@ -208,7 +209,11 @@ export class RunPreparation extends Context.Service<
         const connection = yield* connections.find(resolution.connectionId ?? null)
         const wait = credentialWaitOf({ id: run.id, since }, resolution, {
           isDenied: settings.deniedProviders.includes(resolution.provider),
-          connection: connection === undefined ? undefined : effectiveStatus(connection, since)
+          connection: connection === undefined ? undefined : effectiveStatus(connection, since),
+          isOfPool:
+            connection !== undefined &&
+            (yield* poolObstacle(connection, run.workspace_id, run.pool).pipe(Effect.provideContext(values))) !==
+              undefined
         })
         yield* capsules.annotate(capsule.id, { credential_wait: CredentialWaitJson.write(wait) })
       })
@@ -233,7 +238,8 @@ export class RunPreparation extends Context.Service<
         // Checked again where it takes effect: a rule may have been narrowed, or a role lost, since the Run was created.
         const providers = yield* inputs.providers(run, config.row.id, requirements, scan.inheritedProviders ?? [], {
           starter: starterOf(run, capsule),
-          site: capsuleSite(capsule, source, snapshot)
+          site: capsuleSite(capsule, source, snapshot),
+          pool: run.pool
         })
         const ofOperator = operatorEvidence(config.config)
         const evidence: RunEvidence = {

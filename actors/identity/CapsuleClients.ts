@@ -35,7 +35,7 @@ export interface IdentityDelivery {
 interface Registration {
   readonly authority: CapsuleAuthority
   readonly delivery: IdentityDelivery
-  /** Absent when there are none, so that pins written before there could be any keep their digest. */
+  /** Absent when there are none, so that older pins keep their digest. */
   readonly postLogoutPaths?: ReadonlyArray<string>
   readonly scopes: ReadonlyArray<string>
   readonly authorityDigest: string
@@ -72,15 +72,15 @@ export class CapsuleClients extends Context.Service<
       postLogoutPaths?: ReadonlyArray<string>
     ) => Effect.Effect<IdentityDelivery | undefined, CapsuleIdentityRefused>
     /**
-     * Before the final apply runs its tool: derives the values again and compares. Fails with `CapsuleIdentityRefused` when any
-     * of them, the configuration or the epoch has moved, or when a required pin is missing.
+     * Before the final apply runs its tool: derives the values again and compares. Fails with `CapsuleIdentityRefused` when
+     * any of them, the configuration or the epoch has changed, or when a required pin is missing.
      */
     readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, CapsuleIdentityRefused>
     /**
      * With the settlement of a successful final apply, in its transaction. Registers or renews the client with the present
      * activation digest; without a requirement it retires what was registered before. Repeating it changes nothing. With
-     * `introspectionSecret` the Capsule's resource server may introspect the tokens of this client; an earlier secret, or one
-     * that is absent now, is worth nothing any more.
+     * `introspectionSecret` the Capsule's resource server may introspect the tokens of this client; an earlier secret, or
+     * one that is now absent, is no longer valid.
      */
     readonly register: (
       planRunId: RunId | null,

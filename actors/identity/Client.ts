@@ -31,7 +31,10 @@ export interface Client {
   readonly scopes: ReadonlyArray<string>
   /** SHA-256 of the secret, hex. Public clients have none. */
   readonly secretHash: Redacted.Redacted | undefined
-  /** SHA-256, hex, of the secret with which the resource server of a public client introspects its tokens; good for nothing else. */
+  /**
+   * SHA-256, hex, of the secret with which the resource server of a public client introspects its tokens; and is valid for
+   * nothing else.
+   */
   readonly introspectionHash: Redacted.Redacted | undefined
   /** Only a confidential client may be configured without it. */
   readonly pkceRequired: boolean

@@ -20,7 +20,7 @@ export interface ConnectedApplication {
   readonly clientName: string
   readonly workspaceId: WorkspaceId | undefined
   readonly scopes: ReadonlyArray<string>
-  /** Whether it stays when the person signs out. */
+  /** Whether it outlives the person's sign-out. */
   readonly offline: boolean
   readonly createdAt: string
 }
@@ -33,10 +33,10 @@ interface Row {
   readonly created_at: string
 }
 
-// Far more than anybody reads; newest first.
+// Far more than anybody reads. Newest first.
 const mostListed = 200
 
-/** What a person lets applications do: to see, and to end. */
+/** The applications that act for a person, to list and to end. */
 export class ConnectedApplications extends Context.Service<
   ConnectedApplications,
   {

@@ -3,7 +3,7 @@ import { Subject } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Consents that spare the question; `workspace_id` is empty without one. */
+/** Consents that make asking again unnecessary; `workspace_id` is empty without one. */
 export const ConsentRow = table("oidc_consents", {
   subject: Subject,
   client_id: Schema.String,

@@ -18,7 +18,7 @@ export interface NewDeviceRequest {
   readonly resource: string | undefined
 }
 
-/** A device's request that waits for a person. */
+/** A device's pending request. */
 export interface DeviceRequest extends NewDeviceRequest {
   readonly id: string
 }

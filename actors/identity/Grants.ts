@@ -71,7 +71,7 @@ export class Grants extends Context.Service<
       clientId: string,
       stays: (redirectUri: string | undefined) => boolean
     ) => Effect.Effect<number, SqlError>
-    /** Ends everything a person granted, e.g. after their password was taken. */
+    /** Ends everything a person granted, e.g. after their password was stolen. */
     readonly revokeSubject: (subject: string) => Effect.Effect<void, SqlError>
     /**
      * A browser session ends, with its grants that were not meant to outlive it. Those with `offline_access` stay until they

@@ -25,7 +25,7 @@ export const mintUserCode = Effect.gen(function* () {
   return text
 })
 
-/** The stored form of a code, from whatever a person typed; `undefined` when it cannot be one. */
+/** The stored form of a code, from a person's input; `undefined` when it cannot be one. */
 export const normalUserCode = (typed: string): string | undefined => {
   const text = typed.toUpperCase().replaceAll(/[^A-Z]/g, "")
   return text.length === userCodeLength && [...text].every((letter) => userCodeAlphabet.includes(letter))
@@ -36,15 +36,15 @@ export const normalUserCode = (typed: string): string | undefined => {
 export const displayUserCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`
 
 /**
- * The refresh token after `parent`: derived under the vault's key instead of random, so that a client that lost the answer can
- * get the same one again.
+ * The refresh token after `parent`: derived with the vault's key instead of random, so that a client that lost the response
+ * can get the same one again.
  */
 export const deriveSuccessor = Effect.fnUntraced(function* (parent: Redacted.Redacted) {
   const vault = yield* Vault
   let round = 0
   const randomBytes = Effect.fnUntraced(function* (size: number) {
     const digest = yield* vault.mac("oidc-refresh-successor", `${round++}:${Redacted.value(parent)}`)
-    // SHAKE gives as many bytes as are asked for.
+    // SHAKE produces any number of bytes.
     return new Uint8Array(createHash("shake256", { outputLength: size }).update(digest).digest())
   })
   const random = yield* SecureRandom.SecureRandom

@@ -14,7 +14,7 @@ const UsedWorkspace = rowShape({ workspaceId: WorkspaceId })
 /** The delivery type of bindings whose permissions travel in a token. */
 const delivery = "oauth2"
 
-/** Whose token it would be: client, person, Workspace and address. */
+/** The subject of a token: client, person, Workspace and address. */
 export interface InterfaceTokenRequest {
   readonly client: Client
   readonly subject: string
@@ -24,7 +24,7 @@ export interface InterfaceTokenRequest {
 
 /**
  * A Capsule's application uses what its own Capsule declared to consume, and the Capsule's own Interfaces. An application
- * that the operator let at Interfaces uses whatever the person may.
+ * that the operator admitted to Interfaces uses whatever the person may.
  */
 const isFor =
   (owner: Client["owner"], row: UsedInterface["row"]) =>
@@ -49,9 +49,9 @@ export const boundPermissions = (
 }
 
 /**
- * What tokens of a client may say, at this moment, at the Interface whose resource address that is: the permissions of the
- * person's bindings, within the operator's policy of today. Empty where the client, the Workspace or the Interface does not
- * fit; fails with the database's own failure, which is never an answer.
+ * What a client's tokens may claim now at the Interface with that resource address: the permissions of the person's
+ * bindings, within the operator's current policy. Empty where the client, the Workspace or the Interface does not fit; fails
+ * with the database's own failure, which is never treated as an answer.
  */
 export const interfacePermissions = Effect.fn("interfacePermissions")(function* (
   sql: SqlClient.SqlClient,
@@ -68,8 +68,8 @@ export const interfacePermissions = Effect.fn("interfacePermissions")(function* 
 })
 
 /**
- * The Workspaces in which this address is an Interface that the person may invoke through the client, at this moment. A client
- * that says no Workspace means the one there is; with several, nothing is guessed.
+ * The Workspaces in which this address is an Interface that the person may invoke through the client, at this moment. A
+ * client that names no Workspace means the only one; with several, nothing is guessed.
  */
 export const workspacesOfResource = Effect.fn("workspacesOfResource")(function* (
   sql: SqlClient.SqlClient,

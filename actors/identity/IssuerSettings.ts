@@ -8,7 +8,7 @@ export class IssuerSettings extends Context.Service<
     readonly issuer: string
     /**
      * How long a used refresh token may be presented again, while its successor is unused: 0 to 30 seconds, for clients that
-     * lose answers. Zero (the default) treats every reuse as theft.
+     * lose responses. Zero (the default) treats every reuse as theft.
      */
     readonly refreshReuseGrace: Duration.Duration
   }

@@ -1,6 +1,6 @@
 import { retention } from "../../schema/records/Retention.ts"
 
-/** Lifetimes of everything the issuer hands out. */
+/** Lifetimes of everything that the issuer issues. */
 export const lifetimes = {
   authorizationCode: retention.authorizationCode.after,
   accessToken: retention.accessToken.after,

@@ -10,7 +10,7 @@ import { Flag, type RowOf, rowShape } from "../database/Table.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type CapsuleId, Subject, type WorkspaceId } from "../../schema/records/Ids.ts"
 
-// The account stands above this folder.
+// The account is owned by a folder above this one.
 const Person = rowShape({
   subject: Subject,
   email: Schema.String,
@@ -21,7 +21,7 @@ const Person = rowShape({
 })
 export type Person = RowOf<typeof Person.columns>
 
-/** What a grant depends on at the moment of its use. */
+/** What a grant depends on when it is used. */
 export interface LiveAuthority {
   readonly person: Person
   readonly workspace: { readonly id: string; readonly role: Role } | undefined
@@ -36,7 +36,7 @@ export interface Denial {
 
 const denied = (reason: Denial["reason"], lasting: boolean) => Result.fail<Denial>({ reason, lasting })
 
-/** Why a Capsule's client has no authority, by the Capsule's present state; `undefined` when it has. */
+/** Why a Capsule's client has no authority, according to the Capsule's current state; `undefined` when it has. */
 export const capsuleDenial = (
   owner: NonNullable<Client["owner"]>,
   authority: CapsuleAuthority | undefined
@@ -48,7 +48,7 @@ export const capsuleDenial = (
   return current ? undefined : { reason: "capsule_stale", lasting: false }
 }
 
-/** Reads why a client has no authority at this moment, whoever uses it; `undefined` when it has, or needs none. */
+/** Reads why a client has no authority now, regardless of the user; `undefined` when it has, or needs none. */
 export const clientDenial = Effect.fn("clientDenial")(function* (
   sql: SqlClient.SqlClient,
   { owner, scopes }: Pick<Client, "owner" | "scopes">
@@ -62,7 +62,7 @@ export const clientDenial = Effect.fn("clientDenial")(function* (
 /**
  * Reads, at this moment and through `sql`, whether a person may act through a client, in the Workspace that the grant is
  * bound to: an active account, an active membership, and for a Capsule's client the exact activation of the Capsule. Fails
- * with the database's own failure, which is never an answer.
+ * with the database's own failure, which is never treated as an answer.
  */
 export const liveAuthority = Effect.fn("liveAuthority")(function* (
   sql: SqlClient.SqlClient,

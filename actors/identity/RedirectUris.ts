@@ -26,8 +26,8 @@ export const isLoopbackAddress = (text: string): boolean => {
 }
 
 /**
- * A redirect address for development: the name `localhost`, unlike the numbers, may resolve to another machine (RFC 8252, 8.3),
- * and whatever program listens on the port gets the code.
+ * A redirect address for development: the name `localhost`, unlike the numbers, may resolve to another machine (RFC 8252,
+ * 8.3), and any program that listens on the port gets the code.
  */
 export const isLocalhost = (text: string): boolean => /^http:\/\/localhost(?:[:/?]|$)/.test(text)
 

@@ -25,7 +25,7 @@ const IssuedToken = rowShape({
 })
 type IssuedToken = RowOf<typeof IssuedToken.columns>
 
-/** A presented refresh token as the database knows it. Looking does not use it up. */
+/** A presented refresh token as the database knows it. Reading does not consume it. */
 export type RefreshLookup =
   | { readonly kind: "good"; readonly grantId: string; readonly repeated: boolean }
   | { readonly kind: "reused"; readonly grantId: string }
@@ -38,7 +38,7 @@ export class RefreshTokens extends Context.Service<
     /** The first of a grant's family. */
     readonly begin: (grant: Grant) => Effect.Effect<Redacted.Redacted, SqlError>
     readonly lookup: (clientId: string, token: Redacted.Redacted) => Effect.Effect<RefreshLookup, SqlError>
-    /** Uses up the token and returns its successor: the same one again for a reuse within the grace period. */
+    /** Consumes the token and returns its successor: the same one again for a reuse within the grace period. */
     readonly rotate: (grant: Grant, token: Redacted.Redacted) => Effect.Effect<Redacted.Redacted, SqlError>
   }
 >()("svc/identity/RefreshTokens") {
@@ -80,7 +80,7 @@ export class RefreshTokens extends Context.Service<
         if (!graceful || row.used_at === null || row.successor_hash === null) return false
         const until = DateTime.addDuration(DateTime.makeUnsafe(row.used_at), refreshReuseGrace)
         if (DateTime.formatIso(until) < (yield* now)) return false
-        // A random one, from when the grace period was off, cannot be repeated.
+        // A random one, created while the grace period was off, cannot be repeated.
         if (secretHash(yield* successorOf(token)) !== row.successor_hash) return false
         const [successor] = yield* RefreshTokenRow.some(sql, "used_at")`SELECT used_at FROM oidc_refresh_tokens
           WHERE secret_hash = ${row.successor_hash}`

@@ -5,7 +5,7 @@ import { type Grant, Grants } from "./Grants.ts"
 import { isRegisteredRedirect } from "./RedirectUris.ts"
 import type { StaticRegistry } from "./StaticRegistry.ts"
 
-/** Whether a grant was given at an address that the client still has. A device has none. */
+/** Whether a grant was given for an address that the client still has. A device has none. */
 export const isAtRegisteredAddress = (
   { applicationType, redirectUris }: Pick<Client, "applicationType" | "redirectUris">,
   { redirectUri }: Pick<Grant, "redirectUri">
@@ -14,7 +14,7 @@ export const isAtRegisteredAddress = (
 const usesDevices = ({ grantTypes }: Client) => grantTypes.includes("urn:ietf:params:oauth:grant-type:device_code")
 
 /**
- * Ends what clients and redirect addresses that are gone have left: codes, access tokens and refresh families. In the caller's
+ * Ends the leftovers of removed clients and redirect addresses: codes, access tokens and refresh families. In the caller's
  * transaction. Returns the number of grants.
  */
 export const endRemovedRedirects = Effect.fn("endRemovedRedirects")(function* (
@@ -31,7 +31,7 @@ export const endRemovedRedirects = Effect.fn("endRemovedRedirects")(function* (
     }
     const removed = earlier.redirectUris.some((uri) => !present.redirectUris.includes(uri))
     if (!removed) continue
-    // An unknown address of a client without devices is older than the record of it, and may be the one that went.
+    // An unknown address of a client without devices predates the record, and may be the removed one.
     ended += yield* grants.revokeRedirects(id, (redirectUri) =>
       redirectUri === undefined ? usesDevices(earlier) : isAtRegisteredAddress(present, { redirectUri })
     )

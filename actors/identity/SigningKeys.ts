@@ -20,7 +20,7 @@ const ActiveSince = rowShape({ since: SigningKeyRow.columns.activated_at })
 
 /** How long clients may cache the key set; a key is published at least that long before it signs. */
 export const keySetMaxAge = Duration.minutes(10)
-// Longer than every token and slightly wrong clock.
+// Longer than any token's lifetime plus clock skew.
 const publishedAfterRetirement = Duration.sum(lifetimes.idToken, Duration.days(1))
 
 const PublicJwk = Schema.Record(Schema.String, Schema.String)
@@ -77,7 +77,7 @@ export class SigningKeys extends Context.Service<
     readonly activeSince: Effect.Effect<string, SqlError>
   }
 >()("svc/identity/SigningKeys") {
-  /** Generates the missing keys. Only what needs them waits: an RSA key takes as long as a start. */
+  /** Generates the missing keys. Only callers that need them wait: an RSA key takes as long as a start. */
   static readonly layer = Layer.effect(
     SigningKeys,
     Effect.suspend(() => make)
@@ -141,7 +141,7 @@ const make = Effect.gen(function* () {
       { concurrency: "unbounded" }
     )
   const active = yield* Effect.forkScoped(made("active"))
-  // After the signing ones: the processors are busy with the rest of the start.
+  // After the signing keys, since the processors are busy with the rest of the start.
   const next = yield* Effect.forkScoped(Effect.andThen(Fiber.await(active), made("next")))
   const begun = { active, next }
 

@@ -11,8 +11,8 @@ export class StaticClients extends Context.Service<
   StaticClients,
   StaticRegistry & {
     /**
-     * Judges a document without putting it in force. Fails with `StaticClientsRefused` for one that breaks a rule. The steps
-     * replace what is in force, and take that back.
+     * Validates a document without applying it. Fails with `StaticClientsRefused` for one that breaks a rule. The returned
+     * steps apply it, and undo that.
      */
     readonly replacement: (document: StaticClientDocument) => Effect.Effect<Replacement, StaticClientsRefused>
   }
@@ -52,7 +52,7 @@ export class StaticClients extends Context.Service<
     )
 }
 
-/** Another set of clients, judged and ready to be put in force. */
+/** Another set of clients, validated and ready to be applied. */
 export interface Replacement {
   readonly before: StaticRegistry
   readonly after: StaticRegistry

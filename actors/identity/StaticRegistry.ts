@@ -114,7 +114,7 @@ const warningsOf = (config: StaticClientConfig, issuer: string): ReadonlyArray<s
   ]
 }
 
-/** Judges a document. What is allowed but dangerous comes as warnings. */
+/** Validates a document. Allowed but dangerous settings are returned as warnings. */
 export const registryOf = (
   document: StaticClientDocument,
   issuer: string

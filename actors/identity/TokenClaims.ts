@@ -6,13 +6,13 @@ import type { PersonClaim } from "./RequestedClaims.ts"
 
 type Claims = Record<string, Schema.Json>
 
-/** What a token may say about a person. `groups` are read only where they are said. */
+/** What a token may say about a person. `groups` are read only where they are claimed. */
 export interface PersonFacts {
   readonly person: Person
   readonly groups: ReadonlyArray<string>
 }
 
-/** Accounts have no user name: the local part of the address is what a person is called where one is wanted. */
+/** Accounts have no user name: the local part of the address stands in where one is required. */
 const userName = ({ email }: Person): string => email.slice(0, Math.max(email.lastIndexOf("@"), 0))
 
 const valueOf = ({ groups, person }: PersonFacts, name: PersonClaim): Schema.Json => {

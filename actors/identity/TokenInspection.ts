@@ -50,7 +50,7 @@ const decodeResourceClaims = Schema.decodeUnknownOption(ResourceClaims)
 
 const seconds = (iso: string) => Math.floor(Date.parse(iso) / 1000)
 
-/** What presented tokens are worth now. Reads only; what it remembers ends with the next commit. */
+/** The current validity of presented tokens. Reads only; its cache ends with the next commit. */
 export class TokenInspection extends Context.Service<
   TokenInspection,
   {
@@ -58,7 +58,9 @@ export class TokenInspection extends Context.Service<
     readonly accessToken: (token: Redacted.Redacted) => Effect.Effect<GoodToken, OAuthError>
     /** The claims of UserInfo; fails with `insufficient_scope` for a token without `openid`. */
     readonly userInfo: (token: Redacted.Redacted) => Effect.Effect<Claims, OAuthError>
-    /** The answer of introspection (RFC 7662) for a confidential client: `{active: false}` for tokens that it may not see. */
+    /**
+     * The response of introspection (RFC 7662) for a confidential client: `{active: false}` for tokens that it may not see.
+     */
     readonly introspect: (by: Client, token: Redacted.Redacted) => Effect.Effect<Claims, OAuthError>
     /** RFC 7009: unknown tokens and those of others are neither an error nor affected. A refresh token ends its grant. */
     readonly revoke: (by: Client, token: Redacted.Redacted) => Effect.Effect<void, OAuthError>
@@ -87,8 +89,8 @@ export class TokenInspection extends Context.Service<
       })
 
       const memory = yield* ReadMemory
-      // The token alone, and whether it has expired is compared at every use. What it stands on is read each time: clients and
-      // the operator's policy are reloaded without a commit.
+      // The token alone, and whether it has expired is compared at every use. What it depends on is read each time: clients
+      // and the operator's policy are reloaded without a commit.
       const unrevoked = memory.untilCommit((hash) =>
         Effect.map(
           OAuthTokenRow.some(
@@ -123,7 +125,7 @@ export class TokenInspection extends Context.Service<
         }
       })
 
-      /** What a resource token's scopes are worth now; `undefined` when it has no authority any more. */
+      /** Which of a resource token's scopes are valid now; `undefined` when it has no authority any more. */
       const stillGood = Effect.fnUntraced(function* (
         { client, grant }: { readonly client: Client; readonly grant: Grant },
         resource: string,

@@ -19,7 +19,7 @@ import { StaticClients } from "./StaticClients.ts"
 import { idTokenClaims, svcClaim } from "./TokenClaims.ts"
 import { OAuthTokenRow } from "./GrantRow.ts"
 
-/** The answer of the token endpoint; the HTTP face encodes it. */
+/** The response of the token endpoint; the HTTP face encodes it. */
 export interface IssuedTokens {
   readonly accessToken: Redacted.Redacted
   readonly expiresIn: number
@@ -90,7 +90,7 @@ export class TokenIssuance extends Context.Service<
         return scopes.filter((scope) => server.scopes.includes(scope))
       })
 
-      /** Read again for every token: nobody invokes an Interface on what was true at consent. */
+      /** Read again for every token: an Interface is never invoked on the authority at the time of consent. */
       const scopesAtInterface = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
         const { asked, client, grant } = request
         const permissions = yield* interfacePermissions(sql, { ...grant, client, resource })

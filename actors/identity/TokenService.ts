@@ -21,7 +21,7 @@ export interface RefreshRequest {
   readonly resource: string | undefined
 }
 
-/** An answer to commit whatever it says: refusals may have revoked something, which must not be rolled back. */
+/** A result to commit in any case: refusals may have revoked something, which must not be rolled back. */
 type Settled = Result.Result<IssuedTokens, OAuthError>
 
 interface Exchange {
@@ -30,13 +30,13 @@ interface Exchange {
   readonly scopes: ReadonlyArray<string>
   readonly resource: string | undefined
   readonly nonce: string | undefined
-  /** Uses up what was presented and returns the refresh token to hand out, if any. */
+  /** Consumes what was presented and returns the refresh token to issue, if any. */
   readonly spend: Effect.Effect<Redacted.Redacted | undefined, SqlError>
 }
 
 const grantEnded = refuse("invalid_grant", "The grant has ended. Ask the person to sign in again.")
 
-/** The token endpoint's decisions. Each is one transaction: what is presented is used up exactly when tokens are issued. */
+/** The token endpoint's decisions. Each is one transaction: what is presented is consumed exactly when tokens are issued. */
 export class TokenService extends Context.Service<
   TokenService,
   {
@@ -46,7 +46,7 @@ export class TokenService extends Context.Service<
       presented: Omit<PresentedCode, "clientId">,
       resource: string | undefined
     ) => Effect.Effect<IssuedTokens, OAuthError>
-    /** A reused refresh token ends its family. While the authority cannot be read, nothing is used up. */
+    /** A reused refresh token ends its family. While the authority cannot be read, nothing is consumed. */
     readonly refresh: (client: Client, request: RefreshRequest) => Effect.Effect<IssuedTokens, OAuthError>
     readonly exchangeDeviceCode: (
       client: Client,
@@ -80,7 +80,7 @@ export class TokenService extends Context.Service<
         })
       })
 
-      /** Checks the present basis of the grant, and only then spends and issues. */
+      /** Checks the current basis of the grant, and only then consumes and issues. */
       const exchange = Effect.fnUntraced(function* (
         request: Exchange
       ): Effect.fn.Return<Settled, SqlError | OAuthError> {
@@ -94,7 +94,7 @@ export class TokenService extends Context.Service<
           yield* endGrant(grant.id, "redirect_removed")
           return Result.fail(grantEnded)
         }
-        // What the operator or an apply has revoked from the client since is not granted any more.
+        // Scopes that the operator or an apply has since revoked from the client are no longer granted.
         const scopes = request.scopes.filter((scope) => client.scopes.includes(scope))
         const refreshToken = yield* request.spend
         return Result.succeed(

@@ -9,7 +9,7 @@ const listed = (names: ReadonlyArray<string>): string =>
     ? names.join(", ")
     : `${names.slice(0, namedAtMost).join(", ")} and ${names.length - namedAtMost} more`
 
-/** What an install goes without although the repository offers it, and every reason. */
+/** What an install does without although the repository offers it, and every reason. */
 export const droppedAssistance = ({
   assistance,
   diagnostics,

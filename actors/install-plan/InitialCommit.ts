@@ -47,7 +47,7 @@ const importUnconfirmed: Finding = {
 
 /**
  * The atomic initial commit: Source, SourceSnapshot, report, InstallConfig, bindings, Capsule, Plan Run and the initial
- * authority are created together or not at all, and the coordinator's private values are gone in the same transaction.
+ * authority are created together or not at all, and the coordinator's private values are erased in the same transaction.
  */
 export class InitialCommit extends Context.Service<
   InitialCommit,

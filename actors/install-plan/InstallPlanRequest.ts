@@ -80,7 +80,7 @@ const checkPreflight = Effect.fnUntraced(function* (
   }
 })
 
-/** The person who asks may use what the request names, as far as it says where. */
+/** The caller may use what the request names, as far as it names a place. */
 const checkAuthority = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   projectId: ProjectId,

@@ -21,7 +21,7 @@ import { type RowOf, table } from "../database/Table.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
 import { FindingsJson } from "../run/FindingsJson.ts"
 
-/** Installations under way. */
+/** Installations in progress. */
 export const InstallPlanRow = table("install_plans", {
   id: InstallPlanId,
   workspace_id: WorkspaceId,
@@ -58,7 +58,7 @@ const decodePlan = storedRecord(InstallPlan)
 /** At most this many diagnostics are kept. */
 export const maxDiagnostics = 50
 
-/** What became of the plan, and of the Capsule whose first plan it was. */
+/** The fate of the plan, and of the Capsule whose first plan it was. */
 export interface InstallEnd {
   readonly plan: PlanEnd | undefined
   /** It was never applied, and may still be planned. */
@@ -103,7 +103,7 @@ export const toInstallPlan = (row: InstallPlanRow, became: InstallEnd): InstallP
   })
 }
 
-/** The public projection, with what became of the plan, read through `sql`. */
+/** The public projection, with the fate of the plan, read through `sql`. */
 export const readInstallPlan = Effect.fn("readInstallPlan")(function* (sql: SqlClient.SqlClient, row: InstallPlanRow) {
   const plan = yield* readPlanEnd(sql, row.plan_run_id)
   const open = yield* sql`SELECT 1 AS one FROM capsules WHERE id = ${row.capsule_id ?? ""}

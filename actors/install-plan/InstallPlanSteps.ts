@@ -130,7 +130,7 @@ export class InstallPlanSteps extends Context.Service<
               transaction(sql),
               orOnIntegrityFault(() => store.fail(id, [{ severity: "error", ...integrityFault }]))
             )
-            // The private values are gone from the coordinator, and now from the write-ahead log as well.
+            // The private values are erased from the coordinator, and now from the write-ahead log as well.
             yield* sql.afterCommit(Effect.ignore(databaseFile.checkpoint))
             return true
           }

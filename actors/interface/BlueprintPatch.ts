@@ -20,8 +20,8 @@ const asManifest = (proposed: ReadonlyArray<Schema.Json>): Schema.Json => ({
 
 /**
  * Adds Interface blueprints that a person proposes to a configuration. Nothing that the configuration has is changed: an
- * unequal one under the same key or name is a conflict, an Output has to be public already, and no binding can be asked
- * for. The failure is a sentence without values.
+ * unequal one under the same key or name is a conflict, an Output has to be public already, and no binding can be requested.
+ * The failure is a sentence without values.
  */
 export const patchBlueprints = (
   compiled: CompiledInstall,

@@ -21,7 +21,7 @@ export class MaterializationFailed extends Schema.TaggedError<MaterializationFai
 export interface AppliedOutput {
   readonly name: string
   readonly value: Schema.Json | undefined
-  /** Why it is private although its module does not call it sensitive. */
+  /** Why it is private although its module does not mark it sensitive. */
   readonly privacy?: string | undefined
 }
 

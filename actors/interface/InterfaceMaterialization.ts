@@ -63,7 +63,7 @@ const make = Effect.gen(function* () {
     return rows[0]?.subject
   }, Effect.orDie)
 
-  /** One shot: a request that was answered once, even if revoked since, is not repeated. */
+  /** One shot: a request that was carried out once, even if revoked since, is not repeated. */
   const bind = Effect.fnUntraced(function* (
     capsule: CapsuleRow,
     interfaceId: InterfaceId,

@@ -24,7 +24,7 @@ export const findInterfaceByResource = Effect.fn("findInterfaceByResource")(func
   workspaceId: WorkspaceId,
   resource: string
 ): Effect.fn.Return<InterfaceId | undefined, SqlError> {
-  // The address stands in the inputs as a JSON string; most rows are told apart by that alone.
+  // The inputs contain the address as a JSON string, which excludes most rows.
   const rows = yield* InterfaceRow.some(sql, "id", "access", "inputs")`SELECT id, access, inputs FROM interfaces
     WHERE workspace_id = ${workspaceId} AND status = 'resolved'
       AND REPLACE(inputs, ${JSON.stringify(resource)}, '') <> inputs`

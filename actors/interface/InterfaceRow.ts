@@ -51,7 +51,7 @@ export const BindingRow = table("interface_bindings", {
 })
 export type BindingRow = RowOf<typeof BindingRow.columns>
 
-/** Interfaces that an apply has asked for. */
+/** Interfaces that an apply has requested. */
 export const IntentRow = table("interface_intents", {
   id: Schema.String,
   workspace_id: WorkspaceId,

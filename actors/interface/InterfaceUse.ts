@@ -8,7 +8,7 @@ import type { CapsuleId, InterfaceId } from "../../schema/records/Ids.ts"
 /** A currently valid binding, with its permissions. */
 export interface StandingBinding {
   readonly permissions: ReadonlyArray<string>
-  /** The Capsule whose declaration asked for it; `undefined` where the Interface's own did. */
+  /** The Capsule whose declaration requested it; `undefined` where the Interface's own did. */
   readonly consumerCapsuleId: CapsuleId | undefined
 }
 
@@ -22,7 +22,7 @@ const decodePermissions = Schema.decodeUnknownSync(PermissionsJson)
 
 /**
  * Reads, at this moment and through `sql`, the use that a person has of an Interface: the Interface resolved, its Capsule
- * serving, the person an active member, the binding ready. `undefined` when any of them does not stand.
+ * serving, the person an active member, the binding ready. `undefined` when any of these does not hold.
  */
 export const readInterfaceUse = Effect.fn("readInterfaceUse")(function* (
   sql: SqlClient.SqlClient,

@@ -13,7 +13,7 @@ export class Interfaces extends Context.Service<
   {
     /**
      * The Interfaces of a Workspace that this person may open: a ready binding with `ui.open` of their own, to a resolved
-     * Interface of a living Capsule. `capsuleId` only narrows. Writes nothing.
+     * Interface of an existing Capsule. `capsuleId` only narrows. Writes nothing.
      */
     readonly uiSurfaces: (
       workspaceId: WorkspaceId,
@@ -31,8 +31,8 @@ export class Interfaces extends Context.Service<
       expected: { readonly attempt: number; readonly code: string }
     ) => Effect.Effect<Failure, ApiError>
     /**
-     * At each use: Interface, binding, Capsule and membership as they are at this moment. Fails with `permission_denied` when
-     * any of them does not stand. Issuing a token and invoking an Interface both check here first.
+     * At each use: Interface, binding, Capsule and membership as they are at this moment. Fails with `permission_denied`
+     * when any of these does not hold. Issuing a token and invoking an Interface both check here first.
      */
     readonly authorize: (use: {
       readonly subject: string

@@ -14,7 +14,7 @@ import { capsuleInService } from "../../schema/tables/CapsuleTables.ts"
 
 /**
  * A permission as the JSON array of a binding holds it. No permission holds a quote, so its quoted form is in the text
- * exactly when it is in the array. Compared by REPLACE, since LIKE would not tell letter cases apart.
+ * exactly when it is in the array. Compared by REPLACE, since LIKE would ignore letter case.
  */
 const quoted = (permission: string) => JSON.stringify(permission)
 

@@ -9,10 +9,10 @@ import { retryAfterMillis } from "./MailRetry.ts"
 import { deliveryInterval, mailPlace, SealedMail } from "./Mails.ts"
 import { MailNotSent, MailTransport } from "./MailTransport.ts"
 
-/** So few at a time that a slow mail server delays nothing else. */
+/** Few at a time, so that a slow mail server delays nothing else. */
 const batch = 20
 
-/** Sends what is queued. A mail server that is away delays mails, and nothing else. */
+/** Sends queued mails. A mail server that is down delays only mails. */
 export class MailDelivery extends Context.Service<
   MailDelivery,
   {
@@ -29,7 +29,7 @@ export class MailDelivery extends Context.Service<
       return MailDelivery.of({ deliverDue })
     })
   )
-  /** The same without the background, for a host that sends by hand. */
+  /** The same without the background job, for a host that sends by itself. */
   static readonly layerByHand = Layer.effect(
     MailDelivery,
     Effect.map(

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Mails that wait to be sent, and for a day those that ended. */
+/** Mails that wait to be sent, and for a day those that were sent or given up. */
 export const MailRow = table("mails", {
   id: Schema.String,
   recipient: Schema.String,

@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import type { MailLanguage } from "./MailTexts.ts"
 
-/** What mails of this server say about it. */
+/** The server's description in its mails. */
 export interface MailOrigin {
   /** Where links lead, without a slash at the end. */
   readonly baseUrl: string
@@ -10,7 +10,7 @@ export interface MailOrigin {
   readonly language: MailLanguage
 }
 
-/** `undefined` where no mail server is set: then nothing is queued, and people hand links on themselves. */
+/** `undefined` where no mail server is set: then nothing is queued, and people pass links on themselves. */
 export const MailSettings = Context.Reference<{ readonly origin: MailOrigin | undefined }>("svc/mail/MailSettings", {
   defaultValue: () => ({ origin: undefined })
 })

@@ -4,7 +4,7 @@ import type { Role } from "../../schema/records/Workspace.ts"
 export const MailLanguage = Schema.Literals(["en", "ja"])
 export type MailLanguage = typeof MailLanguage.Type
 
-/** A change of an account that its owner is told of. */
+/** A change of an account that its owner is notified of. */
 export const AccountChange = Schema.Literals(["password", "address", "factor", "passkey", "upstream"])
 export type AccountChange = typeof AccountChange.Type
 

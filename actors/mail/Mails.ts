@@ -15,12 +15,12 @@ export const SealedMail = Schema.fromJsonString(Schema.Struct({ subject: Schema.
 /** The place of a sealed mail. */
 export const mailPlace = (id: string) => ({ table: "mails", column: "content", workspaceId: null, rowId: id }) as const
 
-// Whoever may invite must not be able to flood an address; a kind of its own leaves room for notices.
+// A person who may invite must not be able to flood an address; separate kinds leave room for notices.
 const mostInAnHour = 10
 
 const Recent = rowShape({ mails: Schema.Int })
 
-/** Mails to people, queued in the transaction of what they are about and sent in the background. */
+/** Mails to people, queued in the transaction of their cause and sent in the background. */
 export class Mails extends Context.Service<
   Mails,
   {
@@ -85,5 +85,5 @@ export class Mails extends Context.Service<
   )
 }
 
-/** How often due mails are looked for. */
+/** How often due mails are polled. */
 export const deliveryInterval = Duration.seconds(5)

@@ -8,13 +8,13 @@ import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { endMemberships, ownedAlone } from "../workspace/EndedMemberships.ts"
 
-/** The end of an account, with its memberships. */
+/** The deletion of an account, with its memberships. */
 export class AccountRemoval extends Context.Service<
   AccountRemoval,
   {
     /**
-     * Ends sessions, tokens, grants, memberships and ways in, and forgets the person; what they did stays in the operation history.
-     * Fails with `not_found`, and with `failed_precondition` for the last owner of a Workspace.
+     * Ends sessions, tokens, grants, memberships and sign-in methods, and erases personal data; what they did stays in the
+     * operation history. Fails with `not_found`, and with `failed_precondition` for the last owner of a Workspace.
      */
     readonly remove: (context: CommandContext, subject: string) => Effect.Effect<void, ApiError>
   }

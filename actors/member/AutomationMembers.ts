@@ -16,18 +16,21 @@ import type { MemberScope } from "./Members.ts"
 
 export interface NewAutomation {
   readonly displayName: string
-  /** `member` when absent; never `owner`, nor above the maker's role. */
+  /** `member` when absent; never `owner`, nor above the creator's role. */
   readonly role?: Role | undefined
 }
 
 /**
  * Members that never sign in: they have no address, password, passkey or identity elsewhere, and act by personal access
- * tokens alone. One belongs to the Workspace that made it, and to no other. `Members` changes and removes them.
+ * tokens alone. One belongs only to the Workspace that created it. `Members` changes and removes them.
  */
 export class AutomationMembers extends Context.Service<
   AutomationMembers,
   {
-    /** An active member at once: there is nobody to accept. Fails with `permission_denied` below admin or above the maker's role. */
+    /**
+     * An active member at once, since nobody has to accept. Fails with `permission_denied` below admin or above the
+     * creator's role.
+     */
     readonly create: (
       context: CommandContext,
       scope: MemberScope,

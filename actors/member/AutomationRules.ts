@@ -4,7 +4,7 @@ import { permissionDenied } from "./InvitationRights.ts"
 
 const noOwner = () => failedPrecondition("role: an automation cannot own a Workspace. Give it admin at most.")
 
-/** Why somebody with the role `held` may not make an automation with this role; `undefined` when they may. */
+/** Why a member with the role `held` may not create an automation with this role; `undefined` when they may. */
 export const makingRefusal = (held: Role | undefined, role: Role): ApiError | undefined => {
   if (held === undefined || !roleAtLeast(held, "admin")) {
     return permissionDenied("Owners and admins manage members; ask one of them.")
@@ -15,7 +15,7 @@ export const makingRefusal = (held: Role | undefined, role: Role): ApiError | un
     : permissionDenied("role: nobody gives an automation more than their own role.")
 }
 
-/** Why a member of this kind cannot be changed so; `undefined` when it can. */
+/** Why a member of this kind cannot be changed like this; `undefined` when it can. */
 export const kindRefusal = (
   kind: SubjectKind,
   wanted: { readonly role?: Role | undefined; readonly displayName?: string | undefined }

@@ -17,8 +17,8 @@ export type NewAutomationToken = Pick<NewAccessToken, "name" | "scopes"> & { rea
 const KindShape = rowShape({ subject: Subject, kind: SubjectKind })
 
 /**
- * The personal access tokens of the automations of a Workspace, made and revoked by its owners and admins. Each is bound to the
- * Workspace and ends by itself.
+ * The personal access tokens of the automations of a Workspace, created and revoked by its owners and admins. Each is bound
+ * to the Workspace and expires.
  */
 export class AutomationTokens extends Context.Service<
   AutomationTokens,
@@ -64,7 +64,7 @@ export class AutomationTokens extends Context.Service<
         Effect.provideService(SqlClient.SqlClient, sql)
       )
 
-      /** A person's tokens are their own: nobody else makes, sees or revokes them. */
+      /** A person's tokens are private: nobody else creates, sees or revokes them. */
       const requireAutomation = Effect.fnUntraced(function* ({ workspaceId }: MemberScope, subject: string) {
         const [found] = yield* Effect.orDie(KindShape.rows(sql)`SELECT u.subject, u.kind FROM memberships m
           JOIN users u ON u.subject = m.subject WHERE m.workspace_id = ${workspaceId} AND m.subject = ${subject}`)

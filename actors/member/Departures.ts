@@ -34,8 +34,8 @@ const UseShape = rowShape({
 })
 
 /**
- * What stops in the Workspace when the member goes, as the rules of Connections and tokens judge it: read in the transaction of
- * the removal, or beforehand to show it.
+ * What stops in the Workspace when the member leaves, by the rules of Connections and tokens: read in the transaction of the
+ * removal, or beforehand to show it.
  */
 export const departureOf = Effect.fn("departureOf")(function* (workspaceId: WorkspaceId, subject: Subject) {
   const sql = yield* SqlClient.SqlClient
@@ -88,7 +88,7 @@ export const departureOf = Effect.fn("departureOf")(function* (workspaceId: Work
   } satisfies Departure
 }, Effect.orDie)
 
-/** What the history says of it: ids only. */
+/** What the history says about it: ids only. */
 export const departureData = ({ connections, keptTokens, tokens }: Departure) => ({
   ...(tokens.length === 0 ? {} : { stoppedTokens: tokens.map(({ id }) => id) }),
   ...(connections.length === 0

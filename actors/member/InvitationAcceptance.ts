@@ -29,8 +29,8 @@ import { presentMember, unconfirmedMember } from "./PresentMember.ts"
 const Former = rowShape({ status: MemberStatus, left_at: Schema.NullOr(Timestamp), updated_at: Timestamp })
 
 /**
- * How an invitation becomes a membership: in one transaction, with everything that the inviter promised read again. Of two
- * acceptances at once one wins.
+ * How an invitation becomes a membership: in one transaction, with the inviter's rights read again. When two acceptances
+ * race, one wins.
  */
 export class InvitationAcceptance extends Context.Service<
   InvitationAcceptance,
@@ -45,9 +45,12 @@ export class InvitationAcceptance extends Context.Service<
       subject: string,
       secret: Redacted.Redacted
     ) => Effect.Effect<Invitation, ApiError>
-    /** The pending invitation of a link, not used up. Fails with `not_found`. */
+    /** The pending invitation of a link, without consuming it. Fails with `not_found`. */
     readonly pending: (secret: Redacted.Redacted) => Effect.Effect<InvitationRow, ApiError>
-    /** A pending invitation with which an account may be created, not used up. Fails with `not_found` or `permission_denied`. */
+    /**
+     * A pending invitation with which an account may be created, without consuming it. Fails with `not_found` or
+     * `permission_denied`.
+     */
     readonly forSignUp: (secret: Redacted.Redacted) => Effect.Effect<InvitationRow, ApiError>
     /**
      * The same for a sign-in through the upstream provider, which proved `verifiedEmail`. Fails with `not_found`, and with
@@ -85,7 +88,7 @@ const make = Effect.gen(function* () {
     return row === undefined ? yield* refusedInvitation() : openedWith(row, hash)
   })
 
-  /** An address counts only when it was shown to be the person's: otherwise anybody could take any address. */
+  /** An address counts only when it was verified as the person's: otherwise anybody could claim any address. */
   const requireAddressee = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     if (isOpen(row)) return
     if (row.proof === "mail" && row.email !== null) yield* users.proveAddress(subject, row.email, "mail")
@@ -117,7 +120,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** Compares and sets, so that of two at once only one goes on. */
+  /** Compares and sets, so that only one of two concurrent acceptances continues. */
   const claim = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     const at = yield* now
     const [claimed] = yield* Effect.orDie(InvitationRow.rows(sql)`UPDATE invitations
@@ -126,7 +129,7 @@ const make = Effect.gen(function* () {
     return claimed === undefined ? yield* refusedInvitation() : toInvitation(claimed, at)
   })
 
-  /** Other offers to somebody who has joined would still be shown as open. */
+  /** Other invitations of a new member would still be shown as open. */
   const endOthers = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     const address = (yield* verifiedAddress(subject)) ?? null
     yield* sql`UPDATE invitations SET ${InvitationRow.changes(sql, { status: "revoked", ended_at: yield* now })}

@@ -23,7 +23,7 @@ export const roleHeld = Effect.fn("roleHeld")(function* (workspaceId: WorkspaceI
   return held?.role
 })
 
-/** Why somebody with the role `held` may not invite as `role`; `undefined` when they may. */
+/** Why a member with the role `held` may not invite as `role`; `undefined` when they may. */
 export const invitationRefusal = (held: Role | undefined, role: Role, open: boolean): ApiError | undefined => {
   if (held === undefined || !roleAtLeast(held, "admin")) {
     return permissionDenied("Owners and admins manage members; ask one of them.")

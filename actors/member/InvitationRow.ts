@@ -5,7 +5,7 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type Member, Role } from "../../schema/records/Workspace.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Invitations. That one has expired is not written: the clock says so. */
+/** Invitations. Expiry is not stored: it follows from the clock. */
 export const InvitationRow = table("invitations", {
   id: InvitationId,
   secret_hash: Schema.String,
@@ -26,11 +26,11 @@ export const InvitationRow = table("invitations", {
 })
 export type InvitationRow = RowOf<typeof InvitationRow.columns>
 
-/** With what having this link proves about the address: only its owner reads a mail. */
+/** What having this link proves about the address: only its owner reads a mail. */
 export const openedWith = (row: InvitationRow, hash: string): InvitationRow =>
   row.mailed_hash === hash ? { ...row, proof: row.proof ?? "mail" } : row
 
-/** What an invitation is worth at this time. */
+/** The status of an invitation at this time. */
 export const invitationStatus = (row: InvitationRow, at: Timestamp): InvitationStatus =>
   row.status === "pending" && row.expires_at <= at ? "expired" : row.status
 

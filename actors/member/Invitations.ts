@@ -23,7 +23,7 @@ import { InvitationRow, isOpen, openedWith, toInvitation, toInvitedMember } from
 import { type Inviter, invitationRefusal, refusedInvitation, roleHeld } from "./InvitationRights.ts"
 import { refuseMember } from "./PresentMember.ts"
 
-/** Where to, and who invites. */
+/** The destination, and who invites. */
 export interface InvitationScope {
   /** Absent for an account on the server alone; only the operator invites to that. */
   readonly workspaceId?: WorkspaceId | undefined
@@ -31,7 +31,7 @@ export interface InvitationScope {
 }
 
 export interface NewInvitation {
-  /** At most one of `email` and `subject`; without either, whoever has the link may accept. */
+  /** At most one of `email` and `subject`; without either, anybody with the link may accept. */
   readonly email?: string | undefined
   readonly subject?: string | undefined
   readonly role?: Role | undefined
@@ -40,11 +40,11 @@ export interface NewInvitation {
 
 export interface IssuedInvitation {
   readonly invitation: Invitation
-  /** As the list of members shows it; absent where it shows nobody. */
+  /** The subject in the member list; absent where the list does not show it. */
   readonly member?: Member | undefined
   /** Belongs in the fragment of the link, which browsers do not send. */
   readonly secret: Redacted.Redacted
-  /** Whether a mail with a link of its own is on its way. */
+  /** Whether a mail with a separate link was queued. */
   readonly mailed: boolean
 }
 
@@ -89,9 +89,9 @@ export class Invitations extends Context.Service<
       scope: InvitationScope & { readonly workspaceId: WorkspaceId },
       id: InvitationId
     ) => Effect.Effect<Invitation, ApiError>
-    /** What the link leads to, without using it up. Fails with `not_found` unless it is pending. */
+    /** What the link leads to, without consuming it. Fails with `not_found` unless it is pending. */
     readonly inspect: (secret: Redacted.Redacted) => Effect.Effect<InvitationPreview, ApiError>
-    /** Ends the invitation: its holder does not want it. Fails with `not_found` unless it is pending. */
+    /** Declines the invitation. Fails with `not_found` unless it is pending. */
     readonly decline: (context: CommandContext, secret: Redacted.Redacted) => Effect.Effect<Invitation, ApiError>
   }
 >()("svc/member/Invitations") {
@@ -141,7 +141,7 @@ const make = Effect.gen(function* () {
     return { createdAt, expiresAt }
   })
 
-  /** The role that is offered, once it is certain that the inviter may offer it. */
+  /** The role that is offered, after checking that the inviter may offer it. */
   const offered = Effect.fnUntraced(function* (scope: InvitationScope, request: NewInvitation, open: boolean) {
     if (scope.workspaceId === undefined) {
       if (scope.acting === "operator" && request.role === undefined) return null
@@ -173,7 +173,7 @@ const make = Effect.gen(function* () {
     scope.acting === "operator" && email !== null ? "operator" : null
 
   /**
-   * Mails an invitation of an address, with a second link: nobody but the reader of the mail has it, so it proves the address.
+   * Mails an invitation of an address, with a second link: only the reader of the mail has it, so it proves the address.
    * Returns its digest, `undefined` when nothing is mailed.
    */
   const mail = Effect.fnUntraced(function* (row: InvitationRow) {

@@ -28,7 +28,7 @@ type WayIn =
 
 type SignedUp = OpenSession & { readonly subject: string }
 
-/** Does not say why: that an address has an account is nobody's business. */
+/** Does not say why: whether an address has an account must not be revealed. */
 const refusedAddress = () =>
   failedPrecondition("No account can be created with this address. If you have one, sign in and open the link again.")
 
@@ -38,7 +38,7 @@ export class InvitedSignUp extends Context.Service<
   {
     /** Fails as `InvitationAcceptance.accept` does, and with `failed_precondition` for an address that cannot be used. */
     readonly withPassword: (redemption: PasswordRedemption) => Effect.Effect<SignedUp, ApiError>
-    /** The browser's options for a passkey instead, without using up the link. */
+    /** The browser's options for a passkey instead, without consuming the link. */
     readonly passkeyOptions: (
       party: RelyingParty,
       redemption: Redemption
@@ -60,7 +60,7 @@ export class InvitedSignUp extends Context.Service<
 
       const goodLink = (secret: Redacted.Redacted) => acceptance.forSignUp(secret)
 
-      /** That of the invitation, whatever the request says: it was shown to be the person's. */
+      /** The invitation's address, whatever the request says: it was verified as the person's. */
       const addressOf = (row: InvitationRow, { email }: Redemption) => {
         if (row.email !== null) return Effect.succeed(row.email)
         return email === undefined
@@ -91,7 +91,7 @@ export class InvitedSignUp extends Context.Service<
       return InvitedSignUp.of({
         withPassword: Effect.fn("InvitedSignUp.withPassword")(function* (redemption) {
           const row = yield* goodLink(redemption.secret)
-          // Before the address is looked at: a refusal takes as long as a success.
+          // Before the address is checked, so that a refusal takes as long as a success.
           const hash = yield* passwords.hash(redemption.password)
           return yield* enter(row, redemption, { kind: "password", hash })
         }),

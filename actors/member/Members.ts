@@ -43,7 +43,7 @@ export interface HandOver {
 
 /**
  * Who belongs to a Workspace. The actor's role is read again in the transaction of the change, so that a request by somebody
- * who was removed meanwhile changes nothing. Nobody is made a member here: people accept an invitation.
+ * who was removed in the meantime changes nothing. Nobody is made a member here: people accept an invitation.
  */
 export class Members extends Context.Service<
   Members,
@@ -195,7 +195,7 @@ const make = Effect.gen(function* () {
     if (displayName !== undefined) yield* ofDatabase(renameAutomation(subject, displayName))
     const role = wanted.role ?? present.role
     const status = wanted.status ?? present.status
-    // The Workspace may end what a restore brought back; only the operator may confirm it.
+    // The Workspace may end a restored membership; only the operator may confirm it.
     if (present.status === "unconfirmed" && status !== "suspended") return yield* unconfirmedMember()
     if (present.leftAt !== null && status === "active") {
       return yield* failedPrecondition("The person left this Workspace. Invite them, and they decide.")

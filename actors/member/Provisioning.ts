@@ -112,7 +112,7 @@ const apply = Effect.fnUntraced(function* (subject: Subject, change: Provisionin
   }
 })
 
-/** Whether somebody with these claims gets an account. */
+/** Whether a person with these claims gets an account. */
 export const isAdmitted = (rules: ReadonlyArray<ProvisioningRule>, claims: ProvenClaims): boolean =>
   provisioningDecision(rules, claims, []).admitted
 

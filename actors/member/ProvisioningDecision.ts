@@ -2,7 +2,7 @@ import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { type MemberStatus, type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
 import type { ProvisioningRule, UpstreamTrust } from "./ProvisioningRules.ts"
 
-/** What the provider vouches for at this sign-in. */
+/** What the provider asserts at this sign-in. */
 export interface ProvenClaims {
   readonly trust: UpstreamTrust
   readonly verifiedEmail?: string | undefined
@@ -14,7 +14,7 @@ export interface ProvenClaims {
 export interface HeldMembership {
   readonly workspaceId: WorkspaceId
   readonly archived: boolean
-  /** Absent for somebody who was never a member. */
+  /** Absent for a person who was never a member. */
   readonly member?:
     | { readonly role: Role; readonly status: MemberStatus; readonly left: boolean; readonly lastOwner: boolean }
     | undefined
@@ -26,7 +26,7 @@ export type ProvisioningChange = { readonly workspaceId: WorkspaceId } & (
   | { readonly kind: "admit"; readonly role: Role }
   | { readonly kind: "set_role"; readonly role: Role }
   | { readonly kind: "end" }
-  /** Somebody changed the membership by hand: it is not the rules' any more. */
+  /** The membership was changed by hand: the rules no longer apply to it. */
   | { readonly kind: "release" }
   /** The rules would lower or end it, and a Workspace keeps an owner. */
   | { readonly kind: "keep_last_owner" }
@@ -54,7 +54,7 @@ const changeOf = (
   const admit = wanted === undefined || archived ? undefined : ({ kind: "admit", workspaceId, role: wanted } as const)
   if (member === undefined) return admit
   const { lastOwner, left, role, status } = member
-  // Who left, was suspended by hand, or awaits the operator is not brought back by a sign-in.
+  // A sign-in does not reinstate members who left, were suspended by hand, or await the operator.
   if (status !== "active") return status === "suspended" && mapped === null && !left ? admit : undefined
   if (mapped === undefined) return undefined
   if (mapped !== role) return { kind: "release", workspaceId }
@@ -64,8 +64,8 @@ const changeOf = (
 }
 
 /**
- * What a sign-in changes: whether it may make an account, and the memberships. What rules gave follows them up and down;
- * what people gave stays as they gave it.
+ * What a sign-in changes: whether it may create an account, and the memberships. Roles from rules follow the rules in both
+ * directions; roles from people stay.
  */
 export const provisioningDecision = (
   rules: ReadonlyArray<ProvisioningRule>,

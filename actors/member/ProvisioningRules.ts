@@ -12,13 +12,13 @@ const EmailDomain = Schema.String.check(
  * conditions holds where all of them do.
  */
 export const ProvisioningRule = Schema.Struct({
-  /** Domains of addresses that the provider verified; a subdomain is another domain. */
+  /** Domains of addresses that the provider verified; a subdomain counts as another domain. */
   emailDomains: Schema.optionalKey(Schema.NonEmptyArray(EmailDomain)),
   /** Groups of the provider, any of them. */
   groups: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyString.check(Schema.isMaxLength(256)))),
-  /** Everybody whom the provider signs in; for a provider of one organisation alone. */
+  /** Everybody whom the provider signs in; only for a provider of a single organisation. */
   everybody: Schema.optionalKey(Schema.Literal(true)),
-  /** Roles in Workspaces; none for an account alone. */
+  /** Roles in Workspaces; none for just an account. */
   workspaces: Schema.optionalKey(
     Schema.Array(Schema.Struct({ workspaceId: WorkspaceId, role: Role })).check(Schema.isMaxLength(200))
   )
@@ -30,7 +30,10 @@ export const SignInRules = Schema.Struct({
 })
 export type SignInRules = typeof SignInRules.Type
 
-/** How an identity at the upstream provider is recognised: by addresses it verified, or as one of its single tenant. */
+/**
+ * How an identity at the upstream provider is recognised: by addresses that it verified, or as a member of its single
+ * tenant.
+ */
 export const UpstreamTrust = Schema.Literals(["email_verified", "single_tenant"])
 export type UpstreamTrust = typeof UpstreamTrust.Type
 
@@ -63,8 +66,8 @@ export const rulesContradiction = (
 }
 
 /**
- * The rules in force; `undefined` when there are none, and nobody is provisioned. Read where they take effect: a reload
- * changes them.
+ * The rules in force; `undefined` when there are none, and nobody is provisioned. Read where they take effect, since a
+ * reload changes them.
  */
 export const ProvisioningRules = Context.Reference<{ readonly rules: ReadonlyArray<ProvisioningRule> | undefined }>(
   "svc/member/ProvisioningRules",

@@ -37,7 +37,7 @@ export interface UpstreamArrival {
 
 type Arrived = OpenSession & {
   readonly subject: string
-  /** Whether the invitation of the arrival made the account, and was accepted by that. */
+  /** Whether the account was created, and the invitation accepted, by this arrival. */
   readonly joined: boolean
 }
 
@@ -83,7 +83,7 @@ const make = Effect.gen(function* () {
   const inForce = yield* ProvisioningRules
   const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom | Audit>()
 
-  /** Says no more of an account than that the address, which the provider proved, is not enough to open it. */
+  /** Reveals about an account only that the address, which the provider verified, is not enough to open it. */
   const whyNobody = Effect.fnUntraced(function* ({ verifiedEmail }: UpstreamIdentity, trust: UpstreamTrust) {
     if (verifiedEmail === undefined) return trust === "single_tenant" ? "unknown_identity" : "unverified_address"
     const user = yield* users.findByEmail(verifiedEmail)
@@ -138,7 +138,7 @@ const make = Effect.gen(function* () {
       const known = yield* identities.resolve(identity, { linkSubject, requestId })
       const joined = Option.isNone(known) && invitation !== undefined
       const newcomer = Effect.gen(function* () {
-        // The first account operates the installation, and is made by the operator's link.
+        // The first account operates the installation, and is created with the operator's link.
         if (!(yield* users.exist)) return yield* refusedFor("not_set_up")
         if (invitation !== undefined) return yield* join(identity, invitation, requestId)
         return rules !== undefined && isAdmitted(rules, claims)

@@ -85,7 +85,7 @@ const failureOf = (row: StandingRow): Reason | undefined => {
   return row.status === "error" ? { kind: "failed", since: row.updated_at, ...neverApplied } : undefined
 }
 
-/** Every reason why this Capsule needs somebody. One that another explains is left out. */
+/** Every reason why this Capsule needs a person. One that another reason explains is left out. */
 const reasonsOf = (
   row: StandingRow,
   facts: {
@@ -163,8 +163,8 @@ const withSharedCommits = (entries: ReadonlyArray<OpenNeed>): ReadonlyArray<Open
 }
 
 /**
- * One entry for each Capsule that needs somebody, named by its worst reason, and one for each open update; and how all Capsules of
- * the Workspace stand.
+ * One entry for each Capsule that needs a person, named by its worst reason, and one for each open update; and the health of
+ * all Capsules of the Workspace.
  */
 export const capsuleNeeds = (records: Records) => {
   const isComplete = records.capsules.length <= mostCapsules

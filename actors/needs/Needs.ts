@@ -29,13 +29,13 @@ const PlanSummaryJson = jsonText(PlanSummary)
 export interface NeedPage {
   readonly items: ReadonlyArray<Need>
   readonly nextCursor?: string | undefined
-  /** Over all pages. */
+  /** Counted over all pages. */
   readonly total: number
   readonly counts: Readonly<Record<NeedGroup, number>>
   readonly health: CapsuleHealth
 }
 
-/** What of a Workspace needs a person, worst first. Reads only. */
+/** What needs a person in a Workspace, worst first. Reads only. */
 export class Needs extends Context.Service<
   Needs,
   {

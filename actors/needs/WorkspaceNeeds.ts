@@ -28,7 +28,7 @@ const entry = (id: string, about: About): OpenNeed => ({
 const connectionNeed = ({ displayName, id }: Connection, about: About): OpenNeed =>
   entry(id, { connectionId: id, connectionName: displayName, ...about })
 
-/** What needs somebody and concerns no single Capsule: Connections, refs of Sources, the switch of automation. */
+/** What needs a person and concerns no single Capsule: Connections, refs of Sources, the switch of automation. */
 export const workspaceNeeds = ({
   expiring,
   failing,

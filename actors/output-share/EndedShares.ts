@@ -42,7 +42,7 @@ export const endShares = Effect.fn("endShares")(function* (context: CommandConte
           toWorkspaceId: share.to_workspace_id,
           outputs,
           because: "producer_released",
-          // The receiving side's use of the share is its own affair.
+          // The receiving side's use of the share is private to it.
           ...(workspaceId === share.to_workspace_id ? { supersededRunIds } : {})
         },
         requestId: context.requestId

@@ -112,7 +112,7 @@ const make = Effect.gen(function* () {
           fromWorkspaceId: row.from_workspace_id,
           toWorkspaceId: row.to_workspace_id,
           outputs: decodeOutputs(row.outputs).map(({ name }) => name),
-          // The receiving side's use of the share is its own affair.
+          // The receiving side's use of the share is private to it.
           ...(workspaceId === row.to_workspace_id ? received : {})
         },
         requestId: context.requestId
@@ -171,7 +171,7 @@ const make = Effect.gen(function* () {
     return toShare(row)
   }, transaction(sql))
 
-  /** What was offered may have become private since, or its Capsule may have ended: such an offer gives nothing. */
+  /** An offered Output may have become private since, or its Capsule may have ended: such an offer provides nothing. */
   const stillOffered = Effect.fnUntraced(function* (row: OutputShareRow) {
     const producer = yield* capsules.find(row.producer_capsule_id)
     if (producer === undefined || isEnded(producer.status)) {

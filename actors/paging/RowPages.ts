@@ -22,7 +22,7 @@ type ListedColumns = Columns & {
 
 const selected = new WeakMap<Columns, string>()
 
-/** The columns of a list by name: `*` would read those that its model leaves out. */
+/** The columns of a list by name: `*` would also read columns that its model leaves out. */
 const selectedColumns = (columns: Columns): string => {
   const known = selected.get(columns)
   if (known !== undefined) return known
@@ -31,7 +31,7 @@ const selectedColumns = (columns: Columns): string => {
   return names
 }
 
-/** One page of a list, by keyset: no row is skipped or shown twice when others are added meanwhile. */
+/** One page of a list, by keyset: no row is skipped or shown twice when others are added in the meantime. */
 export const pageOfRows = Effect.fnUntraced(function* <C extends ListedColumns>(
   model: TablePart<string, C>,
   sql: SqlClient.SqlClient,

@@ -1,18 +1,21 @@
 import { Option } from "effect"
 import type { AgentFacts, Platform } from "../../schema/agent/AgentIdentity.ts"
+import type { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 import { SandboxLevel, type ToolIdentity } from "../../schema/records/Run.ts"
 
 /**
- * What a Run needs of the agent that executes it.
+ * What a Run needs from the agent that executes it.
  *
  * - `tool`: by name and exact version where only that one will do
  * - `platform`: of an apply, that of its plan
  * - `isolation`: the lowest level that pool and execution profile accept
+ * - `provided`: names of the credentials that its Connections leave to the pool
  */
 export interface AgentNeed {
   readonly tool: { readonly name?: ToolIdentity["name"] | undefined; readonly version?: string | undefined }
   readonly platform?: Platform | undefined
   readonly isolation?: SandboxLevel | undefined
+  readonly provided?: ReadonlyArray<ProvidedName> | undefined
 }
 
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
@@ -49,13 +52,13 @@ const named = ({ name, version }: AgentNeed["tool"]): string =>
 
 /** A property that an agent lacks, and what is needed of it. */
 export interface Lack {
-  readonly property: "tool" | "platform" | "isolation"
+  readonly property: "tool" | "platform" | "isolation" | "credentials"
   readonly needed: string
 }
 
 /** The first property that the agent lacks; `undefined` when it can execute the Run. */
 export const lackOf = (
-  facts: Pick<AgentFacts, "tools" | "platform" | "isolation">,
+  facts: Pick<AgentFacts, "tools" | "platform" | "isolation" | "provided">,
   need: AgentNeed
 ): Lack | undefined => {
   if (Option.isNone(toolFor(facts, need))) return { property: "tool", needed: named(need.tool) }
@@ -65,13 +68,17 @@ export const lackOf = (
   if (need.isolation !== undefined && rank(facts.isolation) > rank(need.isolation)) {
     return { property: "isolation", needed: need.isolation }
   }
-  return undefined
+  const missing = need.provided?.find((name) => facts.provided?.includes(name) !== true)
+  return missing === undefined ? undefined : { property: "credentials", needed: missing }
 }
 
-/** What the Run needs, as a sentence about agents that do not have it. */
+/** What the Run needs, as a sentence about agents that lack it. */
 export const needInWords = (need: AgentNeed): string =>
   [
     named(need.tool),
     ...(need.platform === undefined ? [] : [`on ${need.platform}`]),
-    ...(need.isolation === undefined ? [] : [`with at least the isolation ${need.isolation}`])
+    ...(need.isolation === undefined ? [] : [`with at least the isolation ${need.isolation}`]),
+    ...(need.provided === undefined || need.provided.length === 0
+      ? []
+      : [`with the credentials ${need.provided.join(", ")}`])
   ].join(" ")

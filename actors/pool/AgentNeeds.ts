@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Platform } from "../../schema/agent/AgentIdentity.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
+import { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 import { ToolIdentity } from "../../schema/records/Run.ts"
 import { OperatorConfigs, profileOf } from "../configuration/OperatorConfigs.ts"
 import { rowShape } from "../database/Table.ts"
@@ -16,6 +17,8 @@ const Needed = rowShape({
   plan_version: Schema.NullOr(Schema.String),
   plan_platform: Schema.NullOr(Platform)
 })
+
+const Provided = rowShape({ name: ProvidedName })
 
 /** What the Runs of pools need of an agent, read from what decides it: the reviewed plan, the Capsule, the execution profile and the pool. */
 export class AgentNeeds extends Context.Service<
@@ -39,6 +42,10 @@ export class AgentNeeds extends Context.Service<
           LEFT JOIN install_configs i ON i.id = r.install_config_id
           LEFT JOIN runs plan ON plan.id = r.plan_run_id WHERE r.id = ${runId}`
         if (row === undefined) return Option.none()
+        const provided = yield* Provided.rows(sql)`SELECT DISTINCT c.provided_name AS name FROM runs r
+          JOIN provider_bindings b ON b.install_config_id = r.install_config_id
+          JOIN connections c ON c.id = b.connection_id AND c.provided_pool = r.pool
+          WHERE r.id = ${runId} AND c.provided_name IS NOT NULL ORDER BY c.provided_name`
         const profile = row.profile === null ? undefined : profileOf(operator, row.profile)?.profile
         return Option.some<AgentNeed>({
           tool:
@@ -46,7 +53,8 @@ export class AgentNeeds extends Context.Service<
               ? { name: row.tool_name ?? profile?.tool?.name, version: profile?.tool?.version }
               : { name: row.plan_tool, version: row.plan_version ?? undefined },
           platform: row.plan_platform ?? undefined,
-          isolation: stricter(row.isolation ?? undefined, profile?.isolation)
+          isolation: stricter(row.isolation ?? undefined, profile?.isolation),
+          provided: provided.map(({ name }) => name)
         })
       }, Effect.orDie)
 

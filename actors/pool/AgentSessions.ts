@@ -3,7 +3,7 @@ import { Clock, Context, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { isSignedBy } from "../../runner/agent/AgentKeyPair.ts"
-import { type AgentFacts, type AgentKeys, agentProtocol } from "../../schema/agent/AgentIdentity.ts"
+import { type AgentFacts, type AgentKeys } from "../../schema/agent/AgentIdentity.ts"
 import { helloText } from "../../schema/agent/AgentProtocol.ts"
 import { type AgentRefusal, Rejected, Unauthorised, UpgradeRequired } from "../../schema/agent/AgentRefusal.ts"
 import type { PoolName } from "../../schema/agent/PoolName.ts"
@@ -16,15 +16,16 @@ import { newId, now } from "../Identity.ts"
 import { monotonicNow, seconds } from "../MonotonicNow.ts"
 import { lackOf } from "./AgentFit.ts"
 import { AgentPresence } from "./AgentPresence.ts"
+import { ServerRelease, versionProblem } from "./AgentVersions.ts"
 import { AgentRow, AgentSessionRow, EnrolmentTokenRow, FactsJson, KeysJson, PoolRow } from "./PoolRows.ts"
 import { ServerKeys } from "./ServerKeys.ts"
 
 export const sessionSeconds = 600
-/** A nonce is good for so long. */
+/** How long a nonce is valid. */
 const nonceLife = seconds(60)
 const mostNonces = 10_000
 
-/** An agent that has proven who it is. */
+/** An agent that has proven its identity. */
 export interface AgentSession {
   readonly agent: AgentRow
   readonly facts: AgentFacts
@@ -63,9 +64,11 @@ export class AgentSessions extends Context.Service<
     readonly begin: (
       greeting: Greeting
     ) => Effect.Effect<{ readonly session: AgentSession; readonly secret: Redacted.Redacted }, AgentRefusal>
+    /** Refuses an agent whose release gets no new Runs; those that it has go on. */
+    readonly mayTakeRuns: (session: Pick<AgentSession, "facts">) => Effect.Effect<void, UpgradeRequired>
     /** The session of a bearer token. */
     readonly of: (secret: string | undefined) => Effect.Effect<AgentSession, Unauthorised>
-    /** What the agent says of itself in a renewal; written when it changed, else twice a minute. */
+    /** How the agent describes itself in a renewal; written when it changed, otherwise twice a minute. */
     readonly described: (session: AgentSession, said: Pick<AgentFacts, "disk" | "draining">) => Effect.Effect<void>
   }
 >()("svc/actors/pool/AgentSessions") {
@@ -75,6 +78,7 @@ export class AgentSessions extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
       const presence = yield* AgentPresence
+      const release = yield* ServerRelease
       const server = yield* ServerKeys
       const random = yield* SecureRandom.SecureRandom
       const nonces = new Map<string, { readonly agentId: AgentId; readonly at: bigint }>()
@@ -90,11 +94,14 @@ export class AgentSessions extends Context.Service<
         return { nonce }
       })
 
-      const spoken = Effect.fnUntraced(function* ({ protocol, version }: AgentFacts) {
-        if (protocol === agentProtocol) return
-        return yield* new UpgradeRequired({
-          message: `This server speaks protocol ${agentProtocol}, and the agent (version ${version}) speaks ${protocol}. Install an agent of the server's version.`
-        })
+      const spoken = Effect.fnUntraced(function* (facts: AgentFacts) {
+        const problem = versionProblem(release, facts)
+        if (problem?.speaks === false) return yield* new UpgradeRequired({ message: problem.message })
+      })
+
+      const mayTakeRuns = Effect.fnUntraced(function* ({ facts }: Pick<AgentSession, "facts">) {
+        const problem = versionProblem(release, facts)
+        if (problem !== undefined) return yield* new UpgradeRequired({ message: problem.message })
       })
 
       const poolOf = Effect.fnUntraced(function* (name: PoolName, facts: AgentFacts) {
@@ -103,7 +110,7 @@ export class AgentSessions extends Context.Service<
         )
         if (pool === undefined) return yield* unknown(`There is no pool ${name} any more.`)
         const need = { tool: {}, isolation: pool.isolation ?? undefined }
-        // An agent without a tool may get one later; one that does not isolate must not hold what the pool holds.
+        // An agent without a tool may get one later; one without the required isolation must not execute the pool's Runs.
         const lack = lackOf({ ...facts, tools: [{ name: "opentofu", version: "0" }] }, need)
         if (lack !== undefined) {
           return yield* new Rejected({
@@ -121,7 +128,7 @@ export class AgentSessions extends Context.Service<
           readonly facts: AgentFacts
         }) {
           const { facts, keys, name, token } = enrolment
-          yield* spoken(facts)
+          yield* mayTakeRuns({ facts })
           const { installationId, keys: ownKeys } = yield* server.own
           const isToken = isWellFormed("agentEnrolment", Redacted.value(token))
           const [found] = isToken
@@ -169,7 +176,7 @@ export class AgentSessions extends Context.Service<
         transaction(sql)
       )
 
-      /** The key that signed, once it is known to be the agent's: its present one, or the one that it announced. */
+      /** The key that signed, if it is the agent's: the current one, or the one that it announced. */
       const proven = Effect.fnUntraced(function* (agent: AgentRow, text: string, signature: string) {
         const none = { isProven: false, rotated: undefined }
         if (yield* isSignedBy(agent.sign_key, text, signature)) return { isProven: true, rotated: undefined }
@@ -178,7 +185,16 @@ export class AgentSessions extends Context.Service<
         return (yield* isSignedBy(rotated.sign, text, signature)) ? { isProven: true, rotated } : none
       })
 
-      /** A process that drains says nothing of its agent while another one takes Runs. */
+      /** Keys name one agent. */
+      const notOfAnother = Effect.fnUntraced(function* (agentId: AgentId, { sign }: AgentKeys) {
+        const [other] = yield* Effect.orDie(
+          AgentRow.some(sql, "id")`SELECT id FROM agents WHERE sign_key = ${sign} AND id <> ${agentId}`
+        )
+        if (other !== undefined)
+          return yield* new Rejected({ message: "These keys are enrolled already. Make new ones." })
+      })
+
+      /** A draining process does not describe its agent while another one takes Runs. */
       const isSpokenFor = Effect.fnUntraced(function* (agentId: AgentId, draining: boolean) {
         if (!draining) return false
         const [other] = yield* AgentSessionRow.some(sql, "incarnation")`SELECT incarnation FROM agent_sessions
@@ -205,6 +221,7 @@ export class AgentSessions extends Context.Service<
           if (!isProven) return yield* unknown("The signature is not by the key of this agent.")
           yield* spoken(facts)
           yield* poolOf(agent.pool, facts)
+          for (const keys of [nextKeys, rotated]) if (keys !== undefined) yield* notOfAnother(agentId, keys)
           const secret = yield* mintSecret("agentSession")
           const at = yield* now
           const keys = rotated === undefined ? {} : { sign_key: rotated.sign, seal_key: rotated.seal }
@@ -220,6 +237,15 @@ export class AgentSessions extends Context.Service<
               AND (incarnation = ${incarnation} OR (draining = 0 AND ${facts.draining ? 0 : 1} = 1)))`
             const spoken = (yield* isSpokenFor(agentId, facts.draining)) ? {} : { facts: FactsJson.write(facts) }
             yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { ...columns, ...spoken })} WHERE id = ${agentId}`
+            if (rotated !== undefined) {
+              yield* audit.append({
+                workspaceId: null,
+                actor: serviceContext.actor,
+                action: "agent.rotate_keys",
+                target: { kind: "agent", id: agentId },
+                data: { pool: agent.pool, name: agent.name }
+              })
+            }
             yield* sql`INSERT INTO agent_sessions ${AgentSessionRow.values(sql, {
               secret_hash: secretHash(secret),
               agent_id: agentId,
@@ -273,7 +299,7 @@ export class AgentSessions extends Context.Service<
         }).pipe(transaction(sql))
       })
 
-      return AgentSessions.of({ challenge, enrol, begin, of, described })
+      return AgentSessions.of({ challenge, enrol, begin, mayTakeRuns, of, described })
     })
   )
 }

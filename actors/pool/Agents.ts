@@ -6,6 +6,7 @@ import { AgentId } from "../../schema/records/Ids.ts"
 import { transaction } from "../database/Transaction.ts"
 import { idOrNull, now } from "../Identity.ts"
 import { AgentPresence } from "./AgentPresence.ts"
+import { ServerRelease } from "./AgentVersions.ts"
 import { BusyAgentRow, runsOfAgent } from "./PoolRows.ts"
 import { shownAgent } from "./ShownAgent.ts"
 
@@ -24,11 +25,12 @@ export class Agents extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const presence = yield* AgentPresence
+      const release = yield* ServerRelease
 
       const list = Effect.fn("Agents.list")(function* (pool?: string) {
         const rows = yield* Effect.orDie(BusyAgentRow.rows(sql)`SELECT a.*, ${sql.literal(runsOfAgent)} FROM agents a
           WHERE ${pool ?? ""} IN ('', a.pool) ORDER BY a.pool, a.enrolled_at, a.id`)
-        return yield* Effect.forEach(rows, shownAgent(presence))
+        return yield* Effect.forEach(rows, shownAgent(presence, release))
       })
 
       const revoke = Effect.fn("Agents.revoke")(function* (text: string) {

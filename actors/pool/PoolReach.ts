@@ -8,6 +8,7 @@ import type { ListedRun } from "../run/RunRow.ts"
 import { type Lack, lackOf, needInWords } from "./AgentFit.ts"
 import { AgentNeeds } from "./AgentNeeds.ts"
 import { AgentPresence } from "./AgentPresence.ts"
+import { ServerRelease, versionProblem } from "./AgentVersions.ts"
 import { BusyAgentRow, FactsJson, runsOfAgent } from "./PoolRows.ts"
 
 const Assigned = rowShape({ assigned: Schema.Int })
@@ -33,7 +34,7 @@ const isLack = (lack: Lack | undefined): lack is Lack => lack !== undefined
 const distinct = (lacks: ReadonlyArray<Lack>): ReadonlyArray<Lack> =>
   lacks.filter(({ property }, at) => lacks.findIndex((other) => other.property === property) === at)
 
-/** Why a queued Run of a pool of agents cannot start now, whoever's turn it is. */
+/** Why a queued Run of a pool of agents cannot start now, regardless of turns. */
 export class PoolReach extends Context.Service<
   PoolReach,
   { readonly obstacle: (run: WaitingRun) => Effect.Effect<PoolObstacle | undefined> }
@@ -43,6 +44,7 @@ export class PoolReach extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const presence = yield* AgentPresence
+      const release = yield* ServerRelease
       const needs = yield* AgentNeeds
 
       const connectedOf = Effect.fnUntraced(function* (pool: string) {
@@ -51,7 +53,8 @@ export class PoolReach extends Context.Service<
         const connected = yield* Effect.filter(agents, ({ id }) => presence.isConnected(id))
         return connected.map(({ drain_requested_at, facts, runs }) => {
           const said = FactsJson.read(facts)
-          return { facts: said, isDraining: drain_requested_at !== null || said.draining, runs }
+          const isOther = versionProblem(release, said) !== undefined
+          return { facts: said, isDraining: drain_requested_at !== null || said.draining || isOther, runs }
         })
       })
 
@@ -61,7 +64,7 @@ export class PoolReach extends Context.Service<
         workspace_id
       }: WaitingRun): Effect.fn.Return<PoolObstacle | undefined> {
         if (pool === localPool) return undefined
-        // Whether an agent is there changes without a commit, so an answer about it holds for a second.
+        // Whether an agent is connected changes without a commit, so an answer about it is valid for a second.
         yield* dateOfAnswer
         const assigned = yield* Effect.orDie(Assigned.rows(sql)`SELECT 1 AS assigned FROM agent_pool_workspaces w
           JOIN agent_pools p ON p.name = w.pool AND p.archived_at IS NULL
@@ -83,7 +86,10 @@ export class PoolReach extends Context.Service<
         }
         const staying = fitting.filter(({ isDraining }) => !isDraining)
         if (staying.length === 0) {
-          return absent("undrained", `Every connected agent of the pool ${pool} that can execute it is draining.`)
+          return absent(
+            "undrained",
+            `Every connected agent of the pool ${pool} that can execute it is draining, or of a release that this server gives no Runs.`
+          )
         }
         const taking = staying.filter(({ facts }) => !facts.disk.low)
         if (taking.length === 0) {

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { AgentFacts, AgentKeys } from "../../schema/agent/AgentIdentity.ts"
 import { PoolName } from "../../schema/agent/PoolName.ts"
+import { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 import { IsolationFloor } from "../../schema/policy/ExecutionProfile.ts"
 import { AgentId, EnrolmentTokenId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
@@ -23,6 +24,14 @@ export const PoolWorkspaceRow = table("agent_pool_workspaces", {
   pool: PoolName,
   workspace_id: WorkspaceId,
   assigned_at: Timestamp
+})
+
+/** Which Workspaces may use what a pool provides under a name. */
+export const ProvisionRow = table("agent_pool_provisions", {
+  pool: PoolName,
+  name: ProvidedName,
+  workspace_id: WorkspaceId,
+  provided_at: Timestamp
 })
 
 export const EnrolmentTokenRow = table("agent_enrolment_tokens", {
@@ -65,7 +74,7 @@ export const AgentSessionRow = table("agent_sessions", {
   secret_hash: Schema.String,
   agent_id: AgentId,
   incarnation: Schema.String,
-  /** Whether its process takes no new Run: another one may begin a session beside it. */
+  /** Whether its process takes no new Run, so that another one may begin a session beside it. */
   draining: Flag,
   created_at: Timestamp,
   expires_at: Timestamp

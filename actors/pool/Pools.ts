@@ -2,6 +2,7 @@ import { Clock, Context, Duration, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { localPool, PoolName } from "../../schema/agent/PoolName.ts"
+import { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import type { IsolationFloor } from "../../schema/policy/ExecutionProfile.ts"
 import { type AgentPool, defaultLeaseSeconds } from "../../schema/records/AgentPool.ts"
@@ -10,10 +11,11 @@ import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { rowShape } from "../database/Table.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
-import { EnrolmentTokenRow, PoolRow, PoolWorkspaceRow } from "./PoolRows.ts"
+import { EnrolmentTokenRow, PoolRow, PoolWorkspaceRow, ProvisionRow } from "./PoolRows.ts"
 
 const ListedPool = rowShape({ ...PoolRow.columns, agents: Schema.Int })
 const AssignedHandle = rowShape({ pool: PoolName, handle: Schema.String })
+const ProvidedHandle = rowShape({ pool: PoolName, name: ProvidedName, handle: Schema.String })
 const FoundWorkspace = rowShape({ id: WorkspaceId })
 const Counted = rowShape({ count: Schema.Int })
 
@@ -24,12 +26,13 @@ export interface PoolSettings {
 }
 
 const named = Schema.decodeUnknownEffect(PoolName)
+const providedName = Schema.decodeUnknownEffect(ProvidedName)
 
 /** Pools of agents, the Workspaces that may use them, and the tokens with which agents enrol. Every method works in the caller's transaction. */
 export class Pools extends Context.Service<
   Pools,
   {
-    /** Whether there is a pool at all: without one nothing of the server speaks to agents. */
+    /** Whether there is any pool: without one the server has no agent routes. */
     readonly exist: Effect.Effect<boolean>
     readonly find: (name: string) => Effect.Effect<PoolRow, ApiError>
     readonly list: Effect.Effect<ReadonlyArray<AgentPool>>
@@ -40,6 +43,10 @@ export class Pools extends Context.Service<
     /** `workspace`: id or handle. */
     readonly assign: (name: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     readonly unassign: (name: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
+    /** Lets Connections of a Workspace name what the agents of the pool have under this name: any module of the Workspace can then read it. */
+    readonly provide: (name: string, provided: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
+    /** Ends it: Runs whose Connection names it are refused from then on. */
+    readonly withhold: (name: string, provided: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     /** A token is shown once; only its digest is stored. */
     readonly token: (
       name: string,
@@ -79,12 +86,17 @@ export class Pools extends Context.Service<
           FROM agent_pools p WHERE p.archived_at IS NULL ORDER BY p.name`
         const assigned = yield* AssignedHandle.rows(sql)`SELECT a.pool, w.handle FROM agent_pool_workspaces a
           JOIN workspaces w ON w.id = a.workspace_id ORDER BY w.handle`
+        const provisions = yield* ProvidedHandle.rows(sql)`SELECT p.pool, p.name, w.handle FROM agent_pool_provisions p
+          JOIN workspaces w ON w.id = p.workspace_id ORDER BY p.name, w.handle`
         return rows.map(
           (row): AgentPool => ({
             name: row.name,
             ...(row.isolation === null ? {} : { isolation: row.isolation }),
             leaseSeconds: row.lease_seconds,
             createdAt: row.created_at,
+            provisions: provisions
+              .filter(({ pool }) => pool === row.name)
+              .map(({ handle, name }) => ({ name, workspace: handle })),
             workspaces: assigned.filter(({ pool }) => pool === row.name).map(({ handle }) => handle),
             agents: row.agents
           })
@@ -132,6 +144,7 @@ export class Pools extends Context.Service<
           )
         }
         yield* sql`DELETE FROM agent_pool_workspaces WHERE pool = ${pool.name}`
+        yield* sql`DELETE FROM agent_pool_provisions WHERE pool = ${pool.name}`
         yield* sql`UPDATE agent_enrolment_tokens SET revoked_at = ${yield* now}
           WHERE pool = ${pool.name} AND revoked_at IS NULL`
         yield* sql`UPDATE agent_pools SET archived_at = ${yield* now} WHERE name = ${pool.name}`
@@ -160,10 +173,48 @@ export class Pools extends Context.Service<
       const unassign = Effect.fn("Pools.unassign")(function* (name: string, workspace: string) {
         const pool = yield* find(name)
         const workspaceId = yield* workspaceOf(workspace)
+        // Assigned again, it has to be provided again.
+        yield* Effect.orDie(
+          sql`DELETE FROM agent_pool_provisions WHERE pool = ${pool.name} AND workspace_id = ${workspaceId}`
+        )
         yield* Effect.orDie(
           sql`DELETE FROM agent_pool_workspaces WHERE pool = ${pool.name} AND workspace_id = ${workspaceId}`
         )
         return workspaceId
+      })
+
+      const provide = Effect.fn("Pools.provide")(function* (name: string, provided: string, workspace: string) {
+        const pool = yield* find(name)
+        const given = yield* providedName(provided).pipe(
+          Effect.mapError(() =>
+            invalidRequest("What a pool provides has a name of up to 63 lower-case letters, digits and hyphens.")
+          )
+        )
+        const workspaceId = yield* workspaceOf(workspace)
+        const [assigned] = yield* Effect.orDie(sql`SELECT 1 AS one FROM agent_pool_workspaces
+          WHERE pool = ${pool.name} AND workspace_id = ${workspaceId}`)
+        if (assigned === undefined) {
+          return yield* failedPrecondition(
+            `The Workspace may not use the pool ${name}. Assign it first: svc admin pool assign ${name} ${workspace}`
+          )
+        }
+        yield* Effect.orDie(
+          sql`INSERT INTO agent_pool_provisions ${ProvisionRow.values(sql, {
+            pool: pool.name,
+            name: given,
+            workspace_id: workspaceId,
+            provided_at: yield* now
+          })} ON CONFLICT DO NOTHING`
+        )
+        return workspaceId
+      })
+
+      const withhold = Effect.fn("Pools.withhold")(function* (name: string, provided: string, workspace: string) {
+        const pool = yield* find(name)
+        const workspaceId = yield* workspaceOf(workspace)
+        const ended = yield* Effect.orDie(sql`DELETE FROM agent_pool_provisions
+          WHERE pool = ${pool.name} AND name = ${provided} AND workspace_id = ${workspaceId} RETURNING name`)
+        return ended.length === 0 ? yield* notFound("Provision") : workspaceId
       })
 
       const token = Effect.fn("Pools.token")(
@@ -193,7 +244,20 @@ export class Pools extends Context.Service<
         if (revoked.length === 0) return yield* notFound("Enrolment token")
       })
 
-      return Pools.of({ exist, find, list, create, set, remove, assign, unassign, token, revokeToken })
+      return Pools.of({
+        exist,
+        find,
+        list,
+        create,
+        set,
+        remove,
+        assign,
+        unassign,
+        provide,
+        withhold,
+        token,
+        revokeToken
+      })
     })
   )
 }

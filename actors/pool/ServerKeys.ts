@@ -13,7 +13,7 @@ const PrivateKeys = Schema.fromJsonString(Schema.Struct({ sign: PrivateKey, seal
 const encodeKeys = Schema.encodeSync(PrivateKeys)
 const decodeKeys = Schema.decodeUnknownEffect(PrivateKeys)
 
-/** The server's name in what is sealed, and its keys. */
+/** The server's name in sealed messages, and its keys. */
 export interface OwnKeys {
   readonly installationId: string
   readonly keys: AgentKeys
@@ -47,10 +47,10 @@ const generated = (): typeof PrivateKeys.Type => {
 const importJwk = (jwk: JsonWebKey, name: string, uses: ReadonlyArray<KeyUsage>) =>
   Effect.promise(() => crypto.subtle.importKey("jwk", { kty: "OKP", ...jwk }, { name }, false, [...uses]))
 
-/** The key of an agent for which something is sealed. */
+/** The key of the receiving agent. */
 export const sealingKey = (x: string): Effect.Effect<CryptoKey> => importJwk({ crv: "X25519", x }, "X25519", [])
 
-/** The server's keys towards agents: made for the first agent that enrols, sealed in the database. */
+/** The server's keys for agents: created for the first agent that enrols, sealed in the database. */
 export class ServerKeys extends Context.Service<ServerKeys, { readonly own: Effect.Effect<OwnKeys> }>()(
   "svc/actors/pool/ServerKeys"
 ) {

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { Agent } from "../../schema/records/AgentPool.ts"
 import type { AgentPresence } from "./AgentPresence.ts"
+import { versionProblem } from "./AgentVersions.ts"
 import { type AgentRow, type BusyAgentRow, FactsJson } from "./PoolRows.ts"
 
 const statusOf = (
@@ -13,10 +14,12 @@ const statusOf = (
   return drains || drain_requested_at !== null ? "draining" : "connected"
 }
 
-/** An agent as it last described itself, and whether it is there. */
-export const shownAgent = (presence: AgentPresence["Service"]) =>
+/** An agent as it last described itself, and whether it is there. One whose release gets no new Runs drains. */
+export const shownAgent = (presence: AgentPresence["Service"], release: string | undefined) =>
   Effect.fnUntraced(function* ({ runs, ...agent }: BusyAgentRow) {
-    const { disk, draining, isolation, labels, places, platform, tools, version } = FactsJson.read(agent.facts)
+    const facts = FactsJson.read(agent.facts)
+    const { disk, isolation, labels, places, platform, provided = [], tools, version } = facts
+    const draining = facts.draining || versionProblem(release, facts) !== undefined
     return {
       id: agent.id,
       pool: agent.pool,
@@ -30,6 +33,7 @@ export const shownAgent = (presence: AgentPresence["Service"]) =>
       places,
       runs,
       disk,
+      provided,
       enrolledAt: agent.enrolled_at,
       lastContactAt: agent.last_contact_at
     } satisfies Agent

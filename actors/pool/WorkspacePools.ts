@@ -9,10 +9,13 @@ import { rowShape } from "../database/Table.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { AgentPresence } from "./AgentPresence.ts"
-import { BusyAgentRow, PoolRow, runsOfAgent } from "./PoolRows.ts"
+import { ServerRelease } from "./AgentVersions.ts"
+import { BusyAgentRow, PoolRow, ProvisionRow, runsOfAgent } from "./PoolRows.ts"
 import { shownAgent } from "./ShownAgent.ts"
 
 const AssignedPool = rowShape({ ...PoolRow.columns, assigned_at: Timestamp, queued: Schema.Int })
+
+const provided = (names: ReadonlyArray<string>) => (names.length === 0 ? {} : { provided: names })
 
 /**
  * Pools and agents as a Workspace sees them that may use them: nothing of other Workspaces but that places are taken. A revoked agent is
@@ -35,6 +38,11 @@ export class WorkspacePools extends Context.Service<
       const sql = yield* ReadSql
       const cursors = yield* Cursors
       const presence = yield* AgentPresence
+      const release = yield* ServerRelease
+
+      const provisionsOf = (workspaceId: WorkspaceId) =>
+        Effect.orDie(ProvisionRow.some(sql, "pool", "name")`SELECT pool, name FROM agent_pool_provisions
+          WHERE workspace_id = ${workspaceId} ORDER BY pool, name`)
 
       const pools = Effect.fn("WorkspacePools.pools")(function* (workspaceId: WorkspaceId, page: PageRequest) {
         const binding = { route: "agentPools.list", subject: "", filter: [workspaceId] }
@@ -50,7 +58,8 @@ export class WorkspacePools extends Context.Service<
             "a.pool",
             shown.map(({ name }) => name)
           )}`)
-        const all = yield* Effect.forEach(agents, shownAgent(presence))
+        const all = yield* Effect.forEach(agents, shownAgent(presence, release))
+        const given = yield* provisionsOf(workspaceId)
         // Whether an agent is there changes without a commit.
         yield* dateOfAnswer
         const items = shown.map((row): WorkspacePool => {
@@ -65,7 +74,8 @@ export class WorkspacePools extends Context.Service<
             agents: { connected: count("connected"), draining: count("draining"), silent: count("silent") },
             places: connected.reduce((sum, { places }) => sum + places, 0),
             runs: connected.reduce((sum, { runs }) => sum + runs, 0),
-            queued: row.queued
+            queued: row.queued,
+            ...provided(given.filter(({ pool }) => pool === row.name).map(({ name }) => name))
           }
         })
         const last = shown.at(-1)
@@ -88,7 +98,13 @@ export class WorkspacePools extends Context.Service<
             AND (a.pool, a.name, a.id) > (${inPool}, ${name}, ${id})
           ORDER BY a.pool, a.name, a.id LIMIT ${page.limit + 1}`)
         const shown = rows.slice(0, page.limit)
-        const items = yield* Effect.forEach(shown, shownAgent(presence))
+        const given = yield* provisionsOf(workspaceId)
+        const all = yield* Effect.forEach(shown, shownAgent(presence, release))
+        // What an agent has for other Workspaces is not this one's to know.
+        const items = all.map((agent) => ({
+          ...agent,
+          provided: agent.provided.filter((name) => given.some((one) => one.pool === agent.pool && one.name === name))
+        }))
         yield* dateOfAnswer
         const last = shown.at(-1)
         return rows.length <= page.limit || last === undefined

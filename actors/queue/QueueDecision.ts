@@ -1,7 +1,7 @@
 import type { MissingOfAgents, QueueReason } from "../../schema/records/QueuePlace.ts"
 import type { RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 
-/** Places of one pool: in all, and how many of them one Workspace may hold. */
+/** The places of one pool: the total, and how many one Workspace may hold. */
 export interface PoolLimits {
   readonly places: number
   readonly perWorkspace: number
@@ -18,7 +18,10 @@ const unlimited: PoolLimits = { places: Number.POSITIVE_INFINITY, perWorkspace: 
 const limitsOf = (limits: QueueLimits, pool: string): PoolLimits =>
   pool === "runs" || pool === "builds" ? limits[pool] : unlimited
 
-/** What the decision needs of a Run. `capsuleLine` is absent where the Run may execute beside others of its Capsule. */
+/**
+ * What the decision needs to know about a Run. `capsuleLine` is absent where the Run may execute beside others of its
+ * Capsule.
+ */
 interface Standing {
   readonly id: RunId
   readonly workspaceId: WorkspaceId
@@ -81,7 +84,7 @@ const grouped = <A>(items: ReadonlyArray<A>, key: (item: A) => string): Readonly
   return groups
 }
 
-/** The first of each line, then the second of each, and so on; the line that was served longest ago leads every round. */
+/** The first of each queue, then the second of each, and so on; the queue that was served longest ago leads every round. */
 const inTurns = (
   lines: Iterable<ReadonlyArray<QueuedRun>>,
   turnOf: (run: QueuedRun) => number
@@ -126,7 +129,7 @@ const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place
   return undefined
 }
 
-/** Where a person's Run waits that its Capsule does not block. */
+/** Where a person's Run waits although its Capsule does not block it. */
 export interface AskedRun {
   readonly workspaceId: WorkspaceId
   readonly pool: string
@@ -175,8 +178,8 @@ const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Pla
 }
 
 /**
- * Which Run starts next, and where every other one stands. At most one Run of a Capsule's line is active, in the order in which
- * they came. Within a pool Workspaces take turns, and within a Workspace the people who asked: the one whose last Run started
+ * Which Run starts next, and the position of every other one. At most one Run of a Capsule's queue is active, in order of
+ * arrival. Within a pool Workspaces take turns, and within a Workspace the people who asked: the one whose last Run started
  * longest ago goes first. So while a Run of a Workspace waits, no other Workspace starts more than one before it, and a Run
  * without a place blocks nobody. Drift checks come behind people's requests.
  *

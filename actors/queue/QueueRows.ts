@@ -37,12 +37,12 @@ const toQueued = (row: QueuedRow): QueuedRun => ({
   subjectTurn: row.subject_turn
 })
 
-/** How many Runs of one person an agent may pass over for want of what they need. */
+/** How many Runs of one person an agent may skip because it lacks what they need. */
 const mostOfPerson = 50
 
 /**
- * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn is nearest.
- * Each step of a recursion is one look into an index: the next Workspace with something claimable, the next person in it.
+ * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn is
+ * nearest. Each step of a recursion is one index lookup: the next Workspace with something claimable, the next person in it.
  */
 export const nearestInTurn = (sql: SqlClient.SqlClient, limits: QueueLimits) => {
   // The expressions of the indexes `runs_claimable` and `runs_claimable_of_subject`, verbatim, as the indexes require.
@@ -113,7 +113,7 @@ export class QueueRows extends Context.Service<
     readonly queuedOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /** How many Runs a Workspace has queued, counted up to `most`. */
     readonly countOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<number>
-    /** Records that a Workspace and one of its people had their turn, in the caller's transaction. */
+    /** Records the turn of a Workspace and one of its people, in the caller's transaction. */
     readonly turnTaken: (run: QueuedRun) => Effect.Effect<void>
   }
 >()("svc/actors/queue/QueueRows") {

@@ -25,8 +25,8 @@ const standing = (run: ListedRun): QueuedRun => ({
 })
 
 /**
- * Which Run goes next, and where the others stand: both are decided by `decide` from the rows. At most one Run that reads or
- * changes a Capsule's infrastructure is active for it; Workspaces, and the people of one, take turns.
+ * Which Run is next, and the positions of the others: both are decided by `decide` from the rows. At most one Run that reads
+ * or changes a Capsule's infrastructure is active for it; Workspaces, and the people of one, take turns.
  */
 export class RunQueue extends Context.Service<
   RunQueue,
@@ -37,11 +37,11 @@ export class RunQueue extends Context.Service<
     readonly woken: Effect.Effect<void>
     /** The same for one of many who wait: each wake-up from now on is a message. */
     readonly listen: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope>
-    /** Takes the next runnable Run: it is `running` and owned by `owner` when this answers. */
+    /** Takes the next runnable Run: it is `running` and owned by `owner` when this returns. */
     readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
     /**
-     * The same for a pool of agents, in the caller's transaction: the first Run in turn that `fits` the asking agent. One that does not
-     * holds up nobody.
+     * The same for a pool of agents, in the caller's transaction: the first Run in turn that `fits` the asking agent. One
+     * that does not fit blocks nobody.
      */
     readonly claimOf: (
       pool: string,
@@ -71,7 +71,7 @@ export class RunQueue extends Context.Service<
         builds: { places: settings.buildConcurrency, perWorkspace: settings.workspaceBuildConcurrency }
       }
 
-      /** A scheduled drift check stops where somebody waits for its place. */
+      /** A scheduled drift check stops when a person's Run waits for its place. */
       const makeRoom = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>) {
         if (running.every(({ scheduledCheck }) => scheduledCheck === undefined)) return
         yield* Effect.forEach(givingWay({ limits, running }, yield* rows.asked), giveWay, { discard: true })
@@ -91,7 +91,7 @@ export class RunQueue extends Context.Service<
         return claimed
       }, transaction(sql))
 
-      /** What only an agent can say is asked last: whoever waits for its Capsule does not wait for an agent yet. */
+      /** Agents are considered last: a Run that waits for its Capsule does not wait for an agent yet. */
       const reached = Effect.fnUntraced(function* (place: Place, run: ListedRun): Effect.fn.Return<Place> {
         const obstacle = place.reason === "turn" ? yield* reach.obstacle(run) : undefined
         return obstacle === undefined ? place : { ...place, ...obstacle }

@@ -35,7 +35,7 @@ export const awaitsReview = (sql: SqlClient.SqlClient) =>
     (rows) => rows.length > 0
   )
 
-/** Suspends everything that a restore brought back until an operator has reviewed it, in the caller's transaction. */
+/** Suspends all restored authority until an operator has reviewed it, in the caller's transaction. */
 export const holdRestored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const restored_at = yield* now
@@ -56,17 +56,17 @@ export const holdRestored = Effect.gen(function* () {
 
 /**
  * The operator's review after a restore. A membership, Connection or share that was ended after the backup would be valid
- * again; none is before it was confirmed here.
+ * again; each stays suspended until it is confirmed here.
  */
 export class RestoreReview extends Context.Service<
   RestoreReview,
   {
     readonly list: Effect.Effect<ReadonlyArray<ReviewItem>>
-    /** Approval rules and teams count again at once: nobody acts under them before a membership is confirmed. */
+    /** Approval rules and teams apply again at once: nobody acts under them before a membership is confirmed. */
     readonly rules: Effect.Effect<ReadonlyArray<RestoredRules>>
     /**
-     * Confirms or removes the named records, or all that wait, and answers which. One transaction: `not_found` for an id
-     * that does not wait leaves all of them as they are.
+     * Confirms or removes the named records, or all that wait, and returns them. One transaction: `not_found` for an id that
+     * does not wait leaves all of them as they are.
      */
     readonly decide: (
       decision: ReviewDecision,

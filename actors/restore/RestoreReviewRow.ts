@@ -3,7 +3,7 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 import { ReviewKind } from "../RestoredRecords.ts"
 
-/** Records that a restore brought back and that the operator has to confirm. */
+/** Restored records that the operator has to confirm. */
 export const RestoreReviewRow = table("restore_review", {
   record_id: Schema.String,
   kind: ReviewKind,

@@ -3,7 +3,7 @@ import { coordinatorUnderWay } from "../../schema/tables/PlanTables.ts"
 import { pendingPlan } from "../run/RunRow.ts"
 import type { Need, NeedReason } from "./RetainedKind.ts"
 
-/** StateVersions of a living Capsule that stay for a rollback, however old they are. */
+/** StateVersions of an existing Capsule that are kept for a rollback, however old they are. */
 export const rollbackTargets = 10
 
 const need = (reason: NeedReason, when: string): Need => ({ reason, when })
@@ -11,14 +11,14 @@ const exists = (from: string, where: string) => `EXISTS (SELECT 1 FROM ${from} W
 const isFinal = (of: string) => `${of}status NOT IN ('queued', 'running', 'waiting_approval')`
 const isMoving = (of: string) => `(NOT ${isFinal(of)} OR ${pendingPlan(of)})`
 
-/** A request that is repeated answers what it made. */
+/** A repeated request returns its original result. */
 const receipt = need("receipt", exists("idempotency_receipts i", "i.result_id = r.id"))
 
 const movingRun = (column: string) => exists("runs o", `o.${column} = r.id AND ${isMoving("o.")}`)
 
 /**
- * No later Run of its Capsule or Source has the same type and outcome: it explains how things are, and what is safe now.
- * Nothing needs to be explained about a destroyed Capsule; without that, each of them would keep some Runs for ever.
+ * No later Run of its Capsule or Source has the same type and outcome: it explains the current situation, and what is safe
+ * now. A destroyed Capsule needs no explanation; otherwise each would keep some Runs for ever.
  */
 const isNewestRun = `CASE
   WHEN r.capsule_id IS NOT NULL THEN EXISTS (SELECT 1 FROM capsules c WHERE c.id = r.capsule_id AND ${capsuleWithEvidence("c.")})
@@ -55,7 +55,7 @@ export const eventNeeds: ReadonlyArray<Need> = [
   openGroup
 ]
 
-/** What keeps a Run: a record that names it, or that it is the last of its sort. */
+/** What keeps a Run: a record that refers to it, or that it is the last of its kind. */
 export const runNeeds: ReadonlyArray<Need> = [
   open,
   openPlan,
@@ -75,7 +75,7 @@ export const runNeeds: ReadonlyArray<Need> = [
   need("install_plan", exists("install_plans p", "p.id = r.coordinator_id")),
   need("revision_plan", exists("revision_plans p", "p.id = r.coordinator_id")),
   need("interface", exists("interface_intents i", "i.run_id = r.id AND i.status IN ('pending', 'failed')")),
-  // What it left is still to be settled, or released.
+  // It left something that is still to be settled, or released.
   need("open", exists("run_results o", "o.run_id = r.id")),
   need("open", exists("run_checkpoints o", "o.run_id = r.id")),
   need("open", exists("agent_runs o", "o.run_id = r.id AND o.ended_at IS NULL")),
@@ -110,7 +110,8 @@ export const stateNeeds: ReadonlyArray<Need> = [
       "i.capsule_id = r.capsule_id AND i.state_version_id = r.id AND i.status IN ('pending', 'failed')"
     )
   ),
-  // What was current when a backup was made that is still there: its restore names the same snapshot. A destroyed Capsule is not restored.
+  // A version that was current for an existing backup: its restore refers to the same snapshot. A destroyed Capsule is not
+  // restored.
   need(
     "backup",
     `${exists("capsules c", `c.id = r.capsule_id AND ${capsuleWithEvidence("c.")}`)} AND ${exists(
@@ -146,7 +147,7 @@ const usesOfSnapshot = (id: string, source: string): ReadonlyArray<Need> => [
   need("revision_plan", exists("revision_plans p", `p.source_snapshot_id = ${id} AND p.${coordinatorUnderWay}`))
 ]
 
-/** What keeps a compatibility report: whatever needs its snapshot may ask what was found in it. */
+/** What keeps a compatibility report: anything that needs its snapshot may need its findings. */
 export const reportNeeds: ReadonlyArray<Need> = [...usesOfSnapshot("r.source_snapshot_id", "r.source_id"), receipt]
 
 /** What keeps a source snapshot. */

@@ -6,13 +6,13 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, rowShape } from "../database/Table.ts"
 import { NeedReason, type Part, type RetainedKind } from "./RetainedKind.ts"
 
-/** Records that are looked at in one statement. */
+/** Records examined by one statement. */
 const recordsAtOnce = 50
 
 /** An id of any kind. */
 export type RecordId = string
 
-/** The last record that was looked at, in the order of their ages. */
+/** The last record that was examined, in the order of their ages. */
 export interface LookedAt {
   readonly since: string
   readonly id: RecordId
@@ -35,7 +35,7 @@ const Size = rowShape({
 })
 export type RecordSize = RowOf<typeof Size.columns>
 
-/** What may go of one kind and Workspace. */
+/** What may be removed of one kind and Workspace. */
 export interface RemovableRecords {
   readonly kind: RetainedKindName
   readonly workspaceId: WorkspaceId
@@ -44,21 +44,21 @@ export interface RemovableRecords {
 }
 
 export interface Candidates {
-  /** The records that may go. */
+  /** The records that may be removed. */
   readonly ids: ReadonlyArray<RecordId>
-  /** How many stay, by the reason. */
+  /** How many stay, by reason. */
   readonly kept: ReadonlyMap<NeedReason, number>
-  /** Where the next look begins; none after the last. */
+  /** Where the next batch begins; none after the last. */
   readonly next: LookedAt | undefined
 }
 
-/** Why the record `r` stays; `NULL` for one that may go. */
+/** Why the record `r` stays; `NULL` for one that may be removed. */
 const keptBecause = ({ needs }: RetainedKind) =>
   `CASE ${needs.map(({ reason, when }) => `WHEN ${when} THEN '${reason}'`).join(" ")} END`
 
 const among = (kind: RetainedKind) => kind.among ?? "1 = 1"
 
-/** Decides about the records whose time counts from before `before`, the oldest first. */
+/** Decides about the records whose period began before `before`, the oldest first. */
 export const recordCandidates = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   kind: RetainedKind,
@@ -89,7 +89,7 @@ const overParts = (parts: ReadonlyArray<Part>, aggregate: (part: Part) => string
     ...parts.map((part) => `COALESCE((SELECT ${aggregate(part)} FROM ${part.table} WHERE ${part.of} = r.id), 0)`)
   ].join(" + ")
 
-/** Those of the records that may still go, in the same order, with the sizes of what goes with them. */
+/** Those of the records that may still be removed, in the same order, with the sizes of what is removed with them. */
 export const removableNow = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   kind: RetainedKind,

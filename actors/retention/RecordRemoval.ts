@@ -21,7 +21,7 @@ const stepsOfTurn = 100
 /** After a pass the next one begins a day later: each leaves an audit event. */
 const rest = Duration.toMillis("1 day")
 
-/** What stays of one kind although its time is over. */
+/** What stays of one kind although its period is over. */
 export interface KeptRecords {
   readonly kind: RetainedKindName
   readonly reason: NeedReason
@@ -33,7 +33,7 @@ export interface RecordSurvey {
   readonly kept: ReadonlyArray<KeptRecords>
 }
 
-/** How far a pass over all kinds has come. */
+/** The progress of a pass over all kinds. */
 interface Pass {
   kind: number
   after: LookedAt | undefined
@@ -52,16 +52,16 @@ const inTotal = (parts: ReadonlyArray<RemovableRecords>): ReadonlyArray<Removabl
   )
 
 /**
- * Removes records whose time is over and that nothing needs (`RetainedKinds`). A step removes a few of one kind and counts
- * them, in one short transaction; the end of a pass turns the counts into an audit event for each Workspace. A process may die
- * between any two steps: the counts stay, and the next pass goes on with them.
+ * Removes records whose period is over and that nothing needs (`RetainedKinds`). A step removes a few of one kind and counts
+ * them, in one short transaction; the end of a pass turns the counts into an audit event for each Workspace. A process may
+ * die between any two steps: the counts stay, and the next pass continues with them.
  */
 export class RecordRemoval extends Context.Service<
   RecordRemoval,
   {
-    /** What would go now, by kind and Workspace, and what stays, by kind and reason. */
+    /** What would be removed now, by kind and Workspace, and what stays, by kind and reason. */
     readonly survey: Effect.Effect<RecordSurvey>
-    /** Removes everything that may go, and returns it by kind and Workspace. */
+    /** Removes everything that may be removed, and returns it by kind and Workspace. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableRecords>>
     /** Removes a part of it, for the cleanup in the background. */
     readonly removeSome: Effect.Effect<void>
@@ -116,7 +116,7 @@ export class RecordRemoval extends Context.Service<
         const kind = retainedKinds[pass.kind]
         if (kind === undefined) return undefined
         const until = yield* before(kind)
-        // Most looks find nothing, and a transaction would cost everybody a commit.
+        // Most checks find nothing, and a transaction would cost every other writer a commit.
         const { ids, next } = yield* Effect.orDie(recordCandidates(read, kind, until, pass.after))
         const { isOver, removed } =
           ids.length === 0
@@ -163,7 +163,7 @@ export class RecordRemoval extends Context.Service<
         kept: surveys.flatMap(({ kept }) => kept)
       })).pipe(Effect.withSpan("RecordRemoval.survey"))
 
-      /** One pass without a rest. */
+      /** One pass without pauses. */
       const passOver = Effect.gen(function* () {
         const pass: Pass = { kind: 0, after: undefined }
         const removed: Array<RemovableRecords> = []
@@ -177,7 +177,7 @@ export class RecordRemoval extends Context.Service<
 
       const removeAll = Effect.gen(function* () {
         const removed: Array<RemovableRecords> = []
-        // What named a record may have gone after it was looked at.
+        // A reference to a record may have been removed after the record was examined.
         for (let found = yield* passOver; found.length > 0; found = yield* passOver) removed.push(...found)
         yield* end
         return inTotal(removed)

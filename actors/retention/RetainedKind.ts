@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import type { RetainedKindName } from "../../schema/records/Retention.ts"
 
-/** Why a record stays although its time is over. */
+/** Why a record stays although its period is over. */
 export const NeedReason = Schema.Literals([
   "open",
   "open_plan",
@@ -35,7 +35,7 @@ export interface Need {
   readonly when: string
 }
 
-/** Rows of another table that go with the record, before it. */
+/** Rows of another table that are removed with the record, before it. */
 export interface Part {
   readonly table: string
   /** The column that holds the id of the record. */
@@ -46,7 +46,7 @@ export interface Part {
   readonly bytes: string
 }
 
-/** Rows of another table that several records share. They go with the last of those. */
+/** Rows of another table that several records share. They are removed with the last of those. */
 export interface SharedPart {
   readonly table: string
   readonly key: ReadonlyArray<string>
@@ -54,13 +54,16 @@ export interface SharedPart {
   readonly when: string
 }
 
-/** Records of one kind that go when their time is over and nothing needs them. The statements that remove them are built from it. */
+/**
+ * A kind of record that is removed when its period is over and nothing needs it. The statements for the removal are built
+ * from this.
+ */
 export interface RetainedKind {
   readonly name: RetainedKindName
   readonly table: string
-  /** Whether the record itself stays, and only its parts go. */
+  /** Whether the record itself stays, and only its parts are removed. */
   readonly staysItself?: boolean
-  /** The column with the moment from which its time counts. */
+  /** The column with the start of its period. */
   readonly since: string
   /** SQL: which records of the table are of this kind; all where absent. */
   readonly among?: string

@@ -26,7 +26,7 @@ const planFiles: Part = {
   bytes: bytesOf("plan_file", "lock_text", "sealed_secrets", "consumed_outputs")
 }
 
-/** Everything that refers to a Run and is nothing without it. */
+/** Everything that refers to a Run and is meaningless without it. */
 const partsOfRun: ReadonlyArray<Part> = [
   planFiles,
   events,
@@ -40,7 +40,7 @@ const partsOfRun: ReadonlyArray<Part> = [
   { table: "interface_intents", of: "run_id", key: ["id"], bytes: bytesOf("message") }
 ]
 
-/** Every kind, in the order in which they go: a record that names another one goes first. */
+/** Every kind, in the order of removal: a record that refers to another one is removed first. */
 export const retainedKinds: ReadonlyArray<RetainedKind> = [
   {
     name: "plan_files",
@@ -106,7 +106,7 @@ export const retainedKinds: ReadonlyArray<RetainedKind> = [
     since: "created_at",
     workspace: ownWorkspace,
     bytes: bytesOf("r.state", "r.sealed_secrets"),
-    // The index first: from then on the version counts as not read.
+    // The index first: from then on the version counts as unread.
     parts: [
       { table: "state_indexes", of: "state_version_id", key: ["state_version_id"], bytes: "0" },
       { table: "outputs", of: "state_version_id", key: ["id"], bytes: bytesOf("value", "sealed_value") }
@@ -135,7 +135,7 @@ export const retainedKinds: ReadonlyArray<RetainedKind> = [
     table: "source_snapshots",
     since: "created_at",
     workspace: ownWorkspace,
-    // Snapshots of one content share its archive, which goes with the last of them.
+    // Snapshots with equal content share one archive, which is removed with the last of them.
     bytes: `${bytesOf("r.manifest_document", "r.repository_manifest")} + CASE WHEN EXISTS (SELECT 1 FROM source_snapshots n
       WHERE n.archive_digest = r.archive_digest AND n.id <> r.id) THEN 0 ELSE r.archive_size_bytes END`,
     parts: [],

@@ -11,7 +11,7 @@ import { type StoredPlace, storedPlaces } from "./StoredPlaces.ts"
 /** Rows that one statement reads: others wait no longer than for any other read. */
 const rowsAtOnce = 500
 const pause = "5 millis"
-/** A measurement reads everything once; what an hour adds is little beside what is kept. */
+/** A measurement reads everything once; an hour adds little to what is stored. */
 const rest = Duration.toMillis("1 hour")
 
 const Sized = rowShape({
@@ -21,7 +21,7 @@ const Sized = rowShape({
   second_key: Schema.Int
 })
 
-/** Bytes of one kind in one Workspace; of none for what belongs to the installation. */
+/** Bytes of one kind in one Workspace, or in none for what belongs to the installation. */
 export interface StoredAmount {
   readonly workspaceId: WorkspaceId | null
   readonly kind: StoredKind
@@ -34,7 +34,7 @@ export interface StoredMeasurement {
   readonly amounts: ReadonlyArray<StoredAmount>
 }
 
-/** Counts what takes the room of the database and of its archives, by Workspace and kind, a few rows at a time. */
+/** Counts the bytes of the database and its archives, by Workspace and kind, a few rows at a time. */
 export class StoredBytes extends Context.Service<
   StoredBytes,
   {

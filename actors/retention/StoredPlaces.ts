@@ -50,7 +50,7 @@ export const storedPlaces: ReadonlyArray<StoredPlace> = [
     table: "source_snapshots",
     firstKey: "r.id",
     workspace: "r.workspace_id",
-    // Snapshots of one content share its archive.
+    // Snapshots with equal content share one archive.
     bytes: `CASE WHEN EXISTS (SELECT 1 FROM source_snapshots n WHERE n.archive_digest = r.archive_digest AND n.id < r.id)
       THEN 0 ELSE r.archive_size_bytes END`
   },

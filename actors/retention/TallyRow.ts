@@ -3,7 +3,7 @@ import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { RetainedKindName } from "../../schema/records/Retention.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** What the pass that is under way has removed so far. */
+/** What the current pass has removed so far. */
 export const TallyRow = table("retention_tallies", {
   workspace_id: WorkspaceId,
   kind: RetainedKindName,

@@ -16,13 +16,13 @@ const SteppedPhase = Schema.Literals(
   RevisionPlanPhase.literals.filter((phase) => phase !== "applied" && phase !== "superseded")
 )
 
-/** Revision plans under way. */
+/** Revision plans in progress. */
 export const RevisionPlanRow = table("revision_plans", {
   id: RevisionPlanId,
   workspace_id: WorkspaceId,
   capsule_id: CapsuleId,
   ref: Schema.String,
-  /** How far the coordinator's own steps have come; the fate of its plan is read from the plan. */
+  /** The progress of the coordinator's own steps; the fate of its plan is read from the plan. */
   phase: SteppedPhase,
   actor: Schema.String,
   execution_authority_epoch: Schema.Int,

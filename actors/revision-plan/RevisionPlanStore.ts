@@ -27,7 +27,7 @@ const endOf = (
     : { phase: "superseded", diagnostics: [...kept, end] }
 }
 
-/** The public projection, with what became of the plan, read through `sql`. */
+/** The public projection, with the fate of the plan, read through `sql`. */
 export const readRevisionPlan = Effect.fn("readRevisionPlan")(function* (
   sql: SqlClient.SqlClient,
   row: RevisionPlanRow

@@ -99,7 +99,7 @@ export const layer = RunActor.toLayer(
           switch (cancelStep(row)) {
             case "withdraw": {
               yield* lifecycle.withdraw(row, data)
-              // An apply that never started has used its plan anyway: the sealed file is no longer needed.
+              // An apply that never started has consumed its plan anyway: the sealed file is no longer needed.
               yield* plans.drop(row.plan_run_id ?? id)
               const cancelled = yield* load
               yield* handover.finished(cancelled)

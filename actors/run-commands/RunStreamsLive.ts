@@ -9,7 +9,7 @@ import { RunRow } from "../run/RunRow.ts"
 import { RunStreams } from "../run/Runs.ts"
 import { type RunId } from "../../schema/records/Ids.ts"
 
-/** An earlier release may have stored them: what they say is passed on as it is. */
+/** An earlier release may have stored them: their content is passed on unchanged. */
 const decodeEvents = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({

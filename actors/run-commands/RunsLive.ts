@@ -24,7 +24,7 @@ import { SourceChangeReads } from "../staleness/SourceChangeReads.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 import { type RunId, type RunGroupId } from "../../schema/records/Ids.ts"
 
-/** More than a person looks through at once. */
+/** More than a person reads at once. */
 const mostUnfinished = 50
 
 export const layer = Layer.effect(

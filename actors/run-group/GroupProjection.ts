@@ -52,11 +52,11 @@ const statusOfMembers = (group: RunGroupRow, members: ReadonlyArray<GroupMember>
   const state = stateOf(members.map(({ standing }) => shownState(standing)))
   if (state === "running") return state
   if (group.cancelled_at !== null) return "cancelled"
-  // A member that waits for nobody will move in a moment, unless it is held.
+  // A member that waits for no other will advance soon, unless it is held.
   return state === "waiting" ? (group.held_reason === null ? "running" : "waiting_approval") : state
 }
 
-/** Nothing in it can move any more, automatically or by a person's decision about its Runs. */
+/** Nothing in it can advance any more, automatically or by a person's decision about its Runs. */
 export const isOver = (group: Pick<RunGroupRow, "cancelled_at">, members: ReadonlyArray<GroupMember>): boolean =>
   group.cancelled_at === null
     ? members.every(({ standing }) => standing === "applied" || standing === "left_out")

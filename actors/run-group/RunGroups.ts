@@ -37,22 +37,22 @@ const leftOut = {
   message: "Nothing that it takes from the updated Capsules has changed, so there is nothing to update."
 }
 
-/** Why the later waves of a group are not planned just now. */
+/** Why the later waves of a group are not planned now. */
 interface Hold {
   readonly reason: string
   readonly byPause: boolean
 }
 
 /**
- * Updates of a Workspace, and the only writer of `run_groups` and `run_group_members`. What comes next is decided from the rows
- * alone, again after each commit that moved a Run or a Capsule of the group, and after a restart.
+ * Updates of a Workspace, and the only writer of `run_groups` and `run_group_members`. What comes next is decided from the
+ * rows alone, again after each commit that changed a Run or a Capsule of the group, and after a restart.
  */
 export class RunGroups extends Context.Service<
   RunGroups,
   {
     /**
-     * An update of what is stale, of `only` these Capsules if given, and of everything that takes from it: plans the first wave. An
-     * older update of the Workspace that is still open ends for it. Fails with the first refusal when every Capsule refuses.
+     * An update of all stale Capsules, or of `only` these, and of their consumers: plans the first wave. It replaces an
+     * older open update of the Workspace. Fails with the first refusal when every Capsule refuses.
      */
     readonly startUpdate: (
       context: CommandContext,
@@ -121,7 +121,7 @@ const make = Effect.gen(function* () {
       requestId: context.requestId
     })
 
-  /** Later waves are planned in the name of the group's starter: somebody who may no longer plan starts nothing. */
+  /** Later waves are planned in the name of the group's starter: a starter who may no longer plan starts nothing. */
   const holdOf = Effect.fnUntraced(function* (group: RunGroupRow): Effect.fn.Return<Hold | undefined> {
     const refusal = yield* withSql(automationRefusal(group.workspace_id))
     if (refusal !== undefined) {
@@ -144,7 +144,7 @@ const make = Effect.gen(function* () {
   const starterOf = (group: RunGroupRow) =>
     group.started_by === null ? Effect.succeed(serviceContext) : Effect.orDie(decodeStarter(group.started_by))
 
-  /** Decides from the present rows, and records decisions that are made once. */
+  /** Decides from the current rows, and records decisions that are made once. */
   const look = Effect.fnUntraced(function* (groupId: RunGroupId) {
     const group = yield* find(groupId)
     if (group === undefined || group.type !== "update" || group.finished_at !== null) return undefined
@@ -178,7 +178,7 @@ const make = Effect.gen(function* () {
     for (const { planRunId, standing } of members) {
       if (planRunId === undefined) continue
       if (standing === "planning" || standing === "waiting_approval") {
-        // It may have ended meanwhile, which is fine.
+        // It may have ended in the meantime, which is fine.
         yield* Effect.ignore(answered(runs(planRunId).Cancel({ context, reason })))
       } else if (standing === "approved") {
         yield* ledger.supersedePlan(planRunId, reason).pipe(transaction(sql))
@@ -186,7 +186,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** `byPerson`: somebody has just asked for it, so it is not automation. Returns the Capsules that refused. */
+  /** `byPerson`: a person has just requested it, so it is not automation. Returns the Capsules that refused. */
   const advance = Effect.fn("RunGroups.advance")(function* (groupId: RunGroupId, byPerson: boolean) {
     const refused: Array<Refused> = []
     for (;;) {

@@ -7,7 +7,7 @@ export interface WaveEdge {
   readonly consumer: CapsuleId
 }
 
-/** What the rows say of a Capsule of a group. `outdated`: its plan was voided, and no other one was made. */
+/** What the rows say about a Capsule of a group. `outdated`: its plan was voided, and no other one was made. */
 export type Standing = Exclude<WaveMemberState, "waiting"> | "unplanned" | "outdated"
 
 export interface Member {
@@ -22,7 +22,7 @@ export type NextStep =
   | { readonly kind: "leave_out" }
   /** For producers that are not updated yet. */
   | { readonly kind: "wait"; readonly for: ReadonlyArray<CapsuleId> }
-  /** It is under way, or over. */
+  /** It is in progress, or over. */
   | { readonly kind: "none" }
 
 /** Its Outputs are final for this update. */
@@ -32,8 +32,8 @@ const producersOf = (capsuleId: CapsuleId, edges: ReadonlyArray<WaveEdge>): Read
   edges.flatMap(({ consumer, producer }) => (consumer === capsuleId ? [producer] : []))
 
 /**
- * What comes next for each Capsule of an update: a consumer is planned after everything that it takes from was applied or left
- * out, and only when it is behind then. A failed one keeps its consumers waiting, and nobody else.
+ * What comes next for each Capsule of an update: a consumer is planned after all of its producers were applied or left out,
+ * and only if it is behind then. A failed one delays only its consumers.
  */
 export const nextSteps = (
   members: ReadonlyArray<Member>,
@@ -92,7 +92,7 @@ export const membersOf = (
 
 export type WaveState = "waiting" | "running" | "waiting_approval" | "succeeded" | "failed" | "cancelled"
 
-/** The order of standings: what moves first, then what needs a person, then what went wrong. */
+/** The order of members: active ones first, then those that need a person, then failures. */
 export const stateOf = (states: ReadonlyArray<WaveMemberState>): WaveState => {
   const has = (...wanted: ReadonlyArray<WaveMemberState>) => states.some((state) => wanted.includes(state))
   if (has("planning", "applying")) return "running"

@@ -11,7 +11,7 @@ export const stepAfterJob = (run: Pick<RunRow, "status"> | undefined): Coordinat
   return run.status === "succeeded" ? "advance" : "fail"
 }
 
-/** For a plan, which can be reviewed as soon as it was computed, and stays so however its review ends. */
+/** For a plan, which is reviewable once it is computed, and remains so however its review ends. */
 export const stepAfterPlan = (run: Pick<RunRow, "status" | "approved_at"> | undefined): CoordinatorStep => {
   if (run === undefined || run.status === "queued" || run.status === "running") return "wait"
   return run.status === "waiting_approval" || run.approved_at !== null ? "advance" : "fail"

@@ -4,7 +4,7 @@ import type { ResourceChange, Run } from "../../schema/records/Run.ts"
 import type { Price, PriceTable } from "./PriceTable.ts"
 
 type Side = "before" | "after"
-/** `priceless`: no price fits. `undecided`: whether one fits depends on a value that the review does not contain. */
+/** `priceless`: no price matches. `undecided`: whether one matches depends on a value that the review does not contain. */
 type Verdict = number | "priceless" | "undecided"
 
 const has = (change: ResourceChange, ...actions: ReadonlyArray<string>) =>

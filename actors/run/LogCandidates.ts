@@ -10,7 +10,7 @@ import { pendingPlan, RunRow } from "./RunRow.ts"
 /** Runs examined by one statement. */
 export const candidatesAtOnce = 100
 
-/** The last Run that was looked at, in the order of the ends of their logs. */
+/** The last Run that was examined, in the order of the ends of their logs. */
 export interface LookedAt {
   readonly endedAt: string
   readonly id: RunId
@@ -33,7 +33,7 @@ const Removable = rowShape({
   bytes: Schema.NullOr(Schema.Int)
 })
 
-/** What may go of one Workspace. */
+/** What may be removed of one Workspace. */
 export interface RemovableLogs {
   readonly workspaceId: WorkspaceId
   readonly runs: number
@@ -41,9 +41,9 @@ export interface RemovableLogs {
 }
 
 export interface LogCandidates {
-  /** The Runs whose logs may go. */
+  /** The Runs whose logs may be removed. */
   readonly ids: ReadonlyArray<RunId>
-  /** Where the next look begins; none after the last. */
+  /** Where the next batch begins; none after the last. */
   readonly next: LookedAt | undefined
 }
 

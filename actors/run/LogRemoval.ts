@@ -11,13 +11,13 @@ import { logCandidates, type LookedAt, type RemovableLogs, sizesOf } from "./Log
 import { RetentionSettings } from "./RetentionSettings.ts"
 import { RunLogChunkRow } from "./RunLogChunkRow.ts"
 
-/** A batch of lines is at most 64 KiB, and deleted pages are overwritten: more in one transaction would hold writers up. */
+/** A batch of lines is at most 64 KiB, and deleted pages are overwritten: more in one transaction would delay writers. */
 const chunksAtOnce = 32
 /** Writers go first between two steps. */
 const pause = "5 millis"
 /** Steps of one turn of the cleanup, which has more to do. */
 const stepsOfTurn = 200
-/** Logs that stay are looked at again after this time. */
+/** Logs that stay are examined again after this time. */
 const rest = Duration.toMillis("1 hour")
 
 /** What is left of a pass over the ledger. */
@@ -27,16 +27,16 @@ interface Pass {
 }
 
 /**
- * Removes the logs that are older than the operator keeps logs, and that nothing needs (`LogRetention`). A step marks a batch of Runs, with
- * an audit event for each Workspace, or deletes lines of marked Runs; each is one short transaction, so a process may die
- * between any two, and the next one goes on.
+ * Removes the logs that are older than the operator keeps logs, and that nothing needs (`LogRetention`). A step marks a
+ * batch of Runs, with an audit event for each Workspace, or deletes lines of marked Runs; each is one short transaction, so
+ * a process may die between any two, and the next one continues.
  */
 export class LogRemoval extends Context.Service<
   LogRemoval,
   {
-    /** What would go now, by Workspace. */
+    /** What would be removed now, by Workspace. */
     readonly survey: Effect.Effect<ReadonlyArray<RemovableLogs>>
-    /** Removes everything that may go, and returns it by Workspace. */
+    /** Removes everything that may be removed, and returns it by Workspace. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableLogs>>
     /** Removes a part of it, for the cleanup in the background. */
     readonly removeSome: Effect.Effect<void>
@@ -97,7 +97,7 @@ export class LogRemoval extends Context.Service<
           return []
         }
         if (pass.ended) return undefined
-        // Most turns of the background find nothing, and a transaction would cost everybody a commit.
+        // Most background turns find nothing, and a transaction would cost every other writer a commit.
         const seen = yield* Effect.orDie(logCandidates(read, yield* before, pass.after))
         const { next, sizes } = seen.ids.length === 0 ? { ...seen, sizes: [] } : yield* mark(pass)
         yield* killPoint("log_removal.marked")

@@ -1,4 +1,4 @@
-/** What decides whether the log of a Run may go. */
+/** What decides whether the log of a Run may be removed. */
 export interface KeptLog {
   /** When its last line was written; none while lines may follow. */
   readonly endedAt: string | null
@@ -6,9 +6,9 @@ export interface KeptLog {
   readonly isOver: boolean
   /** A plan that can still be approved or applied. */
   readonly isPendingPlan: boolean
-  /** The apply that made the state that the Capsule has now, or its plan. */
+  /** The apply that wrote the Capsule's current state, or its plan. */
   readonly madeCurrentState: boolean
-  /** No later Run of its Capsule or Source explains how things are now. */
+  /** No later Run of its Capsule or Source explains the current situation. */
   readonly isNewest: boolean
   /** It left a state that nobody has adopted or discarded. */
   readonly leftState: boolean
@@ -16,7 +16,7 @@ export interface KeptLog {
 
 export type LogKeptReason = "open" | "young" | "pending_plan" | "current_state" | "newest" | "left_over_state"
 
-/** Why a log stays; `undefined` for one that may go. `before` is the moment after which every log stays. */
+/** Why a log stays; `undefined` for one that may be removed. Logs that ended after `before` stay. */
 export const logKeptReason = (log: KeptLog, before: string): LogKeptReason | undefined => {
   if (log.endedAt === null || !log.isOver) return log.isPendingPlan ? "pending_plan" : "open"
   if (log.endedAt >= before) return "young"

@@ -5,7 +5,7 @@ import { RunId } from "../../schema/records/Ids.ts"
 import { RunStatus } from "../../schema/records/Run.ts"
 import { type RowOf, rowShape } from "../database/Table.ts"
 
-/** What became of a coordinator's plan. `reason`: why a superseded plan is void. */
+/** The fate of a coordinator's plan. `reason`: why a superseded plan is void. */
 const PlanEndRow = rowShape({
   id: RunId,
   status: RunStatus,

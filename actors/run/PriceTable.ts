@@ -23,7 +23,10 @@ export const PriceTable = Schema.Struct({
 })
 export type PriceTable = typeof PriceTable.Type
 
-/** The prices of this server. None by default: then there is no estimate. Read where it takes effect: a reload changes it. */
+/**
+ * The prices of this server. None by default: then there is no estimate. Read where it takes effect, since a reload changes
+ * it.
+ */
 export const Prices = Context.Reference<{ readonly table: PriceTable | undefined }>("svc/actors/run/Prices", {
   defaultValue: () => ({ table: undefined })
 })

@@ -23,8 +23,9 @@ const withCleanTexts = (fact: unknown): unknown =>
 const decodeFact = Schema.decodeUnknownEffect(ReportedFact, closed)
 
 /**
- * Takes what a runner reports. An unknown field is refused, and so is a kind that is unknown or the service's own to say. The runner has
- * redacted and cleaned its texts; they are cleaned again here, as nothing else stands between them and a reader.
+ * Takes what a runner reports. An unknown field is refused, and so is a kind that is unknown or reserved for the service.
+ * The runner has redacted and cleaned its texts; they are cleaned again here, as nothing else stands between them and a
+ * reader.
  */
 export const receivedFact = (fact: unknown): Effect.Effect<ReportedFact, Schema.SchemaError> =>
   Effect.suspend(() => decodeFact(withCleanTexts(fact)))

@@ -1,7 +1,7 @@
 import { Context, type Duration } from "effect"
 import { type KindPeriod, retention } from "../../schema/records/Retention.ts"
 
-/** How long the operator keeps what nothing needs any more. */
+/** How long the operator keeps what is no longer needed. */
 export interface RetentionPolicy {
   readonly logs: Duration.Duration
   /** Of files that agents sent, and of agents that come and go; the defaults where absent. */

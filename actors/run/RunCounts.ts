@@ -15,7 +15,7 @@ const AlikeRuns = rowShape({
   runs: Schema.Int
 })
 
-/** Runs that no facet tells apart, with their number. */
+/** Runs that are equal in all facets, with their number. */
 export type AlikeRuns = RowOf<typeof AlikeRuns.columns>
 
 const mostNamed = 100

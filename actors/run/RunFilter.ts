@@ -3,7 +3,7 @@ import type { RunStatus, RunTrigger, RunType } from "../../schema/records/Run.ts
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { searchConditions } from "./RunSearch.ts"
 
-/** Which Runs somebody asks for. */
+/** The Runs that a caller requests. */
 export interface RunFilter {
   readonly search?: string | undefined
   readonly capsuleId?: string | undefined

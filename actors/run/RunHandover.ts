@@ -18,7 +18,7 @@ export class RunHandover extends Context.Service<
       readonly sourceId: SourceId
       readonly snapshotId: SourceSnapshotId
       readonly autoUpdate: boolean
-      /** The Run of the look: one look is handed over once. */
+      /** The Run of the look, so that one look is handed over once. */
       readonly cause: string
     }) => Effect.Effect<void>
   }

@@ -31,7 +31,7 @@ interface Noted {
 
 /**
  * The event sequence of each Run. `append` writes in the caller's transaction and wakes the Run's subscribers once that
- * transaction has committed, so that nobody is told of what did not happen.
+ * transaction has committed, so that nobody learns of anything that was rolled back.
  */
 export class RunJournal extends Context.Service<
   RunJournal,
@@ -55,15 +55,18 @@ export class RunJournal extends Context.Service<
       events: ReadonlyArray<ReportedEvent>
     ) => Effect.Effect<void, HoldLost>
     /**
-     * Reports soon, many in one transaction: for what a tool tells by the dozen, where a commit each would hold up the tool
-     * and everybody else. Nothing that is appended later comes before it. A crash may lose the last few milliseconds.
+     * Reports soon, many in one transaction: for events that a tool emits by the dozen, where a commit each would delay the
+     * tool and other writers. Nothing that is appended later comes before it. A crash may lose the last few milliseconds.
      */
     readonly note: <Kind extends RunEventKind>(
       hold: RunHold,
       kind: Kind,
       data: RunEventData<Kind>
     ) => Effect.Effect<void, HoldLost>
-    /** Writes what is noted under this hold now, in the caller's transaction: once the hold has ended, nothing more is taken. */
+    /**
+     * Writes everything noted under this hold, in the caller's transaction: once the hold has ended, nothing more is
+     * accepted.
+     */
     readonly flush: (hold: RunHold) => Effect.Effect<void, HoldLost>
     /** Runs `effect` in the trace of the request that queued the Run, while this process remembers it. */
     readonly within: <A, E>(runId: RunId, effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
@@ -78,7 +81,7 @@ export class RunJournal extends Context.Service<
       const listeners = new Map<string, Set<Listener>>()
       const origins = new Map<string, Tracer.AnySpan>()
 
-      // Over a copy: who is woken may listen again at once, and would be woken again without end.
+      // Over a copy: a woken subscriber may listen again at once, and would be woken again endlessly.
       const wake = (runId: RunId) => {
         for (const listener of Array.from(listeners.get(runId) ?? [])) listener()
       }
@@ -93,7 +96,7 @@ export class RunJournal extends Context.Service<
         }
       }
 
-      /** A trace costs memory only from queue to start. Whatever never starts makes way for the newest. */
+      /** A trace costs memory only from queue to start. Runs that never start are evicted by the newest. */
       const remember = (runId: RunId, kind: RunEventKind) =>
         kind !== "run.queued"
           ? Effect.void
@@ -132,7 +135,7 @@ export class RunJournal extends Context.Service<
         yield* wakeAfterCommit(hold.runId)
       })
 
-      // Taken inside the transaction: until it has the database, whoever has it may write them first.
+      // Taken inside the transaction: until it has the database, another transaction may write them first.
       const writeNoted = (runId: RunId) =>
         Effect.suspend(() => {
           const waiting = noted.get(runId)
@@ -143,7 +146,7 @@ export class RunJournal extends Context.Service<
       const flushSoon = (runId: RunId) =>
         Effect.suspend(() => (noted.has(runId) ? transaction(sql)(writeNoted(runId)) : Effect.void))
 
-      /** What was noted under a hold that is lost by now is nobody's news. */
+      /** Events noted under a hold that is lost by now are dropped. */
       const noneLeft = (runId: RunId) => Effect.catchTag(writeNoted(runId), "HoldLost", () => Effect.void)
 
       const append = Effect.fnUntraced(function* <Kind extends RunEventKind>(

@@ -81,7 +81,9 @@ export type RecordedColumns = Pick<
   | "agent_unreachable_since"
 >
 
-/** The rows of Runs, but for their moves, which are `RunLifecycle`'s. Every method works in the caller's transaction. */
+/**
+ * The rows of Runs, except for their moves, which belong to `RunLifecycle`. Every method works in the caller's transaction.
+ */
 export class RunLedger extends Context.Service<
   RunLedger,
   {
@@ -89,7 +91,7 @@ export class RunLedger extends Context.Service<
     readonly find: (id: RunId | null) => Effect.Effect<RunRow | undefined>
     /** The Run while it is executed under this hold. */
     readonly held: (hold: RunHold) => Effect.Effect<RunRow | undefined>
-    /** Records what an execution found out. */
+    /** Records the findings of an execution. */
     readonly record: (hold: RunHold, columns: RecordedColumns) => Effect.Effect<void, HoldLost>
     readonly mergeEvidence: (hold: RunHold, evidence: RunEvidence) => Effect.Effect<void, HoldLost>
     /** Records that the tool of an apply may start, before it does. A repeated call changes nothing. */
@@ -106,9 +108,9 @@ export class RunLedger extends Context.Service<
     readonly applicablePlans: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunId>>
     /** Voids this plan, unless its apply has begun or it is void already. */
     readonly supersedePlan: (id: RunId, reason: string) => Effect.Effect<void>
-    /** The plans whose time is over at this moment. */
+    /** The plans that have expired by now. */
     readonly expiredPlans: (at: string) => Effect.Effect<ReadonlyArray<RunId>>
-    /** Ends one of them: `false` when it is applied, void or ended by now. */
+    /** Expires one of them: `false` when it has been applied, voided or ended. */
     readonly expirePlan: (id: RunId) => Effect.Effect<boolean>
     /**
      * Voids every unapplied plan that received values through this share, and returns their ids. A running apply keeps its

@@ -33,7 +33,7 @@ export interface Approval {
   readonly data: RunEventData<"run.approved">
 }
 
-/** What the end of an apply says beside its error. */
+/** What the end of an apply reports besides its error. */
 type EndData = Pick<RunEventData<"run.failed">, "stateVersionId">
 
 type Held = Effect.Effect<void, HoldLost>
@@ -69,7 +69,7 @@ export class RunLifecycle extends Context.Service<
     readonly abandon: (run: SeenRun, error: RunError, evidence?: RunEvidence) => Effect.Effect<boolean>
     /** Records that a running Run is to stop; does nothing when that is recorded already. */
     readonly requestCancel: (id: RunId, reason: string | undefined) => Effect.Effect<void>
-    /** Records that an apply uses an approved plan: `false` when it is used or void by now. */
+    /** Records that an apply uses an approved plan: `false` when it has been used or voided. */
     readonly usePlan: (planId: RunId, applyId: RunId) => Effect.Effect<boolean>
   }
 >()("svc/actors/run/RunLifecycle") {

@@ -92,7 +92,7 @@ export class RunLogs extends Context.Service<
         if (kept.length < lines.length && taken <= mostLogBytes) {
           const text = `The log of a Run keeps its first ${mostLogBytes} bytes: lines were left out from here on.`
           kept.push({ at: yield* now, phase: lines[kept.length]?.phase ?? "state", stream: "system", text })
-          // Beyond the limit, so that nobody says so again.
+          // Beyond the limit, so that it is reported only once.
           bytes = mostLogBytes - taken + 1
         }
         const last = yield* logBatch(sql, hold, { number, count: kept.length }, null)
@@ -244,8 +244,8 @@ export class RunLogs extends Context.Service<
         })
 
         /**
-         * Readers that waited for the last line are told when it was the last. Where the database refuses, the end is written
-         * later, beside whatever goes on; the next start ends the logs of those that are stopped before.
+         * Readers that wait for the last line are notified of the end. When the database refuses, the end is written later,
+         * in the background; the next start ends the logs that a stop left open.
          */
         const close = Effect.suspend(() =>
           lost === undefined

@@ -7,14 +7,14 @@ import { isApply } from "./RunAttempt.ts"
 import { placesOfPool, RunPools } from "./RunPools.ts"
 import { RunRow } from "./RunRow.ts"
 
-/** What decides it of a new Run. */
+/** The properties of a new Run that decide it. */
 interface PlacedRun {
   readonly type: RunType
   readonly installConfigId?: InstallConfigId | undefined
   readonly planRunId?: RunId | undefined
 }
 
-/** Which pool executes a new Run, and for which of its places it waits. */
+/** The pool that executes a new Run, and the kind of place it waits for. */
 export const makeRunPlaces = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const pools = yield* RunPools

@@ -11,8 +11,8 @@ export interface PreparationForm<A> {
 }
 
 /**
- * The one row that the preparation of an execution leaves for its settlement. It belongs to a hold: the next claim prepares anew. The move
- * that ends or requeues the Run removes it (`RunLifecycle`).
+ * The one row that the preparation of an execution leaves for its settlement. It belongs to a hold: the next claim prepares
+ * again. The move that ends or requeues the Run removes it (`RunLifecycle`).
  */
 export class RunPreparations extends Context.Service<
   RunPreparations,

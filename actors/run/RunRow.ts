@@ -79,7 +79,7 @@ export const RunRow = table(
     /** The pool that executes the Run: `local`, or one of agents. The places that it waits for are `slot_pool`. */
     pool: Schema.String,
     start_acknowledged_at: Schema.NullOr(Timestamp),
-    /** Since when the agent that executes the Run has been silent; none while it is heard of. */
+    /** Since when the agent that executes the Run has been silent; none while it is responding. */
     agent_unreachable_since: Schema.NullOr(Timestamp),
     last_event_seq: Schema.Int,
     last_event_batch: Schema.Int,
@@ -87,7 +87,7 @@ export const RunRow = table(
     last_log_batch: Schema.Int,
     /** Set once the log is complete. */
     log_ended_at: Schema.NullOr(Timestamp),
-    /** Set when nobody reads the log any more, since it is older than logs are kept. */
+    /** Set when the log is no longer readable, since it is older than the retention of logs. */
     log_removed_at: Schema.NullOr(Timestamp),
     /** Lines of the removed log are still to be deleted. */
     log_removing: Flag,
@@ -97,23 +97,23 @@ export const RunRow = table(
     error_message: Schema.NullOr(Schema.String),
     state_version_id: Schema.NullOr(StateVersionId),
     connection_id: Schema.NullOr(ConnectionId),
-    /** A look that has found nothing so far: it is in no list. */
+    /** A look that has found nothing so far, which is not listed. */
     quiet: Flag,
     isolation: Schema.NullOr(RecordedSandboxLevel),
     network: Schema.NullOr(RunNetwork),
     profile: Schema.NullOr(Schema.String),
     /** Digest of the profile when the Run started. */
     profile_digest: Schema.NullOr(Schema.String),
-    /** For an apply: whether the tool itself succeeded, whatever came after. */
+    /** For an apply: whether the tool itself succeeded, whatever happened afterwards. */
     provider_apply_succeeded: Schema.NullOr(Flag),
     cancel_requested_at: Schema.NullOr(Timestamp),
     cancel_reason: Schema.NullOr(Schema.String),
     created_at: Timestamp,
     queued_at: Timestamp,
     slot_pool: Schema.String,
-    /** The Capsule in whose line the Run stands; none where it may execute beside others of its Capsule. */
+    /** The Capsule in whose queue the Run waits; none if it may execute beside others of its Capsule. */
     capsule_line: Schema.NullOr(CapsuleId),
-    /** Kept by triggers: whether the Run waits for others of its line. */
+    /** Maintained by triggers: whether the Run waits for others of its Capsule. */
     capsule_wait: Flag,
     started_at: Schema.NullOr(Timestamp),
     finished_at: Schema.NullOr(Timestamp),
@@ -134,7 +134,7 @@ export const RunRow = table(
 )
 export type RunRow = RowOf<typeof RunRow.columns>
 
-/** What lists show: not what the Run was asked to do. */
+/** What lists show, without the specification of the Run. */
 export const ListedRun = RunRow.without("spec")
 export type ListedRun = RowOf<typeof ListedRun.columns>
 
@@ -144,7 +144,7 @@ export const LatestRunRow = rowShape(
 )
 export type LatestRunRow = RowOf<typeof LatestRunRow.columns>
 
-// What it holds is part of the Run, which is decoded as a whole.
+// Its contents are part of the Run, which is decoded as a whole.
 const parseEvidence = storedJson(Schema.Record(Schema.String, Schema.Unknown))
 const decodeRun = storedRecord(Run)
 

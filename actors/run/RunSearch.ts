@@ -17,8 +17,8 @@ const searchWords = (text: string): ReadonlyArray<string> =>
     .slice(0, mostWords)
 
 /**
- * A condition for each word of a text, on `runs`. Whose names fit is found once, so that for each Run only columns of the list's
- * index are compared; only names of this Workspace are looked at.
+ * A condition for each word of a text, on `runs`. Matching names are found once, so that for each Run only columns of the
+ * list's index are compared; only names of this Workspace are searched.
  */
 export const searchConditions = (
   sql: SqlClient.SqlClient,

@@ -36,7 +36,10 @@ export class Runs extends Context.Service<
       filter: RunFilter,
       page: PageRequest
     ) => Effect.Effect<Page<Run>, ApiError>
-    /** The same by changes, with the Runs that belong to those of the page. Only a filter that fits whole changes is accepted. */
+    /**
+     * The same by changes, with the Runs that belong to those of the page. Only a filter that matches whole changes is
+     * accepted.
+     */
     readonly changes: (
       workspaceId: WorkspaceId,
       filter: RunFilter,
@@ -84,8 +87,8 @@ export interface SequencePage<A> {
 }
 
 /**
- * The durable event and log sequences of Runs: written by the Run actor, read by pages and followed live.
- * `changed` completes (once) when something after `after` may be there: subscribe first, then read, then wait.
+ * The durable event and log sequences of Runs: written by the Run actor, read by pages and followed live. `changed`
+ * completes (once) when there may be something after `after`: subscribe first, then read, then wait.
  */
 export class RunStreams extends Context.Service<
   RunStreams,

@@ -128,7 +128,7 @@ export const layer = SourceActor.toLayer(
       Redacted.make(Buffer.from(bytes).toString("base64url"))
     )
 
-    /** In the caller's transaction. The new secret leaves with the answer and is readable nowhere afterwards. */
+    /** In the caller's transaction. The new secret is in the response, and cannot be read afterwards. */
     const renew = Effect.fnUntraced(function* (context: CommandContext, version: number) {
       const row = yield* load
       if (row.hook_secret_version !== version) {
@@ -154,7 +154,7 @@ export const layer = SourceActor.toLayer(
       const waiting = isLook ? yield* Effect.provideContext(queuedLook(id, spec), services) : undefined
       if (waiting !== undefined) return yield* started(waiting)
       yield* admission.admit({ workspaceId: row.workspace_id, type: "source_sync", trigger })
-      // For webhook and schedule nobody is there to be refused: their Run says why it cannot fetch.
+      // A webhook or the schedule has no caller to refuse, so the Run says why it cannot fetch.
       if (trigger === "user") {
         const fetch = { workspaceId: row.workspace_id, url: row.url, ref, source: row }
         yield* mayUse(context, row.auth_connection_id, fetch)
@@ -286,7 +286,7 @@ export const layer = SourceActor.toLayer(
       Sync: ({ payload }) =>
         startSync(payload).pipe(
           transaction(sql),
-          // Nobody who could retry sees this refusal: the schedule does.
+          // No caller sees this refusal and could retry, so the schedule does.
           Effect.tapError(({ code }) =>
             code === "rate_limited" && (payload.trigger === "webhook" || payload.trigger === "schedule")
               ? transaction(sql)(defer(payload.context, payload.trigger, payload.lane))

@@ -21,7 +21,7 @@ const OpenInstall = rowShape({ id: InstallPlanId })
 /** Beyond this only the number is given. */
 const mostNamed = 10
 
-/** What depends on a Source: living Capsules from it, and installs under way. */
+/** What depends on a Source: existing Capsules from it, and installs in progress. */
 const usersOf = Effect.fn("Source.usersOf")(function* (id: SourceId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleRow.some(sql, "name", "environment")`SELECT name, environment FROM capsules
@@ -54,8 +54,8 @@ const refuseMoving = Effect.fnUntraced(function* (id: SourceId) {
 })
 
 /**
- * Takes a Source out of use: no valid webhook secret, no schedule, no Connection, and no snapshot or report except those of
- * ended Capsules.
+ * Retires a Source: no valid webhook secret, no schedule, no Connection, and no snapshot or report except those of ended
+ * Capsules.
  */
 const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow, unknownSecret: Redacted.Redacted) {
   const sql = yield* SqlClient.SqlClient

@@ -3,7 +3,7 @@ import { SourceId, SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Lanes that have been looked at. */
+/** Lanes with a look. */
 export const StoredLane = table("source_lanes", {
   source_id: SourceId,
   ref: Schema.String,

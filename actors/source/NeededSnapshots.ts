@@ -6,8 +6,8 @@ import { rowShape } from "../database/Table.ts"
 const Needed = rowShape({ archive_digest: Schema.String })
 
 /**
- * Archives that living Capsules need for their next plan or destroy: what they were applied or installed from, and the newest
- * commits of the lanes that they follow.
+ * Archives that existing Capsules need for their next plan or destroy: what they were applied or installed from, and the
+ * newest commits of the lanes that they follow.
  */
 export const neededSnapshots = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -8,7 +8,7 @@ import type { SnapshotFile } from "../../schema/records/Source.ts"
 import { manifestPath, repositoryPathOf } from "./SnapshotManifest.ts"
 import type { SnapshotRow } from "./SourceRow.ts"
 
-/** Largest file that the file reader answers, in bytes (specification, Limits). */
+/** Largest file that the file reader returns, in bytes (specification, Limits). */
 const maxFileBytes = 128 * 1024
 
 const canonicalPath = /^(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]+(?:\/(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]+)*$/u
@@ -33,7 +33,7 @@ export class SnapshotReads extends Context.Service<
       const snapshots = yield* SnapshotStore
       const scanner = yield* ModuleScanner
 
-      // After a restore without snapshots this is normal, and a plan of the commit ends it.
+      // After a restore without snapshots this is normal, until the commit is planned.
       const treeOf = (snapshot: SnapshotRow) =>
         snapshots.open(snapshot.archive_digest).pipe(
           Effect.mapError(

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 
-/** What a webhook delivery proves itself with (specification, ruling 5). */
+/** How a webhook delivery proves itself (specification, ruling 5). */
 export interface HookProof {
   readonly signature256?: string | undefined
   readonly gitlabToken?: string | undefined

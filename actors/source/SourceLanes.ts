@@ -93,7 +93,10 @@ export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId)
     WHERE s.workspace_id = ${workspaceId} AND s.status <> 'disabled' AND l.error_code IS NOT NULL
     ORDER BY l.error_since, s.id, l.ref, l.path LIMIT 100`)
 
-/** Whether a look ended after this one. One that lies ahead of the clock was made before the date was corrected: it counts as older. */
+/**
+ * Whether a look ended after this one. One with a time in the future was made before the clock was corrected: it counts as
+ * older.
+ */
 const isOvertaken = (before: RowOf<typeof StoredLane.columns> | undefined, lookedAt: string) =>
   Effect.map(now, (at) => before?.last_look_at != null && before.last_look_at > lookedAt && before.last_look_at <= at)
 
@@ -115,16 +118,16 @@ export class SourceLanes extends Context.Service<
       lane: Lane,
       found: { readonly snapshotId: SourceSnapshotId; readonly commit: string; readonly lookedAt: string }
     ) => Effect.Effect<boolean>
-    /** A look failed. `false` when it only repeats the error that the lane has already, or a later look has ended. */
+    /** A look failed. `false` when it only repeats the lane's current error, or a later look has ended. */
     readonly failed: (
       sourceId: SourceId,
       lane: Lane,
       error: { readonly code: string; readonly message: string },
       lookedAt: string
     ) => Effect.Effect<boolean>
-    /** Makes the Source's status agree with its lanes: in error while one that is in use cannot be fetched. */
+    /** Updates the Source's status from its lanes: in error while a lane in use cannot be fetched. */
     readonly settleStatus: (sourceId: SourceId) => Effect.Effect<void>
-    /** Lanes of Sources that follow automatically whose time has come. */
+    /** Lanes of Sources that follow automatically that are due. */
     readonly due: Effect.Effect<ReadonlyArray<Lane & { readonly sourceId: SourceId }>>
   }
 >()("svc/actors/source/SourceLanes") {
@@ -193,7 +196,7 @@ export class SourceLanes extends Context.Service<
         }, Effect.orDie),
         due: Effect.gen(function* () {
           const at = yield* now
-          // No look is planned later than one interval: such a time is from before the date was corrected.
+          // No look is planned later than one interval: such a time is from before the clock was corrected.
           const latest = yield* next
           return yield* DueLane.rows(sql)`SELECT s.id AS "sourceId", u.ref, u.path FROM sources s
             JOIN workspaces w ON w.id = s.workspace_id AND w.archived_at IS NULL

@@ -117,7 +117,7 @@ export class SourceStore extends Context.Service<
       staged: StagedSnapshot
     ) => Effect.Effect<void>
     readonly findSnapshot: (id: SourceSnapshotId | null) => Effect.Effect<SnapshotRow | undefined>
-    /** The snapshot that one ref/path lane stands at. */
+    /** The current snapshot of one ref/path lane. */
     readonly currentSnapshot: (sourceId: SourceId, ref: string, path: string) => Effect.Effect<SnapshotRow | undefined>
     /** The newest snapshot of this commit on the lane. */
     readonly snapshotOf: (
@@ -125,7 +125,7 @@ export class SourceStore extends Context.Service<
       lane: { readonly ref: string; readonly path: string },
       commit: string
     ) => Effect.Effect<SnapshotRow | undefined>
-    /** This release's verdict on the manifest of a snapshot that an earlier one judged otherwise. */
+    /** This release's verdict on the manifest of a snapshot that an earlier release judged differently. */
     readonly judgeManifest: (snapshotId: SourceSnapshotId, status: RepositoryManifestStatus) => Effect.Effect<void>
     /** A look succeeded, whether or not it found anything new. */
     readonly synced: (sourceId: SourceId) => Effect.Effect<void>

@@ -11,7 +11,7 @@ export const StagedSnapshot = Schema.Struct({
   ref: Schema.String,
   path: Schema.String,
   resolvedCommit: Schema.String,
-  /** Addresses of those who wrote the commit; absent where an earlier release did not read them. */
+  /** Addresses of the commit's authors; absent where an earlier release did not read them. */
   authors: Schema.optionalKey(Schema.Array(Schema.String)),
   commitDescription: Schema.optionalKey(CommitDescription),
   archiveDigest: Schema.String,

@@ -30,7 +30,7 @@ const isOf = (change: ResourceChange, action: string) => change.actions.includes
 /** Why the tool removes a resource: its block is gone, or there are fewer instances of it. */
 const goneReasons = new Set(["delete_because_no_resource_config", "delete_because_no_module"])
 
-/** A time that was written into a value by a function: `plantimestamp()` is known while planning. */
+/** A time that a function put into a value: `plantimestamp()` is known while planning. */
 const holdsTime = (value: unknown) => /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z/.test(JSON.stringify(value ?? null))
 
 /** Every cause once, in the order of the first. */
@@ -56,7 +56,7 @@ const judgeOf = (plan: PlanEvidence) => {
   ]
   const commits = plan.commit === undefined ? [] : [plan.commit]
 
-  /** What differs of all that an attribute, or the number of instances, is made of. */
+  /** Which inputs of an attribute, or of the number of instances, differ. */
   const behind = (own: string, { inputs: read = [], partial, resources = [] }: ChangeReferences) => {
     const found = resources.filter((address) => moving.has(address) && address !== own)
     const data = resources.filter(isData)
@@ -73,7 +73,7 @@ const judgeOf = (plan: PlanEvidence) => {
       .filter(({ name }) => !putBack.has(name))
       .flatMap((attribute): ReadonlyArray<ChangeCause> => {
         const references = change.references?.find((each) => each.attribute === attribute.name)
-        // What a provider computes anew follows from the other attributes.
+        // Values that a provider recomputes follow from the other attributes.
         if (references === undefined && attribute.unknown === true) return []
         // Blocks that the module repeats are not described at all, nor is what a provider normalises.
         if (references === undefined) return [...inputs.map(([, cause]) => cause), ...commits, ...plan.others]
@@ -87,7 +87,7 @@ const judgeOf = (plan: PlanEvidence) => {
 
   const ofInstances = (change: ResourceChange) => {
     const repeated = change.references?.find(({ attribute }) => attribute === undefined)
-    // Of a removed resource the configuration says nothing: its number may have been decided by anything.
+    // The configuration says nothing about a removed resource: its number may have depended on anything.
     const removed =
       isOf(change, "delete") && change.references === undefined && !goneReasons.has(change.reason ?? "")
         ? inputs.map(([, cause]) => cause)
@@ -125,8 +125,8 @@ const planCauses = (plan: PlanEvidence): ReadonlyArray<ChangeCause> => {
 }
 
 /**
- * Why a plan changes what it changes, from the evidence: each resource gets what differs and may have led to it. Only where one
- * cause is left, nothing stayed unknown, and nothing speaks for others, is it called certain.
+ * Why a plan changes what it changes, from the evidence: each resource gets the differences that may have led to it. A cause
+ * is certain only when it is the only one left and nothing is unknown.
  */
 export const changeCauses = (plan: PlanEvidence): Pick<ChangeCauses, "causes" | "resources" | "unknown"> => {
   const judge = judgeOf(plan)

@@ -33,7 +33,7 @@ const bindingsOf = ({ evidence }: Planned) =>
       .toSorted()
   )
 
-/** What differs between two plans beside the module and its inputs. */
+/** What differs between two plans besides the module and its inputs. */
 export const otherDifferences = (before: Planned, after: Planned): ReadonlyArray<ChangeCause> => {
   const toolOf = ({ evidence }: Planned) => JSON.stringify([evidence.tool, evidence.providerLockDigest])
   const isOperated = before.evidence.operatorConfig?.digest !== after.evidence.operatorConfig?.digest
@@ -53,7 +53,7 @@ const commitOf = (to: string | null, { fileCount, since, status }: SourceChanges
       commit: fileCount === 0 ? undefined : ({ kind: "commit", from, to, fileCount } as const),
       isUnknown: false
     }
-  // Without the files only the same commit is known to change nothing.
+  // Without the files, only the same commit is known to have no effect.
   return from === to
     ? { commit: undefined, isUnknown: false }
     : { commit: { kind: "commit", from, to } as const, isUnknown: true }

@@ -23,7 +23,7 @@ export interface SnapshotContent {
 
 export const contentOf = (row: SnapshotRow): SnapshotContent => stagedOf(row)
 
-/** A document whose bytes were never read may be anything. */
+/** A document whose bytes were never read may have any content. */
 const manifestOf = ({ repositoryManifest: { digest, status } }: SnapshotContent) =>
   status === "absent" ? "absent" : (digest ?? null)
 

@@ -3,7 +3,7 @@ import type { ResourceChange } from "../../schema/records/Run.ts"
 
 type Attribute = ResourceChange["changedAttributes"][number]
 
-/** A note in place of a value: two of them may stand for different values. */
+/** A placeholder for a value: two equal ones may stand for different values. */
 const isNoted = (value: Attribute["before"]) =>
   /\(sensitive value\)|\(known after apply\)|characters, too long to show\)/.test(JSON.stringify(value ?? null))
 
@@ -16,9 +16,9 @@ const isRestored = (planned: Attribute, drifted: Attribute) =>
   canonicalJson(planned.after ?? null) === canonicalJson(drifted.before ?? null)
 
 export interface DriftedAttributes {
-  /** The plan puts exactly this back. */
+  /** The plan restores exactly this value. */
   readonly certain: ReadonlySet<string>
-  /** Changed outside as well, and planned to become something else or something that is not shown. */
+  /** Also changed outside, and planned to become another value or one that is not shown. */
   readonly possible: ReadonlySet<string>
 }
 
@@ -33,7 +33,10 @@ export const driftedAttributes = (change: ResourceChange, drift: ResourceChange 
   return { certain, possible }
 }
 
-/** Whether drift alone is why a resource is planned: it was deleted outside and is made again, or each changed attribute is put back. */
+/**
+ * Whether drift alone is why a resource is planned: it was deleted outside and is created again, or each changed attribute
+ * is reverted.
+ */
 export const isPutBack = (change: ResourceChange, drift: ResourceChange | undefined): boolean => {
   if (drift === undefined) return false
   const isOnly = (of: ResourceChange, action: string) => of.actions.length === 1 && of.actions[0] === action

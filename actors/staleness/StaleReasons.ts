@@ -17,7 +17,7 @@ import type { StateVersions } from "../state/StateVersions.ts"
 import type { SnapshotRow } from "../source/SourceRow.ts"
 import { ConsumedInputRow } from "./ConsumedInputRow.ts"
 
-/** How a successful apply left a Capsule. */
+/** A Capsule after a successful apply. */
 export interface AppliedInputs {
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
@@ -35,8 +35,8 @@ const commitReason = (sourceSnapshotId: SourceSnapshotId, because: string | unde
 })
 
 /**
- * Why Capsules are behind, and the only writer of `consumed_inputs`. Whatever moves a commit or an Output calls it in its own
- * transaction, so that no Capsule is ever `active` with an input that its producer no longer offers.
+ * Why Capsules are behind, and the only writer of `consumed_inputs`. Any code that changes a commit or an Output calls it in
+ * its own transaction, so that no Capsule is ever `active` with an input that its producer no longer offers.
  */
 export class StaleReasons extends Context.Service<
   StaleReasons,
@@ -137,7 +137,7 @@ export class StaleReasons extends Context.Service<
       const compare = Effect.fn("StaleReasons.compare")(function* (capsuleId: CapsuleId) {
         const capsule = yield* capsules.find(capsuleId)
         if (capsule === undefined || isEnded(capsule.status)) return
-        // What was never applied has no input yet.
+        // A Capsule that was never applied has no inputs yet.
         const reasons =
           capsule.current_state_version_id === null || capsule.status === "pending" ? [] : yield* inputReasons(capsule)
         yield* withReasons(capsule, "input", reasons)

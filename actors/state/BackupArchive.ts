@@ -23,7 +23,7 @@ export type ArchivedCapsule = RowOf<typeof capsuleColumns>
 
 const AnyRow = Schema.Record(Schema.String, Schema.Unknown)
 
-/** The parts of an archive that are read again. Values that are sealed in the database are sealed in it as well. */
+/** The parts of an archive that a restore reads. Values that are sealed in the database are also sealed in it. */
 const Archive = Schema.fromJsonString(
   Schema.Struct({
     format: Schema.Literal("svc.backup/v1"),

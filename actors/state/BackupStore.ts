@@ -19,7 +19,7 @@ export const toBackup = (row: ListedBackup): Backup =>
     createdAt: row.created_at
   })
 
-/** The digest that the record of a backup names. */
+/** The digest in the record of a backup. */
 export const digestOf = (archive: Uint8Array) => `sha256:${createHash("sha256").update(archive).digest("hex")}`
 
 /** Where an archive is sealed. */
@@ -41,7 +41,7 @@ export class BackupStore extends Context.Service<
       readonly capsuleId: CapsuleId | null
     }) => Effect.Effect<Pick<BackupRow, "id" | "digest" | "size_bytes">>
     readonly find: (id: BackupId) => Effect.Effect<ListedBackup | undefined>
-    /** The archive as it was made, once its digest has been compared. */
+    /** The archive, after its digest was verified. */
     readonly open: (id: BackupId) => Effect.Effect<Uint8Array>
     /** The archive as it is stored. */
     readonly sealed: (id: BackupId) => Effect.Effect<string>

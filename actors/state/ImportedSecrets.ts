@@ -8,7 +8,10 @@ const Generated = Schema.Struct({
   text: Schema.String
 })
 
-/** What the backup of a Capsule holds beside its state: the secrets it was applied with, and those that the service generated. */
+/**
+ * What the backup of a Capsule contains besides its state: the secrets it was applied with, and those that the service
+ * generated.
+ */
 const ImportedSecrets = Schema.Struct({ secrets: StoredSecrets, generated: Schema.Array(Generated) })
 export type ImportedSecrets = typeof ImportedSecrets.Type
 

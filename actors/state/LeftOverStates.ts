@@ -15,7 +15,7 @@ import { Vault } from "../vault/Vault.ts"
 import { LeftOverStateRow } from "./LeftOverStateRow.ts"
 import { RunCheckpoints } from "./RunCheckpoints.ts"
 
-/** A state that a settlement does not accept, and where it leaves the Capsule. */
+/** A state that a settlement does not accept, and the Capsule's position afterwards. */
 export interface NewLeftOverState {
   /** As found by the settlement. */
   readonly capsule: {
@@ -33,7 +33,7 @@ export interface NewLeftOverState {
   /** The secret inputs of the apply; `undefined` when unknown. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
   readonly build: BuildColumns | undefined
-  /** Which of the states that one Run left; the one of its settlement without it. */
+  /** Which of the states that one Run left; the one of its settlement when absent. */
   readonly part?: string | undefined
 }
 
@@ -77,8 +77,8 @@ export class LeftOverStates extends Context.Service<
     /** Erases the sealed state. `false`: somebody decided before. */
     readonly discarded: (id: LeftOverStateId, decision: Decision) => Effect.Effect<boolean>
     /**
-     * Takes over states that earlier releases kept as checkpoints of ended Runs, where nobody could read them. Idempotent; one
-     * that does not open stays where it is.
+     * Takes over states that earlier releases kept as checkpoints of ended Runs, where they could not be read. Idempotent;
+     * one that cannot be opened stays there.
      */
     readonly takeOver: Effect.Effect<void>
   }

@@ -8,7 +8,9 @@ const statelessProviders: ReadonlySet<string> = new Set([
   )
 ])
 
-/** What tells one real thing from another: its provider, type and id. `undefined` for what is no thing, or has no id. */
+/**
+ * The identity of a real object: its provider, type and id. `undefined` for anything that is not an object, or has no id.
+ */
 export const objectKey = ({
   id,
   provider,

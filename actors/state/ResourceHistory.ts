@@ -33,7 +33,7 @@ const Current = rowShape({
   outcome: Schema.NullOr(StateIndexRow.columns.outcome)
 })
 
-/** A period in which the resource stayed as it was, and when the state was committed that ended it. */
+/** A period in which the resource did not change, and when the state was committed that ended it. */
 const Period = rowShape({
   ...ResourceVersionRow.only("digest", "attributes", "valid_from", "valid_to", "run_id", "changed_at").columns,
   ended_by_run_id: ResourceVersionRow.columns.ended_by_run_id,
@@ -100,11 +100,11 @@ const eventsOf = (
   return [...removed, first].map((event) => decodeEvent(event))
 }
 
-/** Reads what became of one resource from the index of states and the ledger of Runs. */
+/** Reads the history of one resource from the index of states and the ledger of Runs. */
 export class ResourceHistory extends Context.Service<
   ResourceHistory,
   {
-    /** The changes of a resource, newest first. `limit` counts the periods in which it stayed as it was. */
+    /** The changes of a resource, newest first. `limit` counts the periods without a change. */
     readonly history: (
       capsuleId: CapsuleId,
       resource: ResourceName,

@@ -6,7 +6,7 @@ import { transaction } from "../database/Transaction.ts"
 import { StateIndex } from "./StateIndex.ts"
 import { StateVersions } from "./StateVersions.ts"
 
-/** After so many StateVersions the log says how far the work is. */
+/** The log reports progress after this many StateVersions. */
 const reportEvery = 1000
 
 const Waiting = rowShape({ capsule_id: CapsuleId, count: Schema.Int })
@@ -40,7 +40,7 @@ const readNext = Effect.fn("StateBacklog.readNext")(function* (capsuleId: Capsul
     WHERE v.capsule_id = ${capsuleId} AND ${sql.literal(unread)} ORDER BY v.generation LIMIT 1`
   if (next === undefined) return false
   const version = yield* opened(next.id)
-  // Removed meanwhile: the next look does not find it.
+  // Removed in the meantime: the next pass does not find it.
   if (version === undefined) return true
   const { row, secrets, state } = version
   yield* transaction(sql)(
@@ -59,8 +59,8 @@ const readNext = Effect.fn("StateBacklog.readNext")(function* (capsuleId: Capsul
 })
 
 /**
- * Reads the StateVersions that releases without an index committed, one at a time and each in a transaction of its own, so that it
- * goes on where it was interrupted and holds nobody up. Those of a Capsule are read oldest first.
+ * Reads the StateVersions that releases without an index committed, one at a time and each in its own transaction, so that
+ * it continues where it was interrupted and blocks no other writer. Those of a Capsule are read oldest first.
  */
 export const readBacklog = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

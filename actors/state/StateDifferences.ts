@@ -2,17 +2,17 @@ import type { OutputDifference, ResourceDifference } from "../../schema/records/
 import { instanceName } from "./StateEntries.ts"
 import { AttributesJson, type OutputVersionRow, type ResourceVersionRow } from "./StateIndexRow.ts"
 
-/** The generations that are compared, in the direction that was asked for. */
+/** The generations that are compared, in the requested direction. */
 export interface Compared {
   readonly from: number
   readonly to: number
 }
 
-/** Rows that hold at only one of two generations. */
+/** Rows that are valid at only one of two generations. */
 interface Between<Row> {
-  /** They hold at the earlier one. */
+  /** They are valid at the earlier one. */
   readonly ended: ReadonlyArray<Row>
-  /** They hold at the later one. */
+  /** They are valid at the later one. */
   readonly begun: ReadonlyArray<Row>
 }
 
@@ -42,7 +42,7 @@ const pairs = <Row>({ after, before }: Sides<Row>, nameOf: (row: Row) => string)
     .toSorted(byName)
 }
 
-/** Names of the attributes that two versions of a resource have differently. */
+/** Names of the attributes in which two versions of a resource differ. */
 export const changedAttributes = (
   before: Pick<ResourceVersionRow, "attributes">,
   after: Pick<ResourceVersionRow, "attributes">
@@ -60,13 +60,13 @@ const shownInstance = ({ address, deposed, provider, type }: ResourceVersionRow)
   ...(deposed === "" ? {} : { deposed })
 })
 
-/** A resource that is not the same, under the name by which they are ordered. */
+/** A resource that differs, under the name by which they are ordered. */
 export interface NamedDifference {
   readonly name: string
   readonly difference: ResourceDifference
 }
 
-/** What became of each resource. One that changed there and back again is the same. */
+/** How each resource changed. One that changed and changed back is equal. */
 export const resourceDifferences = (sides: Sides<ResourceVersionRow>): ReadonlyArray<NamedDifference> =>
   pairs(sides, instanceName).flatMap(({ after, before, name }): ReadonlyArray<NamedDifference> => {
     if (after === undefined) {
@@ -78,7 +78,7 @@ export const resourceDifferences = (sides: Sides<ResourceVersionRow>): ReadonlyA
     return [{ name, difference: { ...difference, changedAttributes: changedAttributes(before, after) } }]
   })
 
-/** What became of each Output. */
+/** How each Output changed. */
 export const outputDifferences = (sides: Sides<OutputVersionRow>): ReadonlyArray<OutputDifference> =>
   pairs(sides, ({ name }) => name).flatMap(({ after, before, name }): ReadonlyArray<OutputDifference> => {
     if (after === undefined) return [{ name, change: "removed" }]

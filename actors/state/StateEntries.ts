@@ -10,11 +10,11 @@ import { objectKey } from "./ObjectKey.ts"
 export interface IndexKeys {
   /** For the contents of one Capsule: equal values of two Capsules do not look equal. */
   readonly contents: KeyObject
-  /** For the real things of one Workspace, which are compared between its Capsules. */
+  /** For the real objects of one Workspace, which are compared between its Capsules. */
   readonly objects: KeyObject
 }
 
-/** What the index says of an instance of a resource. */
+/** The index entry of an instance of a resource. */
 export interface ResourceEntry {
   readonly address: string
   readonly deposed: string
@@ -23,15 +23,15 @@ export interface ResourceEntry {
   readonly objectId: string | null
   readonly objectKey: string | null
   readonly digest: string
-  /** Made for new rows alone: most resources stay as they are. */
+  /** Computed only for new rows: most resources do not change. */
   readonly attributes: () => Readonly<Record<string, string>>
 }
 
 const keyedDigest = (key: KeyObject, text: string): string =>
-  // 96 bits are plenty: without the key nobody can guess a value or make two that collide.
+  // 96 bits are plenty: without the key, a value cannot be guessed, and collisions cannot be constructed.
   createHmac("sha256", key).update(text).digest("base64url").slice(0, 16)
 
-/** The keyed digest of what tells a real thing from others; `null` for what nothing does. */
+/** The keyed digest of a real object's identity; `null` without one. */
 export const keyOfObject = (keys: Pick<IndexKeys, "objects">, object: ManagedObject): string | null => {
   const key = objectKey(object)
   return key === undefined ? null : keyedDigest(keys.objects, key)
@@ -44,8 +44,8 @@ const isWithin = (text: string, secret: string): boolean => {
 }
 
 /**
- * The id that may be shown. One that the state marks as sensitive, that contains a secret, or that is no name of a real thing
- * but its value (`random_id`) is not; neither is any as long as it is unknown which secrets the state contains.
+ * The id that may be shown. One that the state marks as sensitive, that contains a secret, or that is the value of an object
+ * and not its name (`random_id`) is not; nor is any while it is unknown which secrets the state contains.
  */
 const shownId = (object: ObjectContents, secrets: ReadonlyArray<string> | undefined): string | null => {
   const { id } = object
@@ -78,7 +78,7 @@ const resourceEntry = (
 export const instanceName = ({ address, deposed }: { readonly address: string; readonly deposed: string }): string =>
   deposed === "" ? address : `${address} ${deposed}`
 
-/** What the index says of a state: nothing that it, or the database, must not show. */
+/** The index entries of a state, without anything that the index or the database must not show. */
 export const stateEntries = (
   keys: IndexKeys,
   contents: StateContents,

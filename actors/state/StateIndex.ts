@@ -20,7 +20,7 @@ export interface IndexedState {
   readonly createdAt: string
   /** `undefined` when it cannot be opened. */
   readonly state: Redacted.Redacted<Uint8Array> | undefined
-  /** Text of the secret inputs that the state may contain; `undefined` when nobody knows them. */
+  /** Text of the secret inputs that the state may contain; `undefined` when they are unknown. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
 }
 
@@ -32,8 +32,8 @@ const objectsPurpose = "state-index.objects"
 const Earlier = rowShape({ generation: Schema.Int, is_read: Schema.Literals([0, 1]) })
 
 /**
- * The only writer of the index of what StateVersions contain. A thing that stays as it is from one StateVersion to the next has
- * one row for both, so that the index grows with what changes.
+ * The only writer of the index of what StateVersions contain. An object that does not change from one StateVersion to the
+ * next has one row for both, so that the index grows only with changes.
  */
 export class StateIndex extends Context.Service<
   StateIndex,
@@ -43,7 +43,7 @@ export class StateIndex extends Context.Service<
      * read: those are read in order, and this one is with them.
      */
     readonly add: (version: IndexedState) => Effect.Effect<void>
-    /** By which key the index has a real thing of the Workspace; `null` for what has none. */
+    /** The index key of a real object of the Workspace; `null` without one. */
     readonly keyOf: (workspaceId: WorkspaceId) => Effect.Effect<(object: ManagedObject) => string | null>
   }
 >()("svc/actors/state/StateIndex") {

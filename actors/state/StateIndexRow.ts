@@ -21,18 +21,18 @@ const versionColumns = {
   capsule_id: CapsuleId,
   /** Keyed. */
   digest: Schema.String,
-  /** The first generation that has it so. */
+  /** The first generation of this version. */
   valid_from: Schema.Int,
-  /** The first generation after that which does not; `NULL` while none is known. */
+  /** The first later generation with another version; `NULL` while there is none. */
   valid_to: Schema.NullOr(Schema.Int),
-  /** The Run that made it so. */
+  /** The Run that created this version. */
   run_id: RunId,
   changed_at: Timestamp,
   /** The Run that ended it. */
   ended_by_run_id: Schema.NullOr(RunId)
 }
 
-/** Instances of managed resources, as they were from one generation to another. */
+/** Instances of managed resources, by ranges of generations. */
 export const ResourceVersionRow = table("resource_versions", {
   ...versionColumns,
   address: Schema.String,
@@ -41,17 +41,17 @@ export const ResourceVersionRow = table("resource_versions", {
   provider: Schema.String,
   /** `NULL` where it is, or may be, a secret. */
   object_id: Schema.NullOr(Schema.String),
-  /** Keyed digest of what tells the real thing from others of the Workspace; `NULL` where nothing does. */
+  /** Keyed digest of the real object's identity in the Workspace; `NULL` without one. */
   object_key: Schema.NullOr(Schema.String),
   attributes: AttributesJson
 })
 export type ResourceVersionRow = RowOf<typeof ResourceVersionRow.columns>
 
-/** Outputs of the tool's state, as they were from one generation to another. */
+/** Outputs of the tool's state, by ranges of generations. */
 export const OutputVersionRow = table("output_versions", { ...versionColumns, name: Schema.String })
 export type OutputVersionRow = RowOf<typeof OutputVersionRow.columns>
 
-/** SQL: whether the StateVersion `version` contains the thing of the row `row`. */
+/** SQL: whether the StateVersion `version` contains the object of the row `row`. */
 export const heldByVersion = (row: string, version: string): string =>
   `${row}.capsule_id = ${version}.capsule_id AND ${row}.valid_from <= ${version}.generation
     AND (${row}.valid_to IS NULL OR ${row}.valid_to > ${version}.generation)`

@@ -2,7 +2,7 @@ import { type Cause, Deferred, Effect, Latch, type Scope, Semaphore } from "effe
 import type { StateCheckpoint } from "../../runner/execution/RunSink.ts"
 import type { HoldLost } from "../run/RunHold.ts"
 
-/** The states of one execution on their way to storage: one at a time, and of the waiting ones only the newest. */
+/** The states of one execution that are being stored: one at a time, and of the waiting ones only the newest. */
 export interface StateKeeping {
   /** Accepts a state and returns at once. */
   readonly offer: (checkpoint: StateCheckpoint) => Effect.Effect<void>
@@ -17,7 +17,7 @@ export interface StateKeeping {
 
 const keepAgain = "1 second"
 
-/** Whether a state replaces the last one. A tool may write several under one serial; it never goes back. */
+/** Whether a state replaces the last one. A tool may write several under one serial; the serial never decreases. */
 export const isNewer = (last: number | undefined, { serial }: Pick<StateCheckpoint, "serial">): boolean =>
   last === undefined || serial >= last
 

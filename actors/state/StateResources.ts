@@ -38,7 +38,7 @@ const Listed = rowShape({
   resolved_commit: RunRow.columns.resolved_commit
 })
 
-// As the database does it: of the letters without accents alone.
+// Like the database: only for letters without accents.
 const lowerCase = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 const decodeResource = storedRecord(StateResource)
@@ -55,7 +55,7 @@ const toResource = (row: RowOf<typeof Listed.columns>): StateResource =>
     ...(row.resolved_commit === null ? {} : { commit: row.resolved_commit })
   })
 
-/** Reads what StateVersions contain from the index alone: no state is opened, and no value is known here. */
+/** Reads what StateVersions contain from the index alone: no state is opened, and no value is available here. */
 export class StateResources extends Context.Service<
   StateResources,
   {
@@ -65,7 +65,7 @@ export class StateResources extends Context.Service<
       filter: ResourceFilter,
       page: PageRequest
     ) => Effect.Effect<ListedResources, ApiError>
-    /** What is different in a StateVersion than in another one of the Capsule: in the previous one, where none is given. */
+    /** The differences between a StateVersion and another one of the Capsule, by default the previous one. */
     readonly difference: (
       id: StateVersionId,
       from: StateVersionId | undefined,
@@ -142,7 +142,7 @@ export class StateResources extends Context.Service<
         return rows[0]?.outcome === "indexed"
       }, Effect.orDie)
 
-      /** What holds at the one generation and not at the other, from the earlier one and from the later one. */
+      /** The rows that are valid at only one of the generations, from the earlier one and from the later one. */
       const resourcesBetween = Effect.fnUntraced(function* (capsuleId: CapsuleId, earlier: number, later: number) {
         const rows = ResourceVersionRow.rows(sql)
         const ended = yield* rows`SELECT * FROM resource_versions WHERE capsule_id = ${capsuleId}
@@ -171,7 +171,7 @@ export class StateResources extends Context.Service<
         const to = yield* find(id)
         if (to === undefined) return yield* notFound("StateVersion")
         const base = yield* from === undefined ? previous(to.capsule_id, to.generation) : find(from)
-        // Of another Capsule it is not even said that it exists.
+        // Not even the existence of another Capsule's is revealed.
         if (from !== undefined && base?.capsule_id !== to.capsule_id) {
           return yield* invalidRequest("from: this is not a StateVersion of the same Capsule.")
         }

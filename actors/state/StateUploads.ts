@@ -31,7 +31,7 @@ export interface HeldUpload {
   readonly secrets: ImportedSecrets | undefined
 }
 
-/** So many uploads of a Workspace may wait: each is a whole state. */
+/** How many uploads of a Workspace may wait: each is a whole state. */
 const mostWaiting = 10
 
 const place = (row: Pick<StateUploadRow, "id" | "workspace_id">) => ({
@@ -61,13 +61,13 @@ export class StateUploads extends Context.Service<
       adopt: { readonly uploadId: StateUploadId; readonly sha256: string },
       installPlanId: InstallPlanId
     ) => Effect.Effect<void, ApiError>
-    /** Gives the upload of a failed install back, for what is left of its hour. */
+    /** Releases the upload of a failed install, for the rest of its hour. */
     readonly release: (installPlanId: InstallPlanId) => Effect.Effect<void>
     /** The upload that an install holds, with its state. */
     readonly held: (installPlanId: InstallPlanId) => Effect.Effect<HeldUpload | undefined>
-    /** Erases what is sealed, which a StateVersion holds from now on. */
+    /** Erases the sealed state, which a StateVersion now contains. */
     readonly used: (id: StateUploadId) => Effect.Effect<void>
-    /** Deletes what waited for its hour and was taken by nobody. */
+    /** Deletes uploads that no install has taken within an hour. */
     readonly eraseUnused: Effect.Effect<void>
   }
 >()("svc/actors/state/StateUploads") {

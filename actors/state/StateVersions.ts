@@ -109,7 +109,7 @@ export const privacyReason = ({ name, private_origins }: OutputRow): string | un
   return `The Output ${name} is private: it repeats ${origins.length === 0 ? "a secret" : origins.join(", ")}.`
 }
 
-/** The same for another Workspace, under its own name for the Output: which secrets exist is not its concern. */
+/** The same for another Workspace, under its own name for the Output: it must not learn which secrets exist. */
 export const privacyElsewhere = ({ private_origins }: OutputRow, name: string): string | undefined =>
   private_origins === null ? undefined : `The Output ${name} is private: it repeats a secret.`
 

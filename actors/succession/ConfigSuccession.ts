@@ -24,9 +24,9 @@ export const guardMoved = () =>
 export class ConfigSuccession extends Context.Service<
   ConfigSuccession,
   {
-    /** Nothing planned under the present authority is under way. */
+    /** Refuses while anything planned under the current authority is in progress. */
     readonly idle: (capsule: GuardedCapsuleRow) => Effect.Effect<void, ApiError>
-    /** No revision plan of the Capsule is under way. */
+    /** Refuses while a revision plan of the Capsule is in progress. */
     readonly noRevision: (capsule: GuardedCapsuleRow) => Effect.Effect<void, ApiError>
     /** In the caller's transaction. Voids every plan of the older authority, and returns the resulting Capsule. */
     readonly succeed: (

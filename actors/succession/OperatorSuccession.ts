@@ -17,16 +17,16 @@ import { baseMoved, operatorMoved, type SnapshotPlace } from "../configuration/O
 import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
 import { marked } from "../configuration/VariableRules.ts"
 
-/** Lets Capsules follow the operator's decisions: a plan is made under the present base configuration, or not at all. */
+/** Lets Capsules follow the operator's decisions: a plan is made under the current base configuration, or not at all. */
 export class OperatorSuccession extends Context.Service<
   OperatorSuccession,
   {
     /** The location of a configuration's snapshot, which selects its base configuration. */
     readonly placeOf: (config: LoadedInstallConfig) => Effect.Effect<SnapshotPlace | undefined>
     /**
-     * In the caller's transaction, for a plan that starts: where the base configuration has moved, the Capsule gets a successor of its
-     * configuration that was compiled with it. Answers the Capsule as it is then; `undefined` when nothing has moved. Fails when the
-     * module cannot be configured so.
+     * In the caller's transaction, for a plan that starts: when the base configuration has changed, the Capsule gets a
+     * successor of its configuration that was compiled with it. Returns the resulting Capsule; `undefined` when nothing has
+     * changed. Fails when the module cannot be configured like that.
      */
     readonly follow: (
       capsule: GuardedCapsuleRow,

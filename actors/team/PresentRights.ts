@@ -6,14 +6,14 @@ import { rowShape } from "../database/Table.ts"
 import { MembershipRow } from "../workspace/MembershipRow.ts"
 import { TeamGrantRow, TeamMemberRow } from "./TeamRows.ts"
 
-/** Where a Capsule is. */
+/** The Project and environment of a Capsule. */
 export interface CapsulePlace {
   readonly workspaceId: WorkspaceId
   readonly projectId: ProjectId
   readonly environment: string
 }
 
-/** What a subject may do for a Capsule at this moment. */
+/** What a subject may currently do for a Capsule. */
 export interface PresentRights {
   readonly kind: SubjectKind
   /** None without an active membership of an active account, whatever the teams say. */
@@ -58,7 +58,7 @@ export const presentRights = Effect.fn("presentRights")(function* (
       const teamIds = new Set(teams.flatMap((row) => (row.subject === subject ? [row.team_id] : [])))
       const granted = grants.flatMap(({ role, team_id }) => (teamIds.has(team_id) ? [role] : []))
       const own = held.find((row) => row.subject === subject)
-      // Whatever somebody without a membership is, they count nowhere.
+      // A person without a membership counts nowhere.
       return [subject, { kind: own?.kind ?? "person", role: effectiveRole(own?.role, granted), teamIds }]
     })
   )

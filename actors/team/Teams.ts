@@ -40,8 +40,8 @@ const grantWords = ({ environment, projectId, role }: TeamGrant): string =>
   `${role} in ${projectId ?? "*"}/${environment ?? "*"}`
 
 /**
- * Teams of a Workspace; the only writer of their tables, but for the trigger that removes a member who is suspended. A team decides
- * who counts for a rule of approval, and what its grants add, so only owners change it.
+ * Teams of a Workspace; the only writer of their tables, except for the trigger that removes suspended members. A team
+ * decides who counts for a rule of approval, and what its grants add, so only owners change it.
  */
 export class Teams extends Context.Service<
   Teams,

@@ -196,7 +196,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
   const wrappedIn = (workspaceId: WorkspaceId, text: string) =>
     Effect.orDie(findWrapped({ ids: [...new Set(text.match(/dk_[0-9a-f]{24}/g) ?? [])], workspaceId }))
 
-  /** Keys that came with a file. They are used for what it holds, and not kept. */
+  /** Keys that came with a file. They are used for its contents, and not stored. */
   const ofFile = (keys: ReadonlyArray<WrappedDataKey>) => ({
     forOpening: Effect.fnUntraced(function* (id: string) {
       const key = keys.find((candidate) => candidate.id === id)

@@ -10,8 +10,8 @@ import { VaultOpenFailed } from "./VaultErrors.ts"
 export const digestRootKind = "svc/mac"
 
 /**
- * The keyed digest of one purpose (HMAC-SHA-256, base64url). Lists take one for each of their rows: one that waits for another
- * thread, or for a service, costs more than the row.
+ * The keyed digest of one purpose (HMAC-SHA-256, base64url). Lists take one for each of their rows: waiting for another
+ * thread, or for a service, would cost more than the row.
  */
 export const digestFor = Effect.fnUntraced(function* (root: DataKey, purpose: string) {
   const key = createSecretKey(yield* deriveKey(root.secret, `svc/mac/${purpose}/v1`))

@@ -70,7 +70,7 @@ const createFile = Effect.fnUntraced(function* (file: string) {
 })
 
 /**
- * Gets the keys from where the settings say. `inUse` names the keys that sealed data needs: while there are any, a
+ * Reads the keys from the source in the settings. `inUse` names the keys that sealed data needs: while there are any, a
  * missing file is never replaced by a new key. Fails with `VaultLocked`.
  */
 export const loadKeyring = Effect.fn("loadKeyring")(
@@ -97,7 +97,7 @@ export const loadKeyring = Effect.fn("loadKeyring")(
   Effect.catchTag("PlatformError", (error) => VaultLocked.because(`The master key cannot be read: ${error.message}.`))
 )
 
-/** The keys from where the settings say, with every one that sealed data needs. Fails with `VaultLocked`. */
+/** The keys from the source in the settings, including every one that sealed data needs. Fails with `VaultLocked`. */
 export const loadWholeKeyring = Effect.fn("loadWholeKeyring")(function* (
   source: MasterKeySource,
   inUse: ReadonlyArray<string>

@@ -13,14 +13,14 @@ import { identity, openBytes, sealBytes } from "./Sealing.ts"
 import { VaultLocked, VaultOpenFailed } from "./VaultErrors.ts"
 import { VaultSettings } from "./VaultSettings.ts"
 
-/** The place of a sealed value. It opens nowhere else. */
+/** The place of a sealed value. It cannot be opened anywhere else. */
 export interface SealContext {
   readonly table: string
   readonly column: string
   /** `null` for records of no Workspace. */
   readonly workspaceId: string | null
   readonly rowId: string
-  /** For values that are replaced in place, e.g. a state generation: an older value does not open as a newer one. */
+  /** For values that are replaced in place, e.g. a state generation: an older value cannot be passed off as a newer one. */
   readonly version?: string | number | undefined
 }
 
@@ -64,7 +64,10 @@ export const openEnvelope = Effect.fn("Vault.open")(function* (
   return Redacted.make(yield* openBytes(key.secret, valueIdentity(key.id, context), sealed))
 })
 
-/** Envelope encryption of what the database must not hold in the clear, and keyed digests of what clients hand back. */
+/**
+ * Envelope encryption of values that the database must not hold in clear text, and keyed digests of values that clients send
+ * back.
+ */
 export class Vault extends Context.Service<
   Vault,
   {
@@ -157,7 +160,7 @@ const make = Effect.gen(function* () {
       })
     })
 
-  /** The place is logged, the cause is not: it is the same for every caller. */
+  /** The place is logged but not the cause, which is the same for every caller. */
   const open = (context: SealContext, envelope: string) =>
     Effect.tapError(Effect.provideContext(openEnvelope(dataKeys, context, envelope), services), () =>
       Effect.logError(
@@ -178,7 +181,7 @@ const make = Effect.gen(function* () {
 
   const forget = Effect.fnUntraced(function* (file: string) {
     const { active, keys } = yield* Ref.get(keyring)
-    // Within a transaction: no data key can be wrapped meanwhile.
+    // Within a transaction, so that no data key can be wrapped in the meantime.
     yield* Effect.gen(function* () {
       const wrapping = yield* masterKeysInUse
       if (wrapping.some(({ id }) => id !== active.id)) {
@@ -232,7 +235,7 @@ const make = Effect.gen(function* () {
       if (keyIds.length > 0)
         return yield* new VaultLocked({ message: `The master keys ${keyIds.join(", ")} are missing.`, keyIds })
       const foreignKeys = dataKeys.ofFile(keys)
-      // A damaged file is no integrity fault of this installation, so nothing is logged.
+      // A damaged file is not an integrity fault of this installation, so nothing is logged.
       return (context, envelope) => Effect.provideContext(openEnvelope(foreignKeys, context, envelope), services)
     }),
     wrappedKeys: Effect.fn("Vault.wrappedKeys")((workspaceId, text) => dataKeys.wrappedIn(workspaceId, text)),

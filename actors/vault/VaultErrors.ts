@@ -1,6 +1,9 @@
 import { Schema } from "effect"
 
-/** A sealed value did not open: it was changed, moved to another record, or its key is gone. Deliberately says no more. */
+/**
+ * A sealed value could not be opened: it was changed, moved to another record, or its key is missing. Deliberately says no
+ * more.
+ */
 export class VaultOpenFailed extends Schema.TaggedError<VaultOpenFailed>()("VaultOpenFailed", {
   message: Schema.String
 }) {

@@ -27,7 +27,7 @@ export const automationRefusal = Effect.fn("automationRefusal")(function* (works
 
 /**
  * Whether the service may plan or apply anything in the Workspace without a person: auto-update, the next wave of a group,
- * scheduled drift checks. Asked in the transaction that would start it. Looks at Sources change nothing and go on.
+ * scheduled drift checks. Asked in the transaction that would start it. Looks at Sources change nothing and continue.
  */
 export const automationAllowed = (workspaceId: WorkspaceId) =>
   Effect.map(automationRefusal(workspaceId), (refusal) => refusal === undefined)

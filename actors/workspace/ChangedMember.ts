@@ -5,7 +5,7 @@ import type { MemberStatus, Role } from "../../schema/records/Workspace.ts"
 import { now } from "../Identity.ts"
 import { MembershipRow } from "./MembershipRow.ts"
 
-/** Changes an existing membership in the caller's transaction. Whoever calls has decided that it may be changed. */
+/** Changes an existing membership in the caller's transaction. The caller has decided that it may be changed. */
 export const changeMember = Effect.fn("changeMember")(function* (
   member: { readonly workspaceId: WorkspaceId; readonly subject: string },
   change: { readonly role?: Role; readonly status?: MemberStatus }

@@ -18,7 +18,7 @@ export const ownedAlone = Effect.fn("ownedAlone")(function* (subject: string) {
   return rows.map(({ handle }) => handle)
 }, Effect.orDie)
 
-/** Ends every membership of somebody who has no account any more, in the caller's transaction. */
+/** Ends every membership of a deleted account, in the caller's transaction. */
 export const endMemberships = Effect.fn("endMemberships")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now

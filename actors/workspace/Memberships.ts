@@ -5,13 +5,13 @@ import { WorkspaceId } from "../../schema/records/Ids.ts"
 import { Role } from "../../schema/records/Workspace.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 
-/** The one exact read of who belongs where. */
+/** The only exact read of memberships. */
 export class Memberships extends Context.Service<
   Memberships,
   {
     /**
-     * The role of an active membership of an active account, `none` otherwise. Fails with `verification_unavailable`
-     * when the database does not answer, so that nobody is taken for a stranger, or for a member, by accident.
+     * The role of an active membership of an active account, `none` otherwise. Fails with `verification_unavailable` when
+     * the database does not answer, so that nobody is treated as a stranger, or as a member, by accident.
      */
     readonly role: (subject: string, workspaceId: WorkspaceId) => Effect.Effect<Option.Option<Role>, ApiError>
   }

@@ -2,14 +2,14 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
-/** The refusal of somebody whose membership a restore brought back. */
+/** The refusal for a restored membership. */
 export const membershipUnconfirmed = new ApiError({
   code: "restore_unconfirmed",
   message:
     "The service was restored from a backup, and your membership of this Workspace is not confirmed yet. Ask the operator, who confirms it with `svc admin restore-review`."
 })
 
-/** Whether all that a person had was brought back by a restore: until it is confirmed they get nothing new either. */
+/** Whether all memberships of a person are restored ones: until one is confirmed, they get nothing new either. */
 export const isUnconfirmed = Effect.fn("isUnconfirmed")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`SELECT 1 AS one FROM memberships WHERE subject = ${subject} AND status = 'unconfirmed'

@@ -115,7 +115,7 @@ export const findPersonal = (sql: SqlClient.SqlClient) =>
 export const isWhole = (found: typeof Missing.Type): boolean =>
   found.workspaceId !== null && found.members > 0 && found.projects > 0
 
-/** A handle nobody has: the wanted one, or with a few random characters. */
+/** An unused handle: the wanted one, or one with a few random characters. */
 const freeHandle = Effect.fnUntraced(function* (wanted: string) {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom

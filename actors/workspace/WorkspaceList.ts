@@ -11,7 +11,7 @@ import { toWorkspace, WorkspaceRow, workspaceColumns } from "./WorkspaceRow.ts"
 
 export interface WorkspaceListRequest extends PageRequest {
   readonly order?: "created_asc" | "updated_desc" | undefined
-  /** Put into the first response even when it lies outside the page. */
+  /** Included in the first response even if it is not on the page. */
   readonly selectedWorkspaceId?: string | undefined
   readonly includeTotal?: boolean | undefined
   /** A credential bound to one Workspace sees that one only. */
@@ -40,7 +40,7 @@ interface MembershipPage {
   readonly boundWorkspaceId?: WorkspaceId | undefined
 }
 
-/** Active memberships of a subject: count before the cursor, and `limit + 1` rows after it, of one moment. */
+/** Active memberships of a subject: count before the cursor, and `limit + 1` rows after it, from one snapshot. */
 const readPage = Effect.fn("readWorkspacePage")(function* (page: MembershipPage) {
   const read = yield* ReadSql
   const descending = page.order === "updated_desc"

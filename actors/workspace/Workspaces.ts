@@ -44,7 +44,7 @@ export class Workspaces extends Context.Service<
     ) => Effect.Effect<Workspace, ApiError>
     /** With the subject's role. Fails with `not_found` without an active membership. */
     readonly read: (subject: string, workspaceId: WorkspaceId) => Effect.Effect<Workspace, ApiError>
-    /** An archived Workspace takes nothing but its restoration: anything else fails with `failed_precondition`. */
+    /** An archived Workspace accepts only its restoration: anything else fails with `failed_precondition`. */
     readonly update: (
       context: CommandContext,
       subject: string,
@@ -57,7 +57,7 @@ export class Workspaces extends Context.Service<
     ) => Effect.Effect<Workspace, ApiError>
     /**
      * Pauses or resumes everything that the service starts without a person in the Workspace. Repeating it changes nothing:
-     * a pause keeps who paused first and why.
+     * a pause keeps its first author and reason.
      */
     readonly setAutomation: (
       context: CommandContext,

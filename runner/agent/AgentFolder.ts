@@ -4,11 +4,14 @@ import { Context, Effect, Layer, Option, Schema, type Scope } from "effect"
 import { AgentKeys } from "../../schema/agent/AgentIdentity.ts"
 import { PoolName } from "../../schema/agent/PoolName.ts"
 import { AgentId } from "../../schema/records/Ids.ts"
-import { fileOperation, readOptional, replaceDurably, type RunFileFailed } from "../execution/RunFiles.ts"
+import { fileOperation, readOptional, removeTree, replaceDurably, type RunFileFailed } from "../execution/RunFiles.ts"
 import { newKeys, StoredKeys } from "./AgentKeyPair.ts"
 import { takeFileLock } from "./FileLock.ts"
 
-/** Who this agent is, as its enrolment answered. The server's keys are pinned: another server cannot take its place. */
+/**
+ * The identity of this agent, as returned by its enrolment. The server's keys are pinned: another server cannot take its
+ * place.
+ */
 export const AgentIdentity = Schema.Struct({
   version: Schema.Literal(1),
   server: Schema.String,
@@ -18,6 +21,9 @@ export const AgentIdentity = Schema.Struct({
   pool: PoolName
 })
 export type AgentIdentity = typeof AgentIdentity.Type
+
+/** More than that were never replaced while one Run worked. */
+const mostFormer = 16
 
 const IdentityText = Schema.fromJsonString(AgentIdentity)
 const KeysText = Schema.fromJsonString(StoredKeys)
@@ -50,20 +56,28 @@ const stored = <A>(file: string, schema: Schema.Codec<A, string>, what: string) 
     )
   )
 
-const filesIn = (path: string) => ({ identity: join(path, "agent.json"), keys: join(path, "keys.json") })
+const filesIn = (path: string) => ({
+  identity: join(path, "agent.json"),
+  keys: join(path, "keys.json"),
+  nextKeys: join(path, "next-keys.json")
+})
 
-/** What is stored in an agent's folder, which is neither created nor changed. */
+/** Reads an agent's folder, and neither creates nor changes anything. */
 export const storedAgent = (path: string) => ({
   identity: stored(filesIn(path).identity, IdentityText, "identity"),
-  keys: stored(filesIn(path).keys, KeysText, "keys")
+  keys: stored(filesIn(path).keys, KeysText, "keys"),
+  nextKeys: stored(filesIn(path).nextKeys, KeysText, "next keys")
 })
 
 /**
  * What an agent keeps on its disk; mode 0700.
  *
  * - `identity`: `none` before the enrolment
- * - `keys`: made and stored the first time
- * - `lock`: `false` while another process takes jobs with this folder. A process that drains gives it up first
+ * - `keys`: made and stored the first time. Read from the disk each time, since another process of this agent may have replaced them
+ * - `nextKeys`: those that are to replace them, from when they are made until the server has taken them
+ * - `prepareKeys`: makes next keys, unless there are some
+ * - `takeNextKeys`: they are the agent's from now on; the ones before only open what was sealed for them, until `forgetFormer`
+ * - `lock`: `false` while another process takes jobs with this folder. A draining process releases it first
  */
 export class AgentFolder extends Context.Service<
   AgentFolder,
@@ -72,8 +86,13 @@ export class AgentFolder extends Context.Service<
     readonly identity: Effect.Effect<Option.Option<AgentIdentity>, AgentFolderUnusable>
     readonly keepIdentity: (identity: AgentIdentity) => Effect.Effect<void, AgentFolderUnusable>
     readonly keys: Effect.Effect<StoredKeys, AgentFolderUnusable>
+    readonly nextKeys: Effect.Effect<Option.Option<StoredKeys>, AgentFolderUnusable>
+    readonly prepareKeys: Effect.Effect<StoredKeys, AgentFolderUnusable>
+    readonly takeNextKeys: (next: StoredKeys) => Effect.Effect<void, AgentFolderUnusable>
+    readonly dropNextKeys: Effect.Effect<void, AgentFolderUnusable>
+    readonly forgetFormer: Effect.Effect<void, AgentFolderUnusable>
     readonly lock: Effect.Effect<boolean, never, Scope.Scope>
-    /** One folder an execution, named by Run and fence. */
+    /** One folder per execution, named by Run and fence. */
     readonly runs: string
     readonly runNames: Effect.Effect<ReadonlyArray<string>, AgentFolderUnusable>
     /** Path of a subfolder, created with mode 0700. */
@@ -106,11 +125,49 @@ export class AgentFolder extends Context.Service<
           )
         )
 
+        const dropNextKeys = Effect.mapError(removeTree(files.nextKeys, "remove the agent's next keys"), unusable)
+
+        /** A process that ended after it had taken them left the file. */
+        const nextKeys = Effect.gen(function* () {
+          const next = yield* found.nextKeys
+          if (Option.isNone(next) || next.value.public.sign !== (yield* keys).public.sign) return next
+          yield* dropNextKeys
+          return Option.none<StoredKeys>()
+        })
+
+        const prepareKeys = nextKeys.pipe(
+          Effect.flatMap(
+            Option.match({
+              onSome: Effect.succeed,
+              onNone: () => Effect.tap(newKeys, (made) => keep(files.nextKeys, KeysText, "next keys", made))
+            })
+          )
+        )
+
+        const takeNextKeys = Effect.fnUntraced(function* (next: StoredKeys) {
+          const present = yield* keys
+          if (present.public.sign !== next.public.sign) {
+            const former = [present.seal, ...(present.former ?? [])].slice(0, mostFormer)
+            yield* keep(files.keys, KeysText, "keys", { ...next, former })
+          }
+          yield* dropNextKeys
+        })
+
+        const forgetFormer = Effect.gen(function* () {
+          const { former, ...present } = yield* keys
+          if (former !== undefined) yield* keep(files.keys, KeysText, "keys", present)
+        })
+
         return AgentFolder.of({
           path,
           identity: found.identity,
           keepIdentity: (identity) => keep(files.identity, IdentityText, "identity", identity),
           keys,
+          nextKeys,
+          prepareKeys,
+          takeNextKeys,
+          dropNextKeys,
+          forgetFormer,
           lock: takeFileLock(join(path, "agent.lock")),
           runs,
           runNames: fileOperation("list the Runs of the agent", () => readdir(runs)).pipe(Effect.mapError(unusable)),

@@ -1,23 +1,22 @@
-import { Effect, Redacted, Schema } from "effect"
-import type { AgentKeys } from "../../schema/agent/AgentIdentity.ts"
+import { DateTime, Effect, Redacted, Schema } from "effect"
 
-/** Private keys as they are kept in a file that nobody but the agent can read: PKCS #8, in base64. */
+const PrivateKey = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
+
+/**
+ * Private keys as stored in a file that only the agent can read: PKCS #8, in base64.
+ *
+ * - `madeAt`: absent in the file of a release that did not replace its keys
+ * - `former`: keys that were replaced, for what was sealed for them before that
+ */
 export const StoredKeys = Schema.Struct({
   version: Schema.Literal(1),
-  sign: Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64),
-  seal: Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64),
-  public: Schema.Struct({ sign: Schema.String, seal: Schema.String })
+  sign: PrivateKey,
+  seal: PrivateKey,
+  public: Schema.Struct({ sign: Schema.String, seal: Schema.String }),
+  madeAt: Schema.optionalKey(Schema.String),
+  former: Schema.optionalKey(Schema.Array(PrivateKey))
 })
 export type StoredKeys = typeof StoredKeys.Type
-
-/** The keys of this agent; the private ones cannot be exported from memory. */
-export interface AgentKeyPair {
-  readonly public: AgentKeys
-  /** Signs with Ed25519; the signature in base64url. */
-  readonly sign: (text: string) => Effect.Effect<string>
-  /** Opens what was sealed for this agent. */
-  readonly open: CryptoKey
-}
 
 const rawPublic = (key: CryptoKey) =>
   crypto.subtle.exportKey("raw", key).then((bytes) => Buffer.from(bytes).toString("base64url"))
@@ -34,30 +33,36 @@ const pairOf = (name: "Ed25519" | "X25519", usages: ReadonlyArray<KeyUsage>) =>
   })
 
 /** Makes new keys, to be stored before they are used. */
-export const newKeys: Effect.Effect<StoredKeys> = Effect.promise(async () => {
-  const [sign, seal] = await Promise.all([pairOf("Ed25519", ["sign", "verify"]), pairOf("X25519", ["deriveBits"])])
-  return {
-    version: 1,
-    sign: await storedPrivate(sign.privateKey),
-    seal: await storedPrivate(seal.privateKey),
-    public: { sign: await rawPublic(sign.publicKey), seal: await rawPublic(seal.publicKey) }
-  } as const
-})
-
-export const usableKeys = (stored: StoredKeys): Effect.Effect<AgentKeyPair> =>
-  Effect.promise(async () => {
-    const bytes = (key: StoredKeys["sign"]) => new Uint8Array(Redacted.value(key))
-    const sign = await crypto.subtle.importKey("pkcs8", bytes(stored.sign), "Ed25519", false, ["sign"])
-    const open = await crypto.subtle.importKey("pkcs8", bytes(stored.seal), "X25519", false, ["deriveBits"])
+export const newKeys: Effect.Effect<StoredKeys> = Effect.gen(function* () {
+  const madeAt = DateTime.formatIso(yield* DateTime.now)
+  return yield* Effect.promise(async () => {
+    const [sign, seal] = await Promise.all([pairOf("Ed25519", ["sign", "verify"]), pairOf("X25519", ["deriveBits"])])
     return {
-      public: stored.public,
-      open,
-      sign: (text: string) =>
-        Effect.promise(() => crypto.subtle.sign("Ed25519", sign, new TextEncoder().encode(text))).pipe(
-          Effect.map((signature) => Buffer.from(signature).toString("base64url"))
-        )
+      version: 1 as const,
+      sign: await storedPrivate(sign.privateKey),
+      seal: await storedPrivate(seal.privateKey),
+      public: { sign: await rawPublic(sign.publicKey), seal: await rawPublic(seal.publicKey) },
+      madeAt
     }
   })
+})
+
+const bytesOf = (key: StoredKeys["sign"]) => new Uint8Array(Redacted.value(key))
+
+/** Signs with Ed25519; the signature in base64url. The key cannot be exported from memory. */
+export const signedBy = ({ sign }: StoredKeys, text: string): Effect.Effect<string> =>
+  Effect.promise(async () => {
+    const key = await crypto.subtle.importKey("pkcs8", bytesOf(sign), "Ed25519", false, ["sign"])
+    return Buffer.from(await crypto.subtle.sign("Ed25519", key, new TextEncoder().encode(text))).toString("base64url")
+  })
+
+/** What opens what was sealed for this agent: its present key, then those before it. */
+export const openingKeys = ({ former = [], seal }: StoredKeys): Effect.Effect<ReadonlyArray<CryptoKey>> =>
+  Effect.promise(() =>
+    Promise.all(
+      [seal, ...former].map((key) => crypto.subtle.importKey("pkcs8", bytesOf(key), "X25519", false, ["deriveBits"]))
+    )
+  )
 
 /** Whether the holder of an Ed25519 key, given as its raw bytes in base64url, signed this text. */
 export const isSignedBy = (raw: string, text: string, signature: string): Effect.Effect<boolean> =>

@@ -1,20 +1,21 @@
 import { Context, Effect } from "effect"
 import { type JobOffer, offerText, type RunClaim } from "../../schema/agent/AgentJob.ts"
 import { sha256 } from "../execution/Digest.ts"
-import type { AgentIdentity } from "./AgentFolder.ts"
-import { type AgentKeyPair, isSignedBy, sealingKey } from "./AgentKeyPair.ts"
+import type { AgentFolder, AgentFolderUnusable, AgentIdentity } from "./AgentFolder.ts"
+import { isSignedBy, openingKeys, sealingKey } from "./AgentKeyPair.ts"
 import { sealedFor, serverParty } from "./BlobContents.ts"
 import type { SealedFor } from "./SealedMessage.ts"
 
 type SealedKind = Parameters<typeof sealedFor>[2]
 
-/** This agent and its server, as parties of what is sealed. */
+/** This agent and its server, as parties of sealed messages. */
 export class AgentParty extends Context.Service<
   AgentParty,
   {
     readonly identity: AgentIdentity
-    readonly keys: AgentKeyPair
-    /** What is sent is sealed for it. */
+    /** Opens what was sealed for this agent. */
+    readonly opening: Effect.Effect<ReadonlyArray<CryptoKey>, AgentFolderUnusable>
+    /** The key that outgoing data is sealed for. */
     readonly serverKey: CryptoKey
     /** Whether the server whose keys were pinned at the enrolment made this offer, for this agent. */
     readonly isOffered: (offer: JobOffer) => Effect.Effect<boolean>
@@ -23,12 +24,12 @@ export class AgentParty extends Context.Service<
   }
 >()("svc/agent/AgentParty") {}
 
-export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, keys: AgentKeyPair) {
+export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, folder: AgentFolder["Service"]) {
   const server = serverParty(identity.installationId)
   const { agentId } = identity
   return AgentParty.of({
     identity,
-    keys,
+    opening: Effect.flatMap(folder.keys, openingKeys),
     serverKey: yield* sealingKey(identity.serverKeys.seal),
     isOffered: (offer) =>
       isSignedBy(

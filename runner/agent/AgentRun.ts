@@ -15,7 +15,7 @@ import { uploadStates } from "./StateUploads.ts"
 const betweenLooks = "500 millis"
 const millisecondsInSecond = 1000
 
-/** Asks the tool of an apply to stop while there is time for it to save its state. A plan is only killed, by the guard. */
+/** Asks the tool of an apply to stop in time to save its state. A plan is only killed, by the guard. */
 const stopInTime = (lease: Lease, handle: RunHandle) =>
   Effect.sleep(betweenLooks).pipe(
     Effect.andThen(
@@ -48,7 +48,7 @@ const recordStart = (lease: Lease, handle: RunHandle) =>
     }
   })
 
-/** Executes an accepted offer under its lease. The guard knows the Run before anything of it is started. */
+/** Executes an accepted offer under its lease. The guard is informed before any process of the Run starts. */
 const execution = Effect.fnUntraced(function* (
   handle: RunHandle,
   lease: Lease,
@@ -91,8 +91,8 @@ const removed = Effect.fnUntraced(function* ({ room }: RunHandle) {
 })
 
 /**
- * The server says that the Run is not this agent's any more. A tool that may be changing something is asked to stop first, so that it can save its
- * state; by force it ends with its lease at the latest.
+ * The server says that the Run is not this agent's any more. A tool that may be changing something is asked to stop first,
+ * so that it can save its state; it is killed when its lease ends at the latest.
  */
 const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   const end = yield* endedBy(handle)
@@ -113,7 +113,7 @@ const handedIn = (handle: RunHandle) =>
     )
   )
 
-/** Whatever is done with a Run ends when it is not this agent's any more: then it hands in what is left, or forgets it. */
+/** All work on a Run ends when it is no longer this agent's: then the agent hands in what is left, or forgets it. */
 const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
   Effect.raceFirst(
     work.pipe(
@@ -148,7 +148,8 @@ export const runOffer = Effect.fn("AgentRun.offer")(
             Effect.scoped(execution(handle, lease, offer, opened)),
             Deferred.succeed(handle.stopped, undefined)
           ),
-          // A refused report does not stop the tool of an apply by force: the server's order follows, and the lease ends it without one.
+          // A refused report does not kill the tool of an apply: the server's order follows, and without one the tool ends
+          // with the lease.
           Effect.catchTag(sendReports(handle), "Gone", (gone) =>
             offer.kind === "apply" ? Effect.never : Effect.fail(gone)
           )
@@ -158,7 +159,7 @@ export const runOffer = Effect.fn("AgentRun.offer")(
     )
 )
 
-/** A Run that an ended process left, once the server has said whose it is. */
+/** A Run that a previous process left behind, once the server has said whose it is. */
 export const runLeft = Effect.fn("AgentRun.left")((handle: RunHandle) =>
   whileOwn(
     handle,

@@ -5,8 +5,8 @@ import type { BlobKind } from "../../schema/agent/Blob.ts"
 import { NotSealedForThis, type SealedFor } from "./SealedMessage.ts"
 
 /*
- * What is inside of the sealed things: a state, plan file, outcome or left-over is one zstd frame, a build is the archive as it is. The
- * contents of `outcome` and `left_over` are JSON.
+ * The contents of sealed blobs: a state, plan file, outcome or left-over is one zstd frame; a build is the archive itself.
+ * The contents of `outcome` and `left_over` are JSON.
  */
 
 const compress = promisify(zstdCompress)
@@ -14,13 +14,13 @@ const decompress = promisify(zstdDecompress)
 
 const level = 3
 
-/** Compresses what is sealed as a whole. */
+/** Compresses contents that are sealed as a whole. */
 export const packContents = (plain: Uint8Array): Effect.Effect<Uint8Array> =>
   Effect.promise(() => compress(plain, { params: { [constants.ZSTD_c_compressionLevel]: level } })).pipe(
     Effect.map((packed) => new Uint8Array(packed))
   )
 
-/** The reverse. What would be larger than `maxBytes` is refused before it is unpacked. */
+/** The reverse. Contents larger than `maxBytes` are refused before they are unpacked. */
 export const unpackContents = (packed: Uint8Array, maxBytes: number): Effect.Effect<Uint8Array, NotSealedForThis> =>
   Effect.tryPromise({
     try: () => decompress(packed, { maxOutputLength: maxBytes }),
@@ -30,7 +30,7 @@ export const unpackContents = (packed: Uint8Array, maxBytes: number): Effect.Eff
 /** The server as a party of a sealed message. */
 export const serverParty = (installationId: string): string => `server:${installationId}`
 
-/** The purpose of whatever is sealed for one execution; `job` is the sealed job of an offer. */
+/** The purpose of everything that is sealed for one execution; `job` is the sealed job of an offer. */
 export const sealedFor = (
   parties: { readonly from: string; readonly to: string },
   claim: { readonly runId: string; readonly fence: number },

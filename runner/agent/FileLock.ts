@@ -8,7 +8,7 @@ const exclusiveWithoutWaiting = 2 | 4
  * process has it.
  */
 export const takeFileLock = Effect.fnUntraced(function* (file: string): Effect.fn.Return<boolean, never, Scope.Scope> {
-  // Loaded only when needed: a service that has no agent's folder also runs where these calls cannot be made.
+  // Loaded only when needed: a service without an agent's folder also runs on platforms that lack these calls.
   const { linuxCalls } = yield* Effect.promise(() => import("../sandbox/confinement/LinuxCalls.ts"))
   const descriptor = yield* Effect.acquireRelease(
     Effect.sync(() => {

@@ -18,7 +18,7 @@ import { openSealed } from "./SealedMessage.ts"
 
 const encodeResult = Schema.encodeEffect(Schema.fromJsonString(JobResult))
 
-/** A job that was opened, without its state and plan file. */
+/** A decrypted job, without its state and plan file. */
 export type OpenedJob =
   | { readonly kind: "plan"; readonly job: PlanJob }
   | { readonly kind: "apply"; readonly job: ApplyJob }
@@ -43,7 +43,8 @@ export const openedJob = Effect.fnUntraced(function* (
       message: "The offer is not signed by the server at which this agent was enrolled. Nothing of it was opened."
     })
   }
-  const text = yield* openSealed(party.keys.open, party.received(offer, "job"), offer.sealedJob).pipe(
+  const keys = yield* Effect.mapError(party.opening, ({ message }) => new OfferUnusable({ message }))
+  const text = yield* openSealed(keys, party.received(offer, "job"), offer.sealedJob).pipe(
     Effect.map((bytes) => new TextDecoder().decode(bytes)),
     Effect.mapError(({ message }) => new OfferUnusable({ message }))
   )
@@ -64,7 +65,7 @@ const messageOf = (problem: unknown): string =>
 
 const fetchFailed = (problem: unknown) => runnerFailure("prepare_failed", "fetch", messageOf(problem))
 
-/** Puts the secret files back that travelled beside the job, and the others where the runner finds them. */
+/** Restores the secret files that travelled beside the job, and places the others where the runner finds them. */
 const withFiles = Effect.fnUntraced(function* (room: RunRoom, offer: JobOffer, opened: OpenedJob) {
   const files = yield* JobFiles
   yield* files.provide(room, offer, opened.kind === "plan" ? undefined : opened.job.build)
@@ -95,7 +96,7 @@ type Executed = Effect.Success<ReturnType<typeof executed>>
 
 const nothing = Redacted.make(new Uint8Array(0))
 
-/** Seals what the tool made for the server; every file is on disk when this returns. */
+/** Seals the tool's results for the server; every file is on disk when this returns. */
 const sealedOutcome = Effect.fnUntraced(function* (room: RunRoom, done: Executed) {
   const party = yield* AgentParty
   const seal = (kind: "state" | "plan_file", bytes: Redacted.Redacted<Uint8Array>) =>
@@ -118,7 +119,7 @@ const sealedOutcome = Effect.fnUntraced(function* (room: RunRoom, done: Executed
   const outcome: ApplyOutcome = rest
   const result = yield* sealedResult(room, { kind: "apply", status: "ended", outcome })
   if (state === undefined) return result
-  // A state that the tool could only print is nowhere else; whatever happens to the Run, it can be handed in.
+  // A state that the tool could only print exists nowhere else; whatever happens to the Run, it can be handed in.
   yield* replaceDurably(runFolderPaths(room.runFolder).checkpoint, Redacted.value(state), "keep the state")
   return { ...result, state: yield* seal("state", state) }
 })
@@ -137,7 +138,7 @@ const sealedBuild = Effect.fnUntraced(function* (room: RunRoom, build: { digest:
   )
 })
 
-/** Seals how a job ended, without what travels beside it. */
+/** Seals the result of a job, without the files that travel beside it. */
 export const sealedResult = Effect.fnUntraced(function* (room: RunRoom, result: JobResult) {
   const party = yield* AgentParty
   const text = yield* Effect.orDie(encodeResult(result))
@@ -147,14 +148,14 @@ export const sealedResult = Effect.fnUntraced(function* (room: RunRoom, result: 
   return sealed
 })
 
-/** What a Run made exists once, so it waits for space. */
+/** The results of a Run exist only here, so sealing waits for disk space. */
 export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   write.pipe(
     Effect.tapError((problem) => Effect.logError(`The result of a Run cannot be written yet. ${messageOf(problem)}`)),
     Effect.retry(Schedule.spaced("5 seconds"))
   )
 
-/** Executes an accepted job to its end. The result is sealed and durable; only a full disk keeps it from that. */
+/** Executes an accepted job to its end. The result is sealed and durable; only a full disk prevents that. */
 export const executeJob = Effect.fn("JobExecution.execute")(function* (
   room: RunRoom,
   offer: JobOffer,

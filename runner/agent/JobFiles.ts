@@ -19,7 +19,7 @@ export class JobFileUnusable extends Schema.TaggedError<JobFileUnusable>()("JobF
   message: Schema.String
 }) {}
 
-/** So many snapshots and builds stay for later Runs, besides young ones. A Run may not use more at once. */
+/** How many snapshots and builds are kept for later Runs, besides recent ones. A Run may not use more at once. */
 const mostKept = 256
 
 const refuseOther = (found: string, wanted: string, what: string) =>
@@ -34,7 +34,7 @@ const refuseOther = (found: string, wanted: string, what: string) =>
 export class JobFiles extends Context.Service<
   JobFiles,
   {
-    /** Afterwards the place of execution finds snapshot and build. */
+    /** Afterwards the place of execution can find the snapshot and the build. */
     readonly provide: (
       room: RunRoom,
       offer: JobOffer,
@@ -64,14 +64,16 @@ export class JobFiles extends Context.Service<
       }
 
       const opened = (claim: RunClaim, kind: Exclude<BlobKind, "snapshot">, path: string) =>
-        openBlob(party.keys.open, party.received(claim, kind), files.stream(path))
+        Stream.unwrap(
+          Effect.map(party.opening, (keys) => openBlob(keys, party.received(claim, kind), files.stream(path)))
+        )
 
       const snapshot = Effect.fnUntraced(function* (room: RunRoom, digest: string) {
         use(used, digest)
         if ((yield* Effect.option(snapshots.open(digest)))._tag === "Some") return
         const file = yield* fetched(room, "snapshot", digest)
         yield* snapshots.adopt(file, digest)
-        // Its digest is that of the contents: it is read and compared here.
+        // Its digest covers the contents, so it is computed and compared here.
         yield* snapshots.open(digest)
         yield* Effect.ignore(snapshots.cleanUp(new Set(used)))
       }, Effect.scoped)

@@ -12,9 +12,10 @@ const ended = <Kind extends typeof JobKind.Type, Outcome extends Schema.Top>(kin
   Schema.Struct({ kind: Schema.Literal(kind), status: Schema.Literal("ended"), outcome })
 
 /**
- * - `ended`: the tool ran, or would have nothing to do; how, is in the outcome
- * - `failed`: there is no outcome; of an apply it means that the tool was not started and nothing was changed
- * - `left`: of an apply whose agent ended while its tool ran, and came back while the Run was still its own; `null` when the tool was never started
+ * - `ended`: the tool ran, or had nothing to do; the outcome has the details
+ * - `failed`: there is no outcome; for an apply it means that the tool was not started and nothing was changed
+ * - `left`: for an apply whose agent ended while its tool ran, and restarted while the Run was still its own; `null` when
+ *   the tool was never started
  */
 export const JobResult = Schema.Union([
   ended("plan", PlanOutcome),

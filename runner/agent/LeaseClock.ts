@@ -1,6 +1,6 @@
 import { bootSeconds } from "./BootClock.ts"
 
-/** A moment by two clocks: one runs on during suspend, the other is finer. No wall clock decides anything. */
+/** A moment on two clocks: one advances during suspend, the other is finer. The wall clock is never used. */
 export interface Moment {
   readonly boot: number
   readonly monotonic: number
@@ -23,19 +23,22 @@ export const momentOf = (clocks: Clocks): Moment => ({
   monotonic: clocks.monotonicSeconds()
 })
 
-/** By the clock that counted more: a lease is rather over too early than too late. */
+/** By the clock that advanced more: a lease should end too early rather than too late. */
 export const elapsedSeconds = (clocks: Clocks, since: Moment): number =>
   Math.max(clocks.bootSeconds() - since.boot, clocks.monotonicSeconds() - since.monotonic)
 
 /** When a tool is stopped, in seconds from the start of its lease. */
 export interface StopTimes {
-  /** One SIGINT, so that it can save its state and end. */
+  /** One SIGINT, so that it can save its state and exit. */
   readonly interruptAfter: number
-  /** By force, whatever it does. */
+  /** Killed, whatever it is doing. */
   readonly killAfter: number
 }
 
-/** Of a usual lease: two minutes from the kill to its end, ten from the SIGINT to the kill; of a short one, the same parts. */
+/**
+ * For a usual lease: two minutes from the kill to its end, ten from the SIGINT to the kill; a short one is divided in
+ * proportion.
+ */
 const margin = { seconds: 120, part: 0.2 }
 const grace = { seconds: 600, part: 0.3 }
 
@@ -44,13 +47,13 @@ export const stopTimes = (leaseSeconds: number): StopTimes => {
   return { killAfter, interruptAfter: killAfter - Math.min(grace.seconds, leaseSeconds * grace.part) }
 }
 
-/** A lease as the agent counts it: from when it sent the message that was answered with it. */
+/** A lease as the agent counts it: from when it sent the message whose answer granted it. */
 export interface Lease {
-  /** An answer to an earlier message than the one that is counted from changes nothing. */
+  /** An answer to an earlier message than the current start of the lease changes nothing. */
   readonly extend: (sent: Moment, seconds: number) => void
   readonly secondsUntilInterrupt: () => number
   readonly secondsUntilKill: () => number
-  /** When the tool has to be dead, by the clock that all processes share. */
+  /** When the tool has to be dead, on the clock that all processes share. */
   readonly killAtBoot: () => number
 }
 

@@ -13,7 +13,7 @@ import { ServerLine } from "./ServerLine.ts"
 
 const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(LeftOver))
 
-/** Sends what is in the spool, as it comes, until interrupted. */
+/** Sends the spool's entries as they arrive, until interrupted. */
 export const sendReports = Effect.fnUntraced(function* ({
   room,
   spool
@@ -29,7 +29,7 @@ export const sendReports = Effect.fnUntraced(function* ({
   }
 })
 
-/** Sends the rest of the spool; nothing is appended any more. Returns the number of the last batch. */
+/** Sends the rest of the spool, which is no longer appended to. Returns the number of the last batch. */
 const sendRest = Effect.fnUntraced(function* ({ room, spool }: RunHandle) {
   const line = yield* ServerLine
   for (;;) {
@@ -53,7 +53,7 @@ export const sendState = Effect.fnUntraced(function* (room: RunRoom, state: Stat
   yield* line.checkpoint(room.claim, { serial, resourceCount, blob: file.digest })
 })
 
-/** Delivers the result of a Run that is over. Nothing of it is removed before the server has it. */
+/** Delivers the result of an ended Run. Nothing of it is removed before the server has it. */
 export const deliver = Effect.fnUntraced(function* (handle: RunHandle, result: SealedResult) {
   const line = yield* ServerLine
   const { claim } = handle.room
@@ -92,5 +92,5 @@ export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
   yield* line.handIn(room.claim, file.digest)
 })
 
-/** Completes when the server says that the Run is not this agent's any more, with what to do. */
+/** Completes with what to do when the server says that the Run is no longer this agent's. */
 export const endedBy = ({ ended }: RunHandle) => Deferred.await(ended)

@@ -4,13 +4,13 @@ import type { Lease } from "./LeaseClock.ts"
 import type { RunRoom } from "./RunRoom.ts"
 import type { Spool } from "./Spool.ts"
 
-/** How the server ended what this agent may do with a Run. */
+/** How the server ended this agent's authority over a Run. */
 export type Ended = "hand_in" | "discard"
 
 /**
  * A Run that this agent holds, as the session sees it.
  *
- * - `lease`: absent for what an ended process left, as nothing works there any more
+ * - `lease`: absent for what an ended process left, as nothing runs there any more
  * - `confirmed`: the server said that the Run is still this agent's
  * - `ended`: the server said that it is not
  * - `stopped`: its tool has ended

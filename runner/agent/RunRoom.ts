@@ -6,7 +6,7 @@ import { fileOperation, readOptional, removeTree, replaceDurably, type RunFileFa
 import { takeFileLock } from "./FileLock.ts"
 import { SealedFile } from "./SealedFile.ts"
 
-/** The sealed files of a Run that is over. */
+/** The sealed files of an ended Run. */
 export const SealedResult = Schema.Struct({
   outcome: SealedFile,
   planFile: Schema.optionalKey(SealedFile),
@@ -16,7 +16,7 @@ export const SealedResult = Schema.Struct({
 export type SealedResult = typeof SealedResult.Type
 
 /**
- * How far a Run is, durable before it goes further.
+ * The progress of a Run, made durable before each next step.
  *
  * - `accepted`: no tool changed anything
  * - `started`: an apply; its tool may have been started
@@ -34,7 +34,7 @@ const RecordText = Schema.fromJsonString(RunRecord)
 const encode = Schema.encodeSync(RecordText)
 const decode = Schema.decodeOption(RecordText)
 
-/** What an agent keeps of one execution, in a folder that this process alone has. */
+/** What an agent keeps of one execution, in a folder that only this process uses. */
 export interface RunRoom {
   readonly claim: RunClaim
   readonly kind: JobKind
@@ -70,7 +70,7 @@ export const roomName = ({ fence, runId }: RunClaim): string => `${runId}-${fenc
 
 const lockIn = (folder: string) => takeFileLock(join(folder, "lock"))
 
-/** Makes the room of a Run that is about to be accepted. `undefined` when this agent has it already. */
+/** Creates the room of a Run that is about to be accepted. `undefined` when this agent already has one. */
 export const makeRoom = Effect.fnUntraced(function* (
   runs: string,
   claim: RunClaim,
@@ -86,8 +86,8 @@ export const makeRoom = Effect.fnUntraced(function* (
 })
 
 /**
- * Takes over the room that a process left. `none` while another process works in it; `unreadable` when nobody can say what is in it, so it
- * stays for a person to look at.
+ * Takes over the room that a process left. `none` while another process works in it; `unreadable` when its contents cannot
+ * be read, so it is kept for a person to examine.
  */
 export const adoptRoom = Effect.fnUntraced(function* (
   runs: string,

@@ -1,9 +1,10 @@
 import { Effect, Stream } from "effect"
-import { NotSealedForThis, openSealed, type SealedFor, sealFor } from "./SealedMessage.ts"
+import { NotSealedForThis, type OpeningKeys, openSealed, type SealedFor, sealFor } from "./SealedMessage.ts"
 
 /*
- * A large thing, sealed in parts so that neither side holds it twice: a line with the sealed data key, then parts of 1 MiB. Each part is
- * AES-256-GCM under the data key; its number and whether it is the last are in the nonce, so parts cannot be dropped, repeated or swapped.
+ * A large object, sealed in parts so that neither side needs memory for two copies: a line with the sealed data key, then
+ * parts of 1 MiB. Each part is AES-256-GCM under the data key; its number and whether it is the last are in the nonce, so
+ * parts cannot be dropped, repeated or swapped.
  */
 
 const partBytes = 1024 * 1024
@@ -51,7 +52,7 @@ const inParts = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, size: number): St
         const all = joined(held, chunk)
         const parts: Array<Part> = []
         let from = 0
-        // A whole part is given away only when more follows, since the last one has to be known as such.
+        // A full part is emitted only when more follows, since the last one has to be marked.
         while (all.length - from > size) {
           parts.push({ bytes: all.slice(from, from + size), number: number + parts.length, isLast: false })
           from += size
@@ -62,12 +63,12 @@ const inParts = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, size: number): St
     )
   )
 
-/** How many bytes follow the header of a sealed blob with so many bytes of contents. */
+/** How many bytes follow the header of a sealed blob whose contents have this many bytes. */
 export const sealedBodyBytes = (contentBytes: number): number =>
   contentBytes + tagBytes * Math.max(1, Math.ceil(contentBytes / partBytes))
 
 /**
- * Seals a stream for the holder of an X25519 key. `dataKey`: 32 bytes that are used for these very contents only; a sender who
+ * Seals a stream for the holder of an X25519 key. `dataKey`: 32 bytes that are used for exactly these contents; a sender who
  * repeats parts of an answer needs the same again.
  */
 export const sealBlob = <E, R>(
@@ -90,9 +91,11 @@ export const sealBlob = <E, R>(
     })
   )
 
-/** Opens what `sealBlob` made for this key and exactly this purpose. It fails at the first part that is not as it was sealed. */
+/**
+ * Opens what `sealBlob` made for one of these keys and exactly this purpose. It fails at the first part that was changed.
+ */
 export const openBlob = <E, R>(
-  key: CryptoKey,
+  keys: OpeningKeys,
   purpose: SealedFor,
   sealed: Stream.Stream<Uint8Array, E, R>
 ): Stream.Stream<Uint8Array, E | NotSealedForThis, R> =>
@@ -106,7 +109,7 @@ export const openBlob = <E, R>(
           const all = joined(head, chunk)
           const end = all.indexOf(newline)
           if (end === -1) return all.length > longestHeader ? yield* damaged() : ([all, []] as const)
-          const dataKey = yield* openSealed(key, purpose, new TextDecoder().decode(all.subarray(0, end)))
+          const dataKey = yield* openSealed(keys, purpose, new TextDecoder().decode(all.subarray(0, end)))
           cipher = yield* importKey(dataKey, "decrypt")
           return [new Uint8Array(0), [all.slice(end + 1)]] as const
         })

@@ -2,7 +2,8 @@ import { Effect, Schema } from "effect"
 import { CompactEncrypt, compactDecrypt } from "jose"
 
 /**
- * What a sealed thing is for. It is authenticated with the contents, so that a message cannot be used for another agent, Run or fence.
+ * The purpose of a sealed message. It is authenticated with the contents, so that a message cannot be used for another
+ * agent, Run or fence.
  *
  * - `from`, `to`: agent ids, or `server:` and the installation's id
  */
@@ -34,12 +35,12 @@ export const sealFor = (key: CryptoKey, purpose: SealedFor, contents: Uint8Array
       .encrypt(key)
   )
 
-/** Opens what `sealFor` made for this key and exactly this purpose. */
-export const openSealed = (
-  key: CryptoKey,
-  purpose: SealedFor,
-  sealed: string
-): Effect.Effect<Uint8Array, NotSealedForThis> =>
+/** The key that opens, or those of which one does. */
+export type OpeningKeys = CryptoKey | ReadonlyArray<CryptoKey>
+
+const isOne = (keys: OpeningKeys): keys is CryptoKey => "algorithm" in keys
+
+const openedBy = (key: CryptoKey, purpose: SealedFor, sealed: string): Effect.Effect<Uint8Array, NotSealedForThis> =>
   Effect.tryPromise({
     try: () =>
       compactDecrypt(sealed, key, { keyManagementAlgorithms: ["ECDH-ES"], contentEncryptionAlgorithms: ["A256GCM"] }),
@@ -47,4 +48,16 @@ export const openSealed = (
   }).pipe(
     Effect.filterOrFail(({ protectedHeader }) => protectedHeader["svc"] === purposeOf(purpose), notForThis),
     Effect.map(({ plaintext }) => plaintext)
+  )
+
+/** Opens what `sealFor` made for one of these keys and exactly this purpose. */
+export const openSealed = (
+  keys: OpeningKeys,
+  purpose: SealedFor,
+  sealed: string
+): Effect.Effect<Uint8Array, NotSealedForThis> =>
+  (isOne(keys) ? [keys] : keys).reduce(
+    (tried: Effect.Effect<Uint8Array, NotSealedForThis>, key) =>
+      Effect.catch(tried, () => openedBy(key, purpose, sealed)),
+    Effect.fail(notForThis())
   )

@@ -4,10 +4,10 @@ import type { Gone } from "../../schema/agent/AgentRefusal.ts"
 import type { BlobKind } from "../../schema/agent/Blob.ts"
 import type { SealedFile } from "./SealedFile.ts"
 
-/** A file could not be fetched, and would not be if it were tried again. */
+/** A file could not be fetched, and trying again would not help. */
 export class FetchRefused extends Schema.TaggedError<FetchRefused>()("FetchRefused", { message: Schema.String }) {}
 
-/** What the server is told at the end of a Run; digests of the sealed files that were put before. */
+/** What the server receives at the end of a Run: digests of the sealed files that were uploaded before. */
 export interface ResultFiles {
   readonly lastBatch: number
   readonly outcome: string
@@ -17,8 +17,8 @@ export interface ResultFiles {
 }
 
 /**
- * The line to the server, for what concerns one Run. Each call repeats until it is answered, across cut lines, restarts of the server and new
- * sessions; it fails only when the Run is not this agent's any more.
+ * The line to the server for one Run. Each call repeats until it is answered, across cut lines, restarts of the server and
+ * new sessions; it fails only when the Run is not this agent's any more.
  *
  * - `report`: answers the last batch that is stored
  * - `fetch`: writes the bytes as they are sent to a new file

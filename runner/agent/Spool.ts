@@ -7,10 +7,10 @@ import type { RunPhase } from "../../schema/events/RunEvent.ts"
 import { cutTorn, encoded, type EncodedEntry, type OpenSpoolFile, openSpoolFile, readEntries } from "./SpoolFile.ts"
 
 export interface SpoolLimits {
-  /** A batch is not longer, unless a single entry is. */
+  /** The maximum size of a batch, unless a single entry is larger. */
   readonly batchBytes: number
   readonly batchEntries: number
-  /** Lines beyond this much that is not acknowledged are left out. */
+  /** Lines are left out while more than this is unacknowledged. */
   readonly lineBytes: number
 }
 
@@ -21,8 +21,8 @@ export const spoolLimits: SpoolLimits = {
 }
 
 /**
- * What an execution reports, on the disk of the agent until the server has stored it. It outlives `kill -9`: what was appended is in the
- * kernel's hands when `append` returns, and on the disk before it is sent.
+ * What an execution reports, on the disk of the agent until the server has stored it. It outlives `kill -9`: an appended
+ * entry has been written to the kernel when `append` returns, and is on disk before it is sent.
  *
  * - `append`: never fails and never waits for the line or for a flush
  * - `next`: the oldest batch that is not acknowledged. It has the same contents each time, also after a crash
@@ -41,7 +41,7 @@ export interface Spool {
 
 const flushed = (path: string) => openFile(path, "r").then((file) => file.datasync().finally(() => file.close()))
 
-/** Holds the number of the last batch that the server has: its file is gone, and its number must not be used again. */
+/** Holds the number of the last batch that the server has: its file is gone, and the number must not be reused. */
 const storedName = "stored"
 
 const storedNumber = (folder: string): number => {
@@ -58,7 +58,7 @@ const noteStored = (folder: string, number: number) => {
 const fileName = /^(\d{10})\.batch$/
 const nameOf = (number: number) => `${String(number).padStart(10, "0")}.batch`
 
-/** Lines that were left out, in the phase in which they were. */
+/** Lines that were left out, and their phase. */
 interface Omitted {
   readonly at: ReportedEntry["at"]
   readonly phase: RunPhase
@@ -83,17 +83,17 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
     .flatMap((name) => fileName.exec(name)?.[1] ?? [])
     .map(Number)
     .toSorted((left, right) => left - right)
-  /** Batches that are not written any more, oldest first. They are made durable when they are sent, so that no tool waits for it. */
+  /** Batches that are complete, oldest first. They are made durable when they are sent, so that no tool waits for it. */
   const closed = new Map<number, { readonly size: number; isDurable: boolean }>()
   for (const number of found) {
-    // Only the last may be torn; what has no entry was never sent.
+    // Only the last may be torn; a file without an entry was never sent.
     const { entries, wholeBytes } = cutTorn(pathOf(number))
     if (entries.length === 0 || number <= storedBatch) rmSync(pathOf(number))
     else closed.set(number, { size: wholeBytes, isDurable: true })
   }
   let nextNumber = Math.max(storedBatch, ...found.filter((number) => closed.has(number))) + 1
   let open: { readonly number: number; readonly file: OpenSpoolFile } | undefined
-  /** What the disk did not take yet, in order. */
+  /** Entries that could not be written yet, in order. */
   const pending: Array<EncodedEntry> = []
   let omitted: Omitted | undefined
   let closedBytes = [...closed.values()].reduce((sum, { size }) => sum + size, 0)
@@ -120,7 +120,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
     open.file.append(line)
   }
 
-  /** Stops at the first that the disk does not take. */
+  /** Stops at the first that cannot be written. */
   const writePending = () => {
     try {
       for (let first = pending[0]; first !== undefined; first = pending[0]) {
@@ -128,7 +128,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
         pending.shift()
       }
     } catch {
-      // A full disk: tried again with the next entry, and before something is sent.
+      // A full disk: retried with the next entry, and before anything is sent.
     }
     if (bytes() > 0) arrived.openUnsafe()
   }
@@ -178,7 +178,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
       try {
         noteStored(folder, stored)
       } catch {
-        // On a full disk the files stay too: a batch that is stored may be sent again.
+        // On a full disk the files stay as well: a stored batch may be sent again.
         return
       }
       for (const [number, { size }] of closed) {

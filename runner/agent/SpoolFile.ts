@@ -26,11 +26,11 @@ const entryOf = (line: string): Option.Option<ReportedEntry> => {
 
 export interface ReadEntries {
   readonly entries: ReadonlyArray<ReportedEntry>
-  /** How much of the file is whole. */
+  /** The length of the intact part of the file. */
   readonly wholeBytes: number
 }
 
-/** The whole entries of a file, up to the first that is torn. */
+/** The intact entries of a file, up to the first torn one. */
 export const readEntries = (path: string): ReadEntries => {
   const bytes = readFileSync(path)
   const entries: Array<ReportedEntry> = []
@@ -44,7 +44,7 @@ export const readEntries = (path: string): ReadEntries => {
   }
 }
 
-/** Cuts what a crash left of a torn entry. */
+/** Truncates the torn entry that a crash left. */
 export const cutTorn = (path: string): ReadEntries => {
   const read = readEntries(path)
   const file = openSync(path, "r+")
@@ -73,7 +73,7 @@ export const encoded = (entry: ReportedEntry): EncodedEntry => ({
 export interface OpenSpoolFile {
   readonly count: () => number
   readonly bytes: () => number
-  /** Throws when the disk does not take it; nothing of it is in the file then. */
+  /** Throws when it cannot be written; the file is then unchanged. */
   readonly append: (line: Buffer) => void
   readonly close: () => void
 }
@@ -86,7 +86,7 @@ export const openSpoolFile = (path: string): OpenSpoolFile => {
     count: () => count,
     bytes: () => bytes,
     append: (line) => {
-      // At its place, so that what a full disk took of an entry is written over.
+      // At a fixed position, so that a partially written entry is overwritten.
       let written = 0
       while (written < line.length) written += writeSync(file, line, written, line.length - written, bytes + written)
       bytes += line.length

@@ -5,14 +5,14 @@ const shortest = Duration.millis(200)
 const timesTheLast = 5
 
 export interface StateUploads {
-  /** Never waits. Each state is on the agent's disk already. */
+  /** Never waits. Each state is already on the agent's disk. */
   readonly offer: (state: StateCheckpoint) => Effect.Effect<void>
   readonly newestSerial: () => number | undefined
 }
 
 /**
- * Sends states one at a time until the Scope closes, the newest of those that wait. After each it waits five times as long as that took, so
- * that large states leave the line to the rest.
+ * Sends states one at a time until the Scope closes, always the newest one. After each it pauses five times as long as that
+ * took, so that large states do not monopolise the line.
  */
 export const uploadStates = Effect.fnUntraced(function* (
   send: (state: StateCheckpoint) => Effect.Effect<void>

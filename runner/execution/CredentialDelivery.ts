@@ -2,7 +2,7 @@ import { posix } from "node:path"
 import { Redacted, Result } from "effect"
 import type { Schema } from "effect"
 import { credentialFileNameProblem, longestCredentialFile } from "./CredentialFileName.ts"
-import { environmentNameProblem } from "./EnvironmentNames.ts"
+import { environmentNameProblem, providedNameProblem } from "./EnvironmentNames.ts"
 import { literalTemplate } from "./LiteralTemplate.ts"
 import type { CredentialFile, ProviderCredentials } from "./RunJob.ts"
 import type { Secret } from "../redaction/SecretRule.ts"
@@ -30,6 +30,8 @@ export interface CredentialDelivery {
   readonly files: ReadonlyArray<DeliveredFile>
   /** Everything that must never be shown. */
   readonly secrets: ReadonlyArray<Secret>
+  /** Those of them that this machine has of its own: they must not leave it either. */
+  readonly provided: ReadonlyArray<Secret>
 }
 
 /** The run's own folder as programs see it, and the folder in which they start. */
@@ -65,7 +67,7 @@ const problemOf = (tuple: ProviderCredentials): string | undefined => {
   }
   const envNames = [...Object.keys(tuple.values), ...tuple.files.flatMap((file) => file.envName ?? [])]
   for (const envName of envNames) {
-    const problem = environmentNameProblem(envName)
+    const problem = (tuple.provided === undefined ? environmentNameProblem : providedNameProblem)(envName)
     if (problem !== undefined) return `Provider ${name}: the environment name ${JSON.stringify(envName)} ${problem}.`
   }
   if (new Set(envNames).size < envNames.length) return `Provider ${name}: an environment name is given twice.`
@@ -95,6 +97,11 @@ const conventionalArgument = (tuple: ProviderCredentials, envName: string): stri
   const rest = envName.startsWith(prefix) ? envName.slice(prefix.length).toLowerCase() : ""
   return identifier.test(rest) && !structuralArguments.has(rest) ? rest : undefined
 }
+
+const secretsOf = (tuple: ProviderCredentials): ReadonlyArray<Secret> => [
+  ...Object.entries(tuple.values).map(([name, value]) => ({ origin: `env.${name}`, value })),
+  ...tuple.files.map(({ content, name }) => ({ origin: `file.${name}`, value: content }))
+]
 
 const providersWithSeveralConnections = (tuples: ReadonlyArray<ProviderCredentials>): Set<string> => {
   const seen = new Map<string, string | undefined>()
@@ -169,6 +176,13 @@ export const deliverCredentials = (
   const variables: Record<string, Redacted.Redacted<string>> = {}
   for (const { tuple, items } of credentials) {
     const body = new Map(Object.entries(tuple.config).map(([name, value]) => [name, literalTemplate(value)] as const))
+    if (byArgument.has(tuple.provider) && tuple.provided !== undefined && items.length > 0) {
+      return Result.fail(
+        `The credentials ${tuple.provided} would have to be arguments of the provider ${tuple.provider}, since several Connections serve it or another provider ` +
+          "reads a variable of the same name. A plan file holds arguments, and would carry them to the control plane. Bind one Connection to " +
+          "all configurations of the provider."
+      )
+    }
     if (byArgument.has(tuple.provider)) {
       for (const { envName, argument } of items) {
         const name = Object.hasOwn(tuple.argumentNames, envName)
@@ -202,9 +216,7 @@ export const deliverCredentials = (
     blocks,
     variables,
     files,
-    secrets: tuples.flatMap((tuple) => [
-      ...Object.entries(tuple.values).map(([name, value]) => ({ origin: `env.${name}`, value })),
-      ...tuple.files.map(({ content, name }) => ({ origin: `file.${name}`, value: content }))
-    ])
+    secrets: tuples.flatMap(secretsOf),
+    provided: tuples.filter(({ provided }) => provided !== undefined).flatMap(secretsOf)
   })
 }

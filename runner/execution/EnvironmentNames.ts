@@ -95,4 +95,10 @@ export const environmentNameProblem = (name: string): string | undefined => {
   return undefined
 }
 
+/** The same for a value that must not reach the plan file: a module input is in it. */
+export const providedNameProblem = (name: string): string | undefined =>
+  name.startsWith("TF_VAR_")
+    ? "is an input of the module, which the plan file would carry to the control plane"
+    : environmentNameProblem(name)
+
 export const isAllowedEnvironmentName = (name: string): boolean => environmentNameProblem(name) === undefined

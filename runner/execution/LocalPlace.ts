@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { SnapshotStore } from "../snapshot/SnapshotStore.ts"
 import { Toolchain } from "../toolchain/Toolchain.ts"
 import { BuildStore } from "./BuildStore.ts"
+import { ProvidedCredentials } from "./ProvidedCredentials.ts"
 import { ExtractionFailed, RunPlace, ToolUnavailable } from "./RunPlace.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
 
@@ -12,6 +13,7 @@ export const localPlace = Layer.effect(
     const snapshots = yield* SnapshotStore
     const toolchain = yield* Toolchain
     const builds = yield* BuildStore
+    const provided = yield* ProvidedCredentials
     const { mirror } = yield* RunnerSettings
     return RunPlace.of({
       extractModule: (snapshotDigest, target) =>
@@ -30,6 +32,7 @@ export const localPlace = Layer.effect(
         ),
       keepBuild: builds.adopt,
       findBuild: builds.find,
+      provided: provided.read,
       mirror: Effect.succeed(mirror)
     })
   })

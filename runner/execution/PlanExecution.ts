@@ -9,6 +9,7 @@ import { lockFileName } from "./ModulePreparation.ts"
 import { decodePlanDocument } from "./PlanDocument.ts"
 import { checkProviderArguments } from "./ProviderArguments.ts"
 import { type PlanProjection, planSensitiveTexts, projectPlan } from "./PlanProjection.ts"
+import { refuseProvided } from "./ProvidedInPlan.ts"
 import { removeTree } from "./RunFiles.ts"
 import { planFileName } from "./RunFolder.ts"
 import type { DriftJob, PlanJob, PlanSecrets, RunJob, RunVariable } from "./RunJob.ts"
@@ -40,7 +41,7 @@ interface Planned {
 
 const unreadable = (message: string) => runnerFailure("output_unreadable", "show", message)
 
-const describePlan = Effect.fnUntraced(function* (session: RunSession) {
+const describePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJob, isSent: boolean) {
   yield* session.report.phase("show")
   const end = yield* session.tool({
     phase: "show",
@@ -54,6 +55,7 @@ const describePlan = Effect.fnUntraced(function* (session: RunSession) {
   if (end.document === undefined)
     return yield* unreadable("The tool's description of the plan is too long or was cut off.")
   const text = new TextDecoder().decode(Redacted.value(end.document))
+  if (isSent && session.provided !== undefined) yield* refuseProvided(session.provided, text, job.state)
   // The parser's own message could quote a value of the plan.
   return yield* decodePlanDocument(withExactNumbers(text)).pipe(
     Effect.mapError(() => unreadable("The tool's description of the plan is not in the expected format (version 1)."))
@@ -73,7 +75,12 @@ const readProduct = (content: ReturnType<RunSession["settings"]["read"]>, what: 
     )
   )
 
-const computePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJob, flags: ReadonlyArray<string>) {
+/** `isSent`: the plan file leaves this machine. */
+const computePlan = Effect.fnUntraced(function* (
+  session: RunSession,
+  job: RunJob,
+  { flags, isSent }: { readonly flags: ReadonlyArray<string>; readonly isSent: boolean }
+) {
   const init = session.uninstalled ? undefined : yield* initialize(session, job, "update")
   yield* checkProviderArguments(session)
   yield* session.report.phase("plan")
@@ -96,7 +103,7 @@ const computePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJo
   })
   yield* requireSuccess(end, "plan", "plan_failed", [0, changedCode])
   const file = yield* readProduct(session.settings.read(planFileName, longestPlan), "plan file")
-  const document = yield* describePlan(session)
+  const document = yield* describePlan(session, job, isSent)
   if (document.errored === true)
     return yield* runnerFailure("plan_failed", "plan", "The tool marked the plan as failed.")
   const marked = derivedSecrets("plan", planSensitiveTexts(document))
@@ -177,7 +184,10 @@ export const executePlan = Effect.fnUntraced(function* (
           start
         )
   )
-  const planned = yield* computePlan(session, job, job.mode === "destroy" ? ["-destroy"] : [])
+  const planned = yield* computePlan(session, job, {
+    flags: job.mode === "destroy" ? ["-destroy"] : [],
+    isSent: true
+  })
   yield* session.report.planSummary(planned.projection.summary)
   return {
     planFile: Redacted.make(planned.file),
@@ -203,7 +213,7 @@ export const executeDriftCheck = Effect.fnUntraced(function* (
 ): Effect.fn.Return<DriftOutcome, RunnerFailure, Sandbox | Redaction | RunPlace | Scope.Scope> {
   const sandbox = yield* Sandbox
   const session = yield* openPlanSession(job, control, installLock, () => requiredBuild(job.build))
-  const planned = yield* computePlan(session, job, ["-refresh-only"])
+  const planned = yield* computePlan(session, job, { flags: ["-refresh-only"], isSent: false })
   return {
     drifted: planned.projection.resourceDrift.length > 0,
     resourceDrift: planned.projection.resourceDrift,

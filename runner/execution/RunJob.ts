@@ -36,6 +36,8 @@ export type CredentialFile = typeof CredentialFile.Type
  * - `config`: non-secret provider arguments
  * - `argumentNames`: the equivalent provider argument by environment name, for two configurations of one provider with
  *   different credentials: they share one environment
+ * - `provided`: name of the credentials that the place of execution has; `values` and `files` are empty in the job then. They reach the provider by
+ *   environment and file only, since a plan file holds arguments
  */
 export const ProviderCredentials = Schema.Struct({
   provider: Schema.String,
@@ -43,6 +45,7 @@ export const ProviderCredentials = Schema.Struct({
   alias: Schema.optional(Schema.String),
   inherited: Schema.optional(Schema.Boolean),
   connection: Schema.optional(Schema.String),
+  provided: Schema.optional(Schema.String),
   values: Schema.Record(Schema.String, SecretString),
   files: Schema.Array(CredentialFile),
   config: Schema.Record(Schema.String, Schema.Json),

@@ -1,5 +1,6 @@
 import { Context, type Effect, type Option, Schema } from "effect"
 import type { ToolIdentity } from "../../schema/records/Run.ts"
+import type { NotProvided, ProvidedSet } from "./ProvidedCredentials.ts"
 import type { BuildReference } from "./RunJob.ts"
 import type { RunnerFailure } from "./RunnerFailure.ts"
 import type { RunSink } from "./RunSink.ts"
@@ -34,6 +35,7 @@ export interface BuildArchive extends BuildReference {
  * - `extractModule`: writes the files of the snapshot with this digest into an existing empty folder; called again for a source build
  * - `tool`: the program of exactly this flavour and version, as an absolute path
  * - `keepBuild`: takes an archive out of a run folder; it is on disk when this returns
+ * - `provided`: the credentials that this machine has under a name
  * - `findBuild`: the archive with this digest, `none` when it is gone
  */
 export class RunPlace extends Context.Service<
@@ -43,6 +45,7 @@ export class RunPlace extends Context.Service<
     readonly tool: (requirement: ToolIdentity) => Effect.Effect<string, ToolUnavailable>
     readonly keepBuild: (archive: BuildArchive) => Effect.Effect<BuildReference>
     readonly findBuild: (build: BuildReference) => Effect.Effect<Option.Option<BuildArchive>>
+    readonly provided: (name: string) => Effect.Effect<ProvidedSet, NotProvided>
     readonly mirror: Effect.Effect<ProviderMirror | undefined>
   }
 >()("svc/execution/RunPlace") {}

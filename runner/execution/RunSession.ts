@@ -56,8 +56,10 @@ export interface RunSession {
   readonly report: RunReport
   readonly redactor: RunRedactor
   readonly serverPaths: ServerPaths
-  /** The secret texts of the Run's credentials, for the apply of its plan. */
+  /** The secret texts of the credentials that came with the job, for the apply of its plan. */
   readonly credentialSecrets: ReadonlyArray<SecretText>
+  /** Finds the credentials that this machine has of its own; absent when the Run was given none. */
+  readonly provided: RunRedactor | undefined
   readonly cancel: CancelSignal
   readonly envNames: ReadonlyArray<string>
   readonly providerBlocks: ReadonlyArray<ProviderBlock>
@@ -149,7 +151,12 @@ export const openSession = Effect.fn("RunSession.open")(function* (
 
   const insideRoot = sandbox.insideRoot(paths.sandbox)
   const cwd = moduleFolder(job.module.path)
-  const delivered = deliverCredentials(job.credentials, {
+  const credentials = yield* Effect.forEach(job.credentials, (tuple) =>
+    tuple.provided === undefined
+      ? Effect.succeed(tuple)
+      : Effect.map(place.provided(tuple.provided), (own) => ({ ...tuple, ...own }))
+  ).pipe(Effect.mapError(({ message }) => runnerFailure("prepare_failed", "prepare", message)))
+  const delivered = deliverCredentials(credentials, {
     insideRoot,
     credentialFolder: sandboxPaths.credentials,
     moduleFolder: cwd
@@ -160,7 +167,12 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   if (excess !== undefined) {
     return yield* runnerFailure("job_invalid", "prepare", `The inputs and Connections of this Run ${excess}.`)
   }
-  const credentialSecrets = delivery.secrets.map(({ origin, value }) => ({ origin, value: textOf(value) }))
+  const own = new Set(delivery.provided.map(({ value }) => value))
+  const credentialSecrets = delivery.secrets
+    .filter(({ value }) => !own.has(value))
+    .map(({ origin, value }) => ({ origin, value: textOf(value) }))
+  const provided =
+    own.size === 0 ? undefined : yield* redaction.redactor(delivery.provided).pipe(Effect.mapError(prepareFailed))
   yield* redactor.add([...request.secrets, ...delivery.secrets])
   const base =
     job.state === undefined
@@ -257,6 +269,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     redactor,
     serverPaths,
     credentialSecrets,
+    provided,
     cancel,
     envNames: Object.keys(delivery.environment).sort(),
     providerBlocks: delivery.blocks,

@@ -20,7 +20,7 @@ const firstLine = /^([^\0]*)\0(.*)$/s
 const broken = (what: string) =>
   new GitProtocolBroken({ message: `The Git server did not answer as Git servers do: ${what}.` })
 
-/** Reads one whole answer; it is valid only with its end marker, since a truncated listing still looks complete. */
+/** Reads one whole response; it is valid only with its end marker, since a truncated listing still looks complete. */
 const exchange = Effect.fnUntraced(function* (
   transport: GitTransport,
   request: { readonly url: string; readonly method: string; readonly body?: ReadonlyArray<Uint8Array> },

@@ -34,7 +34,7 @@ export interface AuthorizationAsked {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** The answer of the token endpoint. */
+/** The response of the token endpoint. */
 export interface GrantedTokens {
   readonly accessToken: Redacted.Redacted
   readonly refreshToken: Redacted.Redacted | undefined
@@ -47,10 +47,10 @@ export interface GrantedTokens {
 /**
  * What went wrong with an authorization server. The message quotes no token, code, state or secret.
  *
- * - `denied`: it answered the person's browser with an error
- * - `refused`: its token endpoint refused for good, `error` says how
- * - `invalid`: an answer does not hold
- * - `unreachable`: it cannot be asked, and nothing was sent
+ * - `denied`: it returned an error to the person's browser
+ * - `refused`: its token endpoint refused permanently, `error` says how
+ * - `invalid`: a response is invalid
+ * - `unreachable`: no connection, and nothing was sent
  * - `unanswered`: what was sent may have taken effect
  * - `unusable`: it differs from the operator's declaration
  */

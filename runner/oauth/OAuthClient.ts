@@ -29,7 +29,7 @@ import { secretAuthentication } from "./ClientAuthentication.ts"
 import { pinnedFetch } from "./PinnedFetch.ts"
 
 const requestSeconds = 10
-// A server's endpoints hardly ever move.
+// A server's endpoints hardly ever change.
 const metadataGoodFor = Duration.hours(1)
 
 const printable = (text: string, max: number) => text.replaceAll(/[^\x20-\x7e]/g, " ").slice(0, max)
@@ -42,7 +42,7 @@ const failure = (reason: OAuthFailure["reason"], message: string, error?: string
 
 const hostOf = ({ issuer }: AuthorizationServer) => new URL(issuer).host
 
-// The answer is not one that the library can read: a redirect, another status, no JSON.
+// The response is not one that the library can read: a redirect, another status, no JSON.
 const unreadableCodes: ReadonlySet<string> = new Set([
   "OAUTH_RESPONSE_IS_NOT_CONFORM",
   "OAUTH_PARSE_ERROR",
@@ -122,12 +122,12 @@ const grantedTokens = (tokens: TokenEndpointResponse): GrantedTokens => ({
 export class OAuthClient extends Context.Service<
   OAuthClient,
   {
-    /** Where a browser is sent to ask a person. */
+    /** The authorization URL that a person's browser is sent to. */
     readonly authorizationUrl: (
       server: AuthorizationServer,
       asked: AuthorizationAsked
     ) => Effect.Effect<string, OAuthFailure>
-    /** Redeems the answer at the redirect URI. `search` is its query as received. */
+    /** Redeems the authorization response at the redirect URI. `search` is its query as received. */
     readonly redeem: (
       server: AuthorizationServer,
       asked: Pick<AuthorizationAsked, "redirectUri" | "state" | "codeVerifier">,

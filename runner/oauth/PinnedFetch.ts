@@ -2,10 +2,10 @@ import type { IncomingMessage } from "node:http"
 import type { CustomFetch } from "openid-client"
 import { pinnedRequest } from "../git/PinnedRequest.ts"
 
-/** Size limit of an authorization server's answers: documents and tokens are small. */
+/** Size limit of an authorization server's responses: documents and tokens are small. */
 const maxAnswerBytes = 256 * 1024
 
-/** An answer that exceeds the limit. */
+/** A response that exceeds the limit. */
 class AnswerTooLong extends Error {
   override readonly name = "AnswerTooLong"
 }
@@ -41,8 +41,8 @@ const neverConnected = (error: unknown): boolean =>
   ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"].includes(String(error.code))
 
 /**
- * The library's fetch: only to one origin and its checked addresses, bounded in bytes and by the signal. A redirect is an
- * answer like any other, which the library refuses.
+ * The library's fetch: only to one origin and its checked addresses, bounded in bytes and by the signal. A redirect is
+ * returned like any other response, and the library refuses it.
  */
 export const pinnedFetch =
   (origin: string, addresses: ReadonlyArray<string>): CustomFetch =>

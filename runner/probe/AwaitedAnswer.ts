@@ -14,7 +14,7 @@ export const checkedUrl = (target: string, path: string | undefined): URL | unde
   return path === undefined ? url : (URL.parse(path, url.origin) ?? undefined)
 }
 
-/** Requests until the answer is the expected one or time is up. Never fails: the outcome is the result. */
+/** Repeats the request until the response is the expected one or time is up. Never fails: the outcome is the result. */
 export const awaitAnswer = Effect.fn("awaitAnswer")(function* (check: PostApplyCheck, url: URL) {
   const probe = yield* HttpProbe
   const {

@@ -5,7 +5,7 @@ import { GitPolicy } from "../git/GitPolicy.ts"
 import { originProblem } from "../git/FetchPolicy.ts"
 import { pinnedRequest } from "../git/PinnedRequest.ts"
 
-/** No answer. `isFinal` when repeating would not help: the operator does not allow the address. */
+/** No response. `isFinal` when repeating would not help: the operator does not allow the address. */
 export class ProbeFailed extends Schema.TaggedError<ProbeFailed>()("ProbeFailed", {
   isFinal: Schema.Boolean,
   message: Schema.String
@@ -19,9 +19,9 @@ export interface ProbeAnswer {
 
 export interface HttpProbeShape {
   /**
-   * Requests an address once, under the same policy as Git servers: https on an ordinary port, public addresses, or an origin
-   * that the operator allows by name. A redirect is an answer, and is not followed. Sends no credential and keeps nothing of
-   * the answer.
+   * Requests an address once, under the same policy as Git servers: https on an ordinary port, public addresses, or an
+   * origin that the operator allows by name. A redirect counts as a response and is not followed. Sends no credential and
+   * keeps nothing of the response.
    */
   readonly ask: (url: URL, text: string | undefined) => Effect.Effect<ProbeAnswer, ProbeFailed, GitPolicy>
 }

@@ -74,7 +74,7 @@ export abstract class RunSink implements OpenSink {
     }
   }
 
-  /** Whether a byte would matter: most text is outside of runs. */
+  /** Whether a byte can be part of a run: most text is outside of runs. */
   wants(value: number): boolean {
     return this.#length > 0 || (this.#alphabet[value] ?? -1) >= 0
   }
@@ -90,7 +90,7 @@ export abstract class RunSink implements OpenSink {
     return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.open()), this.previousStart)
   }
 
-  // A run too short to be read is too short to contain that much.
+  // A run too short to be decoded is too short to contain that much.
   held(pending: number): number {
     if (this.#length < this.#shortest) return noPosition
     return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.held(pending)), noPosition)

@@ -9,7 +9,7 @@ interface Part {
   readonly position: number
 }
 
-// How far to read past a line break before treating the two lines separately again.
+// How far to match past a line break before treating the two lines separately again.
 const stride = 8
 
 const isBlank = (text: string, index: number) => {

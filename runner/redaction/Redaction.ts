@@ -56,7 +56,7 @@ const startThread = Effect.fnUntraced(function* (
   const end = (reason: string) => {
     if (hasEnded) return
     hasEnded = true
-    // Before the Runs that use it continue: new ones must not be given this thread.
+    // Before the Runs that use it continue, so that new ones are not given this thread.
     run(onEnd)
     started(reason)
     for (const resume of waiting.values()) resume(undefined)

@@ -33,9 +33,9 @@ const endRound = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * Ends every process that still works in a folder, and every sandbox made for it. A sandbox whose own parent died while it was
- * being made waits for ever, with its environment. Only Linux reveals the working folder of a process.
+ * Ends every process that still works in a folder, and every sandbox made for it. A sandbox whose parent died while it was
+ * being created waits for ever, with its environment. Only Linux reveals the working folder of a process.
  */
 export const endProcessesIn = (folder: string) =>
-  // A child born after the list was made is in the next one.
+  // A child started after the list was read is in the next one.
   Effect.asVoid(Effect.repeat(endRound(folder), { until: (ended) => ended === 0, times: mostRounds }))

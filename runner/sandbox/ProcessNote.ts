@@ -79,7 +79,7 @@ const betweenLooks = "20 millis"
 
 /**
  * Ends the supervisors recorded in a file, and everything below them. A supervisor whose service is gone ends on its own; it
- * gets some time and is killed otherwise. An id that belongs to another process by now is left alone.
+ * gets some time and is then killed. An id that belongs to another process by now is left alone.
  */
 export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
   for (const process of yield* readNote(file)) {

@@ -19,7 +19,7 @@ export interface SandboxProcess {
   readonly end: Effect.Effect<ProcessEnd>
   /** One SIGINT to the program itself, not to its children. Does nothing when it has ended. */
   readonly interrupt: Effect.Effect<void>
-  /** SIGKILL to the whole tree; returns when it is gone. */
+  /** SIGKILL to the whole tree; returns when all of it has ended. */
   readonly kill: Effect.Effect<void>
   /** The limit of the Run that was exceeded, if any; asked after the program has ended. */
   readonly exceeded: Effect.Effect<LimitExceeded | undefined>
@@ -28,7 +28,7 @@ export interface SandboxProcess {
 const ProcessInformation = Schema.fromJsonString(Schema.Struct({ "child-pid": Schema.Int }))
 
 const signal = (target: number, name: "SIGINT" | "SIGKILL" | "SIGTERM"): Effect.Effect<void> =>
-  // The process may be gone already, which is what the signal is for.
+  // The process may have ended already, which is what the signal is for.
   Effect.try(() => process.kill(target, name)).pipe(Effect.ignore)
 
 /** Launchers report the death of a program by a signal as 128 plus the signal's number. */

@@ -9,7 +9,7 @@ export type LimitKeeper = typeof LimitKeeper.Type
 /**
  * What the probes at start decided.
  *
- * - `level`: what a Run gets; where `accepted` is false, what it would get at best
+ * - `level`: the level of a Run; where `accepted` is false, the best it could get
  * - `accepted`: false when no allowed level works here; Runs are refused then
  * - `reason`: why this level; `remedy`: what would raise it, absent at the top
  * - `limits`: what every Run may use at most, and how memory and processes are limited

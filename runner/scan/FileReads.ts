@@ -13,7 +13,7 @@ export interface ReadingPlace {
 }
 
 /**
- * What a configuration may read of the tree.
+ * What a configuration may read from the tree.
  *
  * - `paths`: files, and folders with all below them
  * - `templates`: those of them that the tool evaluates
@@ -184,7 +184,7 @@ class ReadWalk {
       if (isSign(token, "{")) depth++
       if (isSign(token, "}")) depth--
       if (token?.kind === "name" && depth === 0) inModule = token.text === "module"
-      // The scan knows which folders are called; other folders below are not read.
+      // The scan knows which folders are module calls; other folders below are not read.
       const isCall = inModule && depth === 1 && token?.kind === "name" && token.text === "source"
       if (isCall && isSign(tokens[at + 1], "=")) at += 2
       else if (token?.kind === "name") at += this.#name(token, tokens, at)
@@ -198,7 +198,7 @@ class ReadWalk {
 }
 
 /**
- * What a file of configuration may read of the tree. It errs on the side of more: a text that names a file counts as a read,
+ * What a configuration file may read from the tree. It errs on the side of more: a text that names a file counts as a read,
  * and a possible path that is not plain text is unproven.
  */
 export const fileReads = (text: string, place: ReadingPlace): FileReads => {

@@ -12,7 +12,7 @@ import type { ScanLimitValues } from "./ScanLimits.ts"
 import { locate, notice, quoted, refusal } from "./ScanProblem.ts"
 import type { TreeIndex } from "./TreeIndex.ts"
 
-/** Remarks on other files in a module's folder, relevant only when that module is installed. */
+/** Findings about other files in a module's folder, relevant only when that module is installed. */
 const folderRemarks = (index: TreeIndex, folder: string, names: ReadonlyArray<string>): ReadonlyArray<Finding> => {
   const remarks = names.filter(isAmbientFile).map((name) => {
     const code = name.includes("tfvars") ? "tfvars_ignored" : "file_ignored"

@@ -27,6 +27,6 @@ export const locate = (problem: ScanProblem, path: string): Finding => ({ ...pro
 
 const maxQuoted = 100
 
-/** A name from a repository in a form safe for messages. */
+/** A name from a repository in a form that is safe for messages. */
 export const quoted = (name: string): string =>
   JSON.stringify(name.length > maxQuoted ? `${name.slice(0, maxQuoted)}…` : name)

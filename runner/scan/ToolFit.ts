@@ -26,7 +26,7 @@ const judge = (demand: ToolDemand, { name, version }: ToolIdentity): Finding | u
   return { severity: "error", code: unmet, message: `${demand.what} needs ${needs}, and ${runs}`, path, line }
 }
 
-/** Why the present tool would refuse the module, or run another one than was scanned. */
+/** Why the current tool would refuse the module, or run something other than what was scanned. */
 export const toolProblems = (
   { findings, toolDemands }: Pick<ScannedModule, "findings" | "toolDemands">,
   tool: ToolIdentity

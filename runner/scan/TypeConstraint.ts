@@ -86,7 +86,7 @@ class TypeReader {
       case "set":
       case "map": {
         const kind = name === "map" ? "map" : "sequence"
-        // `list` and `map` alone are an old way to say `list(any)` and `map(any)`.
+        // A bare `list` or `map` is an old spelling of `list(any)` or `map(any)`.
         if (name !== "set" && this.#peek() !== "(") return { kind, element: any }
         this.#expect("(")
         const element = this.#type(depth + 1)

@@ -6,7 +6,7 @@ import { decodeSeekTable, decompressFrame, type Frame, seekFooterBytes, seekTabl
 /** A stored archive that was read completely once. */
 export interface OpenedArchive {
   readonly path: string
-  /** The file at that moment. */
+  /** The file's attributes at that moment. */
   readonly written: FileSystem.File.Info
   readonly frames: ReadonlyArray<Frame>
   readonly index: ArchiveIndex
@@ -15,7 +15,7 @@ export interface OpenedArchive {
 const modifiedAt = ({ mtime }: FileSystem.File.Info) =>
   Option.getOrUndefined(Option.map(mtime, (date) => date.getTime()))
 
-/** Whether a file seems to have been left alone between two looks: same size, inode and date. */
+/** Whether a file looks unchanged: same size, inode and date. */
 export const isSameFile = (before: FileSystem.File.Info, after: FileSystem.File.Info): boolean =>
   before.size === after.size &&
   Option.getOrUndefined(before.ino) === Option.getOrUndefined(after.ino) &&

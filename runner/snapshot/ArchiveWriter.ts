@@ -21,7 +21,7 @@ export interface WrittenArchive {
 /** Writes an archive piece by piece; files must come sorted by path. */
 export interface ArchiveWriter {
   readonly add: (file: Omit<ArchiveFile, "sizeBytes">, bytes: Uint8Array) => Effect.Effect<void, SnapshotStorageFailed>
-  /** Ends the archive and waits until it is on disk. */
+  /** Finishes the archive and waits until it is on disk. */
   readonly finish: Effect.Effect<WrittenArchive, SnapshotStorageFailed>
 }
 

@@ -21,7 +21,7 @@ const entryOf = (mtime: Date) =>
     ]
   })
 
-/** Compresses piece by piece, and holds no more than what the last piece gave. */
+/** Compresses piece by piece, and buffers only the output of the last piece. */
 const gzipped = <E, R>(plain: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
   Stream.unwrap(
     Effect.gen(function* () {
@@ -52,7 +52,7 @@ const gzipped = <E, R>(plain: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Ui
     })
   )
 
-/** A `.tar.gz` of regular files with plain modes. The files are written in the order in which they come. */
+/** A `.tar.gz` of regular files with plain modes. The files are written in the order of the stream. */
 export const tarGz = <E, R>(files: Stream.Stream<PlainFile, E, R>, mtime: Date): Stream.Stream<Uint8Array, E, R> =>
   files.pipe(
     Stream.mapEffect(entryOf(mtime)),

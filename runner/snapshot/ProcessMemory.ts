@@ -6,7 +6,7 @@ const pollInterval = "50 millis"
 /** Memory in use by a process and everything it started, in bytes; 0 where the system does not say. */
 const treeMemory = Effect.fnUntraced(function* (pid: number): Effect.fn.Return<number, never, FileSystem.FileSystem> {
   const fileSystem = yield* FileSystem.FileSystem
-  // Processes come and go meanwhile.
+  // Processes start and end in the meantime.
   const read = (path: string) => fileSystem.readFileString(path).pipe(Effect.orElseSucceed(() => ""))
   const status = yield* read(`/proc/${pid}/status`)
   const kibibytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0)

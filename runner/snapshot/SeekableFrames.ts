@@ -55,7 +55,7 @@ export const encodeSeekTable = (frames: ReadonlyArray<Pick<Frame, "compressedByt
   return table
 }
 
-/** How many bytes from the end of the file contain the whole table, judging by its last bytes. */
+/** How many bytes at the end of the file contain the whole table, according to its last bytes. */
 export const seekTableBytes = (tail: Uint8Array): Result.Result<number, string> => {
   const buffer = Buffer.from(tail)
   if (buffer.length < footerBytes || buffer.readUInt32LE(buffer.length - 4) !== seekableMagic)

@@ -1,6 +1,8 @@
 const digestText = /^sha256:([0-9a-f]{64})$/
 
-/** Where the archive with this digest (`sha256:...`) lies below the folder of all snapshots; `undefined` for another text. */
+/**
+ * The path of the archive with this digest (`sha256:...`) below the folder of all snapshots; `undefined` for any other text.
+ */
 export const snapshotFileName = (archiveDigest: string): string | undefined => {
   const sha256 = digestText.exec(archiveDigest)?.[1]
   return sha256 === undefined ? undefined : `${sha256.slice(0, 2)}/${sha256}.tar.zst`

@@ -226,7 +226,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
       )
     }).pipe(
       Effect.scoped,
-      // Its bytes changed under an unchanged date: the next one who asks learns it before anything is unpacked.
+      // Its bytes changed under an unchanged date: the next read notices that before anything is unpacked.
       Effect.tapErrorTag("SnapshotDamaged", () => Cache.invalidate(opened, archiveDigest))
     )
   })
@@ -242,7 +242,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     }),
     (name) =>
       fileSystem.remove(`${temporary}/${name}`, { recursive: true, force: true }).pipe(
-        // What cannot be removed now is left to the next cleanup.
+        // Anything that cannot be removed now is left to the next cleanup.
         Effect.ignore,
         Effect.ensuring(Effect.sync(() => live.delete(name)))
       )

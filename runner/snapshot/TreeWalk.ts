@@ -53,8 +53,8 @@ export const findFolder = Effect.fnUntraced(function* (
 })
 
 /**
- * Finds one entry by path from `root`; undefined when nothing is there. An entry on the way that is not a folder is returned
- * instead.
+ * Finds one entry by path from `root`; undefined when nothing is there. An entry along the path that is not a folder is
+ * returned instead.
  */
 export const findEntry = Effect.fnUntraced(function* (
   source: GitObjectSource,

@@ -10,7 +10,7 @@ const longestAnswer = 65_536
 
 const VersionAnswer = Schema.fromJsonString(Schema.Struct({ terraform_version: Schema.String }))
 const decodeVersion = Schema.decodeUnknownOption(VersionAnswer)
-// OpenTofu answers `-json` with the field names of Terraform; only the plain answer tells the two apart.
+// OpenTofu's `-json` output uses the field names of Terraform; only the plain output distinguishes the two.
 const firstLine = /^(OpenTofu|Terraform) v(\S+)$/m
 
 const broken = (path: string, message: string, remedy: string) => new ToolBroken({ path, message, remedy })

@@ -1,10 +1,11 @@
 import { Schema } from "effect"
 import { SandboxLevel, ToolIdentity } from "../records/Run.ts"
+import { ProvidedName } from "./ProvidedName.ts"
 
-/** The version of the protocol. It changes only when an older side could not work with the newer one at all. */
+/** The version of the protocol. It changes only when the older side could not work with the newer one at all. */
 export const agentProtocol = 1
 
-/** What a side can do beyond the first release of the protocol, by name. Unknown names are ignored. */
+/** The capabilities of a side beyond the first release of the protocol, by name. Unknown names are ignored. */
 export const AgentCapability = Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9-]{0,63}$/))
 
 const publicKey = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{43}$/, { description: "32 bytes in base64url" }))
@@ -13,19 +14,23 @@ const publicKey = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{43}$/, { 
 export const AgentKeys = Schema.Struct({ sign: publicKey, seal: publicKey })
 export type AgentKeys = typeof AgentKeys.Type
 
-/** Operating system and architecture as the tool names them, for instance `linux_amd64`: a saved plan and its provider hashes bind both. */
+/**
+ * Operating system and architecture as the tool names them, for instance `linux_amd64`: a saved plan and its provider hashes
+ * depend on both.
+ */
 export const Platform = Schema.String.check(Schema.isPattern(/^[a-z0-9]{1,20}_[a-z0-9]{1,20}$/))
 export type Platform = typeof Platform.Type
 
 const label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/))
 
 /**
- * What an agent says of its machine in the first message of each session.
+ * How an agent describes its machine in the first message of each session.
  *
- * - `incarnation`: a random name of this process; another one under the same agent id means that it was started again
+ * - `incarnation`: a random name of this process; a new one under the same agent id means that the agent was restarted
  * - `places`: how many Runs it executes at once
  * - `disk`: of the volume with its work folder, in bytes; `low` when it takes no new job for that
- * - `draining`: it takes no new job and ends when the last one is over
+ * - `draining`: it takes no new job and exits when the last one has ended
+ * - `provided`: names of the credentials that it has of its own for Connections
  */
 export const AgentFacts = Schema.Struct({
   version: Schema.String.check(Schema.isMaxLength(64)),
@@ -39,6 +44,7 @@ export const AgentFacts = Schema.Struct({
   labels: Schema.Record(label, Schema.String.check(Schema.isMaxLength(255))),
   places: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 256 })),
   disk: Schema.Struct({ freeBytes: Schema.Number, totalBytes: Schema.Number, low: Schema.Boolean }),
-  draining: Schema.Boolean
+  draining: Schema.Boolean,
+  provided: Schema.optionalKey(Schema.Array(ProvidedName).check(Schema.isMaxLength(64)))
 })
 export type AgentFacts = typeof AgentFacts.Type

@@ -4,7 +4,7 @@ import { RunId } from "../records/Ids.ts"
 import { Timestamp } from "../records/Primitives.ts"
 import { Digest } from "./Blob.ts"
 
-/** A Run under one claim. Whatever an agent says of a Run names it. */
+/** A Run under one claim. Everything an agent reports about a Run names its claim. */
 export const RunClaim = Schema.Struct({ runId: RunId, fence: Schema.Int })
 export type RunClaim = typeof RunClaim.Type
 
@@ -16,7 +16,7 @@ export type JobKind = typeof JobKind.Type
  *
  * - `sealedJob`: the encoded job of this kind (`PlanJob`, `ApplyJob` or `DriftJob`), sealed for this agent, Run and fence. Its state and plan file
  *   are not in it: `state` and `planFile` name them as blobs
- * - `leaseSeconds`: how long the agent may be silent, from when it sent the message that was answered
+ * - `leaseSeconds`: how long the agent may be silent, counted from when it sent the message that was answered
  * - `snapshot`, `build`, `state`, `planFile`: what it may fetch
  * - `signature`: of `offerText`, by the server's Ed25519 key, in base64url. Anybody can seal for an agent; only its server can offer
  */
@@ -54,7 +54,7 @@ export const offerText = (
     jobDigest
   ])
 
-/** How long a line of a log may be; longer ones are cut where they are written. */
+/** The longest log line; longer ones are truncated where they are written. */
 export const longestReportedLine = 64 * 1024
 
 export const ReportedLine = Schema.Struct({
@@ -66,10 +66,10 @@ export const ReportedLine = Schema.Struct({
 export type ReportedLine = typeof ReportedLine.Type
 
 /**
- * What an agent reports of one Run, in order. `at` is for display only.
+ * What an agent reports about one Run, in order. `at` is for display only.
  *
  * - `event`, `line`: what happened. Events are never left out; where lines were, `omitted` says how many
- * - `number` of a batch: from 1, without gaps, per Run and fence. A batch that is stored already is acknowledged again
+ * - `number` of a batch: from 1, without gaps, per Run and fence. A batch that is already stored is acknowledged again
  */
 export const ReportedEntry = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("event"), at: Timestamp, fact: ReportedFact }),
@@ -84,7 +84,10 @@ export const ReportBatch = Schema.Struct({
 })
 export type ReportBatch = typeof ReportBatch.Type
 
-/** What an agent holds of a Run when it begins a session. `ended`: its result waits to be sent. `left`: only what an ended process left. */
+/**
+ * What an agent holds of a Run when it begins a session. `ended`: its result has not been sent yet. `left`: only what an
+ * ended process left behind.
+ */
 export const HeldRun = Schema.Struct({
   ...RunClaim.fields,
   stage: Schema.Literals(["accepted", "started", "ended", "left"])
@@ -95,8 +98,8 @@ export type HeldRun = typeof HeldRun.Type
  * What to do with a Run that the agent holds.
  *
  * - `continue`: it is still the agent's
- * - `hand_in`: it was settled meanwhile; stop the tool, hand in state and journal as evidence
- * - `discard`: nothing of it is needed; stop and remove it
+ * - `hand_in`: it was settled in the meantime; stop the tool, hand in state and journal as evidence
+ * - `discard`: nothing of it is needed; stop the tool and remove the Run's files
  */
 export const HeldRunOrder = Schema.Struct({
   ...RunClaim.fields,

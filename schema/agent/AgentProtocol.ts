@@ -8,19 +8,19 @@ import { Digest } from "./Blob.ts"
 import { PoolName } from "./PoolName.ts"
 
 /*
- * What an agent and a server say to each other, as RPC over HTTP requests at `/agent/v1/rpc`. Every message may come twice: its answer may
- * have been lost. Fields are only added. Every message after `Hello` carries the session as a bearer token of its HTTP request; an answer is
- * given once what it says is durable.
+ * The protocol between an agent and its server: RPC over HTTP requests at `/agent/v1/rpc`. Every message may arrive twice,
+ * since its answer may have been lost. Fields are only added. Every message after `Hello` carries the session as a bearer
+ * token of its HTTP request; an answer is given once what it says is durable.
  */
 
-/** Tells the server's nonce for the signature of `Hello`. It is good for one session within a minute. */
+/** Returns the server's nonce for the signature of `Hello`. It is good for one session within a minute. */
 export const Challenge = Rpc.make("Challenge", {
   payload: { agentId: AgentId },
   success: Schema.Struct({ nonce: Schema.String }),
   error: AgentRefusal
 })
 
-/** Enrols a new agent. The same keys again: the same agent. */
+/** Enrols a new agent. Repeated with the same keys, it returns the same agent. */
 export const Enrol = Rpc.make("Enrol", {
   payload: {
     token: Schema.RedactedFromValue(Schema.String),
@@ -76,7 +76,7 @@ export const Hello = Rpc.make("Hello", {
   error: AgentRefusal
 })
 
-/** Waits up to 25 seconds for a job. The same `claim` again: the same offer, sealed anew. */
+/** Waits up to 25 seconds for a job. Repeated with the same `claim`, it returns the same offer, sealed again. */
 export const Next = Rpc.make("Next", {
   payload: { claim: Schema.String.check(Schema.isPattern(/^[a-f0-9]{32}$/)), freePlaces: Schema.Int },
   success: Schema.Struct({ offer: Schema.optionalKey(JobOffer), drain: Schema.Boolean }),
@@ -92,7 +92,7 @@ export const Decline = Rpc.make("Decline", {
   error: AgentRefusal
 })
 
-/** Of an apply: once this is answered, the start is recorded durably and the tool may start. */
+/** For an apply: once this is answered, the start is recorded durably and the tool may start. */
 export const Start = Rpc.make("Start", { payload: RunClaim, error: AgentRefusal })
 
 /** Renews the leases of what the agent holds, as often as the session says. Cancels are answered here; the same cancel comes again. */
@@ -106,27 +106,33 @@ export const Renew = Rpc.make("Renew", {
   },
   success: Schema.Struct({
     leases: Schema.Array(Schema.Struct({ ...RunClaim.fields, leaseSeconds: Schema.Int, cancel: Schema.Boolean })),
-    /** Not the agent's any more: `hand_in` or `discard`. */
+    /** No longer the agent's: `hand_in` or `discard`. */
     gone: Schema.Array(HeldRunOrder),
     drain: Schema.Boolean
   }),
   error: AgentRefusal
 })
 
-/** Stores a batch of events and lines; answers the last batch that is stored. */
+/** Stores a batch of events and lines; returns the number of the last stored batch. */
 export const Report = Rpc.make("Report", {
   payload: { ...RunClaim.fields, batch: ReportBatch },
   success: Schema.Struct({ acknowledged: Schema.Int }),
   error: AgentRefusal
 })
 
-/** A whole state whose sealed blob was put before. Answered once the server keeps it; an older serial is acknowledged and not kept. */
+/**
+ * A whole state whose sealed blob was uploaded before. Answered once the server has stored it; an older serial is
+ * acknowledged but not stored.
+ */
 export const Checkpoint = Rpc.make("Checkpoint", {
   payload: { ...RunClaim.fields, serial: Schema.Int, resourceCount: Schema.Int, blob: Digest },
   error: AgentRefusal
 })
 
-/** How the Run ended; `outcome` is the sealed blob of a `JobResult`. Answered once it is stored; the agent may forget the Run then. */
+/**
+ * How the Run ended; `outcome` is the sealed blob of a `JobResult`. Answered once it is stored; after that, the agent may
+ * forget the Run.
+ */
 export const Result = Rpc.make("Result", {
   payload: {
     ...RunClaim.fields,
@@ -139,7 +145,7 @@ export const Result = Rpc.make("Result", {
   error: AgentRefusal
 })
 
-/** State and journal of a Run that was settled without them. The same blob again: the same evidence. */
+/** State and journal of a Run that was settled without them. Repeating the same blob has no further effect. */
 export const HandIn = Rpc.make("HandIn", {
   payload: { ...RunClaim.fields, leftOver: Digest },
   success: Schema.Struct({ evidenceId: EvidenceId }),

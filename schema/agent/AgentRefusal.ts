@@ -1,15 +1,20 @@
 import { Schema } from "effect"
 
-/** The Run is not this agent's under this fence any more: it writes nothing more, and hands in what it has as evidence. */
+/**
+ * The Run is not this agent's under this fence any more: the agent must write nothing more, and hands in what it has as
+ * evidence.
+ */
 export class Gone extends Schema.TaggedError<Gone>()("Gone", { message: Schema.String }) {}
 
-/** The session, the agent or its enrolment token is not valid. `retry`: a new session would be accepted. */
+/** The session, the agent or its enrolment token is not valid. `retry`: whether a new session would be accepted. */
 export class Unauthorised extends Schema.TaggedError<Unauthorised>()("Unauthorised", {
   message: Schema.String,
   retry: Schema.Boolean
 }) {}
 
-/** The server does not work with this version. `message` says which one it needs. Running Runs keep their lease. */
+/**
+ * The server does not work with this version. `message` says which one it needs. Runs that are executing keep their lease.
+ */
 export class UpgradeRequired extends Schema.TaggedError<UpgradeRequired>()("UpgradeRequired", {
   message: Schema.String
 }) {}
@@ -20,7 +25,7 @@ export class Busy extends Schema.TaggedError<Busy>()("Busy", {
   retryAfterSeconds: Schema.Int
 }) {}
 
-/** What was sent is not acceptable and will not be, however often it is repeated. */
+/** What was sent is invalid; repeating it will not help. */
 export class Rejected extends Schema.TaggedError<Rejected>()("Rejected", { message: Schema.String }) {}
 
 export const AgentRefusal = Schema.Union([Gone, Unauthorised, UpgradeRequired, Busy, Rejected])

@@ -7,7 +7,8 @@ export const Digest = Schema.String.check(
 export type Digest = typeof Digest.Type
 
 /**
- * Large things travel as plain HTTP bodies. `snapshot` is the archive as it is stored; every other kind is sealed for its receiver.
+ * Large objects travel as plain HTTP bodies. `snapshot` is the archive as it is stored; every other kind is sealed for its
+ * receiver.
  *
  * - GET `/agent/v1/runs/{runId}/{fence}/{kind}/{digest}`, resumable by `Range`: `snapshot`, `build`, `state`, `plan_file`
  * - PUT the same address, `Content-Range: bytes A-B/T`, answered with the bytes that are stored: `build`, `state`, `plan_file`, `outcome`,
@@ -19,6 +20,6 @@ export type BlobKind = typeof BlobKind.Type
 export const agentPath = "/agent/v1"
 export const agentRpcPath = `${agentPath}/rpc`
 
-/** Answer to a PUT: how many bytes are stored and flushed. A part continues there. */
+/** Answer to a PUT: how many bytes are stored and flushed. The next part continues from there. */
 export const StoredBytes = Schema.Struct({ storedBytes: Schema.Number, complete: Schema.Boolean })
 export type StoredBytes = typeof StoredBytes.Type

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { ProvidedBy } from "../agent/ProvidedName.ts"
 import { GivenConnectionUse } from "../records/ConnectionUse.ts"
 import { Connection, ConnectionKind, CredentialRecipe, CredentialTestKind } from "../records/Connection.ts"
 import { GivenCredentialOrigin, maxCredentialOrigins } from "../records/CredentialOrigin.ts"
@@ -36,6 +37,8 @@ export class CreateConnection extends Schema.Opaque<CreateConnection>()(
     values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(65_536)))),
     files: Schema.optionalKey(Schema.Array(CredentialFile).check(Schema.isMaxLength(16))),
     origins: Schema.optionalKey(GivenOrigins),
+    /** The values stay with the agents of a pool, instead of `values` and `files`. */
+    providedBy: Schema.optionalKey(ProvidedBy),
     providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
     moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
     use: Schema.optionalKey(GivenConnectionUse),

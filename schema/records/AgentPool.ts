@@ -1,5 +1,6 @@
 import { Schema, Struct } from "effect"
 import { PoolName } from "../agent/PoolName.ts"
+import { ProvidedName } from "../agent/ProvidedName.ts"
 import { AgentFacts, Platform } from "../agent/AgentIdentity.ts"
 import { IsolationFloor } from "../policy/ExecutionProfile.ts"
 import { AgentId } from "./Ids.ts"
@@ -14,6 +15,8 @@ export const AgentPool = Schema.Struct({
   createdAt: Timestamp,
   /** Handles of the Workspaces that may use it. */
   workspaces: Schema.Array(Schema.String),
+  /** Which of them may use which credentials of its agents. */
+  provisions: Schema.Array(Schema.Struct({ name: ProvidedName, workspace: Schema.String })),
   agents: Schema.Int
 }).annotate({ identifier: "AgentPool" })
 export type AgentPool = typeof AgentPool.Type
@@ -34,6 +37,8 @@ export const Agent = Schema.Struct({
   runs: Schema.Int,
   /** Of the volume with its folder; `low` when it takes no new Run for that. */
   disk: AgentFacts.fields.disk,
+  /** Names of the credentials that it has of its own. */
+  provided: Schema.Array(ProvidedName),
   enrolledAt: Timestamp,
   /** To the half minute. */
   lastContactAt: Timestamp
@@ -50,7 +55,9 @@ export const WorkspacePool = Schema.Struct({
   places: Schema.Int,
   runs: Schema.Int,
   /** Runs of this Workspace that wait for the pool. */
-  queued: Schema.Int
+  queued: Schema.Int,
+  /** Names of the credentials of its agents that a Connection of the Workspace may leave to it, where the operator gave any. */
+  provided: Schema.optionalKey(Schema.Array(ProvidedName))
 }).annotate({ identifier: "WorkspacePool" })
 export type WorkspacePool = typeof WorkspacePool.Type
 

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { ProvidedBy } from "../agent/ProvidedName.ts"
 import { ConnectionUse } from "./ConnectionUse.ts"
 import { CredentialOrigin } from "./CredentialOrigin.ts"
 import { ConnectionId, SourceId, WorkspaceId } from "./Ids.ts"
@@ -30,8 +31,11 @@ export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
   }).annotate({ identifier: "ProposedOrigin" })
 ) {}
 
-/** What was tested: that the recipe's fields are complete, or that a Git server accepts the credentials. */
-export const CredentialTestKind = Schema.Literals(["completeness", "git_server"])
+/**
+ * What was tested: that the recipe's fields are complete, that a Git server accepts the credentials, or that the operator lets the Workspace
+ * use what the pool provides.
+ */
+export const CredentialTestKind = Schema.Literals(["completeness", "git_server", "pool"])
 export type CredentialTestKind = typeof CredentialTestKind.Type
 
 /**
@@ -77,6 +81,8 @@ export class Connection extends Schema.Opaque<Connection>()(
     status: ConnectionStatus,
     envNames: Schema.Array(Schema.String),
     fileNames: Schema.Array(Schema.String),
+    /** Its values are on the agents of this pool, under this name. It has no variables and files here. */
+    providedBy: Schema.optionalKey(ProvidedBy),
     /** For a Git Connection: the only places it is sent to, fixed at creation. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin)),
     /** For a Git Connection that predates origins, until somebody confirms them. */

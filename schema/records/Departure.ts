@@ -13,7 +13,7 @@ const StoppedToken = Schema.Struct({
 const StoppedUse = Schema.Struct({
   connectionId: ConnectionId,
   displayName: Schema.String,
-  /** What runs automatically on this member's authority: updates, drift checks, checks of a Source. */
+  /** What runs automatically on this member's authority: updates, drift checks, looks at a Source. */
   use: Schema.Literals(["auto_update", "drift_check", "sync"]),
   capsuleId: Schema.optionalKey(CapsuleId),
   sourceId: Schema.optionalKey(SourceId),

@@ -34,9 +34,9 @@ export type QueueReason = typeof QueueReason.Type
  *
  * - `assignment`: the operator has not assigned the pool to the Workspace
  * - `agent`: no agent of the pool is connected
- * - `tool`, `platform`, `isolation`: what the Run needs, and no connected agent has
+ * - `tool`, `platform`, `isolation`, `credentials`: what the Run needs, and no connected agent has
  * - `disk`: the disks of those that could are nearly full
- * - `undrained`: those that could are draining
+ * - `undrained`: those that could are draining, or of a release that the server gives no Runs
  */
 export const MissingProperty = Schema.Literals([
   "assignment",
@@ -44,6 +44,7 @@ export const MissingProperty = Schema.Literals([
   "tool",
   "platform",
   "isolation",
+  "credentials",
   "disk",
   "undrained"
 ])
@@ -52,7 +53,7 @@ export type MissingProperty = typeof MissingProperty.Type
 export class MissingOfAgents extends Schema.Opaque<MissingOfAgents>()(
   Schema.Struct({
     property: MissingProperty,
-    /** Of `tool`, `platform` and `isolation`: what the Run needs. */
+    /** Of `tool`, `platform`, `isolation` and `credentials`: what the Run needs. */
     needed: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "MissingOfAgents" })
 ) {}

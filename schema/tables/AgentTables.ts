@@ -94,3 +94,22 @@ export const agentTables: ReadonlyArray<string> = [
   )`,
   `ALTER TABLE runs ADD COLUMN agent_unreachable_since TEXT`
 ]
+
+/**
+ * Credentials that stay with the agents of a pool.
+ *
+ * - `agent_pool_provisions`: which Workspaces may name them in a Connection, as the operator decided
+ * - `connections.provided_pool`, `provided_name`: of a Connection that names them; it has no values of its own
+ */
+export const agentProvisionTables: ReadonlyArray<string> = [
+  `CREATE TABLE agent_pool_provisions (
+    pool TEXT NOT NULL REFERENCES agent_pools (name),
+    name TEXT NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    provided_at TEXT NOT NULL,
+    PRIMARY KEY (pool, name, workspace_id)
+  )`,
+  `CREATE INDEX agent_pool_provisions_of_workspace ON agent_pool_provisions (workspace_id)`,
+  `ALTER TABLE connections ADD COLUMN provided_pool TEXT`,
+  `ALTER TABLE connections ADD COLUMN provided_name TEXT`
+]

@@ -124,7 +124,7 @@ export const runConfinementColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * A check by a webhook or the schedule is quiet unless it finds something: it is not listed, and is removed after a while.
+ * A look by a webhook or the schedule is quiet unless it finds something: it is not listed, and is removed after a while.
  */
 export const quietLookColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN quiet INTEGER NOT NULL DEFAULT 0`,

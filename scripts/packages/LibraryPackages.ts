@@ -11,12 +11,12 @@ interface Cut {
   readonly name: string
   readonly description: string
   readonly readme: string
-  /** What of the library is in it: paths that begin so, which the package shortens by it. */
+  /** The part of the library in it: paths with this prefix, which the package strips. */
   readonly prefix: string
   readonly exports: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
   readonly sideEffects: false | ReadonlyArray<string>
-  /** Packages that may be missing, with the versions that fit. */
+  /** Optional packages, with the accepted versions. */
   readonly optional?: Readonly<Record<string, string>>
 }
 
@@ -77,7 +77,10 @@ const entry = (module: string) => ({ types: `./dist/${module}.d.ts`, default: `.
 /** The package that a module of the library is in. */
 const cutOf = (module: string): Cut | undefined => cuts.find(({ prefix }) => module.startsWith(prefix))
 
-/** Cuts the packages out of the compiled library. What is imported from another one is named by its package, so that it exists once. */
+/**
+ * Cuts the packages out of the compiled library. Imports from another one use its package name, so that each module exists
+ * once.
+ */
 export const libraryPackages = Effect.fn("libraryPackages")(function* (root: string, library: string, out: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -158,7 +161,7 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
   return cuts.map(({ name }) => name)
 })
 
-/** Bun is no part of a package. */
+/** Bun is not part of a package. */
 const withoutRuntime = (report: LicenseReport): LicenseReport => {
   const [first, ...others] = report.components.filter(({ version: of }) => !of.startsWith("with Bun "))
   return first === undefined ? report : { ...report, components: [first, ...others] }

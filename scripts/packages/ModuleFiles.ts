@@ -5,7 +5,7 @@ const specifierPattern = /(?:\bfrom|\bimport)\s*\(?\s*(["'])([^"'\n]+)\1/g
 const specifiers = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(specifierPattern)].flatMap(([, , specifier]) => (specifier === undefined ? [] : [specifier]))
 
-/** What a module imports by its place. */
+/** The relative imports of a module. */
 export const relativeSpecifiers = (text: string): ReadonlyArray<string> =>
   specifiers(text).filter((specifier) => specifier.startsWith("."))
 
@@ -16,7 +16,7 @@ export const importedPackages = (text: string): ReadonlyArray<string> =>
     return name === undefined || /^[a-z]+:/.test(specifier) ? [] : [name]
   })
 
-/** Exchanges the relative specifiers of a module; undefined leaves one as it is. */
+/** Replaces the relative specifiers of a module; undefined leaves one unchanged. */
 export const withSpecifiers = (text: string, exchange: (specifier: string) => string | undefined): string =>
   text.replaceAll(specifierPattern, (found, quote: string, specifier: string) => {
     const other = specifier.startsWith(".") ? exchange(specifier) : undefined

@@ -50,8 +50,9 @@ export class AttemptLimits extends Context.Service<
     ) => Effect.Effect<void, ApiError>
     /**
      * Counts a sign-in attempt. A known device has its own budget, which nobody else can use up. Strangers are limited by
-     * address, per account and in total; many addresses attacking one account only delay strangers, since a limit there would
-     * let them lock the person out. A limited number waits at once; others are refused. Fails with `rate_limited`.
+     * address, per account and in total; many addresses attacking one account only delay strangers, since a limit there
+     * would let them lock the person out. Only a limited number may wait at the same time; others are refused. Fails with
+     * `rate_limited`.
      */
     readonly enter: (from: {
       readonly address: string | undefined
@@ -96,7 +97,7 @@ export class AttemptLimits extends Context.Service<
       }) {
         const { account, address, device } = from
         if (device !== undefined) {
-          // One for each person of that browser: whoever shares it, or planted its id, has their own budget.
+          // One for each person of that browser: anyone who shares it, or planted its id, has a separate budget.
           return yield* consumeOne(`enter:d:${fold(`${device} ${named(account ?? "")}`)}`, entrancePerMinute.device)
         }
         if (address !== undefined) yield* consumeOne(`enter:a:${addressKey(address)}`, entrancePerMinute.address)

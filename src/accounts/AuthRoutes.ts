@@ -73,7 +73,7 @@ const signIn = Effect.gen(function* () {
   return yield* signedInResponse(yield* enterByPassword(yield* signInBody), 200)
 })
 
-/** Whatever the cookie was, it is gone afterwards. */
+/** Whatever the cookie was, it is removed. */
 const signOut = Effect.gen(function* () {
   const presented = yield* presentedSession
   if (presented?.ambient !== false) yield* requireSameOrigin

@@ -64,7 +64,7 @@ const byPasskey = Effect.gen(function* () {
   const { response } = yield* passkeyBody
   const answer = yield* decodeAssertion(response)
   const confirmations = yield* Confirmations
-  // 401 would say that the session has ended.
+  // 401 would mean that the session has ended.
   yield* confirmations
     .byPasskey(yield* sessionOf(principal), party, answer)
     .pipe(

@@ -24,7 +24,7 @@ const passkeyBody = authBody(
   "{secret, name, response, email?, displayName?}, response as the browser gave it"
 )
 
-/** Counted twice: as an attempt to get in, and as a use of an invitation. */
+/** Counted twice: as a sign-in attempt, and as a use of an invitation. */
 const admitted = Effect.gen(function* () {
   yield* refuseCrossSite
   const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
@@ -64,7 +64,7 @@ const withPasskey = Effect.gen(function* () {
   return yield* signedInResponse(opened, 201)
 })
 
-/** Creates an account with an invitation, which is accepted by that. */
+/** Creates an account with an invitation, and accepts it. */
 export const invitationRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(yield* Effect.context<AttemptLimits | HttpSettings | InvitedSignUp | KnownDevices>())

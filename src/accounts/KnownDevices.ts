@@ -38,8 +38,8 @@ const tagText = (id: string, subject: string) => JSON.stringify([id, subject])
 const macPurpose = "known-device"
 
 /**
- * Browsers in which a person signed in before, by a cookie. It is not a credential: it only gives the person their own attempt
- * budget there. It names nobody, and is useless for another person.
+ * Browsers in which a person signed in before, by a cookie. It is not a credential: it only gives the person their own
+ * attempt budget there. It identifies nobody, and is useless to another person.
  */
 export class KnownDevices extends Context.Service<
   KnownDevices,

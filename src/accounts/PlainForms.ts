@@ -43,7 +43,7 @@ const form = <A, I>(schema: Schema.Codec<A, I>) =>
 const signInForm = form(SignInForm)
 const setupForm = form(SetupForm)
 
-/** Where the sign-in page was to lead: only the address of the page says so. */
+/** The destination of the sign-in page, which only the page's address contains. */
 const wantedPath = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings

@@ -42,8 +42,8 @@ export const signedInToChange = Effect.gen(function* () {
 })
 
 /**
- * The same for a change that whoever happens to sit at the browser must not make. Fails with `reauthentication_required` unless
- * the person confirmed recently that it is them.
+ * The same for a change that must not be made by anybody at an unattended browser. Fails with `reauthentication_required`
+ * unless the person confirmed their identity recently.
  */
 export const signedInAndConfirmed = Effect.tap(signedInToChange, requireConfirmed)
 

@@ -9,10 +9,11 @@ import { SandboxSettings } from "../../runner/sandbox/SandboxSettings.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { toolchainConfig } from "../../runner/toolchain/ToolchainSettings.ts"
+import { ownCredentials } from "./OwnCredentials.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 import { agentMachineSettings, type AgentMachineSettings } from "./AgentSettings.ts"
 
-/** Snapshots that no recent Run used go after this time; what is missing is fetched again. */
+/** Snapshots that no recent Run used are removed after this time; missing ones are fetched again. */
 const snapshotGrace = Duration.hours(1)
 
 export const agentTools = (folder: string) =>
@@ -39,6 +40,7 @@ export const agentMachine = (folder: string) =>
       }
       return ModuleRunner.layer.pipe(
         Layer.provideMerge(localPlace),
+        Layer.provideMerge(ownCredentials),
         Layer.provide(Layer.succeed(RunnerSettings, settings.runner)),
         Layer.provideMerge(
           Layer.mergeAll(

@@ -24,9 +24,9 @@ export class PlatformUnsupported extends Schema.TaggedError<PlatformUnsupported>
 
 export interface AgentStart extends AgentOptions, EnrolmentRequest {
   readonly folder: string
-  /** Completes at the first request to stop: no new job, and an end when the last is over. */
+  /** Completes at the first request to stop: no new job, and an exit after the last one. */
   readonly drain: Effect.Effect<void>
-  /** Completes at the second: tools are asked to stop too. */
+  /** Completes at the second one: tools are asked to stop too. */
   readonly stop: Effect.Effect<void>
 }
 
@@ -70,7 +70,7 @@ export const agentProcess = Effect.fn("agentProcess")(function* (start: AgentSta
       yield* Effect.forkScoped(Effect.andThen(start.stop, runs.stopTools))
       yield* Effect.raceFirst(work.takeJobs, start.drain)
       yield* machine.drain
-      // Another process may take jobs from now on, while this one ends what it has.
+      // Another process may take jobs from now on, while this one finishes its Runs.
       yield* Scope.close(taking, Exit.void)
       yield* work.over
     }).pipe(Effect.provide(working(start)))

@@ -8,7 +8,7 @@ import { heldRun, isSameClaim, makeHandle, type RunHandle } from "../../runner/a
 import { adoptRoom, type RunRoom } from "../../runner/agent/RunRoom.ts"
 import { openSpool } from "../../runner/agent/Spool.ts"
 
-/** What the server says of a held Run: where it stands, and for how long it stays this agent's. */
+/** The server's answer about a held Run: its status, and how long it remains this agent's. */
 type Word = Pick<HeldRunOrder, "runId" | "fence" | "cancel"> & {
   readonly leaseSeconds?: number
   readonly acknowledged?: number
@@ -19,7 +19,7 @@ type Word = Pick<HeldRunOrder, "runId" | "fence" | "cancel"> & {
  *
  * - `adopt`: takes over what processes left that have ended; they are not confirmed yet
  * - `add`: holds a Run until its work is over. The work gets a Scope of its own
- * - `confirm`, `end`: what the server says of Runs; `sent` is when it was asked
+ * - `confirm`, `end`: the server's answer about Runs; `sent` is when it was asked
  * - `empty`: completes when nothing is held any more
  */
 export class AgentRuns extends Context.Service<

@@ -1,12 +1,15 @@
-import { type Cause, Context, Duration, Effect, Layer, Redacted, Semaphore } from "effect"
+import { type Cause, Context, Duration, Effect, Layer, Option, Redacted, Semaphore } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { RpcClient, type RpcClientError, type RpcGroup, RpcSerialization } from "effect/rpc"
-import type { AgentFacts } from "../../schema/agent/AgentIdentity.ts"
+import type { AgentFacts, AgentKeys } from "../../schema/agent/AgentIdentity.ts"
 import type { HeldRun, HeldRunOrder } from "../../schema/agent/AgentJob.ts"
 import { AgentProtocol, helloText } from "../../schema/agent/AgentProtocol.ts"
 import type { AgentRefusal } from "../../schema/agent/AgentRefusal.ts"
 import { agentRpcPath } from "../../schema/agent/Blob.ts"
+import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
+import { signedBy, type StoredKeys } from "../../runner/agent/AgentKeyPair.ts"
 import { AgentParty } from "../../runner/agent/AgentParty.ts"
+import { keyChange } from "./KeyChange.ts"
 import { machineClocks, type Moment, momentOf } from "../../runner/agent/LeaseClock.ts"
 
 export type AgentCalls = RpcClient.RpcClient<RpcGroup.Rpcs<typeof AgentProtocol>, RpcClientError.RpcClientError>
@@ -28,12 +31,12 @@ export const agentCalls = (
     )
   )
 
-/** A message got no answer: it may have arrived or not. */
+/** A message got no answer: it may or may not have arrived. */
 export type Unanswered = RpcClientError.RpcClientError | Cause.TimeoutError
 
 const longestAnswer = Duration.seconds(30)
 
-/** What this agent says of itself at the beginning of a session, and what it does with the answer. */
+/** How this agent describes itself at the beginning of a session, and how it handles the answer. */
 export interface SessionSource {
   readonly facts: Effect.Effect<AgentFacts>
   readonly held: Effect.Effect<ReadonlyArray<HeldRun>>
@@ -44,8 +47,9 @@ export interface SessionSource {
  * The session of this agent at its server.
  *
  * - `calls`: under the session that is current when a message is sent
- * - `begin`: replaces the session that was current in `seen`; one beginning serves all who ask meanwhile
+ * - `begin`: replaces the session that was current in `seen`; one new session serves all concurrent callers
  * - `generation`: changes with each session
+ * - `isDue`: whether it is time for another one
  */
 export class AgentSession extends Context.Service<
   AgentSession,
@@ -55,13 +59,15 @@ export class AgentSession extends Context.Service<
     readonly generation: () => number
     readonly begin: (seen: number, source: SessionSource) => Effect.Effect<void, AgentRefusal | Unanswered>
     readonly renewSeconds: () => number
-    readonly isOld: () => boolean
+    readonly isDue: Effect.Effect<boolean>
   }
 >()("svc/agent/AgentSession") {
   static readonly layer = Layer.effect(
     AgentSession,
     Effect.gen(function* () {
-      const { identity, keys } = yield* AgentParty
+      const { identity } = yield* AgentParty
+      const folder = yield* AgentFolder
+      const change = yield* keyChange
       let token: Redacted.Redacted<string> | undefined
       let generation = 0
       let renewSeconds = 10
@@ -73,14 +79,22 @@ export class AgentSession extends Context.Service<
       const { agentId, installationId } = identity
 
       const hello = Effect.fnUntraced(function* (source: SessionSource) {
-        const { nonce } = yield* Effect.timeout(calls.Challenge({ agentId }), longestAnswer)
         const facts = yield* source.facts
-        const signature = yield* keys.sign(
-          helloText({ agentId, incarnation: facts.incarnation, nonce, installationId, nextKeys: undefined })
-        )
-        const held = yield* source.held
-        const at = momentOf(machineClocks)
-        const answer = yield* Effect.timeout(calls.Hello({ agentId, nonce, signature, facts, held }), longestAnswer)
+        const { incarnation } = facts
+        let held: ReadonlyArray<HeldRun> = []
+        let at = momentOf(machineClocks)
+        const greet = Effect.fnUntraced(function* (signer: StoredKeys, nextKeys: AgentKeys | undefined) {
+          const { nonce } = yield* Effect.timeout(calls.Challenge({ agentId }), longestAnswer)
+          const signature = yield* signedBy(
+            signer,
+            helloText({ agentId, incarnation, nonce, installationId, nextKeys })
+          )
+          held = yield* source.held
+          at = momentOf(machineClocks)
+          const greeting = { agentId, nonce, signature, facts, held, ...(nextKeys === undefined ? {} : { nextKeys }) }
+          return yield* Effect.timeout(calls.Hello(greeting), longestAnswer)
+        })
+        const answer = yield* change.begun(greet, { mayBegin: !facts.draining, holds: () => held.length > 0 })
         token = answer.session
         generation += 1
         renewSeconds = answer.renewSeconds
@@ -95,10 +109,12 @@ export class AgentSession extends Context.Service<
         begin: (seen, source) =>
           beginning.withPermit(Effect.suspend(() => (generation === seen ? hello(source) : Effect.void))),
         renewSeconds: () => renewSeconds,
-        isOld: () => {
+        isDue: Effect.gen(function* () {
           const usable = 0.7
-          return begun === undefined || machineClocks.bootSeconds() - begun.at.boot > begun.seconds * usable
-        }
+          if (begun === undefined || machineClocks.bootSeconds() - begun.at.boot > begun.seconds * usable) return true
+          // Somebody asked for new keys, or the server has not taken them yet.
+          return Option.isSome(yield* Effect.orElseSucceed(folder.nextKeys, () => Option.none()))
+        })
       })
     })
   )

@@ -34,19 +34,22 @@ type Services =
   | Guard
   | FileSystem.FileSystem
 
-/** Whether this machine can execute the job; what is missing is shown where the Run waits. */
+/** Whether this machine can execute the job; anything missing is shown where the Run waits. */
 const requireAbility = Effect.fnUntraced(function* (offer: JobOffer) {
   const opened = yield* openedJob(offer)
   const place = yield* RunPlace
   const runner = yield* ModuleRunner
   const unusable = ({ message }: { readonly message: string }) => new OfferUnusable({ message })
   yield* place.tool(opened.job.tool).pipe(Effect.mapError(unusable))
+  for (const { provided } of opened.job.credentials) {
+    if (provided !== undefined) yield* place.provided(provided).pipe(Effect.mapError(unusable))
+  }
   yield* runner.confinement(opened.job.demands).pipe(Effect.mapError(unusable))
   return opened
 })
 
 /**
- * The work of an agent, as effects that go on until they are interrupted.
+ * The work of an agent, as effects that run until they are interrupted.
  *
  * - `adopt`: takes over what ended processes left; before the first session, so that it is named there
  * - `takeJobs`: polls while there is a free place
@@ -75,7 +78,7 @@ export class AgentWork extends Context.Service<
         const { session: currentSession, until } = yield* Answered
         const { calls } = session
 
-        /** A failure here is a defect: what can happen to a Run is part of its work. Its folder stays. */
+        /** A failure here is a defect: expected failures of a Run are part of its work. Its folder is kept. */
         const worked = (runId: string) => (work: Effect.Effect<void, unknown, Services>) =>
           work.pipe(
             Effect.provideContext(context),
@@ -112,7 +115,7 @@ export class AgentWork extends Context.Service<
           yield* work(offer, sent, opened.success).pipe(Effect.forkIn(scope, { startImmediately: true }))
         })
 
-        /** One offer, asked for under one name until it is answered: a lost offer comes again. */
+        /** One offer, requested under one name until it is answered: a lost offer is sent again. */
         const poll = Effect.gen(function* () {
           const claim = randomBytes(16).toString("hex")
           const { answer, sent } = yield* until(

@@ -112,7 +112,7 @@ export class Answered extends Context.Service<
 
       return Answered.of({
         until,
-        session: Effect.suspend(() => (session.isOld() ? begin(session.generation()) : Effect.void))
+        session: Effect.flatMap(session.isDue, (isDue) => (isDue ? begin(session.generation()) : Effect.void))
       })
     })
   )

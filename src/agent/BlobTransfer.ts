@@ -9,9 +9,11 @@ import type { SealedFile } from "../../runner/agent/SealedFile.ts"
 import type { AgentSession } from "./AgentSession.ts"
 
 /*
- * Large files by plain HTTP, in parts: what arrived before a line was cut is not sent again.
+ * Large files by plain HTTP, in parts: parts that arrived before a line was cut are not sent again.
  */
 
+/** The head of a sealed file is another each time: one that broke off in it is fetched anew. */
+const longestHead = 8 * 1024
 const partBytes = 4 * 1024 * 1024
 const longestPart = "10 minutes"
 
@@ -29,7 +31,7 @@ const refusedBy = (status: number) => {
   return new Rejected({ message: `The server answered ${status} to a file.` })
 }
 
-/** One part of a file, from where the server has it. Returns how much it has. */
+/** Sends one part of a file, from the server's position. Returns the server's new position. */
 const putPart = (request: HttpClientRequest.HttpClientRequest, file: SealedFile, from: number) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
@@ -56,7 +58,7 @@ const putPart = (request: HttpClientRequest.HttpClientRequest, file: SealedFile,
     )
   })
 
-/** Puts a sealed file. What fails is repeated by the caller, and goes on where the server is. */
+/** Uploads a sealed file. The caller repeats a failure, and it continues from the server's position. */
 export const putBlob = Effect.fnUntraced(function* (
   server: string,
   session: AgentSession["Service"],
@@ -65,7 +67,7 @@ export const putBlob = Effect.fnUntraced(function* (
   file: SealedFile
 ) {
   const request = () => session.authorised(HttpClientRequest.put(addressOf(server, claim, kind, file.digest)))
-  // The first part says where the server is; a repeated one is skipped by it.
+  // The first answer has the server's position; the server skips a repeated part.
   let from = 0
   for (;;) {
     const stored = yield* putPart(request(), file, from)
@@ -77,7 +79,7 @@ export const putBlob = Effect.fnUntraced(function* (
   }
 })
 
-/** Gets a file into `target`, and goes on behind what is there. */
+/** Downloads a file into `target`, and continues after what is already there. */
 export const getBlob = Effect.fnUntraced(function* (
   server: string,
   session: AgentSession["Service"],
@@ -89,14 +91,14 @@ export const getBlob = Effect.fnUntraced(function* (
   const client = yield* HttpClient.HttpClient
   const files = yield* FileSystem.FileSystem
   const present = yield* files.stat(target).pipe(
-    Effect.map(({ size }) => Number(size)),
+    Effect.map(({ size }) => (Number(size) > longestHead ? Number(size) : 0)),
     Effect.orElseSucceed(() => 0)
   )
   const request = session.authorised(HttpClientRequest.get(addressOf(server, claim, kind, digest)))
   const response = yield* client
     .execute(present === 0 ? request : HttpClientRequest.setHeader(request, "range", `bytes=${present}-`))
     .pipe(Effect.timeout(longestPart))
-  // All of it is there already: the answer that said so was lost.
+  // It is already complete: the answer that said so was lost.
   if (response.status === statuses.range && present > 0) return
   if (response.status === statuses.missing || response.status === statuses.forbidden) {
     return yield* new FetchRefused({

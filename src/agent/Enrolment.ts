@@ -1,7 +1,6 @@
 import { Effect, Option, type Redacted, Schema } from "effect"
 import { AgentFolder, type AgentIdentity } from "../../runner/agent/AgentFolder.ts"
 import { agentParty } from "../../runner/agent/AgentParty.ts"
-import { usableKeys } from "../../runner/agent/AgentKeyPair.ts"
 import { agentCalls } from "./AgentSession.ts"
 import { MachineFacts } from "./MachineFacts.ts"
 
@@ -14,7 +13,8 @@ export interface EnrolmentRequest {
   readonly server: string
   readonly pool: string
   readonly name: string
-  readonly token: Option.Option<Redacted.Redacted<string>>
+  /** Read when this agent has to enrol. */
+  readonly token: Effect.Effect<Option.Option<Redacted.Redacted<string>>, { readonly message: string }>
 }
 
 const longestAnswer = "30 seconds"
@@ -23,13 +23,17 @@ const longestAnswer = "30 seconds"
 const enrol = Effect.fnUntraced(function* (request: EnrolmentRequest) {
   const folder = yield* AgentFolder
   const { facts } = yield* MachineFacts
+  const given = yield* Effect.mapError(
+    request.token,
+    ({ message }) => new EnrolmentFailed({ message: `This agent is not enrolled yet. ${message}` })
+  )
   const keys = yield* folder.keys
-  if (Option.isNone(request.token)) {
+  if (Option.isNone(given)) {
     return yield* new EnrolmentFailed({
       message: "This agent is not enrolled yet. Give it an enrolment token: --token-file, or SVC_AGENT_TOKEN."
     })
   }
-  const token = request.token.value
+  const token = given.value
   const calls = yield* agentCalls(request.server, (sent) => sent)
   const answer = yield* calls.Enrol({ token, name: request.name, keys: keys.public, facts: yield* facts }).pipe(
     Effect.timeout(longestAnswer),
@@ -48,7 +52,7 @@ const enrol = Effect.fnUntraced(function* (request: EnrolmentRequest) {
   return identity
 }, Effect.scoped)
 
-/** Who this agent is: as it was enrolled before, or enrolled now. */
+/** The identity of this agent, enrolled earlier or now. */
 export const enrolled = Effect.fnUntraced(function* (request: EnrolmentRequest) {
   const folder = yield* AgentFolder
   const found = yield* folder.identity
@@ -63,5 +67,5 @@ export const enrolled = Effect.fnUntraced(function* (request: EnrolmentRequest) 
       message: `The folder ${folder.path} belongs to an agent of the pool ${identity.pool}. A pool is chosen by the enrolment token; choose another folder with --dir for another pool.`
     })
   }
-  return yield* agentParty(identity, yield* usableKeys(yield* folder.keys))
+  return yield* agentParty(identity, folder)
 })

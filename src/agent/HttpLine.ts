@@ -39,7 +39,7 @@ export const httpLine = Layer.effect(
             until(
               getBlob(identity.server, session, claim, kind, digest, target).pipe(
                 Effect.provideContext(context),
-                // It ends the Run, not the message: it leaves the repeating as a value.
+                // It ends the Run, not the message: it leaves the retry loop as a value.
                 Effect.as(undefined),
                 Effect.catchTag("FetchRefused", (refused) => Effect.succeed(refused))
               )

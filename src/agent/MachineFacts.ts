@@ -4,6 +4,7 @@ import { hostname } from "node:os"
 import { Context, Effect, Layer, Option } from "effect"
 import { type AgentFacts, agentProtocol } from "../../schema/agent/AgentIdentity.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
+import { ProvidedCredentials } from "../../runner/execution/ProvidedCredentials.ts"
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { toolchainConfig } from "../../runner/toolchain/ToolchainSettings.ts"
@@ -35,7 +36,7 @@ const diskOf = (folder: string) =>
 /** As the tool names it. */
 export const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`
 
-/** What this agent says of itself and its machine; asked anew for each session. */
+/** How this agent describes itself and its machine; determined again for each session. */
 export class MachineFacts extends Context.Service<
   MachineFacts,
   {
@@ -52,6 +53,7 @@ export class MachineFacts extends Context.Service<
         const folder = yield* AgentFolder
         const toolchain = yield* Toolchain
         const sandbox = yield* Sandbox
+        const credentials = yield* ProvidedCredentials
         const incarnation = randomBytes(16).toString("hex")
         let draining = false
         const disk = diskOf(folder.path)
@@ -60,7 +62,7 @@ export class MachineFacts extends Context.Service<
           yield* Layer.build(Toolchain.layer({ ...settings, download: Option.none() }, `${folder.path}/tools`)),
           Toolchain
         )
-        // One is downloaded where there is none at all; the other flavour is named where it is installed.
+        // OpenTofu is downloaded if there is no tool at all; the other tool is named if it is installed.
         const tools = Effect.gen(function* () {
           const first = yield* Effect.option(toolchain.resolve())
           const found = yield* Effect.forEach(["opentofu", "terraform"] as const, (name) =>
@@ -83,7 +85,8 @@ export class MachineFacts extends Context.Service<
             labels: options.labels,
             places: options.places,
             disk: yield* disk,
-            draining
+            draining,
+            provided: yield* credentials.names
           }
         })
         return MachineFacts.of({

@@ -1,7 +1,7 @@
 import { Clock, Effect, FileSystem, Path } from "effect"
 
 const fileName = /^svc-(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})Z\.backup$/
-/** The end of names while a backup is not verified. */
+/** The suffix of a backup that is not verified yet. */
 const pendingEnd = ".unverified"
 
 export interface KeptBackup {
@@ -16,7 +16,7 @@ export const backupName = (at: number): string =>
 
 export const pendingName = (at: number): string => `${backupName(at)}${pendingEnd}`
 
-/** When the backup with this name was written; `undefined` for a file of somebody else. */
+/** When the backup with this name was written; `undefined` for an unrelated file. */
 export const writtenAtOf = (name: string): number | undefined => {
   const [, day, hour, minute, second] = fileName.exec(name) ?? []
   const at = day === undefined ? Number.NaN : Date.parse(`${day}T${hour}:${minute}:${second}Z`)
@@ -24,8 +24,8 @@ export const writtenAtOf = (name: string): number | undefined => {
 }
 
 /**
- * Newest first. A time ahead of the clock is from before the date was corrected: such a backup counts as the oldest, so that it neither
- * delays the next one nor outlives it.
+ * Newest first. A time in the future is from before the clock was corrected: such a backup counts as the oldest, so that it
+ * neither delays the next one nor outlives it.
  */
 const newestFirst = (backups: ReadonlyArray<KeptBackup>, at: number): ReadonlyArray<KeptBackup> => {
   const age = ({ writtenAt }: KeptBackup) => (writtenAt > at ? Number.MAX_SAFE_INTEGER : at - writtenAt)

@@ -31,8 +31,8 @@ const syncFolder = (folder: string) =>
   )
 
 /**
- * Writes a backup into the folder and verifies it by restoring it. Only then does it get its name, and only then are the oldest
- * ones removed: a backup that nobody can restore never replaces one that somebody can.
+ * Writes a backup into the folder and verifies it by restoring it. Only then does it get its name, and only then are the
+ * oldest ones removed: an unusable backup never replaces a usable one.
  */
 const makeBackup = Effect.fn("makeBackup")(
   function* (settings: Settings, folder: string) {
@@ -58,7 +58,7 @@ export class ScheduledBackups extends Context.Service<
   {
     /** What operators should know about backups. */
     readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>>
-    /** What is kept; `undefined` where none are scheduled. */
+    /** The stored backups; `undefined` where none are scheduled. */
     readonly kept: Effect.Effect<ServerBackups | undefined>
     /** Makes a backup if one is due. */
     readonly turn: Effect.Effect<void>
@@ -121,7 +121,7 @@ export class ScheduledBackups extends Context.Service<
 
         const notices = Effect.gen(function* () {
           const failed = yield* Ref.get(failedAt)
-          // A folder that cannot be read holds no backup that anybody could restore.
+          // A folder that cannot be read holds no usable backup.
           const isOverdue = Result.match(yield* Effect.result(newestAge), {
             onFailure: () => true,
             onSuccess: (old) => old !== undefined && old > overdueMillis(settings.backupInterval)

@@ -1,6 +1,6 @@
 /**
- * The commands of people and scripts, with their aliases: clients of a server. They load nothing of the service, which is most of
- * the time that a short command takes.
+ * The commands of people and scripts, with their aliases: clients of a server. They load nothing of the service, since
+ * loading is most of the time of a short command.
  */
 export const clientCommandNames: ReadonlySet<string> = new Set([
   "login",

@@ -18,7 +18,7 @@ import { logsCommand, runCommand } from "./remote/RunCommands.ts"
 import { sourceCommand } from "./remote/SourceCommands.ts"
 import { whoamiCommand, workspaceCommand } from "./remote/WorkspaceCommands.ts"
 
-/** Who one is, and where. */
+/** The caller's identity, server and Workspace. */
 const signInCommands = [
   loginCommand,
   logoutCommand,

@@ -4,7 +4,7 @@ import { CommandFailed } from "./Output.ts"
 
 const maxPasswordBytes = 1024
 
-/** A password is never an argument: other people of the machine can read those. */
+/** A password is never an argument: other users of the machine can read those. */
 export const passwordFlag = Flag.Boolean("password-stdin").pipe(
   Flag.withDescription("Read the password from standard input instead of asking for it"),
   Flag.withDefault(false)

@@ -70,7 +70,7 @@ export const policyCommand = Command.make("policy").pipe(
   Command.withSubcommands([check])
 )
 
-/** Lets the running server read its policy file and its file of OpenID clients anew. */
+/** Makes the running server reload its policy file and its file of OpenID clients. */
 export const reloadCommand = Command.make(
   "reload",
   { ...dataFlags, json: jsonFlag },

@@ -12,10 +12,10 @@ const formatted = (pools: ReadonlyArray<AgentPool>): string =>
   pools.length === 0
     ? "There are no pools: the control plane executes every Run."
     : pools
-        .map(
-          ({ agents, isolation, leaseSeconds, name, workspaces }) =>
-            `${name}  ${agents} agents  isolation ${isolation ?? "any"}  lease ${leaseSeconds} s  ${workspaces.length === 0 ? "assigned to no Workspace" : workspaces.join(", ")}`
-        )
+        .flatMap(({ agents, isolation, leaseSeconds, name, provisions, workspaces }) => [
+          `${name}  ${agents} agents  isolation ${isolation ?? "any"}  lease ${leaseSeconds} s  ${workspaces.length === 0 ? "assigned to no Workspace" : workspaces.join(", ")}`,
+          ...provisions.map((one) => `  provides ${one.name} to ${one.workspace}`)
+        ])
         .join("\n")
 
 export const withPools = <A, E>(settings: Settings, use: (pools: OperatorPools["Service"]) => Effect.Effect<A, E>) =>
@@ -77,6 +77,24 @@ const assignment = (word: "assign" | "unassign", description: string) =>
     })
   ).pipe(Command.withDescription(description))
 
+const provision = (word: "provide" | "withhold", description: string) =>
+  Command.make(
+    word,
+    {
+      ...dataFlags,
+      pool: poolArgument,
+      name: Argument.String("name").pipe(Argument.withDescription("Name of the credentials, as its agents have it")),
+      workspace: Argument.String("workspace").pipe(Argument.withDescription("Handle of the Workspace, or its id")),
+      json: jsonFlag
+    },
+    Effect.fn(`pool.${word}`)(function* ({ config, json, name, pool, workspace, ...flags }) {
+      const pools = yield* withPools(yield* settingsOf(flags, config), ({ change }) =>
+        change({ word, pool, name, workspace })
+      )
+      yield* print(json, { pools }, formatted(pools))
+    })
+  ).pipe(Command.withDescription(description))
+
 const removeCommand = Command.make(
   "remove",
   { ...dataFlags, pool: poolArgument, json: jsonFlag },
@@ -95,6 +113,11 @@ export const poolCommand = Command.make("pool").pipe(
     settingCommand("set", "Change a pool, from the next Run on"),
     assignment("assign", "Let a Workspace use a pool"),
     assignment("unassign", "End it: Runs that wait for the pool stay in the queue"),
+    provision(
+      "provide",
+      "Let Connections of a Workspace use credentials of the agents; any module of the Workspace can then read them"
+    ),
+    provision("withhold", "End it: Runs whose Connection names them are refused"),
     removeCommand
   ])
 )

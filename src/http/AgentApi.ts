@@ -16,7 +16,7 @@ const blob = { runId: RunId, fence: Schema.FiniteFromString, kind: BlobKind, dig
 const Said = Schema.Struct({ message: Schema.String })
 const said = (status: number) => Said.pipe(HttpApiSchema.status(status))
 const Bytes = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array())
-const Lines = Schema.String.pipe(HttpApiSchema.asText({ contentType: "application/ndjson" }))
+const Lines = Schema.String.pipe(HttpApiSchema.asText({ contentType: "application/x-ndjson" }))
 
 /** What agents speak to: no interface for other programs. */
 export class AgentApi extends describedGroup("agents", "The protocol between the server and its agents.")

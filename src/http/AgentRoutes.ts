@@ -72,6 +72,7 @@ const handlers = AgentProtocol.toLayer(
       }),
       Next: Effect.fnUntraced(function* (request, options) {
         const session = yield* sessionOf(options)
+        yield* sessions.mayTakeRuns(session)
         const offer = yield* offers.next(session, request)
         return {
           ...(Option.isSome(offer) ? { offer: offer.value } : {}),

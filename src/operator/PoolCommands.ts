@@ -17,7 +17,13 @@ export const PoolChange = Schema.Union([
   Schema.Struct({ word: Schema.Literal("create"), pool: Schema.String, ...settings }),
   Schema.Struct({ word: Schema.Literal("set"), pool: Schema.String, ...settings }),
   Schema.Struct({ word: Schema.Literal("remove"), pool: Schema.String }),
-  Schema.Struct({ word: Schema.Literals(["assign", "unassign"]), pool: Schema.String, workspace: Schema.String })
+  Schema.Struct({ word: Schema.Literals(["assign", "unassign"]), pool: Schema.String, workspace: Schema.String }),
+  Schema.Struct({
+    word: Schema.Literals(["provide", "withhold"]),
+    pool: Schema.String,
+    name: Schema.String,
+    workspace: Schema.String
+  })
 ])
 export type PoolChange = typeof PoolChange.Type
 
@@ -95,11 +101,18 @@ export class PoolCommands extends Context.Service<
             return pools.assign(request.pool, request.workspace)
           case "unassign":
             return pools.unassign(request.pool, request.workspace)
+          case "provide":
+            return pools.provide(request.pool, request.name, request.workspace)
+          case "withhold":
+            return pools.withhold(request.pool, request.name, request.workspace)
         }
       }
 
       const change = Effect.fn("PoolCommands.change")(function* (request: PoolChange) {
-        const data = "workspace" in request ? { workspace: request.workspace } : {}
+        const data = {
+          ...("workspace" in request ? { workspace: request.workspace } : {}),
+          ...("name" in request ? { name: request.name } : {})
+        }
         yield* audited(changed(request), `pool ${request.word}`, { kind: "agent_pool", id: request.pool }, data)
         return yield* pools.list
       })

@@ -144,7 +144,7 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   return {
     slowdown: median(during) / median([...before, ...after]),
     worst: percentile(during, 0.99),
-    // While lines pass, garbage comes and goes; only memory that remains counts.
+    // Garbage comes and goes while lines pass; only memory that remains counts.
     growth: (yield* megabytes(product.pid)) - held,
     peak: Math.max(...memory),
     seconds,

@@ -14,8 +14,8 @@ const mainJob = Effect.fnUntraced(function* (product: Product, url: string, name
 })
 
 /**
- * Plan and apply of this build against those of another one. Both serve at the same time and take turns, in either order, so that
- * whatever else the machine does affects both alike.
+ * Plan and apply of this build against those of another one. Both serve at the same time and take turns, in either order, so
+ * that other load on the machine affects both alike.
  */
 export const sideBySide = (binary: string, other: string, tool: string) =>
   Effect.gen(function* () {

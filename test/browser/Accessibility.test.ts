@@ -58,7 +58,7 @@ describe("this walk covers", () => {
   })
 })
 
-/** A page about what does not exist asked for it, and the console says that it was not there. */
+/** A page about a missing record requests it, and the console reports the 404. */
 const unexpected = (faults: ReadonlyArray<string>, missing: true | undefined) =>
   faults.filter((fault) => missing !== true || !fault.endsWith("404 (Not Found)"))
 
@@ -67,11 +67,11 @@ const sideways = (page: Page) =>
 
 const themes = ["light", "dark"] as const
 
-/** Shows the page that is open in the other theme, as its own switch does. */
+/** Shows the open page in the other theme, as its own switch does. */
 const inTheme = (page: Page, theme: (typeof themes)[number]) =>
   page.evaluate((value) => document.documentElement.setAttribute("data-theme", value), theme)
 
-// The short run looks at each language in one theme, both wide; the whole run at every combination.
+// The short run checks each language in one theme, both wide; the whole run checks every combination.
 const short = process.env["SVC_TEST_BROWSER"] === "short"
 const languages = ["en", "ja"] as const
 const widths = short ? [1440] : [1440, 390]
@@ -119,7 +119,7 @@ describe.each(looks)("no accessibility violations in %s", (_name, look) => {
           wrong.push("the focus is not in the dialog")
         await page.keyboard.press("Escape")
         await page.locator("dialog[open]").waitFor({ state: "detached" })
-        // When a key opened it, there is no focus to return.
+        // When a key opened it, there is no focus to restore.
         if (
           !["app/Palette.tsx", "app/ShortcutHelp.tsx"].includes(source) &&
           (await page.evaluate(() => document.activeElement === null || document.activeElement === document.body))
@@ -147,7 +147,7 @@ describe.each(looks)("no accessibility violations in %s", (_name, look) => {
   })
 })
 
-// The short run leaves out what the two looks above have covered at another width.
+// The short run leaves out what the two checks above have covered at another width.
 describe.skipIf(short)("on a phone", () => {
   test("the navigation opens, navigates and closes", async () => {
     const { page, go } = await suite.visit(phone)

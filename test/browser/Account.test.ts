@@ -17,7 +17,7 @@ const offering = (page: Page, password: boolean) =>
   )
 
 describe("the ways to sign in", () => {
-  test("are the server's: its provider, and the way back to the requested page", async () => {
+  test("are the server's: its provider, and the return to the requested page", async () => {
     const { page, faults, go } = await suite.visit(undefined, visitor())
     await offering(page, true)
     await go(`/sign-in?return=${encodeURIComponent("/new?git=https://x.example/y")}`)
@@ -48,7 +48,7 @@ describe("the ways to sign in", () => {
 })
 
 describe("a link to another address", () => {
-  test("says what it is for and why it cannot be used, also after a reload", async () => {
+  test("says what it is for and why it cannot be used, even after a reload", async () => {
     for (const [secret, said] of [
       ["#svce_secret", "gets the address mina.sato@acme.example instead of mina@acme.example"],
       ["#svce_used", "This link was used"],
@@ -66,7 +66,7 @@ describe("a link to another address", () => {
     }
   })
 
-  test("that is opened on the page of another one takes its place", async () => {
+  test("opened on the page of another link replaces it", async () => {
     const { page, go } = await suite.visit()
     await go("/account/address#svce_used", ".notice-warn")
     await page.evaluate(() => {
@@ -76,7 +76,7 @@ describe("a link to another address", () => {
     await page.waitForFunction(() => location.hash === "")
   })
 
-  test("is asked for where the server sends mail, and made by the operator where it does not", async () => {
+  test("is requested where the server sends mail, and created by the operator elsewhere", async () => {
     const { page, api, go } = await suite.visit()
     await go("/account", ".row-static")
     await page.getByRole("button", { name: "Change address" }).click()

@@ -44,7 +44,7 @@ const world = Effect.gen(function* () {
 
 describe("a reset link, on the server itself", () => {
   it.live(
-    "says whom it lets in, also after a reload, and when it was used what it was for, in both languages",
+    "says whom it admits, even after a reload, and once used what it was for, in both languages",
     () =>
       Effect.gen(function* () {
         const { english, japanese, mailedLink, operator } = yield* world
@@ -87,9 +87,9 @@ describe("a reset link, on the server itself", () => {
   )
 })
 
-describe("a link to another address, on the server itself", () => {
+describe("an address-change link, on the server itself", () => {
   it.live(
-    "is asked for on the account page, mailed to the new address, survives a reload, and is used once",
+    "is requested on the account page, mailed to the new address, survives a reload, and is used once",
     () =>
       Effect.gen(function* () {
         const { english, japanese, mailedLink, network } = yield* world
@@ -102,7 +102,7 @@ describe("a link to another address, on the server itself", () => {
         yield* see(words.linkMailed)
         const link = yield* mailedLink(newAddress, "/account/address")
 
-        // Who is not signed in comes back to the link, whose secret is in no address.
+        // A person who is not signed in returns to the link, and its secret is in no address.
         yield* japanese.step(() => japanese.page.goto(link))
         yield* japanese.step(() => japanese.page.waitForURL("**/sign-in?return=*"))
         expect(japanese.page.url()).not.toContain("svce_")

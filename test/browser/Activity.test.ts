@@ -5,7 +5,7 @@ import { barriers, browserSuite, darkJapanese } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("the activity", () => {
-  test("is in names: who, what, which record, and what they said", async () => {
+  test("uses names: who, what, which record, and what they said", async () => {
     const world = newWorld()
     const [event] = world.activity
     const [source] = world.sources
@@ -43,7 +43,7 @@ describe("the activity", () => {
     expect(faults).toEqual([])
   })
 
-  test("folds what was done again and again, tells what a plan does, and keeps syncs that brought nothing quiet", async () => {
+  test("folds repeated actions, says what a plan does, and hides syncs without news", async () => {
     const world = newWorld()
     const [first] = world.activity
     const [template] = world.runs
@@ -89,7 +89,7 @@ describe("the activity", () => {
     expect(faults).toEqual([])
   })
 
-  test("is filtered in an address that shows the same to everybody, and so is its export", async () => {
+  test("is filtered by an address that shows everybody the same, and so is its export", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/activity", ".activity-row")
     await page.getByLabel("Action").selectOption("run.approve")
@@ -107,7 +107,7 @@ describe("the activity", () => {
     expect(new URL(page.url()).search).toBe("")
   })
 
-  test("reads an address with nonsense in it, in Japanese on a phone", async () => {
+  test("copes with an address that contains nonsense, in Japanese on a phone", async () => {
     const { page, faults, go } = await suite.visit({ ...darkJapanese, width: 390, height: 844 })
     await go("/w/acme/activity?from=never&until=&person=usr_unknown", "h1")
     await page.getByText("条件に合う記録はありません").waitFor()

@@ -181,7 +181,7 @@ const personIn = (page: Page, language: Language, origin: string) => {
       await page.waitForURL((url) => url.href !== plan)
       await page.locator(".page-name .status-good").waitFor({ timeout: patience })
     }),
-    /** Asked of the server itself, whatever the page allows. */
+    /** Sent to the server directly, whatever the page allows. */
     applyRefused: step(async () => {
       const [status, answer] = await page.evaluate(
         async (path) => {
@@ -204,7 +204,7 @@ const personIn = (page: Page, language: Language, origin: string) => {
   }
 }
 
-/** Refusals that the walk asks for, and the page of an invitation, which asks who is signed in. */
+/** Refusals that the walk provokes, and the invitation page, which asks who is signed in. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !/status of 4(?:01|09)/.test(text))
 
 describe.each([
@@ -212,7 +212,7 @@ describe.each([
   ["ja", "en"]
 ] as const)("an approval by two people, the owner in %s and the approver in %s", (first, second) => {
   it.live(
-    "is asked for by a rule, refused to the author, given by a member of the team, and lapses with the membership",
+    "is required by a rule, refused to the author, given by a team member, and lapses with the membership",
     () =>
       Effect.gen(function* () {
         const repository = yield* notesRepository(module)

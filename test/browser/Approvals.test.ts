@@ -34,7 +34,7 @@ describe("rules of approval", () => {
     expect(faults).toEqual([])
   })
 
-  test("an approval of two does not apply, and says so", async () => {
+  test("the first of two approvals does not apply the plan, and says so", async () => {
     const world = newWorld()
     world.approvals = (run) => ({ ...lapsed(run), approvals: [], state: "waiting", own: { status: "counts" } })
     const { go, page } = await suite.visit(undefined, world)

@@ -23,7 +23,7 @@ const looks: ReadonlyArray<Look> = [
   { ...phone, language: "ja", theme: "dark" }
 ]
 
-/** The operator of a real server with these flags, in one context for each look. */
+/** The operator of a real server with these flags, in one context for each theme and language. */
 const operatorAt = Effect.fnUntraced(function* (flags: ReadonlyArray<string>) {
   const { network, setupLink } = yield* realServer(noGit, flags)
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
@@ -43,7 +43,7 @@ const operatorAt = Effect.fnUntraced(function* (flags: ReadonlyArray<string>) {
     })
 })
 
-describe("what operators are told of backups", () => {
+describe("what operators learn about backups", () => {
   it.live(
     "a schedule that cannot work, and the only key beside the data, in each language, theme and width",
     () =>
@@ -72,7 +72,7 @@ describe("what operators are told of backups", () => {
   )
 
   it.live(
-    "nothing while the newest backup is young and the key lies elsewhere",
+    "nothing while the newest backup is recent and the key is elsewhere",
     () =>
       Effect.gen(function* () {
         const root = yield* temporaryFolder
@@ -83,7 +83,7 @@ describe("what operators are told of backups", () => {
           await chmod(key, 0o600)
           await mkdir(backups)
         })
-        // A backup of now: none is due, and the schedule leaves the folder alone.
+        // A current backup: none is due, and the schedule leaves the folder alone.
         yield* Effect.promise(() => writeFile(join(backups, backupName(Date.now())), ""))
         const visit = yield* operatorAt([
           `--backup-directory=${backups}`,

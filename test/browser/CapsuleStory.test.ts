@@ -90,7 +90,7 @@ describe("a capsule tells its story", () => {
       expect(faults).toEqual([])
     })
 
-    test(`a plan says why it changes what it changes, row by row (${language}, ${width} px)`, async () => {
+    test(`a plan explains its changes, row by row (${language}, ${width} px)`, async () => {
       const words = whyWords[language]
       const { page, faults, go } = await suite.visit(look)
       await go(`/w/acme/runs/${reviewRun}`, "[data-testid=why]")

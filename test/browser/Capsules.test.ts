@@ -9,7 +9,7 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("the list of capsules", () => {
-  test("shows the newest run of each, however many runs others had since", async () => {
+  test("shows the newest run of each, however many newer runs others have", async () => {
     const world = newWorld()
     const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString()
     const old = baseRun({
@@ -98,7 +98,7 @@ describe("a capsule to be released", () => {
   })
 })
 
-describe("a capsule that its owner takes along", () => {
+describe("a capsule that its owner exports", () => {
   for (const language of ["en", "ja"] as const) {
     test(`is exported by keyboard once its name is typed (${language})`, async () => {
       const words = exportWords[language]

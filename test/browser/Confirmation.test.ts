@@ -10,7 +10,7 @@ const refusal = (code: string, message: string) => ({
   json: { error: { code, message, requestId: "req_test" } }
 })
 
-/** The server asks once for the person, and then lets the hand-over through. */
+/** The server asks for confirmation once, and then accepts the hand-over. */
 const askingOnce = async (page: Page) => {
   const seen: Array<string> = []
   let confirmed = false
@@ -40,7 +40,7 @@ const handOver = async (page: Page) => {
 }
 
 describe("a sensitive action", () => {
-  test("waits for the person, by keyboard, and goes on by itself", async () => {
+  test("waits for the person's confirmation, by keyboard, and then continues automatically", async () => {
     const { page, faults, go } = await suite.visit()
     const seen = await askingOnce(page)
     await go("/w/acme/settings", ".row-static")
@@ -60,7 +60,7 @@ describe("a sensitive action", () => {
     expect(faults.filter((fault) => !fault.includes("403"))).toEqual([])
   })
 
-  test("is left undone when the person does not confirm", async () => {
+  test("is not carried out when the person does not confirm", async () => {
     const { page, go } = await suite.visit()
     const seen = await askingOnce(page)
     await go("/w/acme/settings", ".row-static")
@@ -73,7 +73,7 @@ describe("a sensitive action", () => {
     expect(seen).toEqual(["asked"])
   })
 
-  test("can be confirmed at the provider, which leads back to the same page", async () => {
+  test("can be confirmed at the provider, which returns to the same page", async () => {
     const { page, go } = await suite.visit()
     await askingOnce(page)
     await go("/w/acme/settings", ".row-static")
@@ -106,7 +106,7 @@ describe("the second factor", () => {
     expect(faults.filter((fault) => !fault.includes("401"))).toEqual([])
   })
 
-  test("is asked for at the sign-in, after the password", async () => {
+  test("is required at the sign-in, after the password", async () => {
     const world = newWorld()
     world.signedIn = false
     const { page, go } = await suite.visit(undefined, world)

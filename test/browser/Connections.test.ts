@@ -81,6 +81,35 @@ describe("Git connections", () => {
     })
 })
 
+describe("a connection whose values a pool has", () => {
+  for (const look of [lightEnglish, darkJapanese])
+    test(`is made without a value, by keyboard (${look.language})`, async () => {
+      const { page, api, faults, go } = await suite.visit(look)
+      const isEnglish = look.language === "en"
+      await go(screen, ".row-connection")
+      await page.getByRole("button", { name: isEnglish ? "New connection" : "新しい接続" }).press("Enter")
+      const dialog = page.getByRole("dialog")
+      const place = dialog.getByLabel(isEnglish ? "Where its values are" : "値の保管場所")
+      await place.selectOption("eu-west/aws-production")
+      // Nothing is left to type a secret into.
+      expect(await dialog.locator('input[type="password"]').count()).toBe(0)
+      expect(await barriers(page)).toEqual([])
+      const fields = dialog.getByRole("textbox")
+      await fields.nth(0).fill("hashicorp/aws")
+      await fields.nth(1).fill("Production")
+      await dialog.locator('button[type="submit"]').press("Enter")
+      await dialog.waitFor({ state: "detached" })
+      expect(api.changes).toMatchObject([
+        {
+          path: "/api/v1/connections",
+          body: { provider: "hashicorp/aws", providedBy: { pool: "eu-west", name: "aws-production" } }
+        }
+      ])
+      expect(JSON.stringify(api.changes)).not.toContain("values")
+      expect(faults).toEqual([])
+    })
+})
+
 describe("a connection", () => {
   for (const look of [lightEnglish, darkJapanese])
     test(`is granted to members and gets new values by keyboard (${look.language})`, async () => {

@@ -49,7 +49,7 @@ const use = async ({ repository, token, url }: Server) => {
   }
 }
 
-/** In the page: what of it a browser refuses. */
+/** In the page: which of these a browser refuses. */
 const attempt = async ({ token, url }: Server) => {
   const tried = async (ask: () => Promise<Response>) => {
     try {

@@ -46,7 +46,7 @@ describe("a first visit", () => {
     expect(faults).toEqual([])
   })
 
-  test("is set in the product's own typefaces, fetched once and kept for ever", async () => {
+  test("uses the product's own typefaces, fetched once and cached for ever", async () => {
     const { page, go, faults } = await suite.visit()
     const fetched: Array<{ readonly type: string | undefined; readonly kept: string | undefined }> = []
     page.on("response", (response) => {
@@ -66,7 +66,7 @@ describe("a first visit", () => {
     expect(faults).toEqual([])
   })
 
-  test("of the start page finds its way to the workspace's overview before the code arrives", async () => {
+  test("of the start page leads to the workspace's overview before the code arrives", async () => {
     const { page, api, faults } = await suite.visit()
     const code = await holdCode(page)
     const overview = page.waitForRequest(/\/api\/v1\/dashboard\/overview/)
@@ -88,7 +88,7 @@ describe("a first visit", () => {
   test("whose session was ended elsewhere shows no error on the way to sign-in", async () => {
     const { page, api, faults } = await suite.visit()
     api.world.signedIn = false
-    // A navigation without content keeps the page that is left, with whatever it has to say.
+    // A navigation without content keeps the current page and its messages.
     await page.route(/\/sign-in\?/, (route) => route.fulfill({ status: 204 }))
     const leaving = page.waitForEvent("requestfailed", (request) => request.url().includes("/sign-in?"))
     await page.goto(`${api.origin}/account`, { waitUntil: "commit" })

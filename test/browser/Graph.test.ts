@@ -11,7 +11,7 @@ const { en, ja } = graphWords
 const largeWorld = () => ({ ...newWorld(), graph: largeGraph(300) })
 
 describe("the graph", () => {
-  test("shows one Capsule between those it takes from and gives to, and no Source", async () => {
+  test("shows one Capsule between its producers and consumers, and no Source", async () => {
     const { page, go, faults } = await suite.visit()
     await go(`/w/acme/graph?around=${storefrontId}`, ".node-centre")
     expect(await page.locator(".node-centre strong").textContent()).toBe("storefront")
@@ -37,7 +37,7 @@ describe("the graph", () => {
     expect(faults).toEqual([])
   })
 
-  test("of 300 Capsules is found and walked by keyboard alone", async () => {
+  test("of 300 Capsules is searched and walked by keyboard alone", async () => {
     const { page, go } = await suite.visit(undefined, largeWorld())
     await go("/w/acme/graph", ".node-centre")
     expect(await page.locator(".dot").count()).toBe(300)
@@ -65,7 +65,7 @@ describe("the graph", () => {
     await page.waitForFunction((before) => document.querySelector(".node-centre strong")?.textContent !== before, name)
   })
 
-  test("keeps the middle in sight when a Capsule has many neighbours", async () => {
+  test("keeps the centre in view when a Capsule has many neighbours", async () => {
     const { page, go } = await suite.visit(undefined, largeWorld())
     await go("/w/acme/graph?around=cap_graph000000000000", ".node-centre")
     const gives = page.locator(".neighbours-column").last()
@@ -88,7 +88,7 @@ describe("the graph", () => {
     )
   })
 
-  test("says so when a search finds nothing, and is a list too", async () => {
+  test("says so when a search finds nothing, and is also a list", async () => {
     const { page, go } = await suite.visit(darkJapanese)
     await go("/w/acme/graph?q=nowhere", ".node-centre")
     expect(await page.locator(".finder-none").textContent()).toBe(ja.nothingFound)

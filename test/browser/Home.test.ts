@@ -28,7 +28,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("plans together what one commit waits for, and opens the update", async () => {
+  test("plans together all that wait for one commit, and opens the update", async () => {
     const { api, page, faults, go } = await suite.visit()
     await page.route(`**/api/v1/run-groups/${waitingUpdate.id}**`, (route) =>
       route.fulfill({ json: { runGroup: waitingUpdate, runs: [] } })
@@ -46,7 +46,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("asks first where a new update would end the one that is open", async () => {
+  test("asks first when a new update would end the open one", async () => {
     const { api, page, faults, go } = await suite.visit()
     const open = {
       key: waitingUpdate.id,
@@ -84,7 +84,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("says that all is well only where that is known", async () => {
+  test("says that all is well only when that is known", async () => {
     const { api, page, faults, go } = await suite.visit()
     api.world.needs = []
     api.world.health = healthOf(12)

@@ -18,7 +18,7 @@ type Language = "en" | "ja"
 
 const step = <A>(act: () => Promise<A>) => Effect.promise(act)
 
-/** The page of an invitation asks who is signed in, and it may be nobody. */
+/** The invitation page asks who is signed in, possibly nobody. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !text.endsWith("401 (Unauthorized)"))
 
 /** What a person does at svc and at the application, by keyboard and in their language. */
@@ -61,7 +61,7 @@ const personIn = (page: Page, language: Language, at: { readonly svc: string; re
         await keys.submit()
         await page.waitForURL("**/w/tutorial")
       }),
-    /** With a session at svc: only the consent is asked for. */
+    /** With a session at svc: only the consent is requested. */
     enter: (name: string) =>
       step(async () => {
         await page.goto(at.app)
@@ -71,7 +71,7 @@ const personIn = (page: Page, language: Language, at: { readonly svc: string; re
         await keys.press(button(pageWords[language].allow))
         await greeted(name)
       }),
-    /** Without one: svc asks who they are, and not a second time for the consent. */
+    /** Without one: svc asks them to sign in, and does not ask for the consent again. */
     enterAgain: (name: string, address: string) =>
       step(async () => {
         await keys.press(link("Sign in"))

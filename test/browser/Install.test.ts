@@ -132,7 +132,7 @@ describe("from a link to a plan", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("says what the repository offers and the module does not get", async () => {
+  test("says what the repository offers but the module does not get", async () => {
     const world = newWorld()
     world.report = {
       ...world.report,
@@ -168,7 +168,7 @@ describe("from a link to a plan", () => {
   })
 
   // The server reads such a link before any page does, and answers itself.
-  test.skipIf(compiledBinary() === undefined)("also by the server, in text that needs no script", async () => {
+  test.skipIf(compiledBinary() === undefined)("and by the server too, in text that needs no script", async () => {
     const { page, api, go } = await suite.visit()
     await go(`${link}&var.domain=evil`, "h1")
     await page.getByText("var.domain").first().waitFor()
@@ -222,7 +222,7 @@ describe("signing in", () => {
     }
   })
 
-  test("a setup link that cannot be used says so, also after a reload, and what to do next", async () => {
+  test("a setup link that cannot be used says so, even after a reload, and what to do next", async () => {
     for (const [secret, ...texts] of [
       ["#used-secret", "creating the first account", "The first account exists already", "svc admin reset-password"],
       ["#used-reset-secret", "getting back into an account", "This link was used", "svc admin reset-password"],
@@ -240,7 +240,7 @@ describe("signing in", () => {
     }
   })
 
-  test("the page of a setup link says nothing of a first account until it knows, and asks again after a failure", async () => {
+  test("the setup page says nothing about a first account until it knows, and retries after a failure", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/auth/setup/link", (route) =>
       route.fulfill({ status: 503, json: { error: { code: "unavailable", message: "The server is starting." } } })

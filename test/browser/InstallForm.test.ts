@@ -49,7 +49,7 @@ describe("the address of a repository", () => {
     expect(faults).toEqual([])
   })
 
-  test("of a source that was there before leaves it there", async () => {
+  test("of an existing source keeps it", async () => {
     const world = newWorld()
     const [source] = world.sources
     if (source === undefined) throw new Error("no source")

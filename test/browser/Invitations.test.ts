@@ -34,7 +34,7 @@ const twoPeople = Effect.fnUntraced(function* (flags: ReadonlyArray<string> = []
 })
 type Owner = Effect.Success<ReturnType<typeof twoPeople>>["owner"]
 
-/** Makes a link for anybody, by keyboard alone from the button on. */
+/** Creates an open link, by keyboard alone from the button on. */
 const inviteByKeyboard = Effect.fnUntraced(function* ({ page, step }: Owner, origin: string) {
   yield* step(() => page.goto(`${origin}/`))
   yield* step(() => page.waitForURL("**/w/*"))
@@ -100,7 +100,7 @@ describe("an invitation, between two people", () => {
   )
 
   it.live(
-    "is declined, or survives the way to the sign-in page without its secret in an address",
+    "is declined, or survives the redirect to sign-in without its secret in an address",
     () =>
       Effect.gen(function* () {
         const { guest, network, owner } = yield* twoPeople()
@@ -116,7 +116,7 @@ describe("an invitation, between two people", () => {
         yield* guest.step(() => guest.page.goto(link))
         yield* guest.press(words.haveAccount)
         yield* guest.step(() => guest.page.waitForURL("**/sign-in?return=/join"))
-        // The owner's own account: already a member, so the link stays good.
+        // The owner's own account: already a member, so the link stays valid.
         yield* guest.type("メールアドレス", "mina@acme.example")
         yield* guest.type("パスワード", password)
         yield* guest.press("サインイン")

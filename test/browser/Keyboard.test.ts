@@ -79,7 +79,7 @@ describe("by keyboard alone", () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".change")
     const row = page.locator(".change", { hasText: "aws_iam_policy.deploy" })
-    // What changes inside a value is there without a key.
+    // A change inside a value is shown without a key press.
     await row.getByText("s3:PutObject").first().waitFor()
     await row.locator("summary").first().focus()
     await page.keyboard.press("Enter")

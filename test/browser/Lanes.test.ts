@@ -43,7 +43,7 @@ describe("the switch for all automation", () => {
   })
 })
 
-describe("a capsule that a rollback holds", () => {
+describe("a capsule that a rollback pins", () => {
   test("says who and why, shows what auto-update did, and can be resumed", async () => {
     const world = newWorld()
     const at = "2026-01-01T00:00:00.000Z"
@@ -94,7 +94,7 @@ describe("a capsule that a rollback holds", () => {
 })
 
 describe("the path filter of a capsule", () => {
-  test("is a check box with an explanation, and saves the choice", async () => {
+  test("is an explained check box, and saves the choice", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel")
     const box = page.getByLabel("Pass over commits that do not touch this module")

@@ -6,7 +6,7 @@ import { barriers, browserSuite, darkJapanese } from "./support/Suite.ts"
 const suite = browserSuite()
 const { en, ja } = appWords
 
-/** A server that is gone: nothing of it is answered, the files of the dashboard included. */
+/** A server that is down: nothing is answered, including the files of the dashboard. */
 const disconnect = async (page: Page) => {
   let gone = true
   await page.route("**/*", (route) => (gone ? route.abort("connectionrefused") : route.fallback()))
@@ -15,12 +15,12 @@ const disconnect = async (page: Page) => {
   }
 }
 
-/** Marks the document: a page that was loaded anew has lost it. */
+/** Marks the document: a reloaded page has lost the mark. */
 const mark = (page: Page) => page.evaluate(() => Reflect.set(globalThis, "__same", true))
 const isSame = (page: Page) => page.evaluate(() => Reflect.get(globalThis, "__same") === true)
 
 describe("a click while the server does not answer", () => {
-  test("on a screen whose code is not loaded keeps the page, says so, and opens it once there is a server", async () => {
+  test("on a screen whose code is not loaded keeps the page, says so, and opens it once the server is back", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await mark(page)
@@ -29,7 +29,7 @@ describe("a click while the server does not answer", () => {
     await page.getByText(en.unreachableClick).waitFor()
     expect(await page.locator(".attention-row").first().isVisible()).toBe(true)
     expect(await barriers(page)).toEqual([])
-    // Asked for or by itself, it is tried again; there is still no server.
+    // Retried on request or automatically; there is still no server.
     await page.getByRole("button", { name: en.unreachableRetry }).click()
     await page.getByText(en.unreachableClick).waitFor()
     reconnect()
@@ -39,14 +39,14 @@ describe("a click while the server does not answer", () => {
     expect(await isSame(page)).toBe(true)
   })
 
-  test("on a screen whose code is there waits too, and another click takes its place", async () => {
+  test("on a screen whose code is loaded waits too, and another click replaces it", async () => {
     const { page, go } = await suite.visit(darkJapanese)
     await go("/w/acme/runs", ".run-row")
     await page.getByRole("link", { name: ja.home }).click()
     await page.locator(".attention-row").first().waitFor()
     await mark(page)
     const reconnect = await disconnect(page)
-    // The list of the page asks for news, or a link asks ahead: then it is known.
+    // The page's list polls, or a link prefetches: then it is known.
     await page.getByRole("link", { name: ja.sources }).hover()
     await page.getByText(ja.unreachable).waitFor()
     await page.getByRole("link", { name: ja.sources }).click()
@@ -60,10 +60,10 @@ describe("a click while the server does not answer", () => {
     expect(await isSame(page)).toBe(true)
   })
 
-  test("to sign out says that it did not, and stays", async () => {
+  test("to sign out says that it failed, and stays", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
-    // The menu's code is there.
+    // The menu's code is loaded.
     await page.locator(".side-account").click()
     await page.locator(".menu").waitFor()
     const reconnect = await disconnect(page)
@@ -73,7 +73,7 @@ describe("a click while the server does not answer", () => {
     reconnect()
   })
 
-  test("does not hide that a part is missing from a server that answers: the page is loaded anew, once", async () => {
+  test("does not hide that a server lacks a part: the page is reloaded, once", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await mark(page)

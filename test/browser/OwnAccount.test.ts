@@ -17,7 +17,7 @@ import { barriers } from "./support/Suite.ts"
 const email = "mina@acme.example"
 const newEmail = "mina.sato@acme.example"
 
-/** What the owner of an account does with it on one device, by keyboard. */
+/** What the owner of an account does on one device, by keyboard. */
 const deviceOf = (page: Page, language: Language, origin: string) => {
   const keys = keyboardOf(page)
   const { [language]: setup } = setupWords
@@ -50,7 +50,7 @@ const deviceOf = (page: Page, language: Language, origin: string) => {
       await dialog.waitFor({ state: "detached" })
       await button(account.changePassword).waitFor()
     }),
-    /** The notice stays until somebody says that it was them. */
+    /** The notice stays until somebody acknowledges it. */
     acceptsNotice: (text: string) =>
       step(async () => {
         await page.goto(`${origin}/account`)
@@ -93,7 +93,7 @@ describe.each([
   ["ja", "en"]
 ] as const)("an account without a password, on two devices at once, in %s and in %s, by keyboard", (first, second) => {
   it.live(
-    "gets a password, which its other device signs in with; is locked and unlocked by the operator; has another address",
+    "gets a password that signs in on another device, is locked and unlocked by the operator, and changes its address",
     () =>
       Effect.gen(function* () {
         const { faults, network, openPage, operator, setupLink } = yield* peopleAtOnce()

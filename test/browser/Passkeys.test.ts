@@ -29,7 +29,7 @@ describe("a setup link", () => {
         const { devtools, faults, page, press, see, setupLink, step, type } = yield* visitor
         const home = step(() => page.locator(".empty").getByRole("link", { name: "Install" }).waitFor())
         yield* step(() => page.goto(setupLink))
-        // Without an address, neither the server nor the authenticator is asked.
+        // Without an address, neither the server nor the authenticator is contacted.
         yield* press("Create account with a passkey")
         expect(yield* Effect.promise(() => page.locator("input[type=email]:invalid").count())).toBe(1)
         yield* type("Your name", "Mina")
@@ -55,7 +55,7 @@ describe("a setup link", () => {
 
 describe("passkeys, with the real server and an authenticator of the browser", () => {
   it.live(
-    "one is added, signs in without a password, and no longer does once removed",
+    "one is added, signs in without a password, and no longer works once removed",
     () =>
       Effect.gen(function* () {
         const { faults, network, page, press, pressInDialog, see, setupLink, step } = yield* visitor

@@ -51,7 +51,7 @@ describe.each([
   )
 
   it.live(
-    "turn on a second factor, sign in with it elsewhere, and sign the other devices out",
+    "turn on a second factor, sign in with it elsewhere, and sign out the other devices",
     () =>
       Effect.gen(function* () {
         const { faults, open, setupLink } = yield* peopleAtOnce()
@@ -61,7 +61,7 @@ describe.each([
         const present = Math.floor((yield* Clock.currentTimeMillis) / stepMillis)
         const { codes, key } = yield* here.turnOnFactor(present)
         const [recovery = ""] = codes
-        // The code that turned it on is used; the next one counts already.
+        // The code that activated it is used; the next one is already accepted.
         yield* there.signIn("mina@acme.example", codeOf(key, present + 1), codeOf(key, present))
         yield* elsewhere.signIn("mina@acme.example", recovery)
         yield* here.seesCodesLeft(codes.length - 1)

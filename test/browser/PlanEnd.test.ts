@@ -15,7 +15,7 @@ const looks = [
   ["ja", darkJapanese]
 ] as const
 
-/** Changes the plan behind the page, and lets the page know as the server would. */
+/** Changes the plan behind the page, and notifies the page as the server would. */
 const changed = (
   { api }: Visit,
   change: Partial<(typeof api.world.runs)[number]>,
@@ -82,7 +82,7 @@ describe("an open approval", () => {
       expect(await barriers(visit.page)).toEqual([])
     })
 
-    test(`ends while it is read when a newer plan supersedes it, and leads there (${language})`, async () => {
+    test(`ends while it is being read when a newer plan supersedes it, and links to that (${language})`, async () => {
       const visit = await visited(look)
       const dialog = await opened(visit, language)
       expect(await decisionsOf(visit.page, language)).toEqual([false, false])
@@ -133,7 +133,7 @@ describe("an open approval", () => {
     expect(await dialog.locator("button[type=submit]").isDisabled()).toBe(true)
   })
 
-  test("ends when the capsule moves or ends", async () => {
+  test("ends when the capsule changes or ends", async () => {
     for (const [change, reason] of [
       [{ executionAuthorityEpoch: 9 }, planEndWords.en.reasons.moved],
       [{ status: "released" as const }, planEndWords.en.reasons.capsule_ended]
@@ -174,7 +174,7 @@ describe("an open approval", () => {
     await visit.go(review, ".decision")
     await visit.page.getByTestId("decision").getByRole("button", { name: decisionWords.en.applyNow }).click()
     api.world.approvals = lapsed
-    // No event of the Run says so: the page asks again after a while.
+    // No event of the Run says so: the page polls after a while.
     await visit.page.clock.runFor(20_000)
     await visit.page.getByRole("dialog").getByText(planEndWords.en.reasons.lapsed).waitFor()
     expect(await visit.page.getByRole("dialog").locator("button[type=submit]").isDisabled()).toBe(true)

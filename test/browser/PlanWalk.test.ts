@@ -10,22 +10,22 @@ import { browserSuite, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
-describe("somebody who never saw the product", () => {
+describe("a first-time user", () => {
   for (const [language, look] of [
     ["en", lightEnglish],
     ["ja", darkJapanese]
   ] as const) {
-    test(`finds what changes, from which commit, approved by whom, on the page of the Run alone (${language})`, async () => {
+    test(`finds on the Run's page alone what changes, from which commit, approved by whom (${language})`, async () => {
       const world = newWorld()
       world.approvals = lapsed
       const { faults, go, page } = await suite.visit(look, world)
       await go(`/w/acme/runs/${reviewRun}`, "[data-testid=approvals]")
-      // Nothing is pressed from here on: all of it can be read.
+      // Nothing is pressed from here on: everything is readable.
       const main = page.getByRole("main")
       await main.getByText("Statement[14] › LegacyExportRead › Effect").first().waitFor()
       await main.getByText("acme-audit-prod").first().waitFor()
       const decision = page.getByTestId("decision")
-      // What adopts or moves something is counted where it is decided.
+      // Adoptions and moves are counted beside the decision.
       for (const kind of ["import", "move"] as const) {
         await decision.getByText(planWords[language].kinds[kind]).waitFor()
       }
@@ -44,7 +44,7 @@ describe("somebody who never saw the product", () => {
       expect(faults).toEqual([])
     })
 
-    test(`reads the changed files once they are asked for (${language})`, async () => {
+    test(`loads the changed files on request (${language})`, async () => {
       const { page, go } = await suite.visit(look)
       const asked: Array<string> = []
       page.on("request", (request) => asked.push(new URL(request.url()).pathname))

@@ -18,7 +18,7 @@ import { barriers } from "./support/Suite.ts"
 const name = "Acme ID"
 const secret = "a-secret-of-forty-characters-for-the-test"
 
-/** A server whose people come from a provider; the groups of each are the test's to say. */
+/** A server whose people come from a provider; the test decides the groups of each. */
 const world = Effect.gen(function* () {
   const groups = new Map<string, ReadonlyArray<string>>()
   const listener: { handle: RequestListener } = { handle: (_, response) => response.end() }
@@ -88,7 +88,7 @@ describe.each([
   ["ja", "en"]
 ] as const)("people of a provider, by keyboard, beside an owner: the owner in %s and they in %s", (first, second) => {
   it.live(
-    "are refused without a rule, have the role that their group gives, lose it and get it back",
+    "are refused without a rule, get the role of their group, lose it and regain it",
     () =>
       Effect.gen(function* () {
         const { allow, groups, network, open, openPage, setupLink } = yield* world

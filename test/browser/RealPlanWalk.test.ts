@@ -40,7 +40,7 @@ resource "terraform_data" "audit" {}
 const message = "Cut legacy export access"
 const comment = "Checked with the team of the exports"
 
-/** What people did before somebody new looks at the plan: by the API, as the person who is signed in. */
+/** What happened before a first-time user sees the plan: through the API, as the signed-in person. */
 const request = (page: Page, method: string, path: string, body: unknown = {}) =>
   Effect.promise(() =>
     page.evaluate(
@@ -71,9 +71,9 @@ const ended = (page: Page, id: string) =>
     ({ run }) => run
   )
 
-describe("somebody who never saw the product, in front of the real server", () => {
+describe("a first-time user, at the real server", () => {
   it.live(
-    "finds on the page of the Run which statement changes, why, who approved it, from which commit, and what is adopted",
+    "finds on the Run's page which statement changes, why, who approved it, from which commit, and what is adopted",
     () =>
       Effect.gen(function* () {
         const repository = yield* notesRepository(policy("Allow"))
@@ -112,7 +112,7 @@ describe("somebody who never saw the product, in front of the real server", () =
           yield* Effect.promise(() => visit.page.context().addCookies(state.cookies))
           const { see, step } = personAt(visit.page, 60_000)
           yield* step(() => visit.page.goto(`${server.network.origin}/runs/${planned.id}`))
-          // Nothing is pressed from here on: all of it can be read.
+          // Nothing is pressed from here on: everything is readable.
           yield* see("Statement[20] › LegacyExportRead › Effect")
           yield* see(planWords[language].imports("acme-audit-prod"))
           const decision = visit.page.getByTestId("decision")

@@ -11,7 +11,7 @@ const path = `/w/acme/capsules/${storefrontId}/resources`
 
 describe("the resources of a capsule", () => {
   for (const look of [lightEnglish, darkJapanese, { ...lightEnglish, ...phone }]) {
-    test(`open to their changes by keyboard, without barriers (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`open to their changes by keyboard, accessibly (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = resourceWords[look.language]
       const { page, faults, go } = await suite.visit(look)
       await go(path, ".resource-address")
@@ -28,7 +28,7 @@ describe("the resources of a capsule", () => {
       expect(events[2]).toContain(words.recordGone)
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
       expect(await barriers(page)).toEqual([])
-      // The row below is below: nothing covers it.
+      // The row below does not overlap it.
       const [open, next] = [
         await changes.boundingBox(),
         await page.getByRole("button", { name: /deploy/ }).boundingBox()
@@ -40,7 +40,7 @@ describe("the resources of a capsule", () => {
     })
   }
 
-  test("are found by a search, and 5,000 of them are loaded as they are scrolled to", async () => {
+  test("are found by a search, and 5,000 of them are loaded while scrolling", async () => {
     const world = { ...newWorld(), resources: manyResources(5000) }
     const { page, faults, go } = await suite.visit(undefined, world)
     let pages = 0
@@ -66,7 +66,7 @@ describe("the resources of a capsule", () => {
     expect(faults).toEqual([])
   })
 
-  test("are said to be none before the first apply", async () => {
+  test("are reported as none before the first apply", async () => {
     const world = newWorld()
     world.capsules = world.capsules.map((capsule) => without(capsule, "currentStateVersionId"))
     const { page, go } = await suite.visit(undefined, world)
@@ -77,7 +77,7 @@ describe("the resources of a capsule", () => {
 
 describe("an address that leads to nothing", () => {
   for (const address of [`/w/acme/capsules/${storefrontId}/nothing`, "/w/acme/capsules/cap_9999999999999999"]) {
-    test(`has a page with a heading and a way back: ${address}`, async () => {
+    test(`has a page with a heading and a link back: ${address}`, async () => {
       const { page, go } = await suite.visit()
       await go(address, "h1.empty-title")
       expect(await page.locator("h1").count()).toBe(1)

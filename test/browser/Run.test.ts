@@ -179,7 +179,7 @@ describe("a plan under review", () => {
     ])
   })
 
-  test("that is void says why, and one of another revision is planned again at that revision", async () => {
+  test("says why it is void, and one of another revision is planned again at that revision", async () => {
     const { page, api, go } = await suite.visit()
     const capsuleId = api.world.runs.find(({ id }) => id === safeRun)?.capsuleId
     await go(`/w/acme/runs/${safeRun}`, ".decision")
@@ -216,7 +216,7 @@ describe("a plan under review", () => {
 describe("what a plan changes", () => {
   const rows = (text: string) => ({ hasText: text })
 
-  test("is found inside of a policy: the statement, what it allows now, and the rest folded with its number", async () => {
+  test("is shown inside a policy: the statement, what it now allows, and a count of the folded rest", async () => {
     const { page, go, faults } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     const policy = page.locator(".change", rows("aws_s3_bucket_policy.exports"))
@@ -233,7 +233,7 @@ describe("what a plan changes", () => {
     expect(faults).toEqual([])
   })
 
-  test("is found inside of a script that its provider stores as base64", async () => {
+  test("is shown inside a script that its provider stores as base64", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     const template = page.locator(".change", rows("aws_launch_template.api"))

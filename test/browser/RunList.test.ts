@@ -13,7 +13,7 @@ const { en: palette } = paletteWords
 const rows = "[data-run-row]"
 
 describe("the list of runs", () => {
-  test("has its filters in the address: a reload, a step back and a link show the same list", async () => {
+  test("has its filters in the address: a reload, going back and a link show the same list", async () => {
     const { faults, go, page } = await suite.visit()
     await go("/w/acme/runs", rows)
     const all = await page.locator(rows).count()
@@ -65,7 +65,7 @@ describe("the list of runs", () => {
     expect(faults).toEqual([])
   })
 
-  test("finds by words and ids, and says when nothing fits", async () => {
+  test("finds by words and ids, and says when nothing matches", async () => {
     const { faults, go, page } = await suite.visit()
     await go("/w/acme/runs", rows)
     await page.keyboard.press("/")

@@ -60,7 +60,7 @@ describe("the log of a Run", () => {
     expect(await page.locator(".log").getAttribute("data-following")).toBe("false")
   })
 
-  test("wraps long lines on wish, in rows that stay together, and remembers it", async () => {
+  test("wraps long lines on request, in rows that stay together, and remembers the choice", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     const long = Array.from({ length: 90 }, (_, index) => `word${index}`).join(" ")
@@ -78,7 +78,7 @@ describe("the log of a Run", () => {
     await page.getByRole("button", { name: "Wrap", exact: true, pressed: false }).waitFor()
   })
 
-  test("says in Japanese on a phone what has no problem", async () => {
+  test("says in Japanese on a phone that there are no problems", async () => {
     const { page, api, go } = await suite.visit({ ...darkJapanese, width: 390, height: 844 })
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, lines(1, 3))

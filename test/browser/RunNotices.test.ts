@@ -21,7 +21,7 @@ const end = (api: Visit["api"], status: "failed" | "succeeded") => {
   api.emitEvent(applyRun, { kind: `run.${status}`, data: {} })
 }
 
-/** A desktop whose person answers the browser's question with `answer`; what it shows is kept on the page. */
+/** A desktop whose user answers the permission prompt with `answer`; its notifications are recorded on the page. */
 const desktop = (page: Page, answer: "denied" | "granted") =>
   page.addInitScript((permission) => {
     const shown: Array<string> = []
@@ -49,7 +49,7 @@ const desktop = (page: Page, answer: "denied" | "granted") =>
 
 const shownOn = (page: Page): Promise<unknown> => page.evaluate(() => Reflect.get(globalThis, "__shown"))
 
-describe("the title and the icon of the tab", () => {
+describe("the title and icon of the tab", () => {
   test("count the resources of an apply, and say how it ended", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
@@ -69,7 +69,7 @@ describe("the title and the icon of the tab", () => {
     expect(faults).toEqual([])
   })
 
-  test("say what waits for somebody and what failed, and end with the page", async () => {
+  test("say what waits for a person and what failed, and end with the page", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/capsules", "h1")
     const plain = await iconOf(page)
@@ -94,8 +94,8 @@ describe("the title and the icon of the tab", () => {
   })
 })
 
-describe("a notice of the desktop", () => {
-  test("comes only after consent, once, when the page is not looked at", async () => {
+describe("a desktop notification", () => {
+  test("comes only after consent, once, while the page is hidden", async () => {
     const { page, api, go } = await suite.visit()
     await desktop(page, "granted")
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
@@ -107,7 +107,7 @@ describe("a notice of the desktop", () => {
     expect(await shownOn(page)).toEqual([en.hasFailed(name)])
   })
 
-  test("does not come without consent, nor to somebody who looks at the page", async () => {
+  test("does not come without consent, nor while the page is visible", async () => {
     const { page, api, go } = await suite.visit()
     await desktop(page, "granted")
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
@@ -127,7 +127,7 @@ describe("a notice of the desktop", () => {
     expect(await shownOn(other.page)).toEqual([])
   })
 
-  test("that the browser refuses is said to be refused", async () => {
+  test("is reported as blocked when the browser refuses it", async () => {
     const { page, go } = await suite.visit()
     await desktop(page, "denied")
     await go(`/w/acme/runs/${applyRun}`, ".log-line")

@@ -8,7 +8,7 @@ const suite = browserSuite()
 const { en, ja } = resultWords
 
 describe("an apply that succeeded", () => {
-  test("says what it did, how long it took, who approved it and what the module gives", async () => {
+  test("says what it did, how long it took, who approved it and what the module outputs", async () => {
     const { page, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${doneRun}`, ".result-outputs")
     const result = page.locator(".result")
@@ -43,7 +43,7 @@ describe("an apply that succeeded", () => {
     expect(await page.locator(".result-outputs").count()).toBe(0)
   })
 
-  test("speaks Japanese on a phone", async () => {
+  test("is in Japanese on a phone", async () => {
     const { page, go } = await suite.visit({ ...darkJapanese, width: 390, height: 844 })
     await go(`/w/acme/runs/${doneRun}`, ".result-outputs")
     await page.getByText(ja.outputsChanged(2, 4)).waitFor()
@@ -52,7 +52,7 @@ describe("an apply that succeeded", () => {
 })
 
 describe("an apply that failed", () => {
-  test("says what happened before, what was not begun, and shows its error in the log", async () => {
+  test("says what had happened, what was not begun, and shows its error in the log", async () => {
     const { page, api, go } = await suite.visit()
     // As the server has it: the state of what was done is saved, and the Capsule waits for a plan that compares.
     api.world.runs = api.world.runs.map((run) =>
@@ -69,7 +69,7 @@ describe("an apply that failed", () => {
     expect(await page.getByText(diagnosisWords.en.unsafeTitle).count()).toBe(0)
     expect(await page.locator(".step-failed .step-name").allTextContents()).toEqual(["Apply"])
     const link = page.getByRole("link", { name: diagnosisWords.en.inLog }).first()
-    // Every press goes there, including the second.
+    // Every key press counts, including the second.
     for (const _press of [1, 2]) {
       await page.evaluate(() => window.scrollTo(0, 0))
       await link.click()

@@ -145,7 +145,7 @@ describe("every document", () => {
       const answer = await page.request.get(`${api.origin}${path}`)
       expect(answer.headers()["content-security-policy"]).toBe(contentSecurityPolicy)
       expect(answer.headers()["x-content-type-options"]).toBe("nosniff")
-      // Only a server sends one: with a binary, the bytes are the binary's.
+      // Only a server sends one; with a binary, it is the binary's.
       if (compiledBinary() !== undefined) expect(answer.headers()["x-request-id"]).toMatch(/^req_/)
     }
   })

@@ -20,7 +20,7 @@ describe.each([
   ["ja", "en"]
 ] as const)("scheduled backups in the dashboard, to an operator in %s and a member in %s", (first, second) => {
   it.live(
-    "the newest verified one has its time, and what endangers them is named: to operators alone",
+    "the newest verified one shows its time, and risks to them are named: to operators only",
     () =>
       Effect.gen(function* () {
         const folder = `${yield* temporaryFolder}/backups`
@@ -52,7 +52,7 @@ describe.each([
         expect(yield* step(() => page.getByText(app.backupFailed.title).count())).toBe(0)
         yield* wellMade
 
-        // The disk with the backups is gone.
+        // The disk with the backups is missing.
         yield* step(() => rm(folder, { recursive: true }))
         yield* backups(page)
         yield* step(() => page.getByText(app.backupFailed.title).waitFor())

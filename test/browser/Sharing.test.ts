@@ -82,7 +82,7 @@ describe("backups", () => {
     await page.locator(".row-static").nth(2).waitFor()
   })
 
-  test("are downloaded by an owner as they are sealed", async () => {
+  test("are downloaded by an owner, still sealed", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/settings/backups", ".row-static")
     const download = page.waitForEvent("download")

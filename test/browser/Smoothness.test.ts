@@ -5,8 +5,8 @@ import { capsulePage, fillLog, runPage, searchCapsules, useLog, worldOf } from "
 import { browserSuite } from "./support/Suite.ts"
 import { type Work, workMeter } from "./support/Work.ts"
 
-// Measured as processor time of the page's own thread, and always against the same with a small list in the same run,
-// so the machine's speed and load cancel out. `npm run bench:dashboard` prints what a reader would notice.
+// Measured as processor time of the page's own thread, always against the same actions on a small list in the same run, so
+// the machine's speed and load cancel out. `npm run bench:dashboard` prints what a reader would notice.
 
 const suite = browserSuite()
 
@@ -55,7 +55,7 @@ describe("a list of 1,000 capsules", () => {
         works[name].push(await searchCapsules(page, measure))
         const rows = await rowsSeen(page)
         expect(rows.most).toBeLessThan(60)
-        // Two screens for the whole search: keys that find the same rows redraw nothing.
+        // Two screens for the whole search: keys that match the same rows redraw nothing.
         expect(rows.made).toBeLessThan(120)
         expect(faults).toEqual([])
         await page.close()

@@ -42,7 +42,7 @@ describe("the webhook secret of a source", () => {
     await question.getByText("Somebody renewed the secret meanwhile").waitFor()
   })
 
-  test("is not offered to those who may only look", async () => {
+  test("is not offered to viewers", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/dashboard/bootstrap", async (route) => {
       const response = await route.fetch()

@@ -1,13 +1,13 @@
 import { Effect } from "effect"
 import type { CrashHost } from "./CrashHost.ts"
 
-/** What a client was told has happened, and must not be undone. */
+/** What a client was told happened, and must not be undone. */
 export interface Acknowledged {
   readonly installPlans: Set<string>
   readonly capsules: Set<string>
   readonly runs: Set<string>
   readonly approved: Set<string>
-  /** Links that were answered, and archives that were received whole. */
+  /** Links that were returned, and archives that were received completely. */
   readonly exports: { granted: number; downloaded: number }
   /** By Run, the kinds of the events 1, 2, 3, ... that were read. */
   readonly events: Map<string, ReadonlyArray<string>>

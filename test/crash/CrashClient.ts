@@ -22,7 +22,7 @@ const mostInVain = 200
 
 /** A client that retries with the same key until it has an answer, while servers come and go. */
 export interface CrashClient {
-  /** The same for whatever a server is asked outside the API's client. */
+  /** The same for requests outside the API's client. */
   readonly ask: <A, E>(use: (server: ServerProcess) => Effect.Effect<A, E>) => Effect.Effect<A, ApiError | NeverReady>
   readonly call: <A, E>(use: (client: Client) => Effect.Effect<A, E>) => Effect.Effect<A, ApiError | NeverReady>
   /** A Run once it is neither queued nor running. */
@@ -40,7 +40,7 @@ export const crashClient = (host: CrashHost, patient = false): CrashClient => {
         const result = yield* Effect.result(use(server))
         if (result._tag === "Success") return result.success
         const { failure } = result
-        // Anything but an answer of the API means that the server went away during the request.
+        // Anything but a response of the API means that the server was killed during the request.
         const mayPass =
           !(failure instanceof ApiError) ||
           failure.code === "verification_unavailable" ||

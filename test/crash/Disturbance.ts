@@ -41,7 +41,7 @@ const readiness = (host: CrashHost) =>
     })
   )
 
-/** What a person who makes a Workspace is answered. */
+/** The response to creating a Workspace. */
 const refusedWrite = (host: CrashHost) =>
   Effect.flatMap(host.current, ({ client }) =>
     client.workspaces.create({ payload: { handle: "too-much", displayName: "Too much" } }).pipe(

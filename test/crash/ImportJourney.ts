@@ -14,7 +14,7 @@ export const leave = Effect.fn("leave")(function* (traveller: Traveller, capsule
   const release = client.call(({ capsules }) =>
     capsules.release({ params: { capsuleId }, payload: { confirm: capsule.name, reason: "moved_elsewhere" } })
   )
-  // The answer may have been lost with the server; released it is in either case.
+  // The answer may have been lost with the server; it is released in either case.
   yield* Effect.ignore(release)
   const { capsule: after } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))
   yield* holds(after.status === "released", `The Capsule is ${after.status} after its release`)
@@ -45,7 +45,7 @@ export const confirmImport = Effect.fn("confirmImport")(function* (traveller: Tr
   yield* holds(capsule.status === "disabled", `The imported Capsule is ${capsule.status} before its confirmation`)
   const send = yield* browser(traveller)
   const path = `/api/v1/capsules/${capsuleId}/import-confirmation`
-  // A lost answer makes the repetition a refusal.
+  // After a lost answer, the repetition is refused.
   yield* Effect.ignore(send("POST", path, { confirm: capsule.name }, ({ text }) => text))
   const { capsule: after } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))
   yield* holds(after.status === "pending", `The imported Capsule is ${after.status} after its confirmation`)

@@ -165,7 +165,7 @@ const cancelSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsu
 
 export type JourneyName = "install" | "adopt" | "import" | "export" | "restore" | "destroy" | "cancel" | "update"
 
-/** What is committed on the way. */
+/** What is committed during the journey. */
 export interface Commits {
   /** A revision whose apply lasts until it is cancelled. */
   readonly slower: Effect.Effect<unknown>

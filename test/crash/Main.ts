@@ -53,7 +53,7 @@ const pruneCases = pruneScenarios.map(
   })
 )
 
-/** Every case that is no journey. */
+/** Every case that is not a journey. */
 const otherCases = [...pruneCases, ...faultCases]
 
 const flags = {

@@ -60,7 +60,7 @@ const grow = Effect.fnUntraced(function* (dataDir: string) {
       yield* audit.append({ workspaceId, actor: serviceContext.actor, action: "old.note", target })
     }
   }).pipe(Effect.provide(Layer.fresh(storage(settings)), { local: true }))
-  // Set before anything waits for it: nobody's sleeps are caught up with.
+  // Set before anything waits for it: existing sleeps are not adjusted.
   yield* Effect.andThen(TestClock.setTime(yearsAgo), years).pipe(Effect.provide(TestClock.layer()))
   yield* Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`)),
@@ -103,7 +103,7 @@ const Numbers = Schema.Struct({
 const told = (action: string, field: string) =>
   `(SELECT COALESCE(SUM(json_extract(data, '$.${field}')), 0) FROM audit_events WHERE action = '${action}')`
 
-/** What is left, and how much the history says was removed. */
+/** What is left, and how much was removed according to the history. */
 const numbersOf = (dataDir: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`)),
@@ -167,7 +167,7 @@ const killedServer = Effect.fnUntraced(function* (options: ServeOptions) {
   return signal
 }, Effect.scoped)
 
-/** Kills a removal, lets it be repeated, and compares what is there and what the history says with what was there. */
+/** Kills a removal, repeats it, and compares the remaining records and the history with the original records. */
 export const runPruneKill = Effect.fn("runPruneKill")(function* (
   program: string,
   { at, by }: PruneKill,
@@ -191,7 +191,7 @@ export const runPruneKill = Effect.fn("runPruneKill")(function* (
   if (signal !== "SIGKILL") return yield* new Broken({ message: `It was not killed at ${at.point}` })
   if (by === "svc prune") yield* succeeds(program, prune)
   else {
-    // The next server goes on in its first turn, beside an operator who does not wait for it.
+    // The next server continues in its first turn, while an operator does the same without waiting.
     yield* Effect.scoped(
       Effect.gen(function* () {
         const server = yield* serve(options)

@@ -3,7 +3,7 @@ import type { Cloud, Ledger, RunRecord } from "./Ledger.ts"
 
 const isApply = ({ type }: RunRecord) => type === "apply" || type === "destroy_apply"
 
-/** The Run that carries a reviewed restore out. */
+/** The Run that carries out a reviewed restore. */
 const isRestore = ({ state_version_id, type }: RunRecord) => type === "restore" && state_version_id !== null
 
 const statusAfter = { apply: "active", destroy_apply: "destroyed", restore: "stale" } as const
@@ -47,7 +47,7 @@ const eventsStay = (ledger: Ledger, acknowledged: Acknowledged) =>
     )
   })
 
-/** Every Run is over, reported once, without gaps; what only a running Run needs is deleted. */
+/** Every Run is over, reported once, without gaps; data that only a running Run needs is deleted. */
 const runsAreOver = (ledger: Ledger) =>
   ledger.runs.flatMap((run) => {
     const events = ledger.events.filter((event) => event.run_id === run.id)
@@ -149,7 +149,7 @@ const uploadsAreInOnePlace = (ledger: Ledger) =>
     ...(plan_phase === "failed" ? [`A failed install holds the upload ${id}`] : [])
   ])
 
-/** Whatever was handed out is in the history, and what is in the history and nobody received was cut off by a kill. */
+/** Every delivery is in the history, and each entry without a delivery was interrupted by a kill. */
 const exportsAreRecorded = (ledger: Ledger, { exports: { downloaded, granted } }: Acknowledged, kills: number) => {
   const recorded = (action: string) => ledger.exports.find((each) => each.action === action)?.count ?? 0
   const links = recorded("capsule.export")

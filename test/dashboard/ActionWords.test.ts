@@ -15,7 +15,7 @@ const subjects = new Set(
     .map((name) => name.split(".")[0])
 )
 
-test("every action of the operation history has its sentence", async () => {
+test("every action of the operation history has a sentence", async () => {
   const found = new Set<string>()
   for (const folder of ["actors", "src/accounts"])
     for await (const file of new Glob(`${folder}/**/*.ts`).scan(root)) {

@@ -17,8 +17,8 @@ const event = (id: number, action: string, more: Partial<AuditEvent> = {}): Audi
 const shape = (lines: ReturnType<typeof foldRepeated>) =>
   lines.map((line) => (line.kind === "event" ? line.event.id : `${line.kind} ${line.events.map(({ id }) => id)}`))
 
-describe("the lines of the activity", () => {
-  test("fold what the same person did again and again, in a row", () => {
+describe("the lines of the activity page", () => {
+  test("fold repeated actions of one person in a row", () => {
     const events = [
       event(1, "source.sync"),
       event(2, "source.sync"),
@@ -36,7 +36,7 @@ describe("the lines of the activity", () => {
     ])
   })
 
-  test("never fold away what somebody said, or another kind of record", () => {
+  test("never fold a comment, or another kind of record", () => {
     const said = { data: { comment: "Looks right." } }
     expect(
       shape(
@@ -50,7 +50,7 @@ describe("the lines of the activity", () => {
     ).toEqual(["act_1", "act_2", "act_3", "act_4"])
   })
 
-  test("put the syncs that brought nothing into one quiet line at the end of their day", () => {
+  test("put syncs without news into one quiet line at the end of their day", () => {
     const sync = (
       id: string,
       minute: number,
@@ -88,7 +88,7 @@ describe("the lines of the activity", () => {
     ])
   })
 
-  test("mark what was taken away, and give what is unknown a mark too", () => {
+  test("mark removals, and unknown actions as well", () => {
     expect(markOf({ action: "token.revoke" })).toEqual({ icon: "connection", tone: "bad" })
     expect(markOf({ action: "run.approve" }).tone).toBe("good")
     expect(markOf({ action: "something.new" })).toEqual({ icon: "activity", tone: "plain" })

@@ -33,7 +33,7 @@ describe("the dashboard's files", () => {
         expect(text(found?.body).length).toBeGreaterThan(0)
       }
       expect(text(notFoundPageFor(set, { path: "/nonsense", accept })?.body)).toBe(text(page?.body))
-      // Programs get JSON, and so does whoever asks at an address of theirs.
+      // Programs get JSON, and so does any request to an API address.
       for (const other of [undefined, "*/*", "application/json", "text/html;q=0"]) {
         expect(notFoundPageFor(set, { path: "/nonsense", accept: other })).toBeUndefined()
       }
@@ -74,7 +74,7 @@ describe("the dashboard's files", () => {
   )
 
   it.live(
-    "the typefaces are files of their own within 60 KB, served as they are and kept for ever; a page asks for one",
+    "the typefaces are separate files within 60 KB, served unchanged and cached for ever; a page requests one",
     () =>
       Effect.gen(function* () {
         const set = yield* assets
@@ -182,7 +182,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("sign-in reads in the browser's language without a script", () =>
+  it.live("sign-in is in the browser's language without a script", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const page = (acceptLanguage?: string) => text(assetFor(set, { path: "/sign-in", acceptLanguage })?.body)
@@ -193,7 +193,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("paths outside the dashboard are left to the server", () =>
+  it.live("paths outside the dashboard belong to the server", () =>
     Effect.gen(function* () {
       const set = yield* assets
       for (const path of [

@@ -55,7 +55,7 @@ describe("the change of a Connection", () => {
     })
   })
 
-  test("shows a rule by the lowest role that it admits", () => {
+  test("shows a rule as the lowest role that it admits", () => {
     expect(usedFrom({ roles: ["owner"] })).toBe("owner")
     expect(usedFrom({ roles: ["admin"] })).toBe("admin")
     expect(usedFrom({ roles: ["member", "owner"] })).toBe("member")

@@ -45,7 +45,7 @@ test("an address has encoded parameters, and only those of its query that have a
   ).toBe("/api/v1/workspaces/ws_1/runs?limit=5")
 })
 
-// Never called: the type checker reads it. Each line is a type error, and so is an expected error that is missing.
+// Never called, only type-checked: each line is a type error, and a missing expected error is one too.
 export const refusedByTypes = async () => {
   // @ts-expect-error: the API has no such route
   await call("GET /api/v1/capsule/:capsuleId", { params: { capsuleId: "cap_1" } })

@@ -20,7 +20,7 @@ const written = [...sources("execution"), ...sources("git-fetch")].flatMap((text
   ].map(([, code = ""]) => code)
 )
 
-test("every reason of a failed Run or look has a sentence in Japanese", () => {
+test("every failure reason of a Run or look has a sentence in Japanese", () => {
   const codes = new Set([
     ...written,
     ...RunnerFailureReason.literals,
@@ -31,7 +31,7 @@ test("every reason of a failed Run or look has a sentence in Japanese", () => {
   expect([...codes].filter((code) => japaneseReason(code) === undefined)).toEqual([])
 })
 
-test("a sentence is Japanese, and an unknown code has none", () => {
+test("the sentence is Japanese, and an unknown code has none", () => {
   expect(japaneseReason("source_unreachable")).toMatch(/\p{Script=Hiragana}.*。$/u)
   for (const unknown of ["constructor", "", "new_code"]) expect(japaneseReason(unknown)).toBeUndefined()
 })

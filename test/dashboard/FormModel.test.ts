@@ -34,7 +34,7 @@ describe("the form of a module", () => {
     expect(generic.advanced).toHaveLength(4)
   })
 
-  test("shows the few questions of a small module at once", () => {
+  test("shows the few questions of a small module without folding", () => {
     const small = report.variables.filter(({ name }) => name === "public" || name === "replicas")
     const inputs = small.map(({ name }) => ({ name, origin: "generic", required: false, advanced: false }))
     expect(formModel(small, [], { inputs, features: [] }).advanced).toEqual([])

@@ -12,7 +12,7 @@ const capsule = (id: string, name = id) => ({
 const link = (from: string, to: string, mode = "variable_injection") => ({ id: `${from}-${to}`, from, to, mode })
 
 describe("the linked graph", () => {
-  test("holds dependencies between Capsules alone: no Sources, and nothing without a link", () => {
+  test("contains only dependencies between Capsules: no Sources, and nothing without a link", () => {
     const graph = linkedGraph({
       nodes: [
         { id: "src", kind: "source", name: "platform", status: "active" },
@@ -59,7 +59,7 @@ describe("the linked graph", () => {
     expect([...reachedFrom(graph, "b", "givesTo")]).toEqual(["c"])
   })
 
-  test("tells what a change reaches, where to start, and who has the words of a search", () => {
+  test("finds what a change reaches, where to start, and which Capsules match a search", () => {
     const graph = linkedGraph({
       nodes: [
         capsule("a", "core"),

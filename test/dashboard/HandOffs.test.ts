@@ -5,7 +5,7 @@ const handOff = { product: "notes", returnUri: "https://notes.example/connected"
 const since = 1_000_000
 
 describe("a kept hand-off", () => {
-  test("is read back as it was", () => {
+  test("is read back unchanged", () => {
     const kept = { ...handOff, since, endedWith: "run_1" }
     expect(parseHandOff(JSON.stringify(kept), since + 1)).toEqual(kept)
   })
@@ -23,13 +23,13 @@ describe("a kept hand-off", () => {
     expect(parseHandOff(text, since)).toBeUndefined()
   })
 
-  test("ends when no plan of that time can still be approved", () => {
+  test("ends when no plan from that time can still be approved", () => {
     const text = JSON.stringify({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs)).toEqual({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs + 1)).toBeUndefined()
   })
 
-  test("leads to the promised address with an answer, and to no look-alike", () => {
+  test("leads to the promised address with a response, and to no look-alike", () => {
     expect(leadsTo("https://notes.example/connected?run_id=1", handOff)).toBe(true)
     for (const other of [
       "https://notes.example/connected",

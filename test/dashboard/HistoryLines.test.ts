@@ -28,7 +28,7 @@ const shape = (runs: ReadonlyArray<Run>, folded: ReadonlyArray<FoldedRun>) =>
   historyLines(runs, folded).map((line) => [line.run.id, line.apply?.id, line.checks.map(({ id }) => id).join()])
 
 describe("the history of a Capsule", () => {
-  test("has a line for each change, with its apply and the checks of the state that it left", () => {
+  test("has a line for each change, with its apply and the checks of the resulting state", () => {
     const runs = [run("waiting"), check("c3"), check("c2", true), run("second"), check("c1"), run("first")]
     expect(shape(runs, [applyOf("second"), applyOf("first")])).toEqual([
       ["waiting", undefined, ""],
@@ -37,7 +37,7 @@ describe("the history of a Capsule", () => {
     ])
   })
 
-  test("gives a check to the apply before it that succeeded, not to one that failed", () => {
+  test("assigns a check to the last successful apply before it, not to a failed one", () => {
     const runs = [check("c"), run("failed"), run("good")]
     expect(shape(runs, [applyOf("failed", "failed"), applyOf("good")])).toEqual([
       ["failed", "apply-of-failed", ""],
@@ -45,7 +45,7 @@ describe("the history of a Capsule", () => {
     ])
   })
 
-  test("keeps a check whose change is not loaded as a line of its own, and a failed one where it is", () => {
+  test("keeps a check whose change is not loaded as a separate line, and a failed one in place", () => {
     const failed = run("f", { type: "drift_check", status: "failed" })
     expect(shape([failed, check("c"), run("waiting")], [])).toEqual([
       ["f", undefined, ""],
@@ -54,7 +54,7 @@ describe("the history of a Capsule", () => {
     ])
   })
 
-  test("tells the newest check with a finding, and whether somebody decided", () => {
+  test("reports the newest check with a finding, and whether it was decided on", () => {
     expect(tellingCheck([check("new"), check("found", true)])?.id).toBe("found")
     expect(tellingCheck([check("new"), check("old")])?.id).toBe("new")
     expect(tellingCheck([])).toBeUndefined()

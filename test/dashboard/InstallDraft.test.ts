@@ -4,7 +4,7 @@ import { advance } from "../../src/dashboard/screens/install/Coordinator.ts"
 import { restoreDraft } from "../../src/dashboard/screens/install/Draft.ts"
 
 describe("an install being typed", () => {
-  test("is restored as it was kept, including its id", () => {
+  test("is restored as stored, including its id", () => {
     const kept = restoreDraft(null, { url: "https://a.example/b" })
     const back = restoreDraft(JSON.stringify({ ...kept, name: "Shop", answers: { domain: "x" } }), {})
     expect(back).toEqual({ ...kept, name: "Shop", answers: { domain: "x" } })

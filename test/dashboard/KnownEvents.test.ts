@@ -6,10 +6,10 @@ test.each<[RunStatus | undefined, ReadonlyArray<string>, boolean]>([
   ["waiting_approval", ["run.queued", "run.started", "plan.summary", "run.waiting_approval"], true],
   ["succeeded", ["run.waiting_approval", "run.approved"], true],
   ["failed", ["run.started", "diagnostic", "run.failed", "diagnostic"], true],
-  // Somebody approved since it was read, or approved as the first of two.
+  // It was approved since it was read, or by the first of two approvers.
   ["waiting_approval", ["run.waiting_approval", "run.approved"], false],
   ["waiting_approval", ["run.superseded"], false],
-  // Under way: more than its state changes.
+  // In progress: more than its status changes.
   ["running", ["run.started"], false],
   ["queued", ["run.queued"], false],
   ["succeeded", ["state.saved"], false],

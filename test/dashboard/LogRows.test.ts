@@ -21,7 +21,7 @@ const logOf = (...lines: ReadonlyArray<string>) => {
 const placesOf = (rows: LogRows) => Array.from({ length: rows.count() }, (_, row) => rows.at(row))
 
 describe("the rows of a log", () => {
-  test("are its lines where nothing wraps", () => {
+  test("are its lines when nothing wraps", () => {
     expect(placesOf(new LogRows(logOf("a", "b".repeat(500)), undefined))).toEqual([
       { index: 0, part: 0 },
       { index: 1, part: 0 }
@@ -48,7 +48,7 @@ describe("the rows of a log", () => {
     expect(rows.count()).toBe(3)
   })
 
-  test("leave out what is not asked for", () => {
+  test("leave out what is not requested", () => {
     const buffer = logOf("a", "Error: no", "  in main.tf", "b", "Warning: old", "c")
     const rows = new LogRows(buffer, undefined, ({ level }) => level !== "plain")
     expect(placesOf(rows).map((place) => buffer.line(place?.index ?? -1)?.text)).toEqual([
@@ -59,13 +59,13 @@ describe("the rows of a log", () => {
     expect(buffer.errors).toEqual([1])
   })
 
-  test("count letters that take two columns, and never part one", () => {
+  test("count wide characters as two columns, and never split one", () => {
     expect(rowStarts("日本語です", 4)).toEqual([0, 2, 4])
     expect(rowStarts("ab😀cd", 3)).toEqual([0, 2, 5])
     expect(rowStarts("", 10)).toEqual([0])
   })
 
-  test("keep the colours of their part", () => {
+  test("keep the colours of their line", () => {
     const pieces = [
       { text: "abc", className: "ansi-red" },
       { text: "def", className: "" }

@@ -75,7 +75,7 @@ describe("a search of the log", () => {
     expect(looked.count).toBe(111 + 1)
   })
 
-  test("continues where the search for the shorter text stopped half-way", () => {
+  test("continues where the search for the shorter text stopped", () => {
     const { lines } = linesOf(numbered(5000))
     for (const [given, then] of [
       [10, 30],

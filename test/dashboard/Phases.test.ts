@@ -15,7 +15,7 @@ const states = (id: string) => {
 }
 
 describe("the timeline of a Run", () => {
-  test("of a waiting plan ends at a person", () => {
+  test("of a waiting plan ends with the review", () => {
     expect(states(reviewRun)).toEqual([
       ["queue", "done"],
       ["prepare", "done"],
@@ -40,7 +40,7 @@ describe("the timeline of a Run", () => {
     expect(states(failedRun)).toContainEqual(["state", "skipped"])
   })
 
-  test("of an apply whose tool failed and whose state was saved marks the tool's step alone", () => {
+  test("of an apply whose tool failed and whose state was saved marks only the tool's step", () => {
     const run = runOf(failedRun)
     const events = [...eventsOf(run)]
     events.splice(-1, 0, {
@@ -76,14 +76,14 @@ describe("the timeline of a Run", () => {
     expect(stepsOf(run, passing).map(({ id }) => id)).toEqual(["queue", "prepare", "apply", "state"])
   })
 
-  test("of a Run that failed before any step marks where it stood", () => {
+  test("of a Run that failed before any step marks its last position", () => {
     const run = runOf(failedRun)
     expect(stepsOf(run, []).map(({ state }) => state)).toEqual(["done", "failed", "skipped", "skipped", "skipped"])
     const { startedAt: _never, ...refused } = run
     expect(stepsOf(refused, []).map(({ state }) => state)[0]).toBe("failed")
   })
 
-  test("of a queued plan has nothing but the queue", () => {
+  test("of a queued plan shows only the queue", () => {
     expect(states(queuedRun).map(([, state]) => state)).toEqual(["active", "pending", "pending", "pending", "pending"])
   })
 
@@ -99,7 +99,7 @@ describe("the timeline of a Run", () => {
     expect(stepsOf(run, events).map(({ id }) => id)).toEqual(["queue", "prepare", "build", "init", "plan", "approval"])
   })
 
-  test("gives each finished step its own time", () => {
+  test("shows each finished step's own duration", () => {
     const run = runOf(reviewRun)
     const plan = stepsOf(run, eventsOf(run)).find(({ id }) => id === "init")
     expect(Date.parse(plan?.finishedAt ?? "") - Date.parse(plan?.startedAt ?? "")).toBe(1700)
@@ -107,7 +107,7 @@ describe("the timeline of a Run", () => {
 })
 
 describe("the progress of an apply", () => {
-  test("names what the plan has and the apply has not begun, and nothing that the tool does not report", () => {
+  test("names what the apply has not begun of the plan, and nothing that the tool does not report", () => {
     const changes = [
       { address: "a.done", actions: ["create"] },
       { address: "a.failed", actions: ["delete", "create"] },
@@ -136,7 +136,7 @@ describe("the progress of an apply", () => {
 describe("the counts of an apply", () => {
   const summary = { add: 3, change: 0, destroy: 1, replace: 1, import: 0, forget: 2 }
 
-  test("are those of its plan's changes, without what was only read", () => {
+  test("are those of its plan's changes, without data sources", () => {
     const change = { address: "a.b", mode: "managed", type: "a", name: "b", provider: "p", changedAttributes: [] }
     const resourceChanges = [
       { ...change, actions: ["create"] },

@@ -103,7 +103,7 @@ describe("the plan's diff", () => {
       expect(inlineText(long)).toBeUndefined()
   })
 
-  test("shows characters that reorder text or take no room", () => {
+  test("shows characters that reorder text or have no width", () => {
     expect(inlineText("admin\u200b")).toBe('"admin\\u{200b}"')
     expect(inlineText(["10.0.0.0/8\u202e"])).toBe('["10.0.0.0/8\\u{202e}"]')
     expect(inlineText("\u{e0041}日本語 é")).toBe('"\\u{e0041}日本語 é"')

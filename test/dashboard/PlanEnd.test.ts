@@ -19,7 +19,7 @@ test("a plan that waits or is approved can be decided on", () => {
   expect(planEndOf(waiting, { ...seen, capsule: undefined })).toBeUndefined()
 })
 
-test("each end by its status", () => {
+test("each end follows from its status", () => {
   expect(planEndOf({ ...waiting, status: "superseded" }, seen)).toBe("superseded")
   expect(planEndOf({ ...waiting, status: "expired" }, seen)).toBe("expired")
   expect(planEndOf({ ...waiting, status: "failed" }, seen)).toBe("failed")
@@ -28,12 +28,12 @@ test("each end by its status", () => {
   expect(planEndOf(approved, { ...seen, isApplied: true })).toBe("applied")
 })
 
-test("the time of a waiting plan is over by the clock, an approved one has no such time", () => {
+test("a waiting plan expires by the clock, an approved one does not", () => {
   expect(planEndOf(waiting, { ...seen, now: Date.parse(at) })).toBe("expired")
   expect(planEndOf(approved, { ...seen, now: Date.parse(at) })).toBeUndefined()
 })
 
-test("a Capsule that ended or moved on ends the plan, one that was read earlier does not", () => {
+test("a Capsule that ended or changed ends the plan, but not one that was read earlier", () => {
   expect(planEndOf(waiting, { ...seen, capsule: { ...capsule, status: "released" } })).toBe("capsule_ended")
   expect(planEndOf(waiting, { ...seen, capsule: { ...capsule, executionAuthorityEpoch: 3 } })).toBe("moved")
   expect(planEndOf(waiting, { ...seen, capsule: { ...capsule, currentStateGeneration: 6 } })).toBe("moved")

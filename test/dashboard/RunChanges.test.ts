@@ -25,13 +25,13 @@ describe("the lines of the list of Runs", () => {
     expect(linesByDay(runs, [], { foldsChecks: false })[0]?.lines).toHaveLength(4)
   })
 
-  test("say how far a change is", () => {
+  test("say how far a change has progressed", () => {
     const plan = baseRun({ id: "run_p", type: "plan", status: "waiting_approval" })
     expect(barsOf(plan, undefined)).toEqual(["done", "waiting", "open"])
     expect(barsOf(check("run_a"), undefined)).toBeUndefined()
   })
 
-  test("an address keeps what the API knows, and nothing else", () => {
+  test("an address keeps the parameters that the API knows, and no others", () => {
     const search = runSearch({
       q: "web",
       status: "failed,nonsense,failed",

@@ -86,7 +86,7 @@ describe("a Run's stream", () => {
     expect(waits.map(({ ms }) => ms)).toEqual([188, 375])
   })
 
-  test("ends at done, and does not come back", () => {
+  test("ends at done, and does not reconnect", () => {
     const { stream, opened, states, last } = harness()
     stream.start()
     last().onMessage(JSON.stringify({ done: true }))
@@ -95,7 +95,7 @@ describe("a Run's stream", () => {
     expect(opened).toHaveLength(1)
   })
 
-  test("gives up where retrying cannot help", () => {
+  test("gives up when retrying cannot help", () => {
     const { stream, states, waits, last } = harness()
     stream.start()
     last().onClose(4403)
@@ -103,7 +103,7 @@ describe("a Run's stream", () => {
     expect(waits).toHaveLength(0)
   })
 
-  test("is silent once stopped, and its wait is cancelled", () => {
+  test("does nothing once stopped, and its wait is cancelled", () => {
     const { stream, opened, items, states, waits, last, send } = harness()
     stream.start()
     last().onClose(1006)

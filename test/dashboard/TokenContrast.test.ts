@@ -45,7 +45,7 @@ const softs = [...verbs, ...states, "accent"].map((name) => `${name}-soft`)
 const cross = (texts: ReadonlyArray<string>, on: ReadonlyArray<string>, least: number) =>
   texts.flatMap((text) => on.map((ground) => ({ text, ground, least })))
 
-/** Words need 4.5 to 1, what is no text but has to be seen 3 to 1. */
+/** Text needs 4.5 to 1, other visible elements 3 to 1. */
 const pairs = [
   ...cross(["text"], [...grounds, ...softs, "del-word", "add-word"], 4.5),
   ...cross(["text-soft"], [...grounds, ...softs], 4.5),
@@ -70,12 +70,12 @@ describe("the colours", () => {
     expect(pairs.length).toBeGreaterThan(74)
   })
 
-  test("are known to be computed right", () => {
+  test("are computed correctly", () => {
     expect(contrast("#000000", "#ffffff")).toBeCloseTo(21, 5)
     expect(contrast("#767676", "#ffffff")).toBeCloseTo(4.54, 2)
   })
 
-  test("are named in Tokens.css and nowhere else, and every name that is used is there", () => {
+  test("are defined only in Tokens.css, and every name in use is defined there", () => {
     const files = readdirSync(styles).filter((file) => file.endsWith(".css"))
     const raw: Array<string> = []
     const unknown: Array<string> = []

@@ -20,7 +20,7 @@ const page = () => {
 }
 
 describe("turns", () => {
-  test("take items in the order of arrival, and hold up the page for a slice at a time", () => {
+  test("take items in the order of arrival, and block the page for one slice at a time", () => {
     const { clock, pass, task } = page()
     const turns = new Turns(clock)
     const done: Array<number> = []

@@ -23,7 +23,7 @@ const example = (language: string): string =>
 const Adopted = Schema.fromJsonString(Schema.Struct({ capsuleId: CapsuleId, planRunId: RunId, status: Schema.String }))
 
 describe.skipIf(Bun.which("terraform") === null)("svc adopt", () => {
-  it.live("takes the page's example over, and says what stands in the way of another state", () =>
+  it.live("takes over the page's example, and says what prevents another state", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-adopt-" })
@@ -72,7 +72,7 @@ describe.skipIf(Bun.which("terraform") === null)("svc adopt", () => {
       for (const line of example("text").split("\n")) expect(adopted.out).toContain(line)
       expect(adopted.out).toContain(`Review and apply: ${server.url}/w/acme/runs/run_`)
 
-      // Once more: the lineage lives here.
+      // Again: the lineage is already managed here.
       const again = yield* svc(...args, "--json")
       expect([again.code, again.error]).toEqual([6, expect.stringContaining('"code":"state_lineage_known"')])
       const other = yield* write(

@@ -13,7 +13,7 @@ setDefaultTimeout(120_000)
 const root = fileURLToPath(new URL("../../", import.meta.url))
 const isReady = ["node", "npm", "bash"].every((program) => Bun.which(program) !== null)
 
-/** An empty project with the packed package; the shell of a person in it, who has a token of a server. */
+/** An empty project with the packed package, and in it the shell of a person with a token of a server. */
 const project = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -41,7 +41,7 @@ const project = Effect.gen(function* () {
 })
 
 describe.skipIf(!isReady && process.env["SVC_TEST_REQUIRE_ALL"] !== "1")("the package of the command line", () => {
-  it.live("needs nothing else, and is what the binary is", () =>
+  it.live("needs nothing else, and behaves like the binary", () =>
     Effect.gen(function* () {
       const { shell } = yield* project
       const own = "node_modules/.bin/svc"

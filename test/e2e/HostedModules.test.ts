@@ -189,7 +189,7 @@ describe.skipIf(Bun.which("terraform") === null)(
         expect(reading.error).toBeUndefined()
         expect((yield* apply(server, reading.id)).status).toBe("succeeded")
 
-        // The way back: for this person, from these pages, with a single-use ticket.
+        // The return: for this person, from these pages, with a single-use ticket.
         const target = { runId: applied.id, product: "acme.app", returnUri: "acme-app://connected" }
         const elsewhere = yield* browse("/install/return", {
           body: target,

@@ -90,7 +90,7 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
       const after = (line: string) => shown[linesOfPage.indexOf(line)] ?? ""
       expect(after("svc whoami")).toContain("ada@example.test")
       expect(after("svc capsule outputs network greeting --raw")).toBe("s3:GetObject in north\n")
-      // What changes inside a value, and nothing else of it.
+      // The change inside a value, without the rest of it.
       const change = after("svc plan network")
       expect(change).toContain("~ 1 to change")
       expect(change).toContain('-         "s3:GetObject"')
@@ -118,7 +118,7 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
         .flatMap(({ help }) => (help.examples ?? []).map(({ command }) => command))
       expect(examples.filter((example) => !exampleWalk.includes(example))).toEqual([])
       const { run, shell } = yield* network
-      /** What a command prints for programs has the keys that the documents name. */
+      /** JSON output has the keys that the documentation names. */
       const hasShape = (line: string, out: string) => {
         const [, one = "", two = ""] = /^svc (\S+) (\S+)/.exec(`${line} .`) ?? []
         const shape = resultShapes[`${one} ${two}`] ?? resultShapes[one] ?? {}
@@ -147,13 +147,13 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
         const { code, error, out } = yield* run(given)
         expect([line, code, error]).toEqual([line, leavesPlan.test(line) ? 3 : 0, expect.any(String)])
         if (given.endsWith("--json") && !line.startsWith("svc logs")) hasShape(line, out)
-        // A Run that a request of the person's own began is waited for, as the next one needs its Capsule.
+        // Waits for Runs that the requests of the examples started, as the next one needs the Capsule.
         if (line.startsWith("svc api POST")) yield* run("svc run watch network")
       }
     }).pipe(Effect.provide(services))
   )
 
-  it.live("Ctrl-C ends the watching and not the Run", () =>
+  it.live("Ctrl-C stops watching, not the Run", () =>
     Effect.gen(function* () {
       const held = yield* heldApply({})
       const shell = yield* shellOf({ SVC_URL: held.url, SVC_TOKEN: held.token })

@@ -7,7 +7,7 @@ import { atTerminal } from "./support/Shell.ts"
 setDefaultTimeout(180_000)
 
 describe.skipIf(isIncomplete)("svc approve", () => {
-  it.live("shows the plan and asks; what takes something away is confirmed by its name", () =>
+  it.live("shows the plan and asks; a destructive plan is confirmed by name", () =>
     Effect.gen(function* () {
       const { run, shell } = yield* network
       yield* run("svc workspace use acme")
@@ -18,7 +18,7 @@ describe.skipIf(isIncomplete)("svc approve", () => {
       expect([moved.code, JSON.parse(moved.error).error.code]).toEqual([6, "guard_conflict"])
       const unsure = yield* atTerminal(shell, "svc approve network")
       yield* unsure.shows("Approve this plan?")
-      // The plan comes first, in colours.
+      // The plan comes first, in colour.
       expect(unsure.screen()).toContain("\u001b[32m+ terraform_data.policy")
       yield* unsure.type("n")
       expect(yield* unsure.code).toBe(1)

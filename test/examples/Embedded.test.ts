@@ -102,7 +102,7 @@ describe.skipIf(tool === null)("the embedded example", () => {
         const second = yield* deployed(large)
         expect(second).toMatchObject({ status: "needs_review", because: expect.stringContaining("more than 20") })
 
-        // A client of the API below the prefix reads the plan; what a person read is what the application approves.
+        // A client of the API below the prefix reads the plan; the application approves what a person has read.
         const client = Layer.provideMerge(SvcClient.layer({ baseUrl: `${url}/svc`, token }), Actor.token(token))
         const plan = yield* Effect.provide(
           Effect.flatMap(SvcClient, ({ runs }) => runs.read({ params: { runId: second.runId } })),

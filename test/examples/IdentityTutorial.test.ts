@@ -8,11 +8,11 @@ import { canFollow, email, followedTutorial, password } from "./support/Identity
 
 describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1")("the identity tutorial", () => {
   it.live(
-    "leads by its commands to an application that a person signs in to and out of",
+    "its commands produce an application that a person signs in to and out of",
     () =>
       Effect.gen(function* () {
         const { app, printed, theirs } = yield* followedTutorial
-        // Replaced by the test: what it says has to be all that the other commands use.
+        // Replaced by the test: the other commands must use nothing else.
         for (const name of ["REPOSITORY", "EMAIL", "PASSWORD", "SVC", "APP", "FOLDER"])
           expect(theirs).toContain(`${name}=`)
         expect(printed).toContain(`redirect_uri = ${app}/callback`)

@@ -16,7 +16,7 @@ setDefaultTimeout(60_000)
 
 const proxies: ReadonlyArray<ProxyName> = ["nginx", "caddy"]
 
-test("the proxies are there where every suite has to run", () => {
+test("the proxies are installed where every suite has to run", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(proxies.filter((name) => !hasProxy(name))).toEqual([])
 })
 
@@ -43,7 +43,7 @@ const statusFrom = (url: string, localAddress: string, headers: Readonly<Record<
     sent.end(body)
   })
 
-/** svc behind the proxy of an example, somebody with a token, and a Run whose events go on. */
+/** svc behind the proxy of an example, a person with a token, and a Run that keeps emitting events. */
 const behind = Effect.fnUntraced(function* (name: ProxyName) {
   const origin = `https://localhost:${new URL(yield* freeOrigin).port}`
   const { services, url } = yield* serve(
@@ -72,7 +72,7 @@ const behind = Effect.fnUntraced(function* (name: ProxyName) {
 
 for (const name of proxies) {
   describe.skipIf(!hasProxy(name))(`the example for ${name}`, () => {
-    live("passes on addresses, events as they come, WebSockets, and who is asking", () =>
+    live("forwards addresses, events as they arrive, WebSockets, and the client's address", () =>
       Effect.gen(function* () {
         const { headers, origin } = yield* behind(name)
         const tls = { rejectUnauthorized: false }
@@ -103,7 +103,8 @@ for (const name of proxies) {
         )
         expect(yield* Deferred.await(message)).toContain("run.queued")
 
-        // Ten wrong passwords a minute and address. Claiming to be somebody else does not help, and nobody else is held up.
+        // Ten wrong passwords per minute and address. Claiming another address does not help, and no other client is
+        // blocked.
         const guess = JSON.stringify({ email: "nobody@example.com", password: "not the password" })
         const attempt = (address: string, claimed: string) =>
           statusFrom(`${origin}/auth/sign-in`, address, { origin, "x-forwarded-for": claimed }, guess)

@@ -19,7 +19,7 @@ const readers: ReadonlyArray<{ readonly transport: Transport; readonly sequence:
   { transport: "sse", sequence: "logs" }
 ]
 
-// The server dies while the plan runs, and again while readers catch up.
+// The server is killed while the plan runs, and again while readers catch up.
 const kills: ReadonlyArray<Kill> = [
   { _tag: "at", at: { point: "plan.executed", passing: 1 } },
   { _tag: "at", at: { point: "plan.settled", passing: 1 } }

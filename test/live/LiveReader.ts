@@ -93,7 +93,7 @@ const readEventSource = ({ after, frames, runId, sequence, stall, token, url }: 
         }
       }
     } catch {
-      // The server went away; what was read counts.
+      // The server was killed; what was read counts.
     }
     return { seqs, done: false }
   })

@@ -4,7 +4,7 @@ const commands = "test/src/cli/BackupCommands.test.ts"
 const schedule = "test/src/backup/ScheduledBackups.test.ts"
 const storedCommits = "test/actors/git-fetch/StoredCommits.test.ts"
 
-/** Backups that would not restore, and files of commits that are not the recorded ones. */
+/** Backups that could not be restored, and files that do not match the recorded commits. */
 export const backupMutants: ReadonlyArray<Mutant> = [
   {
     name: "backup: the digest of each file",

@@ -8,7 +8,7 @@ const serviceFile = "actors/capsule-export/CapsuleExports.ts"
 const linkFile = "actors/capsule-export/ExportLink.ts"
 const filesFile = "actors/capsule-export/ExportFiles.ts"
 
-/** Who gets what a Capsule consists of, when, and what stays out of it. */
+/** Who may export a Capsule, when, and what is left out. */
 export const exportMutants: ReadonlyArray<Mutant> = [
   {
     name: "export: the session that asked",

@@ -4,7 +4,7 @@ const invitations = "test/actors/member/Invitations.test.ts"
 const members = "test/actors/member/Members.test.ts"
 const acceptance = "actors/member/InvitationAcceptance.ts"
 
-/** Who may join a Workspace, and by whose word. */
+/** Who may join a Workspace, and on whose authority. */
 export const invitationMutants: ReadonlyArray<Mutant> = [
   {
     name: "an address counts only once it was verified",

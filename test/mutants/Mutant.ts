@@ -1,6 +1,6 @@
 /**
- * A guard: a line of code that keeps a caller from what it must not do, the smallest edit that removes it, and the test
- * that detects it, which ends within seconds.
+ * A guard: a line of code that prevents a caller from doing what it must not, the smallest edit that removes it, and the
+ * test that detects it, which ends within seconds.
  */
 export interface Mutant {
   readonly name: string

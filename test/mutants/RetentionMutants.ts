@@ -14,7 +14,7 @@ const decisionFile = "actors/run/LogRetention.ts"
 const candidatesFile = "actors/run/LogCandidates.ts"
 const removalFile = "actors/run/LogRemoval.ts"
 
-/** What keeps a record from being removed when its time is over, and how the operation history is asked. */
+/** What prevents the removal of an old record, and how the operation history is queried. */
 export const retentionMutants: ReadonlyArray<Mutant> = [
   {
     name: "retention: a rest from before the date was corrected",

@@ -7,7 +7,7 @@ const guardsOf = (
   guards: Readonly<Record<string, readonly [text: string, broken: string]>>
 ): ReadonlyArray<Mutant> => Object.entries(guards).map(([name, [text, broken]]) => ({ name, file, text, broken, test }))
 
-/** What a reviewer is told about a plan and its module, and what a stranger's README may do. */
+/** What a reviewer learns about a plan and its module, and what an untrusted README may do. */
 export const reviewMutants: ReadonlyArray<Mutant> = [
   ...guardsOf("actors/staleness/ChangeCauseDecision.ts", "test/actors/staleness/ChangeCauseDecision.test.ts", {
     "causes: certain only of one": ["causes.length === 1 &&", ""],

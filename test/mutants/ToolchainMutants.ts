@@ -4,7 +4,7 @@ const openPgp = "test/runner/toolchain/OpenPgp.test.ts"
 const signatureFile = "runner/toolchain/openpgp/OpenPgpSignature.ts"
 const keyringFile = "runner/toolchain/openpgp/OpenPgpKeyring.ts"
 
-/** Whose release of a tool is executed. */
+/** Which releases of a tool are executed. */
 export const toolchainMutants: ReadonlyArray<Mutant> = [
   {
     name: "release signature: expiry of the signature",

@@ -4,7 +4,7 @@ import { ControlPlane, InstallPlans, Runs } from "../../src/index.ts"
 import { layer, TestControlPlane } from "../../src/testing/index.ts"
 import { StepFailed, succeeded } from "./Project.ts"
 
-/** The names under which a project of its own knows what the examples of the checkout import. */
+/** The package names that a separate project uses for what the examples of the checkout import. */
 const packageNames: ReadonlyArray<readonly [RegExp, string]> = [
   [/(["'])svc\/testing\1/g, '"@svc-dev/server/testing"'],
   [/(["'])svc\/client\1/g, '"@svc-dev/client"'],
@@ -24,7 +24,7 @@ export const withExample = Effect.fn("withExample")(function* (root: string, fol
   }
 })
 
-/** The application deploys, shows the Run and gives the API, and then ends by itself. */
+/** The application deploys, shows the Run and gives the API, and then exits on its own. */
 export const applicationWorks = Effect.fn("applicationWorks")(function* (
   folder: string,
   runtime: ReadonlyArray<string>

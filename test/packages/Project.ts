@@ -4,7 +4,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 /** A step of the lane did not do what it should. */
 export class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", { message: Schema.String }) {}
 
-/** A runtime that an installed package runs on: what npm installs for it, and the path of its program in a project. */
+/** A runtime that an installed package runs on: the npm package for it, and the path of its program in a project. */
 export interface Runtime {
   readonly name: string
   readonly install: string
@@ -52,7 +52,7 @@ export const packed = Effect.fn("packed")(function* (folders: ReadonlyArray<stri
   )
 })
 
-/** An empty project in a folder that goes with the Scope, in which the packages are installed. */
+/** An empty project with the packages installed, in a folder that is removed with the Scope. */
 export const project = Effect.fn("project")(function* (
   installed: ReadonlyArray<string>,
   copied: ReadonlyArray<string>

@@ -13,7 +13,7 @@ const compilerOptions = {
   types: ["node"]
 }
 
-/** Errors of the checker outside of the declarations of Effect. */
+/** Errors of the checker outside Effect's declarations. */
 const errorsOfOurs = (output: string) =>
   output.split("\n").filter((line) => line.includes("error TS") && !line.startsWith("node_modules/effect/"))
 
@@ -50,7 +50,7 @@ export const typesAreClean = Effect.fn("typesAreClean")(function* (
 export const demoWorks = (folder: string, runtime: string, program: string) =>
   succeeded(folder, runtime, [program, "demo"])
 
-/** `npm pack` at the root gives one package that is all of it, under the name of the product. */
+/** `npm pack` at the root produces one package with everything, under the name of the product. */
 export const wholeWorks = Effect.fn("wholeWorks")(function* (root: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -77,7 +77,7 @@ const program = Effect.gen(function* () {
 await Effect.runPromise(program)
 `
 
-/** Requests for which the parser of Node has another refusal than the one of Bun. */
+/** Requests that Node's parser refuses differently from Bun's. */
 const knownDifferences: ReadonlyMap<string, string> = new Map([["H6 bare line feeds: 505", "H6 bare line feeds: 400"]])
 
 /** A program finds on one runtime what it finds on another, line by line. */

@@ -17,7 +17,7 @@ const light: Look = { language: "en", theme: "light", ...wide }
 const dark: Look = { language: "en", theme: "dark", ...wide }
 const darkJapanese: Look = { language: "ja", theme: "dark", ...wide }
 
-/** The name of a picture, its screen and how it is looked at. */
+/** The name of a picture, its screen and how it is viewed. */
 const pictures: ReadonlyArray<readonly [string, string, Look]> = [
   ["home", "home", light],
   ["home-ja-dark", "home", darkJapanese],

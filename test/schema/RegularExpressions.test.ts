@@ -49,7 +49,7 @@ describe("no regular expression of the service takes more than linear time (J15)
     safe.push(expression)
   })
 
-  test("a verdict is for one expression, one set of flags, one analyser and one budget", () => {
+  test("a verdict applies to one expression, one set of flags, one analyser and one budget", () => {
     const [one, other] = [
       { source: "a+", flags: "" },
       { source: "a+", flags: "g" }

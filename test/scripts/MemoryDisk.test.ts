@@ -26,7 +26,7 @@ describe("temporary folders in memory", () => {
     })
   )
 
-  it.live("are open to every user, removed with the Scope, and absent where the machine has none", () =>
+  it.live("are open to every user, removed with the Scope, and absent without a memory file system", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* Effect.scoped(

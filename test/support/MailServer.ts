@@ -5,7 +5,7 @@ import { Effect } from "effect"
 export interface ReceivedMail {
   readonly from: string
   readonly to: string
-  /** As it was sent, dots restored. */
+  /** As sent, with dots restored. */
   readonly message: string
   readonly encrypted: boolean
 }
@@ -17,7 +17,7 @@ export interface MailServerOptions {
   readonly login?: { readonly user: string; readonly password: string }
 }
 
-/** Answers that a test puts in the place of the usual ones, by command. */
+/** Responses that replace the usual ones, by command. */
 type Refusals = Map<"MAIL" | "RCPT" | "DATA" | "CONNECT", string>
 
 /** A conversation with one client, up to its end. */
@@ -87,7 +87,7 @@ const converse = (
   return undefined
 }
 
-/** An SMTP server on loopback for the Scope, which keeps what it takes. */
+/** An SMTP server on loopback for the Scope, which records accepted mails. */
 export const mailServer = Effect.fnUntraced(function* (options: MailServerOptions = {}) {
   const state = { mails: new Array<ReceivedMail>(), refusals: new Map() as Refusals, commands: new Array<string>() }
   const open = new Set<Socket>()

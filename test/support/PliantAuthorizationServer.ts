@@ -58,7 +58,7 @@ export const pliantServer = Effect.gen(function* () {
     const token = form.get("refresh_token") ?? ""
     const grant = live.get(token)
     if (spent.has(token)) {
-      // A reuse: whoever sent it, the whole grant ends.
+      // A reuse, by anyone, ends the whole grant.
       live.clear()
       return undefined
     }

@@ -4,7 +4,7 @@ import type { SigningAlgorithm } from "../../actors/identity/Client.ts"
 import { ParserThreads, parserThreads } from "../../runner/scan/HclParser.ts"
 import { bundledSync } from "./SyncProgram.ts"
 
-// A test process starts hundreds of services, and what is expensive to start and holds nothing of a service is started once.
+// A test process starts hundreds of services, so anything expensive without state of a service is started once.
 const processScope = Scope.makeUnsafe()
 
 const threads = Effect.runSync(Effect.cached(Scope.provide(parserThreads, processScope)))

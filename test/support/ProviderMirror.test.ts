@@ -180,7 +180,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("dies after a creation and leaves an orphan", () =>
+  tests.live("crashes after a creation and leaves an orphan", () =>
     Effect.gen(function* () {
       const { mirror, run, succeed, state } = yield* workspace(requirement() + note("a", 'fail = "crash"'))
       yield* succeed("init", "-no-color")

@@ -52,7 +52,7 @@ export const smallDisk = Effect.fn("smallDisk")(function* (folder: string, megab
   return {
     fill,
     free: Effect.sync(() => rmSync(filler, { force: true })),
-    /** Gives the file system another size. */
+    /** Resizes the file system. */
     resize: (size: number) => run("mount", "-o", `remount,size=${size}m`, folder)
   }
 })

@@ -3,6 +3,7 @@ import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { withoutImportMeta } from "../../scripts/WithoutImportMeta.ts"
 import { leftOut, programs } from "../../src/licenses/BundledPackages.ts"
+import { builtOnce } from "./BuiltOnce.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
 /** In the folder of the sources that it was made of: a copy of them with a change shares `node_modules` with the others. */
@@ -12,9 +13,9 @@ const cache = `${root}dist/test/`
 const entry = `${root}dist/build/Service.ts`
 const code = `import { main } from "../../${programs.service}"\nmain([], "")\n`
 
-let program: Promise<string> | undefined
+let program: Promise<void> | undefined
 
-const compile = async (): Promise<string> => {
+const compile = async (): Promise<void> => {
   const fresh = `${cache}${process.pid}-program/`
   mkdirSync(fresh, { recursive: true })
   // Where its folder does not exist, the compiler names the entry differently, and the binary does not find it.
@@ -48,14 +49,16 @@ const compile = async (): Promise<string> => {
     compile: { outfile: `${fresh}svc`, jitPolicy: 100, autoloadDotenv: false, autoloadBunfig: false }
   })
   if (!built.success) throw new Error(`The service could not be compiled: ${built.logs.map(String).join("\n")}`)
-  // Two test processes may do this at once; each replaces the other's by the same.
+  // Two runs of the tests may do this at the same time; each replaces the program of the other by the same one.
   renameSync(`${fresh}svc`, `${cache}svc`)
   rmSync(fresh, { recursive: true })
-  return `${cache}svc`
 }
 
 /**
- * The path of `svc` as one file, compiled once per test process: a test that starts it many times otherwise spends most of its
- * time loading sources. It has no dashboard and no licences; `test:binary` tests the file that is shipped.
+ * The path of `svc` as one file, compiled once per run of the tests: a test that starts it many times otherwise spends most of
+ * its time loading sources. It has no dashboard and no licences; `test:binary` tests the file that is shipped.
  */
-export const svcProgram = (): Promise<string> => (program ??= compile())
+export const svcProgram = async (): Promise<string> => {
+  await (program ??= builtOnce("svc", compile))
+  return `${cache}svc`
+}

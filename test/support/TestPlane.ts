@@ -41,13 +41,13 @@ export interface TestPlaneOptions {
   /** Further Git servers that may be read. */
   readonly gitOrigins?: ReadonlyArray<string>
   readonly sandbox?: Partial<SandboxSettingsShape>
-  /** When the service runs its background work; never, unless a test says so. */
+  /** When the service runs its background work; never by default. */
   readonly cleanup?: Layer.Layer<never>
   /** A runner other than the shipped one, with the tool it represents. */
   readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>
 }
 
-/** Where a service under test works, and for whom. */
+/** The surroundings of a service under test. */
 export class TestPlane extends Context.Service<
   TestPlane,
   {
@@ -106,7 +106,7 @@ const runner = (
     )
   )
 
-/** What lies outside the service and remains when it ends. */
+/** What is outside the service and remains when it ends. */
 export interface Surroundings {
   readonly dataDir: string
   readonly mirror: { readonly path: string; readonly interpreter: string; readonly notesDir: string }

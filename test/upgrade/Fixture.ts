@@ -3,7 +3,7 @@ import { Schema } from "effect"
 
 export const fixtureFolder = fileURLToPath(new URL("databases", import.meta.url))
 
-/** The data folder that a release with this version of the tables left, and what is in it. */
+/** The data folder of a release with this version of the tables, and its contents. */
 export const fixtureFile = (version: number): string => `${fixtureFolder}/${String(version).padStart(4, "0")}.tar.gz`
 
 /** What the data of a fixture holds. Its secrets belong to nothing but the fixture. */

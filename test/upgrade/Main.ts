@@ -1,5 +1,6 @@
-// Makes a fixture of living data: plays a small life against the server of a checkout, stops it, and packs its data folder.
-// `bun test/upgrade/Main.ts [--checkout FOLDER]`, once for each new version of the tables, by the release that has it.
+// Creates a fixture with realistic data: runs a short scenario against the server of a checkout, stops it, and packs its
+// data folder. `bun test/upgrade/Main.ts [--checkout FOLDER]`, once for each new version of the tables, by the release that
+// has it.
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
@@ -41,7 +42,7 @@ output "greeting" {
 `
 }
 
-// Of the answers of all releases: what they have in common.
+// The common part of the responses of all releases.
 const decodeWorkspaces = HttpClientResponse.schemaBodyJson(
   Schema.Struct({ workspaces: Schema.Array(Schema.Struct({ id: Schema.String })) })
 )
@@ -181,7 +182,7 @@ const program = Effect.gen(function* () {
       "--owner=0",
       "--group=0",
       "--exclude=data/runs",
-      // The runtime's own: the data folder is the server's home here.
+      // Files of the runtime: the data folder is the server's home here.
       "--exclude=data/.bun",
       "--exclude=data/*.sqlite-shm",
       "-czf",

@@ -23,7 +23,7 @@ const ok = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   return JSON.parse(ended.out === "" ? "{}" : (ended.out.split("\n").at(-1) ?? ""))
 })
 
-live("a backup of the first format is verified, restored and used; what it does not hold is named, and heals", () =>
+live("a backup of the first format is verified, restored and used; what it lacks is named, and recovers", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const from = yield* unpack(fileOfFirstFormat)
@@ -62,7 +62,7 @@ live("a backup of the first format is verified, restored and used; what it does 
       })
       return [ended.run.status, ended.run.error?.code]
     })
-    // The Git server of those days is gone, and the backup has no snapshots.
+    // The original Git server no longer exists, and the backup has no snapshots.
     expect(yield* planned).toEqual(["failed", "snapshot_unavailable"])
     const then = yield* unpack(fixtureFile(fixture.version))
     yield* files.copy(`${then}/data/snapshots`, `${restored}/snapshots`, { overwrite: true })

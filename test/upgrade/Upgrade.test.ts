@@ -86,7 +86,7 @@ const use = Effect.fnUntraced(function* (client: Client, fixture: Fixture) {
   const applied = yield* approveAndApply(client, plan.id)
   expect([applied.status, applied.error]).toEqual(["succeeded", undefined])
   expect(yield* greetingOf(client, fixture)).toBe("new")
-  // Reviewed by nobody yet: it goes through, or says in its own record that it has to be made again.
+  // Not reviewed yet: it succeeds, or says in its record that it has to be planned again.
   const { run: waiting } = yield* client.runs.read({ params: { runId: fixture.waitingPlanId } })
   if (waiting.status === "waiting_approval") {
     const second = yield* approveAndApply(client, waiting.id)
@@ -136,7 +136,7 @@ const restore = Effect.fnUntraced(function* (into: string, fixture: Fixture) {
   expect(yield* greetingOf(client, fixture)).toBe("new")
 })
 
-live("every version since the second that a release had is there, and the present one", () =>
+live("every released version since the second has a fixture, and so has the current one", () =>
   Effect.sync(() => {
     expect(versions.length).toBeGreaterThan(12)
     expect(versions.at(0)).toBe(2)
@@ -152,7 +152,7 @@ const fewToUse: ReadonlySet<number | undefined> = new Set([
 ])
 
 for (const version of versions) {
-  live(`the data of version ${version} is upgraded, whole, and goes on`, () =>
+  live(`the data of version ${version} is upgraded completely, and remains usable`, () =>
     Effect.gen(function* () {
       const isUsed = (yield* Config.Boolean("SVC_UPGRADE_ALL").pipe(Config.withDefault(false))) || fewToUse.has(version)
       const { dataDir, fixture, into } = yield* unpack(version)

@@ -5,13 +5,13 @@ import type { YearSize } from "./YearSize.ts"
 
 const kibibyte = 1024
 const mebibyte = 1024 * kibibyte
-/** An empty database, and what is never given back. */
+/** An empty database, and space that is never freed. */
 const base = 8 * mebibyte
 const runBytes = 6 * kibibyte
 const eventBytes = kibibyte
 const targetBytes = 16 * kibibyte
 const targets = 10
-/** What a Run of a plan leaves until its file goes. */
+/** What the Run of a plan keeps until its file is removed. */
 const planDays = 8
 const spare = 1.25
 /** The write-ahead log is not part of it. */
@@ -28,7 +28,7 @@ interface Load {
   readonly changes: number
 }
 
-/** What happened on an average day since a date, and how large a sealed state is. */
+/** The activity of an average day since a date, and the size of a sealed state. */
 export const loadSince = Effect.fn("loadSince")(function* (since: string, days: number) {
   const sql = yield* SqlClient.SqlClient
   const [load] = yield* sql<Load>`SELECT
@@ -75,7 +75,7 @@ const growing = new Map([
 const share = 1.25
 const few = 25
 
-/** What was larger at the end than when everything old had gone for the first time. */
+/** Tables that were larger at the end than after the first complete removal. */
 export const notLevel = (first: MonthFigures, last: MonthFigures): ReadonlyArray<string> => {
   const faults: Array<string> = []
   for (const [table, rows] of last.rows) {

@@ -8,7 +8,7 @@ import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { StateVersionId } from "../../schema/records/Ids.ts"
 import { StateVersions } from "../../actors/state/StateVersions.ts"
 
-/** Rows that a statement finds although there must be none. */
+/** Rows that must not exist but are found by a statement. */
 const dangling = [
   [
     "Capsules without their present state",
@@ -64,7 +64,7 @@ const filesBelow = Effect.fnUntraced(function* (folder: string) {
   return found
 })
 
-/** Archives that no record names. Those that are found twice, days apart, are orphans. */
+/** Archives that no record names. Archives that are found twice, days apart, are orphans. */
 export const unnamedArchives = Effect.fn("unnamedArchives")(function* (dataDir: string) {
   const read = yield* ReadSql
   const rows = yield* read<{ digest: string }>`SELECT DISTINCT archive_digest AS digest FROM source_snapshots`
@@ -73,7 +73,7 @@ export const unnamedArchives = Effect.fn("unnamedArchives")(function* (dataDir: 
   return stored.filter((file) => !named.has(file.replace(/^.*\//, "").replace(/\..*$/, "")))
 })
 
-/** Every archive that a record names is there, whole: each file of it is read, with its digest. */
+/** Every archive that a record names exists and is intact: each of its files is read and verified. */
 const archives = Effect.fn("archives")(function* () {
   const read = yield* ReadSql
   const store = yield* SnapshotStore
@@ -104,7 +104,7 @@ const states = Effect.fn("states")(function* () {
   return faults
 })
 
-/** What the service says it stores is what the tables hold. */
+/** The reported storage matches the tables. */
 const usage = Effect.fn("usage")(function* () {
   const read = yield* ReadSql
   const { amounts } = yield* (yield* StoredBytes).measure

@@ -1,6 +1,6 @@
 import { type Clock, Duration, Effect } from "effect"
 
-/** A shorter pause only lets others go first, or polls: it ends at once and takes no time. */
+/** A shorter pause only yields or polls: it ends at once and takes no time. */
 const shortestSleep = 250
 
 interface Sleeper {
@@ -9,8 +9,8 @@ interface Sleeper {
 }
 
 /**
- * Time that moves only when it is moved. As on a real machine, sleepers follow the time that passes, and the date may be
- * corrected beside it, in both directions.
+ * Time that advances only on request. As on a real machine, sleepers follow elapsed time, and the date may be corrected
+ * independently, in both directions.
  */
 export interface YearClock {
   readonly clock: Clock.Clock
@@ -24,7 +24,7 @@ export interface YearClock {
 
 const millisOf = (input: Duration.Input) => Duration.toMillis(Duration.fromInputUnsafe(input))
 
-/** Lets everything that is ready go on, callbacks of files and sockets included. */
+/** Lets everything that is ready continue, including callbacks of files and sockets. */
 export const others = Effect.callback<void>((resume) => {
   const handle = setImmediate(() => resume(Effect.void))
   return Effect.sync(() => clearImmediate(handle))

@@ -15,9 +15,9 @@ import type { YearSize } from "./YearSize.ts"
 import { filesOf, type YearSource, type YearWorkspace } from "./YearWorld.ts"
 
 const dayMillis = 86_400_000
-/** A person looks at what waits on these days of a week. */
+/** The days of the week on which a person reviews waiting plans. */
 const reviewDays = [1, 4]
-/** Every so many waiting plans are left to their end. */
+/** One in this many waiting plans is left to expire. */
 const forgottenPlans = 6
 
 const decodeAccepted = Schema.decodeUnknownEffect(Schema.Struct({ runIds: Schema.Array(Schema.String) }))
@@ -54,13 +54,13 @@ export const push = Effect.fnUntraced(function* (source: YearSource, day: number
   return commit
 })
 
-/** Approves and applies what waits for a person, except a few plans that everybody forgets. */
+/** Approves and applies waiting plans, except a few that are forgotten. */
 const review = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace) {
   const runs = yield* Runs
   const { items } = yield* runs.list(id, { status: ["waiting_approval"] }, { limit: 100 })
   for (const [index, run] of items.entries()) {
     if (index % forgottenPlans === forgottenPlans - 1) continue
-    // What was superseded meanwhile is refused.
+    // A plan superseded in the meantime is refused.
     yield* Effect.option(
       Effect.gen(function* () {
         yield* runs.approve(admin.context, run.id, { comment: "Looks as expected." })
@@ -70,7 +70,7 @@ const review = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace)
   }
 })
 
-/** Plans of Capsules that follow nothing, as a person makes them. */
+/** Plans of Capsules that do not follow their lane, started by a person. */
 const replan = Effect.fnUntraced(function* ({ owner, sources }: YearWorkspace) {
   const capsules = yield* Capsules
   for (const { capsules: ids } of sources) {
@@ -136,7 +136,7 @@ export const morning = Effect.fn("morning")(function* (
   return faults
 })
 
-/** Whether an old state can still be planned: the plan is made, and cancelled. */
+/** Whether an old state can still be planned: plans it, and cancels the plan. */
 export const rollbackPlanned = Effect.fnUntraced(function* (time: YearClock, workspace: YearWorkspace) {
   const capsules = yield* Capsules
   const runs = yield* Runs

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 /** Hours between two drift checks of a Capsule. */
 export const driftHours = 72
 const hourMillis = 3_600_000
-/** A check may be a tenth of the interval late, and waits for the next turns of the background work, where others are before it. */
+/** A check may be a tenth of the interval late, and waits for the next turns of the background work, after others. */
 const latestHours = driftHours * 1.1 + 36
 
 /** How many drift checks began at this moment or later. */
@@ -16,7 +16,7 @@ export const startedSince = Effect.fn("startedSince")(function* (since: string) 
   return row?.n ?? 0
 })
 
-/** Capsules whose newest check is older than the schedule allows; young ones may wait for their first. */
+/** Capsules whose newest check is older than the schedule allows; new ones may wait for their first. */
 export const driftFaults = Effect.fn("driftFaults")(function* (now: number, month: number) {
   const sql = yield* SqlClient.SqlClient
   const latest = new Date(now - latestHours * hourMillis).toISOString()

@@ -40,7 +40,7 @@ const wrongDate = Effect.fnUntraced(function* (place: YearPlace) {
   return faults
 })
 
-/** What is different in a month beside its days: at its beginning, after the restart that ended the one before. */
+/** What happens once in a month: at its beginning, after the restart that ended the previous one. */
 const special = Effect.fnUntraced(function* (place: YearPlace, month: number, months: number) {
   if (month === Math.floor(months / 2)) {
     yield* (yield* Vault).rotateMasterKey({ forgetRetired: false })
@@ -49,7 +49,7 @@ const special = Effect.fnUntraced(function* (place: YearPlace, month: number, mo
   return month === 1 ? yield* wrongDate(place) : []
 })
 
-/** Lives through one month; what went wrong in it, and its figures. */
+/** Simulates one month; returns its faults and figures. */
 const monthOf = Effect.fnUntraced(function* (
   place: YearPlace,
   workspaces: ReadonlyArray<YearWorkspace>,
@@ -66,7 +66,7 @@ const monthOf = Effect.fnUntraced(function* (
       yield* time.pass(`${size.turnHours} hours`)
       faults.push(...(yield* turn(place)))
     }
-    // Archives of removed records go within two days.
+    // Archives of removed records are removed within two days.
     if (day === (month + 1) * size.month - 4) unnamed = yield* unnamedArchives(place.dataDir)
   }
   for (const workspace of workspaces) faults.push(...(yield* rollbackPlanned(time, workspace)))

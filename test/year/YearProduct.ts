@@ -12,7 +12,7 @@ import type { YearClock } from "./YearClock.ts"
 import { yearRunner, type YearTool } from "./YearRunner.ts"
 import type { YearSize } from "./YearSize.ts"
 
-/** Turns of the background work that are wanted, each with what is called at its end. */
+/** Requested turns of the background work, each with its callback. */
 export type Turns = Queue.Queue<() => void>
 
 export interface YearPlace {
@@ -52,7 +52,7 @@ const productOf = (settings: Settings, tool: YearTool) =>
 
 /**
  * What `svc serve` runs, over a data folder that outlives it, with another runner, the clock of the year, and turns of the
- * background work when they are wanted.
+ * background work on request.
  */
 export const yearProduct = (place: YearPlace) => {
   const rhythm = Layer.succeed(CleanupRhythm, (turn) =>

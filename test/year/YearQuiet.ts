@@ -3,9 +3,9 @@ import { SqlClient } from "effect/sql"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import type { YearClock } from "./YearClock.ts"
 
-/** Looks of an installation that does nothing any more: far more than any work needs. */
+/** Polls of an idle installation: far more than any work needs. */
 const mostLooks = 200_000
-/** Looks after which time passes, for what waits for its next attempt. */
+/** Polls after which time advances, for work that waits for its next attempt. */
 const looksWithoutTime = 40
 
 interface Busy {
@@ -14,7 +14,7 @@ interface Busy {
 }
 
 /**
- * Waits until nothing is left to do at this time. While a program runs for a Run no time passes, however slow the machine is.
+ * Waits until no work is left at this time. While a program runs for a Run no time passes, however slow the machine is.
  */
 export const quiet = Effect.fn("quiet")(function* (time: YearClock) {
   const read = yield* ReadSql

@@ -10,12 +10,12 @@ export interface YearSize {
   readonly turnHours: number
   /** Days between two pushes to a Source. */
   readonly pushEvery: number
-  /** Days between two environments that are made for one change, and destroyed after the next. */
+  /** Days between two environments, each created for one change and destroyed after the next. */
   readonly previewEvery: number
-  /** Days for which everything is kept that a setting rules. */
+  /** Days for which everything with a retention setting is kept. */
   readonly keep: number
   readonly keepAudit: number
-  /** The month from which on nothing grows: whatever is kept was replaced once, the ten states of a Capsule too. */
+  /** The month from which on nothing grows: whatever is kept was replaced once, including the ten states of a Capsule. */
   readonly levelFrom: number
   /** Days between two backups of the installation. */
   readonly backupEvery: number
@@ -37,7 +37,7 @@ export const wholeYear: YearSize = {
   backupEvery: 30
 }
 
-/** What fits into a minute: the same kinds of work, fewer of each, and shorter periods. */
+/** The short form, for a minute: the same kinds of work, fewer of each, and shorter periods. */
 export const shortYear: YearSize = {
   days: 50,
   month: 10,

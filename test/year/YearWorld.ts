@@ -53,7 +53,7 @@ const newPerson = Effect.fnUntraced(function* (name: string): Effect.fn.Return<P
   return { subject, context: { actor: { kind: "user", subject }, actorKey: subject } }
 })
 
-/** Repositories on servers of their own, which stay while the service restarts. */
+/** Repositories on their own servers, which stay up while the service restarts. */
 export const repositories = Effect.fnUntraced(function* (size: YearSize, folder: string) {
   yield* (yield* FileSystem.FileSystem).makeDirectory(folder, { recursive: true })
   return yield* Effect.forEach(
@@ -66,7 +66,7 @@ export const repositories = Effect.fnUntraced(function* (size: YearSize, folder:
   )
 })
 
-/** What a first plan of the present commit needs. */
+/** What a first plan of the current commit needs. */
 export const preflightOf = Effect.fnUntraced(function* (context: CommandContext, sourceId: SourceId) {
   const sources = yield* Sources
   const { id } = yield* sources.sync(context, sourceId, { intent: "manual_plan" })
@@ -144,7 +144,7 @@ export const settle = Effect.fnUntraced(function* (size: YearSize, time: YearClo
         for (let number = 0; number < size.capsulesPerSource; number++) {
           const capsuleId = yield* installed(id, owner, source, `app-${place}-${number}`)
           ids.push(capsuleId)
-          // Three of four follow: one of them waits for a person before its apply.
+          // Three of four follow their lane; one of those waits for a person before its apply.
           if (number % 4 === 0) continue
           const autoUpdate = { enabled: true, apply: number % 4 > 1 }
           yield* capsules.update(owner.context, capsuleId, { autoUpdate })
@@ -153,7 +153,7 @@ export const settle = Effect.fnUntraced(function* (size: YearSize, time: YearClo
         followed.push({ id: source.id, named: source.named, hookSecret: source.hookSecret, repository, capsules: ids })
       }
       yield* workspaces.update(owner.context, owner.subject, id, { driftChecks: { mode: "every", hours: driftHours } })
-      // In one Workspace a second person has to agree to what goes to production.
+      // In one Workspace a second person has to approve changes to production.
       if (index === 0) {
         yield* rules.create(
           owner.context,

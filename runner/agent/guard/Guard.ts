@@ -3,7 +3,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { GuardCommand } from "./GuardCommand.ts"
 import { type GuardLine, GuardLineText } from "./GuardProtocol.ts"
 
-/** The guard could not be started, so no tool may be. */
+/** The guard could not be started, so no tool may be started either. */
 export class GuardUnavailable extends Schema.TaggedError<GuardUnavailable>()("GuardUnavailable", {
   message: Schema.String
 }) {}
@@ -13,15 +13,15 @@ const longestAnswer = "20 seconds"
 const restart = Schedule.spaced("500 millis")
 
 /**
- * The process beside the tools that kills each of them at its deadline, whether or not this process is alive or scheduled. One serves all
- * Runs of an agent; when it ends, it is started again with every deadline.
+ * The process beside the tools that kills each of them at its deadline, whether or not this process is alive or being
+ * scheduled. One guard serves all Runs of an agent; when it ends, it is started again with every deadline.
  */
 export class Guard extends Context.Service<
   Guard,
   {
     /** Returns once the guard knows the deadline. */
     readonly hold: (folder: string, killAtBoot: number) => Effect.Effect<void, GuardUnavailable>
-    /** Moves the deadline of a held folder on. */
+    /** Extends the deadline of a held folder. */
     readonly move: (folder: string, killAtBoot: number) => Effect.Effect<void>
     readonly release: (folder: string) => Effect.Effect<void>
   }
@@ -38,7 +38,7 @@ export class Guard extends Context.Service<
       const say = (line: GuardLine) =>
         Effect.suspend(() => (lines === undefined ? Effect.void : Effect.asVoid(Queue.offer(lines, line))))
 
-      /** One life of the guard. */
+      /** One process of the guard. */
       const life: Effect.Effect<void, unknown, Scope.Scope> = Effect.gen(function* () {
         const queue = yield* Queue.unbounded<GuardLine, Cause.Done>()
         const handle = yield* spawner.spawn(
@@ -52,7 +52,7 @@ export class Guard extends Context.Service<
             extendEnv: true
           })
         )
-        // The end of its input ends it; it does not hear signals.
+        // It exits at the end of its input, and ignores signals.
         yield* Effect.addFinalizer(() => Effect.andThen(Queue.end(queue), Effect.ignore(handle.exitCode)))
         for (const [folder, killAtBoot] of held) yield* Queue.offer(queue, { say: "hold", folder, killAtBoot })
         lines = queue

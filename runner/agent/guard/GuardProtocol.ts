@@ -4,7 +4,7 @@ import { Schema } from "effect"
  * What an agent writes to its guard, one JSON line each.
  *
  * - `hold`: what works in this run folder must be dead at `killAtBoot`, in seconds since the machine started; a later line moves it
- * - `release`: nothing works there any more
+ * - `release`: nothing runs there any more
  */
 export const GuardLine = Schema.Union([
   Schema.Struct({ say: Schema.Literal("hold"), folder: Schema.String, killAtBoot: Schema.Number }),

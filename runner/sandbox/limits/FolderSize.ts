@@ -13,7 +13,7 @@ export const folderBytes = Effect.fnUntraced(
       ChildProcess.make("du", ["-skx", folder], {
         env: { PATH: systemPath },
         stdin: "ignore",
-        // Files that vanish meanwhile are not worth a message.
+        // Files that vanish in the meantime are ignored.
         stderr: "ignore",
         killSignal: "SIGKILL"
       })

@@ -16,7 +16,7 @@ const isProcess = /^\d+$/
 
 const listed = (pid: string): ReadonlyArray<ListedProcess> => {
   const line = readKernelFile(`/proc/${pid}/stat`)
-  // It ended between the listing and this line.
+  // It ended after it was listed.
   if (line === undefined) return []
   // The name in parentheses may hold anything, further parentheses included.
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ")

@@ -63,7 +63,7 @@ interface Watched {
 const keeperOf = (groups: ControlGroups | undefined): LimitKeeper =>
   groups === undefined ? "watching" : `control groups, version ${groups.version}`
 
-/** Probes how limits can be enforced on this machine. */
+/** Determines how limits can be enforced on this machine. */
 export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
   bounds: RunBounds,
@@ -74,7 +74,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
   const watched = new Set<Watched>()
   const relieving = yield* Semaphore.make(1)
 
-  /** Ends the Run that uses the most of a disk that ran low, unless that would not help. */
+  /** Ends the Run that uses the most of a disk that runs low, unless that would not help. */
   const relieve = Effect.fnUntraced(function* (floor: number) {
     const sizes = yield* Effect.forEach(Array.from(watched), (run) =>
       Effect.map(folderBytes(spawner, run.root), (bytes = 0) => ({ run, bytes }))

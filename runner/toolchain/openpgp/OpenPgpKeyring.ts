@@ -100,7 +100,7 @@ const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) 
 const certificate = (parts: ParsedKey, now: number): Result.Result<Certificate, OpenPgpRefused> =>
   Result.gen(function* () {
     const key = yield* readPublicKey(parts.primary.body)
-    // Whoever revoked it, and whether or not that is verifiable.
+    // Regardless of who revoked it, and of whether that is verifiable.
     const revoked = [parts.primary, ...parts.others].some(({ signatures }) =>
       signatures.some(({ type }) => type === signatureTypes.keyRevocation)
     )

@@ -18,7 +18,7 @@ export const signatureTypes = {
   certificationRevocation: 0x30
 } as const
 
-/** A signature packet of version 4. Nothing in it counts before `holds`. */
+/** A signature packet of version 4. Nothing in it is trusted before `holds`. */
 export interface Signature {
   readonly type: number
   readonly algorithm: number

@@ -37,7 +37,7 @@ import { StoredWorkspace } from "../../../actors/workspace/StoredWorkspace.ts"
 const { path } = IssuerPagesApi.endpoints.authorize
 const form = "consent"
 
-/** How far a request got: the person still has to sign in, or is known and signed in recently enough. */
+/** The state of a request: the person still has to sign in, or is known and signed in recently enough. */
 type Identified = { readonly kind: "sign_in" } | { readonly kind: "visitor"; readonly visiting: Visitor }
 
 /** Whether the current session is sufficient for this request. Fails with the error for a client that wants no page. */
@@ -72,7 +72,7 @@ const mustAsk = Effect.fnUntraced(function* (request: AuthorizationRequest, subj
   return !isSubset(permissionsOf(request), given)
 })
 
-/** Grants what was asked. Returns the client's address with the code. */
+/** Grants the request. Returns the client's address with the code. */
 const grantCode = Effect.fnUntraced(function* (request: AuthorizationRequest, visiting: Visitor) {
   const authorizations = yield* Authorizations
   const { issuer } = yield* IssuerSettings

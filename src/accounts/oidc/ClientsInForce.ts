@@ -10,12 +10,12 @@ export interface ClientSettings {
   readonly advertisedClientId?: string | undefined
 }
 
-/** The operator's clients in force, and the way to reload their file. */
+/** The operator's current clients, and the reload of their file. */
 export class ClientsInForce extends Context.Service<
   ClientsInForce,
   {
     /**
-     * Reads the file and returns what would replace the clients in force; nothing has changed until then. `undefined` without a
+     * Reads the file and returns what would replace the current clients; nothing changes until then. `undefined` without a
      * file. Fails with `StaticClientsRefused` when the file breaks a rule.
      */
     readonly reload: Effect.Effect<Replacement | undefined, StaticClientsRefused>

@@ -26,7 +26,7 @@ import { formToken, formTokenHolds, type Visitor, visitor } from "./Visitor.ts"
 
 const form = "logout"
 
-/** A request to end the session, as far as it is proven. */
+/** A request to end the session, with what it proves. */
 interface LogoutRequest {
   readonly hint: IdTokenHint | undefined
   /** Where the browser goes afterwards: registered by a client that the request proved or named. */

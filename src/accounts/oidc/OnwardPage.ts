@@ -12,7 +12,7 @@ export interface Onward {
   readonly title: string
   /** The text of the link, for browsers that do not continue automatically. */
   readonly text: string
-  /** Written by us or registered: the caller vouches for it. */
+  /** Written by us or registered, as the caller guarantees. */
   readonly address: string
 }
 

@@ -88,7 +88,7 @@ export const page = ({ body, language, status = 200, title }: PageOptions) =>
     }
   )
 
-/** What people are told of an address: its origin, or the scheme of an app. */
+/** What people see of an address: its origin, or the scheme of an app. */
 export const placeOf = (uri: string): string => {
   const url = new URL(uri)
   return url.protocol === "https:" || url.protocol === "http:" ? url.origin : url.protocol

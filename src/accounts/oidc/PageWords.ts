@@ -1,6 +1,6 @@
 export type Language = "en" | "ja"
 
-/** The words of the pages on the way into an application. */
+/** The words of the pages that lead to an application. */
 export interface PageWords {
   readonly consentTitle: (client: string) => string
   readonly consentAbout: (client: string) => string

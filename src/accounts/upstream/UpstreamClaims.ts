@@ -11,10 +11,10 @@ const GroupNames = Schema.Array(Schema.String.check(Schema.isMaxLength(256))).ch
 const decode = <A, I>(schema: Schema.Codec<A, I>, value: unknown) =>
   Option.getOrUndefined(Schema.decodeUnknownOption(schema)(value))
 
-/** What an ID token or UserInfo says of a person. Each part is absent unless it has the shape that it should. */
+/** What an ID token or UserInfo says about a person. Each part is absent unless it has the expected shape. */
 export type ProfileClaims = Pick<UpstreamIdentity, "claimedEmail" | "displayName" | "groups" | "verifiedEmail">
 
-/** An address of a provider that verifies none recognises nobody, so it is never taken as verified. */
+/** An address from a provider that verifies none identifies nobody, so it is never treated as verified. */
 export const profileClaims = (
   claims: Readonly<Record<string, unknown>>,
   { groupsClaim, trust }: { readonly groupsClaim: string; readonly trust: UpstreamTrust }
@@ -25,7 +25,7 @@ export const profileClaims = (
   groups: decode(GroupNames, Object.hasOwn(claims, groupsClaim) ? claims[groupsClaim] : undefined)
 })
 
-/** What UserInfo adds to the ID token, which wins where both say something. */
+/** What UserInfo adds to the ID token, which takes precedence. */
 export const completedBy = (token: ProfileClaims, userInfo: ProfileClaims): ProfileClaims => ({
   verifiedEmail: token.verifiedEmail ?? userInfo.verifiedEmail,
   claimedEmail: token.claimedEmail ?? userInfo.claimedEmail,

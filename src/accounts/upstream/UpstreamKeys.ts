@@ -8,9 +8,8 @@ const mayHaveRotated = (cause: unknown): boolean =>
   cause instanceof errors.JWKSNoMatchingKey || cause instanceof errors.JWSSignatureVerificationFailed
 
 /**
- * Verifies signatures by the keys that a provider publishes at `address`. Keys are remembered; a signature that none of them
- * made has them fetched once more, since a provider may change its keys from one moment to the next. The failure is the last
- * verification's.
+ * Verifies signatures by the keys that a provider publishes at `address`. Keys are remembered; an unverifiable signature
+ * causes one more fetch, since a provider may rotate its keys at any time. The failure is the last verification's.
  */
 export const publishedKeys = (address: string, algorithms: ReadonlyArray<string>) => {
   const keys = createRemoteJWKSet(new URL(address), {

@@ -16,7 +16,7 @@ const reasonsOfErrors: Partial<Record<ErrorCode, PageReason>> = {
 const statusOf = (refusal: ApiError | UpstreamRefused) =>
   refusal._tag === "ApiError" ? refusal.status : refusalStatus[refusal.reason]
 
-/** Tells the person at the browser what happened to their sign-in, and what they can do. */
+/** Explains to the person at the browser what happened to their sign-in, and what they can do. */
 export const upstreamRefusalPage = (
   language: Language,
   refusal: ApiError | UpstreamRefused,
@@ -31,7 +31,7 @@ export const upstreamRefusalPage = (
   return signInRefusalPage(language, {
     status: statusOf(refusal),
     body: html`<p role="alert">${what(name)}</p><p>${next(name)}</p>`,
-    // The page of an invitation remembers it in this tab, without it being in an address.
+    // The invitation page keeps it in this tab, so that it is in no address.
     back: reason.startsWith("invitation_") ? "join" : "signIn",
     requestId
   })

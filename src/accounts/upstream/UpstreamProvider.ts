@@ -27,14 +27,14 @@ export interface UpstreamSettings {
   readonly name: string
   /** How its identities are recognised. */
   readonly trust: UpstreamTrust
-  /** What is asked for, `openid` among it. */
+  /** The requested scopes, including `openid`. */
   readonly scopes: string
   /** The claim that lists a person's groups. */
   readonly groupsClaim: string
 }
 
 const requestTimeoutSeconds = 10
-// A provider's endpoints hardly ever move.
+// A provider's endpoints hardly ever change.
 const metadataGoodFor = Duration.hours(1)
 // Where the metadata names none; "none" and keys that the client shares are never accepted.
 const usualAlgorithms = ["RS256"]
@@ -46,10 +46,10 @@ interface Known {
 }
 
 const logged = (about: string, cause: unknown) =>
-  // What the libraries say names claims and codes, never a token.
+  // The libraries' messages name claims and codes, never a token.
   Effect.logWarning(about, cause instanceof Error ? cause.message : "")
 
-// What the provider reports may be as old as a confirmation may be.
+// The reported sign-in may be as old as a confirmation may be.
 const freshSeconds = Duration.toSeconds(retention.confirmation.after)
 
 const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings) =>
@@ -129,7 +129,7 @@ const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
   return yield* userInfoOf(configuration, accessToken, claims.sub).pipe(
     Effect.map((found) => completedBy(token, profileClaims(found, settings))),
     Effect.catch(({ cause }) =>
-      // Without an address somebody is not recognised; without groups they would lose roles that they have.
+      // Without an address a person is not recognised; without groups they would lose their roles.
       lacksGroups
         ? Effect.andThen(logged("The upstream provider's UserInfo cannot be read", cause), refusedFor("unreachable"))
         : Effect.succeed(token)
@@ -151,7 +151,7 @@ export class UpstreamProvider extends Context.Service<
     readonly name: string | undefined
     readonly trust: UpstreamTrust
     /**
-     * Where the browser goes to sign in; with `fresh` the provider is to ask the person even if it remembers them. Fails with
+     * Where the browser goes to sign in; with `fresh` the provider must ask the person even if it remembers them. Fails with
      * `unreachable`.
      */
     readonly authorizationUrl: (
@@ -160,9 +160,9 @@ export class UpstreamProvider extends Context.Service<
       fresh: boolean
     ) => Effect.Effect<string, UpstreamRefused>
     /**
-     * The identity proved by the answer at the redirect URI. Fails with `invalid_answer`, `denied` when the provider refused,
-     * `not_fresh` when it was to vouch for a sign-in of the last five minutes and does not, and `unreachable`. Groups are read
-     * where something depends on them.
+     * The identity proved by the authorization response. Fails with `invalid_answer`, `denied` when the provider refused,
+     * `not_fresh` when it was required to prove a sign-in within the last five minutes and does not, and `unreachable`.
+     * Groups are read when something depends on them.
      */
     readonly identity: (
       answer: URL,
@@ -184,7 +184,7 @@ export class UpstreamProvider extends Context.Service<
       UpstreamProvider,
       Effect.gen(function* () {
         const [cached, forget] = yield* Effect.cachedInvalidateWithTTL(configure(settings), metadataGoodFor)
-        // The next sign-in retries a provider that was away for a moment.
+        // The next sign-in retries a provider that was briefly unreachable.
         const provider = Effect.tapError(cached, () => forget)
         return UpstreamProvider.of({
           issuer: settings.issuer,

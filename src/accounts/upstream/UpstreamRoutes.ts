@@ -54,7 +54,7 @@ const single = (query: Readonly<Record<string, string | ReadonlyArray<string>>>,
     : Effect.fail(invalidRequest(`query.${name}: give it once.`))
 }
 
-/** Linking acts for the signed-in person, so it must be requested by a page of ours; it adds a way in. */
+/** Linking acts for the signed-in person, so it must be requested by a page of ours; it adds a sign-in method. */
 const linkingSubject = Effect.map(signedInAndConfirmed, ({ subject }) => subject)
 const confirmingSession = Effect.map(signedInToChange, ({ credentialId }) => credentialId)
 
@@ -91,7 +91,7 @@ const start = Effect.gen(function* () {
 const secretBody = authBody(LinkRequest, "{secret}")
 const encodeLocation = HttpServerResponse.schemaJson(Onward)
 
-/** The secret of an invitation stays out of addresses, so a page posts it, and leads the browser on by itself. */
+/** The secret of an invitation stays out of addresses, so a page posts it, and then redirects the browser itself. */
 const startInvited = Effect.gen(function* () {
   yield* refuseCrossSite
   yield* countAttempt
@@ -149,7 +149,7 @@ const withoutProof = Effect.fnUntraced(function* (response: HttpServerResponse.H
   return HttpServerResponse.expireCookieUnsafe(response, name, options)
 })
 
-/** People come here, not programs: a refusal is a page. */
+/** People use this route, not programs: a refusal is a page. */
 const onPage = Effect.fnUntraced(function* (refusal: ApiError | UpstreamRefused) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const requestId = yield* currentRequestId

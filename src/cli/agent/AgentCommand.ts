@@ -8,20 +8,11 @@ import { logging } from "../../observability/Logging.ts"
 import { CommandFailed, jsonFlag } from "../Output.ts"
 import { secondSignal } from "../StopSignals.ts"
 import { agentDoctorCommand } from "./AgentDoctor.ts"
-import { dirFlag, folderOf, givenOr, serverFlag, serverOf, tokenOf } from "./AgentFlags.ts"
+import { agentRotateCommand } from "./AgentRotate.ts"
+import { dirFlag, folderOf, givenOr, labelsOf, placesOf, serverFlag, serverOf, tokenOf } from "./AgentFlags.ts"
 import { agentEnv } from "../../settings/AgentVariables.ts"
 
-const mostPlaces = 256
-
-const labelsOf = (given: ReadonlyArray<string>) =>
-  Effect.forEach(given, (label) => {
-    const at = label.indexOf("=")
-    return at < 1
-      ? Effect.fail(new CommandFailed({ message: `A label is given as key=value, not ${JSON.stringify(label)}.` }))
-      : Effect.succeed([label.slice(0, at), label.slice(at + 1)] as const)
-  }).pipe(Effect.map(Object.fromEntries<string>))
-
-/** A name that a server takes: this machine's, as far as it fits. */
+/** A name that a server accepts, derived from this machine's name. */
 const ownName = () =>
   hostname()
     .replaceAll(/[^A-Za-z0-9._-]/g, "-")
@@ -45,16 +36,20 @@ export const agentCommand = Command.make(
       )
     ),
     dir: dirFlag,
-    places: Flag.Int("places").pipe(
-      Flag.withDescription("Runs that it executes at once"),
-      Flag.withMetavar("number"),
-      Flag.withDefault(2)
+    places: Flag.optional(
+      Flag.Int("places").pipe(
+        Flag.withDescription("Runs that it executes at once; else SVC_AGENT_PLACES, else 2"),
+        Flag.withMetavar("number")
+      )
     ),
     name: Flag.optional(
-      Flag.String("name").pipe(Flag.withDescription("Its name; else that of this machine"), Flag.withMetavar("name"))
+      Flag.String("name").pipe(
+        Flag.withDescription("Its name; else SVC_AGENT_NAME, else that of this machine"),
+        Flag.withMetavar("name")
+      )
     ),
     label: Flag.String("label").pipe(
-      Flag.withDescription("What is said of it, as key=value; may be repeated"),
+      Flag.withDescription("What is said of it, as key=value; may be repeated; else SVC_AGENT_LABELS, with commas"),
       Flag.withMetavar("key=value"),
       Flag.atLeast(0)
     ),
@@ -75,23 +70,21 @@ export const agentCommand = Command.make(
         message: `The pool ${localPool} is the control plane itself; it needs no agent.`
       })
     }
-    if (given.places < 1 || given.places > mostPlaces) {
-      return yield* new CommandFailed({ message: `--places is a number from 1 to ${mostPlaces}.` })
-    }
+    const places = yield* placesOf(given.places)
     const folder = resolve(yield* folderOf(given.dir))
     const drain = yield* Deferred.make<void>()
     const agent = yield* agentProcess({
       server,
       pool: pool.value,
       folder,
-      places: given.places,
-      name: Option.getOrElse(given.name, ownName),
+      places,
+      name: Option.getOrElse(yield* givenOr(given.name, agentEnv.name), ownName),
       labels: yield* labelsOf(given.label),
       token: yield* tokenOf(given.tokenFile),
       drain: Deferred.await(drain),
       stop: yield* secondSignal
     }).pipe(Effect.provide(logging({ level: given.log, format: given.json ? "json" : "pretty" })), Effect.forkDetach)
-    // A request to stop interrupts this fiber; the agent ends what it has first.
+    // A request to stop interrupts this fiber; the agent finishes its Runs first.
     yield* Fiber.join(agent).pipe(
       Effect.onInterrupt(() =>
         Console.error(
@@ -114,5 +107,5 @@ export const agentCommand = Command.make(
       description: "Four Runs at once, with a label"
     }
   ]),
-  Command.withSubcommands([agentDoctorCommand])
+  Command.withSubcommands([agentDoctorCommand, agentRotateCommand])
 )

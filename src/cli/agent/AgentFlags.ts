@@ -58,14 +58,49 @@ export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>
   return url.origin
 })
 
-/** An enrolment token from a file or the environment; never an argument, which every process of the machine can read. */
+/**
+ * An enrolment token from a file or the environment; never an argument, which every process of the machine can read. It is read when it is
+ * needed: an agent that is enrolled goes on without the file.
+ */
 export const tokenOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
   const files = yield* FileSystem.FileSystem
-  if (Option.isSome(file)) {
-    const content = yield* files
-      .readFileString(file.value)
-      .pipe(Effect.mapError(({ message }) => new CommandFailed({ message: `The token cannot be read. ${message}` })))
-    return Option.some(Redacted.make(content.trim()))
+  const given = yield* Config.option(Config.Redacted(agentEnv.token))
+  if (Option.isNone(file)) return Effect.succeed(given)
+  return files.readFileString(file.value).pipe(
+    Effect.map((content) => Option.some(Redacted.make(content.trim()))),
+    Effect.mapError(({ message }) => new CommandFailed({ message: `The token cannot be read. ${message}` }))
+  )
+})
+
+const pairsOf = (text: string) => text.split(",").filter((pair) => pair.trim() !== "")
+
+/** Labels by flag, or all of them by the variable, with commas between. */
+export const labelsOf = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
+  const variable = yield* Config.option(Config.NonEmptyString(agentEnv.labels))
+  const pairs = given.length > 0 ? given : Option.match(variable, { onNone: () => [], onSome: pairsOf })
+  const labels: Record<string, string> = {}
+  for (const pair of pairs) {
+    const at = pair.indexOf("=")
+    if (at < 1) {
+      return yield* new CommandFailed({ message: `A label is given as key=value, not ${JSON.stringify(pair)}.` })
+    }
+    labels[pair.slice(0, at).trim()] = pair.slice(at + 1).trim()
   }
-  return yield* Config.option(Config.Redacted(agentEnv.token))
+  return labels
+})
+
+const usualPlaces = 2
+const mostPlaces = 256
+
+export const placesOf = Effect.fnUntraced(function* (flag: Option.Option<number>) {
+  const variable = yield* Config.option(Config.Int(agentEnv.places)).pipe(
+    Effect.mapError(() => new CommandFailed({ message: `${agentEnv.places} is a number from 1 to ${mostPlaces}.` }))
+  )
+  const places = Option.getOrElse(
+    Option.orElse(flag, () => variable),
+    () => usualPlaces
+  )
+  return places >= 1 && places <= mostPlaces
+    ? places
+    : yield* new CommandFailed({ message: `--places is a number from 1 to ${mostPlaces}.` })
 })

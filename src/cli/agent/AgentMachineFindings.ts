@@ -2,10 +2,12 @@ import { existsSync } from "node:fs"
 import { statfs } from "node:fs/promises"
 import { dirname } from "node:path"
 import { Effect } from "effect"
+import { ProvidedCredentials } from "../../../runner/execution/ProvidedCredentials.ts"
 import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
 import { formatBytes } from "../../../runner/sandbox/limits/LimitExceeded.ts"
 import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { toolTitles } from "../../../runner/toolchain/Tool.ts"
+import { ownCredentials } from "../../agent/OwnCredentials.ts"
 import type { AnyFinding } from "../doctor/DoctorReport.ts"
 
 const enoughDisk = 2 * 1024 ** 3
@@ -55,4 +57,27 @@ const sandboxFinding = Effect.map(Sandbox, ({ status }): AnyFinding => {
   }
 })
 
-export const machineFindings = (folder: string) => Effect.all([diskFinding(folder), toolFinding, sandboxFinding])
+/** What this machine has of its own for Connections: each set that is described, and whether it could be read now. */
+const credentialsFinding = Effect.gen(function* () {
+  const credentials = yield* ProvidedCredentials
+  const [described, complete] = [yield* credentials.described, yield* credentials.names]
+  const missing = yield* Effect.forEach(
+    described.filter((name) => !complete.includes(name)),
+    (name) => Effect.match(credentials.read(name), { onFailure: ({ message }) => message, onSuccess: () => `${name}.` })
+  )
+  const finding: AnyFinding =
+    missing.length > 0
+      ? { check: "credentials", status: "error", message: missing.join(" "), remedy: "Runs that need them wait." }
+      : {
+          check: "credentials",
+          status: "ok",
+          message: complete.length === 0 ? "None of its own." : `${complete.join(", ")}.`
+        }
+  return finding
+}).pipe(
+  Effect.provide(ownCredentials),
+  Effect.catch(({ message }) => Effect.succeed<AnyFinding>({ check: "credentials", status: "error", message }))
+)
+
+export const machineFindings = (folder: string) =>
+  Effect.all([diskFinding(folder), toolFinding, sandboxFinding, credentialsFinding])

@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs"
-import { Config, Effect, Option, Schema } from "effect"
+import { Config, Effect, FileSystem, Option, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { AgentId } from "../../../schema/records/Ids.ts"
 import { agentCalls } from "../../agent/AgentSession.ts"
@@ -14,40 +13,63 @@ const variable = (...names: ReadonlyArray<string>) =>
     return undefined
   })
 
-/** A proxy may be given with a password. */
-const withoutCredentials = (text: string): string => {
-  if (!URL.canParse(text)) return "a text that is not a URL"
+/** A proxy may be given with a password, which is not shown. `undefined` for what is no address of one. */
+const proxyAddress = (text: string): string | undefined => {
+  if (!URL.canParse(text)) return undefined
   const { host, protocol } = new URL(text)
-  return `${protocol}//${host}`
+  return /^https?:$/.test(protocol) && host !== "" ? `${protocol}//${host}` : undefined
 }
 
 const proxyFinding = Effect.gen(function* () {
   const proxy = yield* variable("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy")
   const exceptions = yield* variable("NO_PROXY", "no_proxy")
+  const address = proxy === undefined ? undefined : proxyAddress(proxy)
+  if (proxy !== undefined && address === undefined) {
+    const broken: AnyFinding = {
+      check: "proxy",
+      status: "error",
+      message: "The variable of the proxy holds no address of one.",
+      remedy: "Set HTTPS_PROXY to an address such as http://proxy.example.com:3128, or remove it."
+    }
+    return broken
+  }
   const finding: AnyFinding = {
     check: "proxy",
     status: "ok",
     message:
-      proxy === undefined
+      address === undefined
         ? "None: the server is reached directly."
-        : `${withoutCredentials(proxy)}${exceptions === undefined ? "" : `, except for ${exceptions}`}.`
+        : `${address}${exceptions === undefined ? "" : `, except for ${exceptions}`}.`
   }
   return finding
 })
 
 const authorityFinding = Effect.gen(function* () {
   const file = yield* variable("NODE_EXTRA_CA_CERTS")
+  if (file === undefined) {
+    const finding: AnyFinding = {
+      check: "ca",
+      status: "ok",
+      message: "Only public certificate authorities are trusted."
+    }
+    return finding
+  }
+  const files = yield* FileSystem.FileSystem
+  const content = yield* Effect.option(files.readFileString(file))
+  const wrong = Option.match(content, {
+    onNone: () => "which cannot be read",
+    onSome: (text) =>
+      text.includes("-----BEGIN CERTIFICATE-----") ? undefined : "which holds no certificate in PEM form"
+  })
   const finding: AnyFinding =
-    file === undefined
-      ? { check: "ca", status: "ok", message: "Only public certificate authorities are trusted." }
-      : existsSync(file)
-        ? { check: "ca", status: "ok", message: `Those of ${file} are trusted too.` }
-        : {
-            check: "ca",
-            status: "error",
-            message: `NODE_EXTRA_CA_CERTS names ${file}, which is not there.`,
-            remedy: "Correct the variable, or remove it."
-          }
+    wrong === undefined
+      ? { check: "ca", status: "ok", message: `Those of ${file} are trusted too.` }
+      : {
+          check: "ca",
+          status: "error",
+          message: `NODE_EXTRA_CA_CERTS names ${file}, ${wrong}.`,
+          remedy: "Correct the variable, or remove it."
+        }
   return finding
 })
 
@@ -74,21 +96,30 @@ const addressFinding = (server: string) =>
   }).pipe(Effect.scoped)
 
 const millisecondsInSecond = 1000
+/** Cloud APIs refuse requests that were signed minutes ago, or later than now. */
+const harmlessOffset = 60
 
-/** For information: no wall clock of an agent decides anything. */
+/** No wall clock of an agent decides anything here, but the tools of its Runs speak to others. */
 const clockFinding = (server: string) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
     const response = yield* Effect.timeout(client.head(server), longestAnswer)
     const at = Date.parse(response.headers["date"] ?? "")
     const offset = Math.round((Date.now() - at) / millisecondsInSecond)
-    const finding: AnyFinding = {
-      check: "clock",
-      status: "ok",
-      message: Number.isNaN(at)
-        ? "The server does not say its time."
-        : `${Math.abs(offset)} s ${offset < 0 ? "behind" : "before"} the server; only what is shown depends on it.`
+    if (Number.isNaN(at)) {
+      const finding: AnyFinding = { check: "clock", status: "ok", message: "The server does not say its time." }
+      return finding
     }
+    const message = `${Math.abs(offset)} s ${offset < 0 ? "behind" : "ahead of"} the server.`
+    const finding: AnyFinding =
+      Math.abs(offset) <= harmlessOffset
+        ? { check: "clock", status: "ok", message }
+        : {
+            check: "clock",
+            status: "warning",
+            message: `${message} Leases do not depend on it, but cloud APIs refuse requests that are signed with such a time.`,
+            remedy: "Set the clock by NTP."
+          }
     return finding
   }).pipe(
     Effect.orElseSucceed(

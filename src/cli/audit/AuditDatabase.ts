@@ -16,7 +16,9 @@ const firstWithChains = 42
 const explained = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>, before = "") =>
   Effect.mapError(effect, ({ message }) => new CommandFailed({ message: `${before}${message}` }))
 
-/** Gives `use` the database of the data folder to read, beside its server or without one. Nothing is created or changed. */
+/**
+ * Passes the data folder's database to `use` for reading, with or without its server running. Nothing is created or changed.
+ */
 export const withAuditDatabase = <A, E, R>(settings: Settings, use: Effect.Effect<A, E, R | SqlClient.SqlClient>) =>
   Effect.gen(function* () {
     const fileSystem = yield* FileSystem.FileSystem

@@ -52,6 +52,7 @@ const shown = (connection: Connection) =>
     ["status", connection.status],
     ["variables", connection.envNames.join(", ")],
     ["files", connection.fileNames.join(", ")],
+    ["provided by", connection.providedBy && `${connection.providedBy.pool}/${connection.providedBy.name}`],
     ["sent to", connection.origins?.join(", ")],
     ["used by", connection.use.roles.join(", ")],
     ["version", String(connection.version)],
@@ -71,6 +72,11 @@ const getCommand = Command.make(
 
 const text = (name: string, description: string, metavar: string) =>
   Flag.optional(Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar)))
+
+const poolAndName = (given: string) => {
+  const [pool = "", ...name] = given.split("/")
+  return { pool, name: name.join("/") }
+}
 
 const decodeCreate = Schema.decodeUnknownEffect(CreateConnection)
 
@@ -95,6 +101,11 @@ const createCommand = Command.make(
       Flag.withDescription("Who may use it in Runs; may be repeated; else owners and admins"),
       Flag.atLeast(0)
     ),
+    providedBy: text(
+      "provided-by",
+      "The values stay with the agents of this pool, which have them under this name",
+      "pool/name"
+    ),
     expires: text("expires-at", "When its values expire, such as 2027-01-31T00:00:00.000Z", "time"),
     name: Argument.String("name").pipe(Argument.withDescription("Name of the new Connection"))
   },
@@ -114,6 +125,10 @@ const createCommand = Command.make(
         ...field("recipeId", given.recipe),
         ...field("authMode", given.mode),
         ...field("expiresAt", given.expires),
+        ...Option.match(given.providedBy, {
+          onNone: () => ({}),
+          onSome: (text) => ({ providedBy: poolAndName(text) })
+        }),
         ...(given.origin.length === 0 ? {} : { origins: given.origin }),
         ...(given.role.length === 0 ? {} : { use: { roles: given.role } })
       }).pipe(
@@ -134,6 +149,10 @@ const createCommand = Command.make(
       command:
         "svc connection create staging --provider hashicorp/aws --env AWS_ACCESS_KEY_ID --env AWS_SECRET_ACCESS_KEY",
       description: "With values of this environment"
+    },
+    {
+      command: "svc connection create production --provider hashicorp/aws --provided-by eu-west/aws-production",
+      description: "With values that only the agents of the pool eu-west have"
     }
   ])
 )
@@ -174,6 +193,12 @@ const rotateCommand = Command.make(
   ])
 )
 
+const testedAs = {
+  git_server: "The Git servers accept it.",
+  completeness: "All of its values are there; only a Run tests more.",
+  pool: "The operator lets the Workspace use it; the agents of the pool have the values."
+} as const
+
 const testCommand = Command.make(
   "test",
   { ...workspaceFlags, connection: connectionArgument },
@@ -182,11 +207,7 @@ const testCommand = Command.make(
       const { connections } = yield* SvcClient
       const { id } = yield* connectionNamed(given.connection, given.workspace)
       const { connection, tested } = yield* connections.test({ params: { connectionId: id }, payload: {} })
-      yield* print(
-        given.json,
-        { connection, tested },
-        tested === "git_server" ? "The Git servers accept it." : "All of its values are there; only a Run tests more."
-      )
+      yield* print(given.json, { connection, tested }, testedAs[tested])
     }).pipe(onServer(given))
   )
 ).pipe(Command.withDescription("Test a Connection"))

@@ -29,7 +29,7 @@ const words: PrivateFileWords = {
   unreadable: (file, cause) => `The contexts in ${file} cannot be used: ${cause}. Remove the file and set them again.`
 }
 
-/** The contexts of this person on this machine: one file, mode 0600, in the folder for settings. */
+/** This user's contexts on this machine: one file, mode 0600, in the settings folder. */
 export class StoredContexts extends Context.Service<
   StoredContexts,
   {

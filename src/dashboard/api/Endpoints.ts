@@ -123,6 +123,10 @@ export const backupsArchive: Endpoint<"backups", "archive"> = "GET /api/v1/backu
 export const backupsRestorePlan: Endpoint<"backups", "restorePlan"> = "POST /api/v1/backups/:backupId/restore-plan"
 export const exportsCreate: Endpoint<"exports", "create"> = "POST /api/v1/capsules/:capsuleId/exports"
 
+export const agentPoolsList: Endpoint<"agentPools", "list"> = "GET /api/v1/workspaces/:workspaceId/agent-pools"
+export const agentPoolsAgents: Endpoint<"agentPools", "agents"> = "GET /api/v1/workspaces/:workspaceId/agents"
+export const agentPoolsRelease: Endpoint<"agentPools", "release"> = "POST /api/v1/runs/:runId/release"
+
 export const sourcesList: Endpoint<"sources", "list"> = "GET /api/v1/sources"
 export const sourcesCreate: Endpoint<"sources", "create"> = "POST /api/v1/sources"
 export const sourcesRead: Endpoint<"sources", "read"> = "GET /api/v1/sources/:sourceId"

@@ -28,6 +28,7 @@ import type {
 } from "../../../schema/records/Connection.ts"
 import type { OAuthHelper as OAuthHelperSchema } from "../../../schema/records/OAuthHelper.ts"
 import type { StateUpload as StateUploadSchema } from "../../../schema/records/StateUpload.ts"
+import type { Agent as AgentSchema, WorkspacePool as WorkspacePoolSchema } from "../../../schema/records/AgentPool.ts"
 import type { Backup as BackupSchema } from "../../../schema/records/Backup.ts"
 import type { OutputShare as OutputShareSchema } from "../../../schema/records/OutputShare.ts"
 import type { Discovery as DiscoverySchema } from "../../../schema/records/Discovery.ts"
@@ -181,6 +182,9 @@ export interface Bilingual {
 export type Bootstrap = Answer<typeof dashboardBootstrap>
 export type Need = typeof NeedSchema.Encoded
 export type CapsuleHealth = typeof CapsuleHealthSchema.Encoded
+
+export type Agent = typeof AgentSchema.Encoded
+export type WorkspacePool = typeof WorkspacePoolSchema.Encoded
 
 export type Overview = Answer<typeof dashboardOverview>
 export type Graph = Answer<typeof workspacesGraph>

@@ -3,6 +3,8 @@
  * what is concerned, so it is shown as well; English readers need nothing else.
  */
 const ja = {
+  agent_lost:
+    "実行していたエージェントとの連絡が途絶え、打ち切られました。ツールが開始されていた場合、何が変更されたかは分かっていません。",
   already_started: "この適用はすでに一度開始されています。プランを作り直してください。",
   apply_failed: "適用が失敗しました。失敗までに変更されたものがあるかもしれません。",
   apply_interrupted: "適用の途中でサービスが終了しました。書き込まれていたステートは取り込まれています。",

@@ -102,8 +102,10 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
   tests.live("waits for the operator where the operator forbids the provider, and for an admin where a rule does", () =>
     Effect.sync(() => {
       const connection = undefined
-      expect(credentialWaitOf(run, blocked, { isDenied: true, connection }).turn).toBe("operator")
-      expect(credentialWaitOf(run, blocked, { isDenied: false, connection }).turn).toBe("admin")
+      expect(credentialWaitOf(run, blocked, { isDenied: true, isOfPool: false, connection }).turn).toBe("operator")
+      expect(credentialWaitOf(run, blocked, { isDenied: false, isOfPool: false, connection }).turn).toBe("admin")
+      const ofPool = { ...blocked, connectionId: ConnectionId.make("conn_aaaaaaaaaaaaaaaaaaaaaaaa") }
+      expect(credentialWaitOf(run, ofPool, { isDenied: false, isOfPool: true, connection }).turn).toBe("operator")
     })
   )
 
@@ -115,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
         connectionId: ConnectionId.make("conn_aaaaaaaaaaaaaaaaaaaaaaaa")
       }
       const wait = (connection: "revoked" | "unconfirmed" | "error") =>
-        credentialWaitOf(run, missing, { isDenied: false, connection })
+        credentialWaitOf(run, missing, { isDenied: false, isOfPool: false, connection })
       expect(wait("error")).toMatchObject({ turn: "admin", next: expect.stringContaining("renews the Connection") })
       expect(wait("revoked")).toMatchObject({ turn: "admin", next: expect.not.stringContaining("renews") })
       expect(wait("unconfirmed").turn).toBe("operator")

@@ -45,7 +45,7 @@ const stored = Effect.gen(function* () {
   return rows.map(({ status }) => status)
 })
 
-/** Keys generated when the test says so; `begun` resolves at the first request for one. */
+/** Keys generated when the test lets them; `begun` resolves at the first request for one. */
 const held = Effect.gen(function* () {
   const { generate } = yield* KeyGeneration
   const made = yield* Latch.make()

@@ -16,7 +16,7 @@ const proofOf = Effect.fnUntraced(function* (name: string) {
 })
 
 describe("a link to another address", () => {
-  it.effect("is mailed to the new address alone, proves it, and the previous one hears of the change", () =>
+  it.effect("is mailed to the new address only, proves it, and the previous address is notified", () =>
     Effect.gen(function* () {
       const users = yield* Users
       const changes = yield* AddressChanges
@@ -40,14 +40,14 @@ describe("a link to another address", () => {
         emailProof: "mail"
       })
       yield* deliver
-      // Whether the previous address of Bob is his was never shown.
+      // Bob's previous address was never verified.
       expect(post.sent.slice(2).map(({ to, text: body }) => [to, body.split("\n")[0]])).toEqual([
         [ann.email, expect.stringContaining("The e-mail address was changed.")]
       ])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("stays as it was when the next one cannot be mailed", () =>
+  it.effect("stays valid when the next one cannot be mailed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const changes = yield* AddressChanges
@@ -61,7 +61,7 @@ describe("a link to another address", () => {
 })
 
 describe("a link to a new password", () => {
-  it.effect("that the operator hands over proves no address", () =>
+  it.effect("proves no address when the operator hands it over", () =>
     Effect.gen(function* () {
       const links = yield* SetupLinks
       const ann = yield* newPerson("ann")
@@ -70,14 +70,14 @@ describe("a link to a new password", () => {
       yield* links.redeem({ secret, password })
       expect(yield* proofOf("ann")).toBeNull()
       yield* deliver
-      // The notice of the new password has no verified address to go to.
+      // There is no verified address to notify about the new password.
       expect(post.sent.map(({ to }) => to)).toEqual([ann.email])
       const mine = Redacted.make(setupSecret())
       expect((yield* Effect.flip(links.redeem({ secret: mine, password }))).code).toBe("not_found")
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is mailed where the operator asks for it, and refused whole where it cannot be", () =>
+  it.effect("is mailed when the operator requests it, and refused entirely when it cannot be", () =>
     Effect.gen(function* () {
       const commands = yield* AccountCommands
       yield* newPerson("ann")

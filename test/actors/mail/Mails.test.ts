@@ -33,7 +33,7 @@ const invite = Effect.fnUntraced(function* (email: string | undefined) {
 const mailedSecret = () => /\/join#(\S+)/.exec(post.sent[0]?.text ?? "")?.[1] ?? ""
 
 describe("a queued mail", () => {
-  it.effect("is sent once, and its text is kept nowhere", () =>
+  it.effect("is sent once, and its text is not kept", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const mails = yield* Mails
@@ -47,7 +47,7 @@ describe("a queued mail", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is tried again while the mail server is away, ever more rarely, and given up after a day", () =>
+  it.effect("is retried at growing intervals while the mail server is down, and given up after a day", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* (yield* Mails).queue("ann@example.com", notice)
@@ -74,7 +74,7 @@ describe("a queued mail", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("arrives once the mail server is back, also beside one that is refused for good", () =>
+  it.effect("arrives once the mail server is back, even beside one that is refused permanently", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const mails = yield* Mails
@@ -108,7 +108,7 @@ describe("a queued mail", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("does not exist when what it is about was rolled back, or where no mail server is set", () =>
+  it.effect("does not exist when its cause was rolled back, or without a mail server", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const mails = yield* Mails
@@ -128,7 +128,7 @@ describe("a queued mail", () => {
 })
 
 describe("a mailed invitation", () => {
-  it.effect("has a link of its own, which proves the address and so makes an account", () =>
+  it.effect("has its own link, which proves the address and so can create an account", () =>
     Effect.gen(function* () {
       const { invitation, mailed, secret } = yield* invite("Ann@example.com")
       yield* deliver
@@ -145,14 +145,14 @@ describe("a mailed invitation", () => {
       yield* signUp.withPassword({ secret: Redacted.make(mailedSecret()), password, email: "eve@example.com" })
       const user = Option.getOrThrow(yield* (yield* Users).findByEmail("ann@example.com"))
       expect([user.emailProof, invitation.email]).toEqual(["mail", "ann@example.com"])
-      // One invitation: neither link is good any more.
+      // One invitation: neither link is valid any more.
       for (const link of [secret, Redacted.make(mailedSecret())]) {
         expect((yield* Effect.flip(invitations.inspect(link))).code).toBe("not_found")
       }
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("lets the account with this address accept, which was never verified before, and no other", () =>
+  it.effect("lets only the account with this address accept, even if it was never verified before", () =>
     Effect.gen(function* () {
       const { secret } = yield* invite("ann@example.com")
       yield* deliver
@@ -171,7 +171,7 @@ describe("a mailed invitation", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is not mailed without an address, nor kept by a mail server that is away", () =>
+  it.effect("is not mailed without an address, nor held up by a mail server that is down", () =>
     Effect.gen(function* () {
       const { mailed } = yield* invite(undefined)
       yield* deliver
@@ -181,7 +181,7 @@ describe("a mailed invitation", () => {
 })
 
 describe("a notice", () => {
-  it.effect("goes to the owner of a verified address when the account changed, and to no other", () =>
+  it.effect("goes only to the owner of a verified address when the account changes", () =>
     Effect.gen(function* () {
       const users = yield* Users
       const ann = yield* newPerson("ann")
@@ -197,7 +197,7 @@ describe("a notice", () => {
   )
 })
 
-test("attempts are further and further apart, up to an hour", () => {
+test("the intervals between attempts grow to an hour", () => {
   expect([1, 2, 3, 4, 5, 50].map((attempts) => retryAfterMillis(attempts) / 60_000)).toEqual([1, 5, 15, 60, 60, 60])
 })
 

@@ -14,7 +14,7 @@ import { it } from "../../support/Effect.ts"
 
 const fresh = Effect.provide(Layer.fresh(testAccounts))
 
-it.effect("a deleted account can do nothing, is in no Workspace, and leaves its address free", () =>
+it.effect("a deleted account can do nothing, is in no Workspace, and frees its address", () =>
   Effect.gen(function* () {
     const removal = yield* AccountRemoval
     const users = yield* Users
@@ -36,7 +36,7 @@ it.effect("a deleted account can do nothing, is in no Workspace, and leaves its 
     expect(row).toEqual({ email: `${bob.subject}@deleted.invalid`, display_name: null, status: "deleted" })
     expect((yield* users.list).map(({ subject }) => subject)).toEqual([ada.subject])
     expect((yield* Effect.flip(removal.remove(serviceContext, bob.subject))).code).toBe("not_found")
-    // Somebody with that address is somebody else.
+    // A new account with that address is another person.
     const again = yield* newPerson("bob")
     expect(again.subject).not.toBe(bob.subject)
   }).pipe(fresh)
@@ -56,7 +56,7 @@ it.effect("the last owner of a Workspace is not deleted until somebody else owns
     yield* members.update(as(ada.subject), { workspaceId: id, acting: { subject: ada.subject } }, bob.subject, {
       role: "owner"
     })
-    // A locked owner owns nothing that they could use.
+    // A locked owner does not count as an owner.
     yield* users.setStatus(serviceContext, bob.subject, "disabled")
     expect((yield* Effect.flip(removal.remove(serviceContext, ada.subject))).code).toBe("failed_precondition")
     yield* users.setStatus(serviceContext, bob.subject, "active")

@@ -45,7 +45,7 @@ const remove = (workspaceId: WorkspaceId, acting: string, subject: string) =>
 const code = <A, E extends { readonly code: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.result(effect), (outcome) => (Result.isFailure(outcome) ? outcome.failure.code : "ok"))
 
-it.effect("owners and admins make automations with a role up to their own, and nobody makes an owner", () =>
+it.effect("owners and admins create automations with a role up to their own, and nobody creates an owner", () =>
   Effect.gen(function* () {
     const { admin, id, member, owner } = yield* team
     expect(yield* make(id, owner)).toMatchObject({
@@ -122,7 +122,7 @@ it.effect("the tokens of a removed automation are revoked, those of a removed pe
   }).pipe(fresh)
 )
 
-it.effect("no way to sign in leads to an automation, not even one that stands in the database", () =>
+it.effect("no sign-in method leads to an automation, not even one stored in the database", () =>
   Effect.gen(function* () {
     const { id, owner } = yield* team
     const sql = yield* SqlClient.SqlClient

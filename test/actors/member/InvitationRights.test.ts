@@ -4,7 +4,7 @@ import type { Role } from "../../../schema/records/Workspace.ts"
 
 const roles = ["owner", "admin", "member", "viewer"] as const satisfies ReadonlyArray<Role>
 
-/** The roles that somebody may grant, to a named address and by a link that anybody may use. */
+/** The roles that a member may grant, to a named address and by an open link. */
 const grantable: ReadonlyArray<
   readonly [held: Role | undefined, named: ReadonlyArray<Role>, open: ReadonlyArray<Role>]
 > = [

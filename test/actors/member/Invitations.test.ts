@@ -19,7 +19,7 @@ import { horizonOf } from "../../support/Horizon.ts"
 const at = "1970-01-01T00:00:00.000Z"
 const fresh = Effect.provide(Layer.fresh(testAccounts))
 
-/** A Workspace with an owner and an admin, and somebody outside whose address the operator verified. */
+/** A Workspace with an owner and an admin, and an outsider whose address the operator verified. */
 const setting = Effect.gen(function* () {
   const users = yield* Users
   const owner = (yield* newPerson("owner")).subject
@@ -86,7 +86,7 @@ it.effect("the secret is stored as a digest only", () =>
   }).pipe(fresh)
 )
 
-it.effect("who may invite as what: a link for anybody grants member at most, only owners invite owners", () =>
+it.effect("who may invite with which role: an open link grants member at most, only owners invite owners", () =>
   Effect.gen(function* () {
     const of = yield* setting
     yield* joinWorkspace(of.owner, of.id, of.bob, "member")
@@ -121,7 +121,7 @@ it.effect("who may invite as what: a link for anybody grants member at most, onl
   }).pipe(fresh)
 )
 
-it.effect("an address that has an account is answered like one that has none", () =>
+it.effect("an address with an account gets the same answer as one without", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const known = yield* invite(of, of.owner, { email: "Ann@example.com", role: "viewer" })
@@ -134,7 +134,7 @@ it.effect("an address that has an account is answered like one that has none", (
     const strip = (text: string) => text.replace(/(?:usr|inv)_[a-z0-9]+/g, "id").replace(/ann|nobody/g, "x")
     const shape = ({ invitation, member }: typeof known) => strip(JSON.stringify({ invitation, member }))
     expect(shape(known)).toBe(shape(unknown))
-    // Neither the subject nor the name of the account is told.
+    // Neither the subject nor the name of the account is revealed.
     expect(JSON.stringify([known, listed])).not.toContain(of.ann)
     expect(known.member?.displayName).toBeUndefined()
   }).pipe(fresh)
@@ -161,7 +161,7 @@ it.effect("with an address, only an account for which it was verified may accept
   }).pipe(fresh)
 )
 
-it.effect("a named account alone may accept, and is not described to the inviter", () =>
+it.effect("only a named account may accept, and it is not described to the inviter", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const { member, secret } = yield* invite(of, of.owner, { subject: of.bob })
@@ -202,7 +202,7 @@ it.effect("the right of the inviter is checked again: lowered, removed and locke
   }).pipe(fresh)
 )
 
-it.effect("it ends by the clock, by withdrawal, by being declined and by a restore", () =>
+it.effect("it ends when it expires, is withdrawn or declined, and after a restore", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const invitations = yield* Invitations
@@ -265,7 +265,7 @@ it.effect("when two accept at once one wins, and a withdrawal at the same moment
   }).pipe(fresh)
 )
 
-it.effect("a link kept from before a removal does not undo it, and a member uses up no link", () =>
+it.effect("a link kept from before a removal does not undo it, and a member does not consume a link", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const members = yield* Members
@@ -357,31 +357,29 @@ it.effect("an open link creates one account with an unverified address, which is
   }).pipe(fresh)
 )
 
-it.effect(
-  "a link with an address that nobody verified creates no account; one of the operator does, with that address",
-  () =>
-    Effect.gen(function* () {
-      const of = yield* setting
-      const users = yield* Users
-      const signUp = yield* InvitedSignUp
-      const invitations = yield* Invitations
-      const shown = yield* invite(of, of.owner, { email: "eve@example.com", role: "admin" })
-      const party = { id: "localhost", origin: "http://localhost", name: "svc" }
-      expect(yield* code(signUp.withPassword({ secret: shown.secret, password }))).toBe("permission_denied")
-      // Nobody should make a passkey in vain.
-      expect(yield* code(signUp.passkeyOptions(party, { secret: shown.secret }))).toBe("permission_denied")
-      const scope = { workspaceId: of.id, acting: "operator" as const }
-      const vouched = yield* invitations.create(serviceContext, scope, { email: "eve@example.com", role: "owner" })
-      const made = yield* signUp.withPassword({ secret: vouched.secret, password, email: "mallory@example.com" })
-      expect(Option.getOrNull(yield* users.find(made.subject))).toMatchObject({
-        email: "eve@example.com",
-        emailProof: "operator"
-      })
-      expect(yield* roleOf(of, made.subject)).toBe("owner")
-    }).pipe(fresh)
+it.effect("a link with an unverified address creates no account; the operator's link does, with that address", () =>
+  Effect.gen(function* () {
+    const of = yield* setting
+    const users = yield* Users
+    const signUp = yield* InvitedSignUp
+    const invitations = yield* Invitations
+    const shown = yield* invite(of, of.owner, { email: "eve@example.com", role: "admin" })
+    const party = { id: "localhost", origin: "http://localhost", name: "svc" }
+    expect(yield* code(signUp.withPassword({ secret: shown.secret, password }))).toBe("permission_denied")
+    // Otherwise a passkey would be created in vain.
+    expect(yield* code(signUp.passkeyOptions(party, { secret: shown.secret }))).toBe("permission_denied")
+    const scope = { workspaceId: of.id, acting: "operator" as const }
+    const vouched = yield* invitations.create(serviceContext, scope, { email: "eve@example.com", role: "owner" })
+    const made = yield* signUp.withPassword({ secret: vouched.secret, password, email: "mallory@example.com" })
+    expect(Option.getOrNull(yield* users.find(made.subject))).toMatchObject({
+      email: "eve@example.com",
+      emailProof: "operator"
+    })
+    expect(yield* roleOf(of, made.subject)).toBe("owner")
+  }).pipe(fresh)
 )
 
-it.effect("the operator invites to the server alone; a lapsed promise creates no account", () =>
+it.effect("the operator invites to the server only; an expired invitation creates no account", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const users = yield* Users

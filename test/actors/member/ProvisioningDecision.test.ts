@@ -208,14 +208,14 @@ const cases: ReadonlyArray<
   ]
 ]
 
-describe("what a sign-in changes in a membership", () => {
+describe("how a sign-in changes a membership", () => {
   for (const [name, rules, claims, membership, changes] of cases) {
     test(name, () => {
       expect(provisioningDecision(rules, claims, [membership]).changes).toEqual(changes)
     })
   }
 
-  test("each Workspace is decided by itself", () => {
+  test("each Workspace is decided separately", () => {
     const rules: ReadonlyArray<ProvisioningRule> = [
       { groups: ["platform"], workspaces: [...inAcme("admin"), { workspaceId: other, role: "viewer" }] }
     ]
@@ -227,14 +227,14 @@ describe("what a sign-in changes in a membership", () => {
   })
 })
 
-test("an account is made by a rule that holds, whatever Workspaces it names", () => {
+test("an account is created by a matching rule, whatever Workspaces it names", () => {
   const alone: ProvisioningRule = { emailDomains: ["acme.example"] }
   expect(provisioningDecision([alone], proven([], "ann@acme.example"), []).admitted).toBe(true)
   expect(provisioningDecision([alone], proven([], "ann@evil.example"), []).admitted).toBe(false)
   expect(provisioningDecision([], proven(["platform"], "ann@acme.example"), []).admitted).toBe(false)
 })
 
-test("rules name somebody, each Workspace once, and what the provider can prove", () => {
+test("rules name people, each Workspace once, and only claims that the provider can prove", () => {
   const twice: ProvisioningRule = { groups: ["a"], workspaces: [...inAcme("viewer"), ...inAcme("admin")] }
   expect(ruleFaults([staff, {}, twice]).map(({ path }) => path)).toEqual(["/1", "/2/workspaces"])
   expect(rulesContradiction([everybody], "email_verified")).toContain("SVC_UPSTREAM_OIDC_TRUST=single_tenant")

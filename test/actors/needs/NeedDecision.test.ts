@@ -120,7 +120,7 @@ describe("a Capsule", () => {
     expect(entries.map(({ runId }) => runId)).toEqual([runId(3)])
   })
 
-  test("that was never applied says so beside its failure", () => {
+  test("that was never applied says so with its failure", () => {
     const current_state_version_id = StateVersionId.make(`sv_${"a".repeat(24)}`)
     const neverApplied = (change: Partial<StandingRow>) =>
       decided({ capsules: [capsule(1, { run_status: "failed", ...change })] }).entries[0]?.neverApplied
@@ -139,7 +139,7 @@ describe("one commit", () => {
     ])
   })
 
-  test("leaves a Capsule alone that has something worse", () => {
+  test("does not apply to a Capsule with something worse", () => {
     const drifted = { ...behind(2, 2), drift_status: "drifted" as const }
     const { entries } = decided({ capsules: [behind(1, 1), drifted], commits })
     expect(entries.map(({ kind, also }) => [kind, ...also]).sort()).toEqual([["drifted", "stale"], ["stale"]])
@@ -159,7 +159,7 @@ describe("one commit", () => {
   })
 })
 
-test("a plan of no Capsule is an entry of its own", () => {
+test("a plan without a Capsule is a separate entry", () => {
   const { entries } = decided({ waiting: [plan(7, 1), plan(8, 1, { capsule_id: null })] })
   expect(entries.map(({ key, kind }) => [key, kind])).toEqual([
     [runId(7), "waiting_approval"],

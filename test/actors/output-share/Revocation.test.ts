@@ -66,7 +66,7 @@ const auditOf = Effect.fnUntraced(function* (targetId: string, action: string) {
   return Object.fromEntries(rows.map((row) => [row.workspace_id, JSON.parse(row.data).supersededRunIds]))
 })
 
-/** Pretends that it happened without voiding any plan. */
+/** Simulates the revocation without voiding any plan. */
 const revokeSilently = (id: OutputShareId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     Effect.orDie(sql`UPDATE output_shares SET status = 'revoked' WHERE id = ${id}`)

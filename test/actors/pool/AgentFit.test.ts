@@ -3,14 +3,15 @@ import { Option } from "effect"
 import { type AgentNeed, type Lack, lackOf, needInWords, stricter, toolFor } from "../../../actors/pool/AgentFit.ts"
 import type { AgentFacts } from "../../../schema/agent/AgentIdentity.ts"
 
-const facts: Pick<AgentFacts, "tools" | "platform" | "isolation"> = {
+const facts: Pick<AgentFacts, "tools" | "platform" | "isolation" | "provided"> = {
   tools: [
     { name: "terraform", version: "1.11.4" },
     { name: "opentofu", version: "1.9.10" },
     { name: "opentofu", version: "1.10.2" }
   ],
   platform: "linux_amd64",
-  isolation: "namespaces"
+  isolation: "namespaces",
+  provided: ["cloud"]
 }
 
 const cases: ReadonlyArray<readonly [title: string, need: AgentNeed, lack: Lack | undefined]> = [
@@ -31,17 +32,19 @@ const cases: ReadonlyArray<readonly [title: string, need: AgentNeed, lack: Lack 
   ["another platform", { tool: {}, platform: "linux_arm64" }, { property: "platform", needed: "linux_arm64" }],
   ["its own level of isolation", { tool: {}, isolation: "namespaces" }, undefined],
   ["a lower level", { tool: {}, isolation: "landlock" }, undefined],
-  ["a higher level", { tool: {}, isolation: "bubblewrap" }, { property: "isolation", needed: "bubblewrap" }]
+  ["a higher level", { tool: {}, isolation: "bubblewrap" }, { property: "isolation", needed: "bubblewrap" }],
+  ["its own credentials", { tool: {}, provided: ["cloud"] }, undefined],
+  ["other credentials", { tool: {}, provided: ["cloud", "other"] }, { property: "credentials", needed: "other" }]
 ]
 
-describe("what an agent lacks for a Run", () => {
+describe("what an agent lacks to execute a Run", () => {
   test.each(cases)("%s", (_, need, lack) => {
     expect(lackOf(facts, need)).toEqual(lack)
   })
 })
 
 describe("the tool of a Run", () => {
-  test("is OpenTofu where either will do, and the newest by its numbers", () => {
+  test("is OpenTofu where either will do, and the highest version", () => {
     expect(toolFor(facts, { tool: {} })).toEqual(Option.some({ name: "opentofu", version: "1.10.2" }))
     expect(toolFor(facts, { tool: { name: "terraform" } })).toEqual(
       Option.some({ name: "terraform", version: "1.11.4" })
@@ -50,7 +53,7 @@ describe("the tool of a Run", () => {
   })
 })
 
-test("of two least levels the stricter one counts", () => {
+test("the stricter of two minimum levels counts", () => {
   expect(stricter(undefined, undefined)).toBeUndefined()
   expect(stricter("landlock", undefined)).toBe("landlock")
   expect(stricter(undefined, "landlock")).toBe("landlock")

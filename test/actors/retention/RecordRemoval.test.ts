@@ -59,7 +59,7 @@ const audited = Effect.gen(function* () {
 
 const dangling = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.orDie(sql`PRAGMA foreign_key_check`))
 
-/** A Run for each record that may name one; every other reason has one too. */
+/** A Run for each record that may refer to one; every other reason has one too. */
 const runs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* run("newest", { finished_at: longAgo(9) })
@@ -164,7 +164,7 @@ const snapshots = Effect.gen(function* () {
   return { goes: ["goes", "both"].map((name) => named("snap", name)) }
 }).pipe(Effect.orDie)
 
-/** Why records of the kind stay, as the survey says it. */
+/** Why records of the kind stay, according to the survey. */
 const reasonsOf = Effect.fnUntraced(function* (kind: string) {
   const removal = yield* RecordRemoval
   const { kept } = yield* removal.survey
@@ -249,7 +249,7 @@ tests.live("a destroyed Capsule keeps nothing; a released one keeps its state, w
     expect(yield* sql`SELECT run_id FROM run_events`).toEqual([{ run_id: made }])
     yield* sql`UPDATE capsules SET status = 'destroyed' WHERE id = ${ended}`
     yield* add("backups", { id: named("bkp", "whole"), capsule_id: null, created_at: young })
-    // What named another record goes first, the other one with the next look.
+    // A record that refers to another one is removed first, the other one in the next pass.
     for (let look = 0; look < 3; look++) yield* removal.removeAll
     for (const table of ["state_versions", "source_snapshots", "runs"]) expect(yield* idsOf(table)).toEqual([])
     expect(yield* sql`SELECT run_id FROM run_events`).toEqual([])
@@ -258,7 +258,7 @@ tests.live("a destroyed Capsule keeps nothing; a released one keeps its state, w
 )
 
 tests.live(
-  "a snapshot stays while a living Capsule, an open plan, a rollback target or a lane needs it; so does its report",
+  "a snapshot stays while an existing Capsule, an open plan, a rollback target or a lane needs it; so does its report",
   () =>
     Effect.gen(function* () {
       yield* emptyWorld
@@ -419,7 +419,7 @@ tests.live("a process that dies between any two steps leaves a removal that the 
   })
 )
 
-tests.live("the background removes a part in each turn, then rests for a day", () =>
+tests.live("the background job removes a part in each turn, then pauses for a day", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const removal = yield* RecordRemoval

@@ -15,7 +15,7 @@ const waiting: Plan = {
   expires_at: "2026-01-02T00:00:00.001Z"
 }
 
-test("an approved plan whose approvals have lapsed takes another one, until it expires", () => {
+test("an approved plan whose approvals have lapsed accepts another one, until it expires", () => {
   const approved = { ...waiting, status: "succeeded", approved_at: at } as const
   expect(approvalRefusal(approved, digest, at)?.code).toBe("failed_precondition")
   expect(approvalRefusal(approved, digest, at, true)).toBeUndefined()

@@ -264,7 +264,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         // The destroy plan is newer.
         expect((yield* runs.read(rebased.id)).status).toBe("superseded")
 
-        // An apply that is cancelled before it starts has used its plan up, and changed nothing.
+        // An apply that is cancelled before it starts has consumed its plan, and changed nothing.
         const fresh = yield* replanned(capsuleId)
         yield* runs.approve(context, fresh.id, {})
         const drift = yield* capsules.driftCheck(context, capsuleId)

@@ -98,7 +98,7 @@ describe("a cost estimate", () => {
     expect(estimate(change("e", ["create"], [], "other_thing"))).toMatchObject({ status: "not_available", items: [] })
   })
 
-  test("does not price what is only read", () => {
+  test("does not price data sources", () => {
     const read = { ...change("d", ["read"]), mode: "data" }
     expect(estimate(read)).toMatchObject({ status: "estimated", items: [], monthlyDelta: 0 })
   })

@@ -43,7 +43,7 @@ const long = "2020-01-01T00:00:00.000Z"
 const transacted = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   Effect.orDie(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(effect)))
 
-/** An ended Run with this many batches of lines, older than logs are kept. */
+/** An ended Run with this many batches of lines, older than the retention of logs. */
 const loggedRun = Effect.fnUntraced(function* (
   name: string,
   chunks: number,
@@ -192,7 +192,7 @@ tests.live("a process that dies between any two steps leaves a removal that the 
       }
       const streams = yield* RunStreams
       const page = yield* streams.logs(namedRun("k0"), 0, 1000)
-      // All of it or nothing: a half log would be an untruth.
+      // All of it or nothing: half a log would be misleading.
       expect([0, 150]).toContain(page.items.length)
       expect(deaths).toBeLessThan(100)
     }
@@ -220,7 +220,7 @@ tests.live("a Run says when its log was removed, and its log is empty and ended"
   })
 )
 
-tests.live("the background removes a part in each turn, then rests", () =>
+tests.live("the background job removes a part in each turn, then pauses", () =>
   Effect.gen(function* () {
     yield* furnished
     const removal = yield* LogRemoval

@@ -30,7 +30,7 @@ for (const [what, log, reason] of cases) {
   test(`${what}: ${reason ?? "may go"}`, () => expect(logKeptReason({ ...old, ...log }, before)).toBe(reason))
 }
 
-test("each need keeps a log, whatever else holds; without one an old log goes", () => {
+test("each need keeps a log, whatever else is true; without one an old log is removed", () => {
   const either = [false, true]
   for (const isPendingPlan of either) {
     for (const madeCurrentState of either) {

@@ -12,7 +12,7 @@ const waiting = Math.ceil(runs / 100)
 const longest = (waits: ReadonlyArray<number>) => waits.reduce((most, wait) => Math.max(most, wait), 0)
 
 it.live(
-  `${runs} Runs with ${lines} log lines, and the history, go beside a writer that loses nothing`,
+  `${runs} Runs with ${lines} log lines, and the history, are removed beside a writer that loses nothing`,
   () =>
     Effect.gen(function* () {
       const { gone, left, logged, lost, past, phases, removed, surveyed } = yield* pruneBesideTraffic({ runs, lines })

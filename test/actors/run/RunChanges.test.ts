@@ -26,7 +26,7 @@ const changesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, filter:
 const workspaceOf = (name: string) =>
   Effect.flatMap(newPerson(name), ({ subject }) => Effect.map(newWorkspace(subject, { handle: name }), ({ id }) => id))
 
-tests.live("a plan stands for its syncs and checks, the plans that it replaced, and its apply", () =>
+tests.live("a plan represents its syncs and checks, the plans that it replaced, and its apply", () =>
   Effect.gen(function* () {
     const workspaceId = yield* workspaceOf("changes")
     const run = (name: string, at: number, rest: Parameters<typeof endedRun>[3]) =>
@@ -57,7 +57,7 @@ tests.live("a plan stands for its syncs and checks, the plans that it replaced, 
 )
 
 tests.live(
-  "what belongs to no plan stands for itself: failures, syncs without a plan, an apply whose plan is gone",
+  "Runs without a plan represent themselves: failures, syncs without a plan, an apply whose plan is gone",
   () =>
     Effect.gen(function* () {
       const workspaceId = yield* workspaceOf("alone")

@@ -13,7 +13,7 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 describe("the description of a commit", () => {
-  tests.live("is on everything that names the commit, and absent where an earlier release fetched it", () =>
+  tests.live("is on every record that names the commit, and absent where an earlier release fetched it", () =>
     Effect.gen(function* () {
       const capsules = yield* Capsules
       const sources = yield* Sources

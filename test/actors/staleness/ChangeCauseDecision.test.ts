@@ -39,7 +39,7 @@ const judged = (change: ResourceChange, { evidence, ...more }: Partial<PlanEvide
 const readsSize = updated({ references: [{ attribute: "size", inputs: ["size"] }] })
 
 describe("why a resource changes", () => {
-  test("is the commit where nothing else that differs reaches it", () => {
+  test("is the commit when no other difference reaches it", () => {
     expect(judged(updated(), { commit, changedInputs: [size] })).toEqual({
       plan: [commit, inputCause],
       certain: true,
@@ -63,7 +63,7 @@ describe("why a resource changes", () => {
     })
   })
 
-  test("may be any changed input where the configuration is not wholly described", () => {
+  test("may be any changed input where the configuration is not fully described", () => {
     const hidden = updated({ references: [{ attribute: "size", partial: true }] })
     expect(judged(hidden, { changedInputs: [size, { ...size, input: "b" }] })).toMatchObject({
       certain: false,
@@ -75,17 +75,17 @@ describe("why a resource changes", () => {
     })
   })
 
-  test("is drift where exactly what was changed outside is put back, whatever else differs", () => {
+  test("is drift where exactly the outside change is reverted, whatever else differs", () => {
     const drift = { kind: "drift", addresses: ["demo.it"], count: 1 }
     const restored = { evidence: { resourceDrift: [drifted()] }, commit, changedInputs: [size] }
     expect(judged(updated(), { ...restored, unknown: ["inputs"] })).toMatchObject({ certain: true, causes: [drift] })
-    // Planned to be something else than before.
+    // A planned change of the value.
     const other = {
       ...restored,
       evidence: { resourceDrift: [drifted({ changedAttributes: [{ name: "size", before: 9 }] })] }
     }
     expect(judged(updated(), other)).toMatchObject({ certain: false, causes: [drift, commit] })
-    // What was before is not shown.
+    // The previous value is not shown.
     const hidden = [{ name: "size", before: "(sensitive value)", after: 1 }]
     const masked = updated({ changedAttributes: [{ name: "size", before: 1, after: "(sensitive value)" }] })
     expect(
@@ -114,7 +114,7 @@ describe("why a resource changes", () => {
     })
   })
 
-  test("is never certain where it is made of what a data source reads", () => {
+  test("is never certain where the value depends on a data source", () => {
     const change = updated({ references: [{ attribute: "size", resources: ["module.m.data.demo.found"] }] })
     expect(judged(change)).toMatchObject({
       certain: false,
@@ -122,7 +122,7 @@ describe("why a resource changes", () => {
     })
   })
 
-  test("may be a function that gives another result each time", () => {
+  test("may be a function with a different result each time", () => {
     const stamped = updated({
       changedAttributes: [{ name: "at", before: "2026-01-01T00:00:00Z", after: "2026-01-02T00:00:00Z" }],
       references: [{ attribute: "at" }]
@@ -131,7 +131,7 @@ describe("why a resource changes", () => {
     expect(judged(stamped, { commit })).toMatchObject({ certain: false, causes: [commit, { kind: "function" }] })
   })
 
-  test("of a new or removed instance is what decides their number", () => {
+  test("of a new or removed instance is whatever determines the number of instances", () => {
     const counted = { references: [{ inputs: ["size"] }], changedAttributes: [] }
     expect(judged(updated({ ...counted, actions: ["create"] }), { changedInputs: [size] })).toMatchObject({
       certain: true,
@@ -145,7 +145,7 @@ describe("why a resource changes", () => {
     })
   })
 
-  test("stays open after an apply that was not complete, and is that apply for what it tainted", () => {
+  test("stays open after an incomplete apply, and is that apply for what it tainted", () => {
     expect(judged(updated(), { commit, isUnfinished: true })).toMatchObject({
       certain: false,
       causes: [commit, { kind: "unfinished" }]
@@ -154,7 +154,7 @@ describe("why a resource changes", () => {
     expect(judged(tainted, { commit })).toMatchObject({ certain: true, causes: [{ kind: "unfinished" }] })
   })
 
-  test("is not certain where inputs or commits could not be compared, and nothing is made up", () => {
+  test("is not certain where inputs or commits could not be compared", () => {
     expect(judged(updated(), { commit, unknown: ["inputs"] })).toMatchObject({ certain: false, causes: [commit] })
     expect(judged(updated())).toEqual({ plan: [], certain: false, causes: [] })
     expect(judged(updated(), { others: [{ kind: "operator" }, { kind: "tool" }] })).toMatchObject({

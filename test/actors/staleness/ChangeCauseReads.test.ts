@@ -78,7 +78,7 @@ const editNote = (folder: string, content: string) => {
 }
 
 describe.skipIf(Bun.which("terraform") === null)("why a plan changes a resource", () => {
-  tests.live("is told from its input, its commit and its drift, without a value", () =>
+  tests.live("is derived from its input, its commit and its drift, without a value", () =>
     Effect.gen(function* () {
       const { notesDir } = yield* TestPlane
       const connection = yield* demoConnection("causes-token-5d1c")
@@ -144,7 +144,7 @@ describe.skipIf(Bun.which("terraform") === null)("why a plan changes a resource"
     })
   )
 
-  tests.live("is asked neither of a destroy plan nor of a Run without a plan", () =>
+  tests.live("is not given for a destroy plan or a Run without a plan", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules

@@ -133,7 +133,7 @@ describe("why a Capsule is stale", () => {
     })
   )
 
-  tests.live("enabling a Capsule restores its status: in error, or stale for what moved meanwhile", () =>
+  tests.live("enabling a Capsule restores its status: in error, or stale because of changes in the meantime", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules

@@ -123,7 +123,7 @@ tests.live("names each change of a resource, and who planned and approved it", (
       approvedBy: approver,
       approvedAt: at
     })
-    // Of a Run that is gone the id is left.
+    // Only the id of a removed Run is left.
     expect<unknown>(items[3]?.run).toEqual({ id: namedRun("a1") })
     expect((yield* history({ address: "aws_vpc.other" })).items.map(({ change }) => change)).toEqual(["added"])
   })
@@ -164,7 +164,7 @@ tests.live("drift is what the newest check of the current state found at this ad
   })
 )
 
-tests.live("a waiting object has a history of its own", () =>
+tests.live("a waiting object has its own history", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     yield* committed(1, stateText([vpc("one")]))
@@ -175,7 +175,7 @@ tests.live("a waiting object has a history of its own", () =>
   })
 )
 
-tests.live("stays within its Capsule", () =>
+tests.live("is limited to its Capsule", () =>
   Effect.gen(function* () {
     yield* changes
     expect((yield* history(undefined, undefined, second)).items).toEqual([])

@@ -30,7 +30,7 @@ const difference = Effect.fnUntraced(function* (id: StateVersionId, from?: State
   return (yield* (yield* StateResources).difference(id, from, { limit: 100 })).difference
 })
 
-/** The table as text: what somebody who has the database alone reads. */
+/** The table as text, as a reader of the database alone sees it. */
 const stored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return JSON.stringify([
@@ -75,7 +75,7 @@ tests.live("lists the resources of the current state with the Run that made each
   })
 )
 
-tests.live("stores a resource once for all states that have it as it is", () =>
+tests.live("stores a resource once for all states in which it is unchanged", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const sql = yield* SqlClient.SqlClient
@@ -117,7 +117,7 @@ tests.live("compares two states in both directions, by names alone", () =>
       ["aws_vpc.main", "changed"]
     ])
     expect(back.outputs.map(({ change }) => change)).toEqual(["removed", "added", "changed"])
-    // What changed there and back again is the same.
+    // A value that changed and changed back is equal.
     expect((yield* difference(three, one)).resources.map(({ address, change }) => [address, change])).toEqual([
       ["aws_s3_bucket.logs", "removed"],
       ["aws_sqs_queue.jobs", "added"]
@@ -138,7 +138,7 @@ tests.live("refuses to compare with a state of another Capsule, and with one tha
   })
 )
 
-tests.live("pages are cut by address, and their cursors fit their list alone", () =>
+tests.live("pages are ordered by address, and their cursors fit only their list", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const names = ["a", "b", "c", "d", "e"]
@@ -166,14 +166,14 @@ tests.live("pages are cut by address, and their cursors fit their list alone", (
   })
 )
 
-tests.live("knows no value, and shows no id that may be a secret", () =>
+tests.live("contains no value, and shows no id that may be a secret", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const same = (address: string) => resource(address, { id: "plain", same: canary })
     const state = stateText(
       [
         resource("aws_key.marked", { id: canary, name: "n" }, { sensitive: ["id"] }),
-        // Too short for a secret that is looked for in other texts.
+        // Too short to be searched for as a secret in other texts.
         resource("aws_key.short", { id: "7" }, { sensitive: ["id"] }),
         resource("aws_key.repeats", { id: `arn:${canary}`, secret: canary }, { sensitive: ["secret"] }),
         resource("aws_key.input", { id: "secret-input/1" }),
@@ -191,7 +191,7 @@ tests.live("knows no value, and shows no id that may be a secret", () =>
     ])
     const text = yield* stored
     for (const value of [canary, "secret-input", "aGVsbG8"]) expect(text).not.toContain(value)
-    // Equal values look equal in no two places.
+    // Equal values look different in any two places.
     const digests = [...text.matchAll(/\\"same\\":\\"([\w-]+)\\"/g)].map(([, digest]) => digest)
     expect(digests).toHaveLength(4)
     expect(new Set(digests).size).toBe(4)
@@ -228,14 +228,14 @@ tests.live("an object that waits to be destroyed stands beside its replacement",
   })
 )
 
-tests.live("states of earlier releases are read in the background, and say until then that they are not", () =>
+tests.live("states of earlier releases are read in the background, and marked as unread until then", () =>
   Effect.gen(function* () {
     const [one, two] = yield* history
     const before = yield* stored
     yield* unread
     expect(yield* list()).toMatchObject({ indexed: false, items: [] })
     expect(yield* difference(two, one)).toMatchObject({ indexed: false, resources: [], outputs: [] })
-    // A state that is committed meanwhile waits for those before it.
+    // A state that is committed in the meantime waits for the earlier ones.
     yield* committed(4, stateText([vpc("one")], { url: "b" }))
     expect(yield* list()).toMatchObject({ indexed: false })
     yield* readBacklog
@@ -243,7 +243,7 @@ tests.live("states of earlier releases are read in the background, and say until
       ["aws_vpc.main", namedRun("a3")]
     ])
     expect((yield* difference(two, one)).resources).toHaveLength(2)
-    // The same rows as if each had been read with its commit, and nothing more by another look.
+    // The same rows as if each had been read at its commit; another pass adds nothing.
     const sql = yield* SqlClient.SqlClient
     const count = sql`SELECT COUNT(*) AS n FROM resource_versions WHERE valid_from < 4`
     expect(yield* count).toEqual([{ n: JSON.parse(before)[0].length }])
@@ -255,7 +255,7 @@ tests.live("states of earlier releases are read in the background, and say until
   })
 )
 
-tests.live("an interrupted reading goes on where it was", () =>
+tests.live("an interrupted reading continues where it stopped", () =>
   Effect.gen(function* () {
     yield* history
     const before = yield* stored
@@ -273,7 +273,7 @@ tests.live("an interrupted reading goes on where it was", () =>
   })
 )
 
-tests.live("a state that cannot be read is passed over, and the next one compared with the last that could", () =>
+tests.live("a state that cannot be read is skipped, and the next one is compared with the last readable one", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const sql = yield* SqlClient.SqlClient
@@ -285,7 +285,7 @@ tests.live("a state that cannot be read is passed over, and the next one compare
     const last = yield* committed(3, stateText([vpc("one")]))
     expect((yield* list()).items).toMatchObject([{ changedByRunId: namedRun("a1") }])
     expect(yield* difference(last)).toMatchObject({ indexed: false })
-    // One that the vault refuses does not keep the others waiting.
+    // One that the vault refuses does not hold up the others.
     yield* unread
     yield* sql`UPDATE state_versions SET state = 'damaged' WHERE id = ${hidden}`
     yield* readBacklog
@@ -298,7 +298,7 @@ tests.live("a state that cannot be read is passed over, and the next one compare
   })
 )
 
-tests.live("no id is shown while nobody knows which secrets a state contains", () =>
+tests.live("no id is shown while it is unknown which secrets a state contains", () =>
   Effect.gen(function* () {
     yield* history
     yield* unread

@@ -78,6 +78,8 @@ export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow 
   oauth_fault: null,
   sealed_tokens: null,
   token_generation: 0,
+  provided_pool: null,
+  provided_name: null,
   provider_config: "{}",
   module_input_defaults: "{}",
   use_rule: JSON.stringify(defaultConnectionUse),

@@ -3,5 +3,5 @@ import { AgentNeeds } from "../../../actors/pool/AgentNeeds.ts"
 import { AgentPresence } from "../../../actors/pool/AgentPresence.ts"
 import { PoolReach } from "../../../actors/pool/PoolReach.ts"
 
-/** What the queue and preparations know of agents, for tests in which none is connected. */
+/** What the queue and preparations know about agents, for tests in which none is connected. */
 export const noAgents = PoolReach.layer.pipe(Layer.provideMerge(Layer.mergeAll(AgentNeeds.layer, AgentPresence.layer)))

@@ -178,7 +178,7 @@ test("every place named by the code is checked", () => {
   expect(named.filter((place) => !known.includes(place))).toEqual([])
 })
 
-tests.live("the response names the fault and nothing of the value", () =>
+tests.live("the response names the fault and reveals nothing of the value", () =>
   Effect.gen(function* () {
     const response = yield* failureResponse(Cause.die(VaultOpenFailed.anywhere()), "req_1")
     const { code, message } = JSON.parse(

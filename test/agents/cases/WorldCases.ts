@@ -8,13 +8,14 @@ import { clockCases } from "./ClockCases.ts"
 import { keptAgent } from "./Journeys.ts"
 import { leaseCases } from "./LeaseCases.ts"
 import { loadCases } from "./LoadCases.ts"
+import { trustCases } from "./TrustCases.ts"
 
 const serverKilled: WorldCase = {
   name: "no agent, then one; the server is killed while it applies, and comes back",
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld(options)
     const { capsuleId, planRunId } = yield* world.installed("one")
-    // Without an agent the Run waits, and says for what.
+    // Without an agent the Run waits, and says what for.
     const waiting = yield* world.until(planRunId, ({ queue }) => queue?.reason === "no_agent")
     yield* holds(waiting.queue?.message === "No agent of the pool far is connected.", `${waiting.queue?.message}`)
     const agent = yield* keptAgent(yield* world.agent("one"))
@@ -38,7 +39,7 @@ const serverKilled: WorldCase = {
 }
 
 const agentKilled: WorldCase = {
-  name: "the agent is killed while its tool applies, comes back, and what its tool left is imported",
+  name: "the agent is killed while its tool applies, comes back, and the state that its tool left is imported",
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld(options)
     const agent = yield* keptAgent(yield* world.agent("one"))
@@ -63,4 +64,10 @@ const agentKilled: WorldCase = {
 export const shortWorldCases: ReadonlyArray<WorldCase> = [serverKilled, agentKilled]
 
 /** Long ones first: they wait more than they work. */
-export const worldCases: ReadonlyArray<WorldCase> = [...leaseCases, ...clockCases, ...loadCases, ...shortWorldCases]
+export const worldCases: ReadonlyArray<WorldCase> = [
+  ...leaseCases,
+  ...clockCases,
+  ...loadCases,
+  ...trustCases,
+  ...shortWorldCases
+]

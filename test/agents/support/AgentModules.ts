@@ -2,7 +2,7 @@ import { RelativePath } from "../../../schema/records/Primitives.ts"
 
 export const provider = "example.test/acme/demo"
 
-/** What must never be found outside of where it is sealed. */
+/** Secrets that must never be found unsealed. */
 export const canaries = ["the-credential-of-the-provider", "the-value-of-the-variable"] as const
 
 const head = (notesDir: string) => `

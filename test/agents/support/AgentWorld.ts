@@ -4,6 +4,7 @@ import { FetchHttpClient } from "effect/http"
 import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
 import { Users } from "../../../actors/account/Users.ts"
 import { serviceContext } from "../../../actors/Command.ts"
+import { PoolName } from "../../../schema/agent/PoolName.ts"
 import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { makeClient } from "../../../src/client/index.ts"
@@ -18,6 +19,9 @@ import { canaries, modules, type ModuleName, pathOf, provider, sourceBuild } fro
 import { type Started, started } from "./Processes.ts"
 
 const [credential, password] = canaries
+/** The name under which agents have the provider's credential where the control plane does not get it. */
+export const ownName = "cloud"
+
 const often = Schedule.spaced("50 millis")
 
 const Told = Schema.fromJsonString(Schema.Struct({ url: Schema.String }))
@@ -31,6 +35,8 @@ export interface WorldOptions {
   readonly leaseSeconds?: number
   readonly serverEnv?: Readonly<Record<string, string>>
   readonly isolation?: "off" | "auto"
+  /** The server is not given the provider's credential: the Connection names what the pool provides. */
+  readonly leavesCredential?: boolean
 }
 
 export interface AgentOptions {
@@ -117,8 +123,28 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
   const lease = options.leaseSeconds === undefined ? [] : ["--lease", String(options.leaseSeconds)]
   yield* operator("pool", "create", "far", ...lease)
   yield* operator("pool", "assign", "far", workspace.handle)
+  const isProvided = options.leavesCredential === true
+  const provide = operator("pool", "provide", "far", ownName, workspace.handle)
+  if (isProvided) yield* provide
   const { connection } = yield* client.connections.create({
-    payload: { workspaceId: workspace.id, provider, displayName: "demo", values: { DEMO_TOKEN: credential } }
+    payload: {
+      workspaceId: workspace.id,
+      provider,
+      displayName: "demo",
+      ...(isProvided
+        ? { providedBy: { pool: PoolName.make("far"), name: ownName } }
+        : { values: { DEMO_TOKEN: credential } })
+    }
+  })
+
+  /** The description of what an agent has of its own, for its environment. */
+  const ownCredentials = Effect.gen(function* () {
+    // Outside of what the verdict searches: this is where the secret belongs.
+    const kept = yield* files.makeTempDirectoryScoped({ prefix: "own-credentials-" })
+    yield* files.writeFileString(`${kept}/token`, `${credential}\n`, { mode: 0o600 })
+    const described = { [ownName]: { env: { DEMO_TOKEN: { file: `${kept}/token` } } } }
+    yield* files.writeFileString(`${kept}/credentials.json`, JSON.stringify(described))
+    return { SVC_AGENT_CREDENTIALS: `${kept}/credentials.json` }
   })
 
   const agents: Array<string> = []
@@ -150,7 +176,14 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       },
       output
     })
-    return { start, folder: dir, line: own }
+    /** Asks it for new keys, as its operator does. */
+    const rotated = Effect.scoped(
+      Effect.gen(function* () {
+        const command = [options.agent ?? options.server, "agent", "rotate", "--dir", dir, "--json"]
+        return yield* Stream.mkString(read((yield* started(command, { cwd: folder, env, output })).stdout))
+      })
+    )
+    return { start, folder: dir, line: own, rotated }
   })
 
   const capsules = new Map<string, CapsuleId>()
@@ -245,6 +278,8 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     lines,
     agent,
     agents,
+    connection,
+    ownCredentials,
     capsules,
     installed,
     run,

@@ -6,18 +6,18 @@ import type { Load } from "./Load.ts"
 interface Waiting {
   /** The head, as far as it has arrived. */
   head: string
-  /** Bytes of the body that are still to come; undefined until the head is whole. */
+  /** Bytes of the body that are still to come; undefined until the head is complete. */
   missing: number | undefined
-  /** Of a body in chunks: the last bytes that arrived. */
+  /** The last bytes that arrived of a chunked body. */
   tail: string | undefined
   sentAt: number
 }
 
-// Of the first part of an answer: more than any head.
+// The size of the first part of a response: more than any head.
 const headBytes = 4096
 
 const headEnd = "\r\n\r\n"
-/** No body that is measured contains it. */
+/** No measured body contains it. */
 const lastChunk = "\r\n0\r\n\r\n"
 
 /** Whether the last chunk has arrived. */
@@ -27,7 +27,7 @@ const isEnded = (waiting: Waiting, bytes: Buffer): boolean => {
   return waiting.tail === lastChunk
 }
 
-/** Takes in what arrived; whether the answer is whole. Bodies are counted, not decoded. */
+/** Takes in what arrived; returns whether the response is complete. Bodies are counted, not decoded. */
 const isWhole = (waiting: Waiting, bytes: Buffer): boolean => {
   if (waiting.tail !== undefined) return isEnded(waiting, bytes)
   if (waiting.missing !== undefined) {

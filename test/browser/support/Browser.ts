@@ -8,13 +8,13 @@ export interface Look {
   readonly theme: "light" | "dark"
   readonly width?: number
   readonly height?: number
-  /** For servers whose throw-away certificate nobody vouches for. */
+  /** For servers with a throw-away, self-signed certificate. */
   readonly anyCertificate?: boolean
 }
 
 export interface OpenPage {
   readonly page: Page
-  /** Everything a person with an open console would see as a fault: errors, policy violations, failed requests. */
+  /** Everything that would appear as a fault in the console: errors, policy violations, failed requests. */
   readonly faults: Array<string>
 }
 

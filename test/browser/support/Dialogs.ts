@@ -12,6 +12,7 @@ import { releaseWords } from "../../../src/dashboard/screens/capsule/ReleaseWord
 import { capsuleWords } from "../../../src/dashboard/screens/capsule/Words.ts"
 import { connectionWords } from "../../../src/dashboard/screens/connections/Words.ts"
 import { leftOverWords } from "../../../src/dashboard/screens/left-over/LeftOverWords.ts"
+import { agentRunWords } from "../../../src/dashboard/screens/run/AgentWords.ts"
 import { decisionWords } from "../../../src/dashboard/screens/run/DecisionWords.ts"
 import { updateWords } from "../../../src/dashboard/screens/update/Words.ts"
 import { sourceWords } from "../../../src/dashboard/screens/sources/Words.ts"
@@ -22,11 +23,25 @@ import { approvalWords } from "../../../src/dashboard/screens/workspace/Approval
 import { memberWords } from "../../../src/dashboard/screens/workspace/MemberWords.ts"
 import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.ts"
 import { vocabulary } from "../../../src/dashboard/words/Vocabulary.ts"
+import { applyingAgent } from "./records/Agents.ts"
 import { storefrontId, unconfirmedImport } from "./records/Capsules.ts"
 import { waitingUpdate } from "./records/RunGroups.ts"
 import { applyRun, failedRun, reviewRun } from "./records/Runs.ts"
 
 type Language = "en" | "ja"
+
+/** The running apply as one whose agent is silent. */
+const lostAgent = async (page: Page): Promise<void> => {
+  await page.route(`**/api/v1/runs/${applyRun}`, async (route: Route) => {
+    const answer = await route.fetch()
+    const { run }: { readonly run: object } = await answer.json()
+    await route.fulfill({
+      response: answer,
+      json: { run: { ...run, ...applyingAgent(), agentUnreachableSince: new Date().toISOString() } }
+    })
+  })
+  await page.reload()
+}
 
 export interface OpenedDialog {
   /** The file, below `src/dashboard`, that draws it. */
@@ -79,7 +94,7 @@ const madeLink = async (page: Page, to: Language): Promise<void> => {
 
 const asked = "**/auth/confirmation"
 
-/** The person has not confirmed lately that it is them. */
+/** The person has not confirmed their identity recently. */
 const unconfirmed = (route: Route) =>
   route.fulfill({
     json: { confirmed: false, password: true, code: true, passkeys: true, provider: { name: "Acme ID" } }
@@ -362,6 +377,15 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
   { source: "screens/workspace/NewAutomationToken.tsx", ...settings, open: madeAutomationToken },
   { source: "screens/workspace/Members.tsx", ...settings, open: button((to) => memberWords[to].leave) },
   { source: "screens/workspace/Members.tsx", ...settings, open: button((to) => memberWords[to].handOver) },
+  {
+    source: "screens/run/ReleaseFromAgent.tsx",
+    path: `/w/acme/runs/${applyRun}`,
+    ready: ".timeline",
+    open: async (page, language) => {
+      await lostAgent(page)
+      await button((to) => agentRunWords[to].release)(page, language)
+    }
+  },
   { source: "screens/workspace/NewShare.tsx", ...shares, open: button((to) => workspaceWords[to].shareAdd) },
   { source: "screens/workspace/Shares.tsx", ...shares, open: button((to) => workspaceWords[to].shareRevoke) }
 ]

@@ -18,7 +18,7 @@ import { password } from "./Person.ts"
 
 export type Language = "en" | "ja"
 
-/** One thing that a person does. */
+/** One action of a person. */
 export const step = <A>(act: () => Promise<A>) => Effect.promise(act)
 
 /** The key as an authenticator app reads it (RFC 4648, base 32). */
@@ -132,7 +132,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
       await page.keyboard.press("Escape")
       await closed()
     }),
-    /** Who they are was confirmed too long ago: it is asked for in between. */
+    /** Their identity was confirmed too long ago: the page asks for it in between. */
     handOver: (name: string) =>
       step(async () => {
         await keys.press(within(row(name), people.handOver))
@@ -253,7 +253,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
           else await others.first().waitFor({ state: "detached" })
         }
       }),
-    /** The next thing they do leads to the sign-in. */
+    /** Their next action leads to the sign-in. */
     isSignedOut: step(async () => {
       await page.reload()
       await page.waitForURL("**/sign-in*")

@@ -3,7 +3,10 @@ import type { Graph } from "../../../src/dashboard/api/Types.ts"
 const statuses = ["active", "active", "active", "active", "stale", "active", "active", "error"] as const
 const layers = 7
 
-/** A graph of this many Capsules in seven layers; each takes from two of the layer before, and the first gives to many. */
+/**
+ * A graph of this many Capsules in seven layers; each consumes from two of the previous layer, and the first provides to
+ * many.
+ */
 export const largeGraph = (count: number): Graph => {
   const id = (index: number) => `cap_graph${String(index).padStart(12, "0")}`
   const size = Math.ceil(count / layers)
@@ -23,7 +26,7 @@ export const largeGraph = (count: number): Graph => {
       [at(5), index]
     ]
   })
-  // Those of the first layer that give to nobody would not be in the graph.
+  // Those of the first layer without consumers would not be in the graph.
   const given = new Set(links.map(([from]) => from))
   const missing = nodes.flatMap((_, index) =>
     index < size && !given.has(index) ? [[index, index + size] as const] : []

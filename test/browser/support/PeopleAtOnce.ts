@@ -8,10 +8,10 @@ import { realServer } from "./RealServer.ts"
 /** Nothing listens there: the test reads no Git server. */
 const noGit = "http://127.0.0.1:9"
 
-/** Refusals that a walk asks for, and the page of an invitation, which asks who is signed in. */
+/** Refusals that a walk provokes, and the invitation page, which asks who is signed in. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !/status of 4(?:01|03|04|09)/.test(text))
 
-/** A fresh server, and people at it: each in a browser context, a language and a theme of their own. */
+/** A fresh server, and people at it, each with their own browser context, language and theme. */
 export const peopleAtOnce = Effect.fnUntraced(function* (flags: ReadonlyArray<string> = []) {
   const server = yield* realServer(noGit, flags)
   const browser: TestBrowser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
@@ -29,7 +29,7 @@ export const peopleAtOnce = Effect.fnUntraced(function* (flags: ReadonlyArray<st
     openPage,
     open: (language: Language) =>
       Effect.map(openPage(language), (page) => personIn(page, language, server.network.origin)),
-    /** Everybody showed who they are longer ago than the five minutes for which that counts. */
+    /** Everybody confirmed their identity more than five minutes ago, so it no longer counts. */
     confirmedLongAgo: Effect.acquireUseRelease(
       Effect.sync(() => new Database(`${server.folder}/data/${databaseName}`)),
       (database) =>

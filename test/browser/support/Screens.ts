@@ -93,6 +93,7 @@ export const screensByRoute: Readonly<
     { name: "workspace-tokens", path: "/w/acme/settings/tokens", ready: ".row-static" },
     { name: "workspace-settings", path: "/w/acme/settings/settings", ready: ".facts" },
     { name: "workspace-shares", path: "/w/acme/settings/shares", ready: ".row-static" },
+    { name: "workspace-agents", path: "/w/acme/settings/agents", ready: ".agent-row" },
     { name: "workspace-backups", path: "/w/acme/settings/backups", ready: ".row-static" }
   ]
 }

@@ -13,7 +13,7 @@ const side = (lines: ReadonlyArray<DifferenceLine>, of: "removed" | "added"): Re
     line.kind === "same" ? [line.text] : line.kind === of ? [line.segments.map(({ text }) => text).join("")] : []
   )
 
-/** What is drawn without its folds, in a form that reads like the screen. */
+/** The drawn rows without folds, in a form that reads like the screen. */
 const drawn = ({ lines }: Difference): ReadonlyArray<string> =>
   lines.map((line) => {
     if (line.kind === "same") return `  ${line.text}`
@@ -36,7 +36,7 @@ const policyOf = (statements: ReadonlyArray<unknown>) =>
 const twenty = Array.from({ length: 20 }, (_, index) => statement(`S${index}`))
 
 describe("a policy", () => {
-  test("says which statement changes its effect, and folds the others with their number", () => {
+  test("says which statement changes its effect, and folds the others with a count", () => {
     const changed = twenty.with(13, statement("S13", "Deny"))
     const found = difference(policyOf(twenty), policyOf(changed))
     expect(found.extent).toEqual({ unit: "statements", changed: 1, added: 0, removed: 0, total: 20 })
@@ -67,14 +67,14 @@ describe("a policy", () => {
     expect(found.changedLines).toBe(2)
   })
 
-  test("in another order is no change", () => {
+  test("in another order is not a change", () => {
     const found = difference(policyOf(twenty), policyOf(twenty.toReversed()))
     expect(found).toMatchObject({ only: "order", changedLines: 0, reordered: 19 })
     const actions = (list: ReadonlyArray<string>) => policyOf([{ Sid: "A", Effect: "Allow", Action: list }])
     expect(difference(actions(["a:b", "c:d"]), actions(["c:d", "a:b"]))).toMatchObject({ only: "order", reordered: 1 })
   })
 
-  test("that admits everybody, or everything, says so in its head", () => {
+  test("that admits everybody, or everything, says so in its heading", () => {
     const before = [statement("A")]
     const open = [{ ...statement("A"), Principal: "*", Action: ["s3:GetObject", "s3:*"] }]
     expect(difference(policyOf(before), policyOf(open)).highlights).toEqual([
@@ -100,7 +100,7 @@ describe("a policy", () => {
 })
 
 describe("objects and lists", () => {
-  test("pair by their keys and by the name of an element", () => {
+  test("are paired by their keys and by the name of an element", () => {
     const found = difference(
       {
         size: 1,
@@ -148,7 +148,7 @@ describe("objects and lists", () => {
     expect(found).toMatchObject({ only: undefined, extent: { unit: "items", changed: 1, total: 3 } })
   })
 
-  test("tell a change of type alone, of white space alone, and of order alone", () => {
+  test("distinguish changes of type only, of white space only, and of order only", () => {
     expect(difference({ port: "4" }, { port: 4 }).only).toBe("type")
     expect(difference('{"a":1}', '{ "a": 1 }').only).toBe("whitespace")
     expect(difference("a b\nc", "a  b\nc").only).toBe("whitespace")
@@ -162,14 +162,14 @@ describe("objects and lists", () => {
     )
   })
 
-  test("that a number too long for a double or a repeated key would change are compared as texts", () => {
+  test("with a number too long for a double or a repeated key are compared as text", () => {
     expect(difference('{"a":12345678901234567890}', '{"a":12345678901234567891}').reading).toBe("words")
     expect(difference('{"a":1,"a":2}', '{"a":1,"a":3}').reading).toBe("words")
   })
 })
 
 describe("texts", () => {
-  test("mark the words of a line that changes, and fold what does not", () => {
+  test("mark the changed words of a line, and fold unchanged lines", () => {
     const lines = Array.from({ length: 12 }, (_, index) => `line ${index}`)
     const found = difference(lines.join("\n"), lines.with(6, "line six").join("\n"))
     expect(drawn(found)).toEqual([
@@ -213,8 +213,8 @@ const sorted = (value: unknown): string => {
     .join()}}`
 }
 
-describe("nothing is lost or made up", () => {
-  test("of a structure: both sides can be read back from what is drawn", () => {
+describe("nothing is lost or invented", () => {
+  test("of a structure: both sides can be reconstructed from what is drawn", () => {
     const read = (lines: ReadonlyArray<string>): unknown => JSON.parse(lines.join("\n").replace(/,(\n\s*[\]}])/g, "$1"))
     fc.assert(
       fc.property(json, json, (before, after) => {
@@ -227,7 +227,7 @@ describe("nothing is lost or made up", () => {
     )
   })
 
-  test("of a text: both sides can be read back from what is drawn", () => {
+  test("of a text: both sides can be reconstructed from what is drawn", () => {
     const text = fc
       .array(fc.constantFrom("a", "b", "c d", "e f g", ""), { minLength: 2 })
       .map((lines) => lines.join("\n"))
@@ -241,7 +241,7 @@ describe("nothing is lost or made up", () => {
     )
   })
 
-  test("numbers of lines ascend on each side", () => {
+  test("line numbers ascend on each side", () => {
     fc.assert(
       fc.property(json, json, (before, after) => {
         const lines = opened(difference(before, after).lines)

@@ -42,7 +42,7 @@ const often = Schedule.spaced("20 millis")
 
 const Told = Schema.fromJsonString(Schema.Struct({ url: Schema.String, operatorUrl: Schema.String }))
 
-/** Something did not get as far as the test needs. */
+/** The test could not reach the state that it needs. */
 class NotReached extends Schema.TaggedError<NotReached>()("NotReached", { message: Schema.String }) {}
 
 /**

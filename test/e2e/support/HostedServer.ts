@@ -89,7 +89,7 @@ export const hostedServer = Effect.fnUntraced(function* (
   return {
     browse,
     cookie,
-    /** Of the same person in another browser. */
+    /** For the same person in another browser. */
     anotherCookie: Effect.map(open, cookieOf),
     url,
     repositoryUrl: repository.url,

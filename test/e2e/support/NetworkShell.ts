@@ -6,7 +6,7 @@ import { platform } from "../../../src/composition/Platform.ts"
 import { hostedServer, personPassword, publicOrigin } from "./HostedServer.ts"
 import { shellOf } from "./Shell.ts"
 
-/** The page whose commands people and scripts use every day. */
+/** The page with the commands for everyday use by people and scripts. */
 export const terminalPage = readFileSync(new URL("../../../docs/terminal.md", import.meta.url), "utf8")
 const [values = "", credentials = ""] = [...terminalPage.matchAll(/^```json\n(.*?)^```$/gms)].map(([, text]) => text)
 
@@ -24,7 +24,7 @@ output "greeting" {
 
 export const services = Layer.merge(platform, FetchHttpClient.layer)
 
-/** A second module of the page, whose infrastructure is there already. */
+/** A second module of the page, whose infrastructure already exists. */
 const queue = `
 resource "terraform_data" "queue" {
   input = "orders"
@@ -37,7 +37,7 @@ output "queue" {
 /** The repository of the page, at a commit that allows this action. */
 export const modulesWith = (action: string) => ({ "network/main.tf": policyOf(action), "queue/main.tf": queue })
 
-/** A state as the bare tool leaves it: the infrastructure that the page takes over. */
+/** A state as the tool alone leaves it: the infrastructure that the page takes over. */
 const existingState = Effect.fnUntraced(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

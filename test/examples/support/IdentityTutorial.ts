@@ -12,14 +12,14 @@ export const password = "correct horse battery staple"
 
 const needed = ["bash", "curl", "jq", "openssl"].filter((program) => Bun.which(program) === null)
 
-/** Whether this machine has what the tutorial's reader has. */
+/** Whether this machine has what the tutorial requires. */
 export const canFollow = needed.length === 0 && (Bun.which("tofu") ?? Bun.which("terraform")) !== null
 
 /** The commands of the tutorial, section by section. */
 const commands = (tutorial: string): ReadonlyArray<string> =>
   [...tutorial.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block)
 
-/** A port that nobody listens at now; the tutorial's programs are told it beforehand. */
+/** A free port; the tutorial's programs get it in advance. */
 const freePort = Effect.promise(
   () =>
     new Promise<number>((resolve) => {
@@ -56,8 +56,8 @@ const untilMark = async (stream: ReadableStream<Uint8Array>, mark: string): Prom
 }
 
 /**
- * Runs the commands of docs/identity-tutorial.md as they stand, but for the reader's own values, up to the running application.
- * The last section stops it, with the Scope.
+ * Runs the commands of docs/identity-tutorial.md as written, except for the reader's own values, up to the running
+ * application. The last section stops it, with the Scope.
  */
 export const followedTutorial = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem

@@ -63,7 +63,7 @@ const journey = Effect.gen(function* () {
     }
   })
   const plan = yield* installed
-  // The first reading shows a plan on its way.
+  // The first read shows a plan in progress.
   examples.set("installPlans.read 200", plan)
   yield* post(`/api/v1/install-plans/${installPlanId}/reconcile`, {})
   const planRunId = textAt(plan, "installPlan", "planRunId")
@@ -125,7 +125,7 @@ const journey = Effect.gen(function* () {
     if (found._tag === "Some") known.set(name, found.value)
   }
 
-  // Whatever can be read with what the journey left.
+  // Everything that can be read after the journey.
   const reads: Array<string> = []
   HttpApi.reflect(ServerApi, {
     onGroup: () => {},

@@ -1,4 +1,4 @@
-// A program over the types of openapi-typescript: installs a module, reviews its plan, applies it and reads what came of it.
+// A program over the types of openapi-typescript: installs a module, reviews its plan, applies it and reads the result.
 import createClient from "openapi-fetch"
 import type { paths } from "./generated/Paths.ts"
 

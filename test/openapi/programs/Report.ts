@@ -1,4 +1,4 @@
-// A program over the client that @hey-api/openapi-ts generates: what a Workspace has, and how a refusal reads.
+// A program over the client that @hey-api/openapi-ts generates: the contents of a Workspace, and how a refusal looks.
 import { client } from "./generated/client/client.gen.ts"
 import {
   discoveryCapabilities,

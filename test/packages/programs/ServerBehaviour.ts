@@ -143,7 +143,7 @@ await served(
       socket.write("GET / HTTP/1.1\r\nhost: a.test\r\n\r\n")
       await once(socket, "readable")
       socket.pause()
-      // Until nothing is pulled any more: buffers of the kernel are full.
+      // Until nothing more is pulled: the kernel's buffers are full.
       for (let before = -1; before !== sent; ) {
         before = sent
         await sleep(200)

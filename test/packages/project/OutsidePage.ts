@@ -1,4 +1,4 @@
-// A page of somebody else's, with the client: it follows a Run that it is told of, and says what it saw.
+// A third-party page with the client: it follows a given Run, and reports what it saw.
 import { Actor, layer, Runs, Workspaces } from "@svc-dev/client"
 import { Effect, Layer, Redacted, Stream } from "effect"
 

@@ -11,7 +11,7 @@ export const decodeEvent = Schema.decodeUnknownEffect(RunEvent)
 export const groups: ReadonlyArray<string> = Object.keys(SvcApi.groups)
 export const shown = (capsule: Capsule): string => capsule.name
 
-// One class each: what the server has is what the client has.
+// One class each: the server and the client have the same one.
 export const sameRuns: typeof Runs = RemoteRuns
 
 export const inProcess: Layer.Layer<Embedded, StartFailed> = layer({

@@ -7,7 +7,7 @@ const stored = join(import.meta.dir, "..", "stored")
 /** Not part of the repository. */
 const output = join(import.meta.dir, "..", "..", "..", "screenshots", "pictures")
 
-/** How different two pixels may be in colour: about what another version of a renderer makes of the same edge. */
+/** How different two pixels may be in colour: about as much as the same edge in two versions of a renderer. */
 const tolerance = 0.12
 /** The part of a picture that may differ more than that: less than one changed word. */
 const allowedPart = 0.0004

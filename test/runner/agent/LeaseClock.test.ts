@@ -8,7 +8,7 @@ const movable = () => {
 }
 
 describe("the lease of an agent", () => {
-  test("counts the time that the machine was suspended, and never less than a finer clock says", () => {
+  test("counts the time that the machine was suspended, and at least the time of the finer clock", () => {
     const { at, clocks } = movable()
     const since = momentOf(clocks)
     at.boot += 3600
@@ -19,7 +19,7 @@ describe("the lease of an agent", () => {
     expect(elapsedSeconds(clocks, since)).toBe(7)
   })
 
-  test("of an apply leaves ten minutes to stop and two before its end; short ones have the same parts", () => {
+  test("of an apply leaves ten minutes to stop and two before its end; short ones in proportion", () => {
     expect(stopTimes(45 * 60)).toEqual({ interruptAfter: 33 * 60, killAfter: 43 * 60 })
     expect(stopTimes(60)).toEqual({ interruptAfter: 30, killAfter: 48 })
     for (const seconds of [1, 10, 300, 2000, 7200]) {

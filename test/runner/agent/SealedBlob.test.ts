@@ -30,7 +30,7 @@ const collected = <E>(stream: Stream.Stream<Uint8Array, E>) =>
   Stream.runCollect(stream).pipe(Effect.map((chunks) => new Uint8Array(Buffer.concat(chunks))))
 
 describe("SealedMessage", () => {
-  test("opens for the key and purpose it was sealed for, and for no other", async () => {
+  test("opens only for the key and purpose it was sealed for", async () => {
     const keys = await pairOfKeys()
     const stranger = await pairOfKeys()
     const sealed = await Effect.runPromise(sealFor(keys.publicKey, purpose, bytes(100)))

@@ -81,7 +81,7 @@ describe("the spool of an agent", () => {
     })
   )
 
-  it.live("does not take an entry of which a byte has changed, even where it can still be read", () =>
+  it.live("rejects an entry with a changed byte, even if it is still readable", () =>
     Effect.gen(function* () {
       const made = join(yield* temporaryFolder, "made")
       const entries = [event("a.a"), event("a.b")]
@@ -96,7 +96,7 @@ describe("the spool of an agent", () => {
     })
   )
 
-  it.live("cuts the entry that a crash left at any byte, and keeps all before it", () =>
+  it.live("drops an entry that a crash truncated at any byte, and keeps all before it", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const made = join(folder, "made")
@@ -117,7 +117,7 @@ describe("the spool of an agent", () => {
             const expected = entries.slice(0, ends.filter((end) => end <= length).length)
             const batch = yield* spool.next
             expect(Option.getOrUndefined(Option.map(batch, (one) => one.entries)) ?? []).toEqual(expected)
-            // What comes afterwards is not lost behind the torn end.
+            // Later entries are not lost behind the torn end.
             yield* spool.append(event("a.later"))
             if (Option.isSome(batch)) yield* spool.acknowledged(batch.value.number)
             expect(Option.map(yield* spool.next, (one) => one.entries)).toEqual(Option.some([event("a.later")]))
@@ -128,7 +128,7 @@ describe("the spool of an agent", () => {
     })
   )
 
-  it.live("ignores what is behind a damaged entry", () =>
+  it.live("ignores everything after a damaged entry", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* Effect.scoped(Effect.flatMap(openSpool(folder), (spool) => spool.append(event("a.a"))))
@@ -190,7 +190,7 @@ describe("the spool of an agent", () => {
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-  it.live("uses no number twice that the server has seen, though its own disk forgot it", () =>
+  it.live("reuses no number that the server has seen, even if its own disk lost it", () =>
     Effect.gen(function* () {
       const spool = yield* openSpool(yield* temporaryFolder)
       yield* spool.acknowledged(7)

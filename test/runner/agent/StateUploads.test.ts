@@ -7,7 +7,7 @@ import { it } from "../../support/Effect.ts"
 const state = (serial: number) => ({ state: Redacted.make(new Uint8Array([serial])), serial, resourceCount: serial })
 
 describe("uploads of states", () => {
-  it.effect("go one at a time, the newest of those that wait, and the last one always", () =>
+  it.effect("are sent one at a time, the newest of those waiting, and always the last one", () =>
     Effect.gen(function* () {
       const started = yield* Queue.unbounded<number>()
       const first = yield* Deferred.make<void>()

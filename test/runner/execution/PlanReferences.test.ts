@@ -57,7 +57,7 @@ describe("what an attribute is made of", () => {
     ])
   })
 
-  test("of an instance in a module includes what decides how many there are", () => {
+  test("of an instance in a module includes what determines the number of instances", () => {
     expect(of(`demo.many["a.b[\\"0\\"]"]`, ["name"])).toEqual([
       { inputs: ["names"] },
       { attribute: "name", inputs: ["names"] }
@@ -69,7 +69,7 @@ describe("what an attribute is made of", () => {
     ])
   })
 
-  test("is unknown for a resource that the configuration does not have", () => {
+  test("is unknown for a resource outside the configuration", () => {
     expect(of("demo.gone", ["name"])).toBeUndefined()
     expect(planReferences(undefined)("demo.plain", ["own"])).toBeUndefined()
   })

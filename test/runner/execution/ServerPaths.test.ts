@@ -70,7 +70,7 @@ describe("server paths", () => {
     })
   )
 
-  it.live("are known by the folder that a link leads to, and learned while the Run goes on", () =>
+  it.live("are recognised through links, and learned while the Run executes", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       mkdirSync(join(folder, "real", "runs"), { recursive: true })

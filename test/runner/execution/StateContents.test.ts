@@ -15,7 +15,7 @@ const instances = [
   { index_key: 4, attributes: null }
 ]
 
-test("a state is read instance by instance, with the texts of what has a value", () => {
+test("a state is read instance by instance, with the text of each value", () => {
   const contents = Option.getOrThrow(
     stateContents(
       bytesOf({
@@ -50,7 +50,7 @@ test("a state is read instance by instance, with the texts of what has a value",
     ["module.m.aws_vpc.main[3]", "", false, [["id", '"z"']]],
     ["module.m.aws_vpc.main[4]", "", false, []]
   ])
-  // An Output that becomes sensitive, or gets another type, is another one.
+  // An Output that becomes sensitive, or changes its type, is a different one.
   expect(contents.outputs.map(({ name, text }) => [name, Redacted.value(text)])).toEqual([
     ["url", '["string","u",false]'],
     ["key", '["string","k",true]']
@@ -58,7 +58,7 @@ test("a state is read instance by instance, with the texts of what has a value",
   expect(contents.sensitiveTexts).toContain("k")
 })
 
-test("there is nothing to read in a part of a file, and in a state that the tool encrypted", () => {
+test("a partial file and an encrypted state have nothing to read", () => {
   for (const bytes of [bytesOf({}).slice(0, 20), bytesOf({ encrypted_data: "x" }), bytesOf({ version: 3 })]) {
     expect(Option.isNone(stateContents(bytes))).toBe(true)
   }

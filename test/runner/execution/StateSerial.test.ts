@@ -19,13 +19,13 @@ describe("a state file with another serial", () => {
     expect(rewritten(state(3), 12)).toBe(state(12))
   })
 
-  test("is found behind nested members with the same name", () => {
+  test("is found after nested members with the same name", () => {
     expect(rewritten('{"a":{"serial":1},"b":[{"serial":2}],"serial" : 3}', 9)).toBe(
       '{"a":{"serial":1},"b":[{"serial":2}],"serial" : 9}'
     )
   })
 
-  test("is not made of anything else", () => {
+  test("is not made from anything else", () => {
     for (const text of ['{"lineage":"x"}', '[{"serial":1}]', "", '{"serial":"1"}', '{"a":"serial"}', '{"serial'])
       expect(rewritten(text, 2)).toBeUndefined()
     expect(Option.isNone(withSerial(new Uint8Array([0xff, 0xfe]), 1))).toBe(true)

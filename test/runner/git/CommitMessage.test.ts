@@ -60,7 +60,7 @@ test("a signature cannot name another author", () => {
   expect(describeCommit(commit("Fix", lines)).authorName).toBe("Ada Lovelace")
 })
 
-test("a message in the encoding that the commit names, and in UTF-8 where nobody knows it", () => {
+test("a message in the encoding that the commit names, and in UTF-8 if that is unknown", () => {
   const latin = Buffer.from(`${header.join("\n")}\nencoding ISO-8859-1\n\nGr\u00fc\u00dfe\n`, "latin1")
   expect(describeCommit(latin).title).toBe("Grüße")
   expect(describeCommit(commit("Grüße", [...header, "encoding klingon"])).title).toBe("Grüße")

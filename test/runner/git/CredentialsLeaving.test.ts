@@ -51,7 +51,7 @@ const newest = (url: string, credentials: GitCredentials) =>
     Effect.provide(services(url))
   )
 
-/** The work of the fetching process, by one of the two ways. */
+/** The work of the fetching process, with one of the two implementations. */
 const fetchBy = (way: "native" | "library") => (url: string, credentials: GitCredentials, commit: string) =>
   Effect.gen(function* () {
     const native = yield* (yield* InstalledGit).usable

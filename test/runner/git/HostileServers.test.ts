@@ -137,7 +137,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.effect("a server that never answers ends with the deadline", () =>
+  it.effect("a server that never responds ends at the deadline", () =>
     Effect.gen(function* () {
       const { url, requests } = yield* httpServer(() => {})
       const fiber = yield* Effect.forkScoped(

@@ -56,7 +56,7 @@ describe("an address that is requested after an apply", () => {
   )
 
   it.live(
-    "is judged by its status and by whether its body contains a text in the first 64 KiB; a redirect is an answer",
+    "is judged by its status and whether the first 64 KiB of its body contain a text; a redirect is a response",
     () =>
       Effect.gen(function* () {
         const { port } = yield* server((request) => {
@@ -73,7 +73,7 @@ describe("an address that is requested after an apply", () => {
       })
   )
 
-  it.effect("is retried until it answers as expected, and no longer than its time", () =>
+  it.effect("is retried until the response is the expected one, and no longer than its timeout", () =>
     Effect.gen(function* () {
       const awaited = (answers: ReadonlyArray<number>, isFinal = false) => {
         let index = 0

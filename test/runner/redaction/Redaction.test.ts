@@ -35,7 +35,7 @@ describe("redaction in a separate thread", () => {
     }).pipe(Effect.scoped, Effect.provide(Redaction.layer))
   )
 
-  it.live("answers for more texts than are sent at once", () =>
+  it.live("handles more texts than are sent at once", () =>
     Effect.gen(function* () {
       const redactor = yield* (yield* Redaction).redactor([secret("env.A", "the-secret")])
       const texts = Array.from({ length: 9_000 }, (_, index) => `${index} the-secret`)
@@ -87,7 +87,7 @@ describe("a failing redaction thread", () => {
             { sensitive: true, origins: [] },
             { sensitive: true, origins: [] }
           ])
-          // A later secret makes nothing visible again.
+          // A secret that is added later makes nothing visible again.
           yield* redactor.add([secret("state", "another-secret")])
           expect(yield* redacted(redactor, (hide) => hide.text("public"))).toBe("[redacted]")
         }

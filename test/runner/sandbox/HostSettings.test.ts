@@ -72,7 +72,7 @@ describe("The host's settings for sandboxes", () => {
     })
   )
 
-  it.live("are given up, not guessed, when they cannot be kept", () =>
+  it.live("are omitted, not guessed, when they cannot be copied", () =>
     Effect.gen(function* () {
       const { host, root } = yield* stage
       writeFileSync(join(root, "taken"), "")

@@ -101,7 +101,7 @@ describeIsolated("a Run with a network of its own", () => {
     })
   )
 
-  shipped.live("does not reach a service of the host by its own address, nor by the gateway's", () =>
+  shipped.live("does not reach a service of the host by the host's address, nor by the gateway's", () =>
     Effect.gen(function* () {
       const { port } = yield* listening("0.0.0.0")
       const said = yield* runs([node, "-e", connect(ownAddress ?? "127.0.0.1", port)])

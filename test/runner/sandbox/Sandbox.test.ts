@@ -50,7 +50,7 @@ const runShell = Effect.fnUntraced(function* (box: OpenSandbox, command: Sandbox
   return { stdout: stdout ?? "", stderr: stderr ?? "", end: yield* child.end }
 })
 
-/** States of a user's remaining processes, without zombies. */
+/** The states of a user's remaining processes, without zombies. */
 const living = (userId: string) => {
   const list = Bun.spawnSync(["ps", "-u", userId, "-o", "stat="])
   return list.stdout
@@ -287,7 +287,7 @@ describe("Sandbox", () => {
     }).pipe(Effect.provide(sandboxWith({ isolation: "off" })))
   )
 
-  it.live("removes at its start what a killed service left of its trials", () =>
+  it.live("removes at its start the trials that a killed service left behind", () =>
     Effect.gen(function* () {
       const own = yield* runFolder
       mkdirSync(`${own}/network-left/root`, { recursive: true })

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../execution/support/RunnerHarness.ts"
 import { waitingProcess } from "./support/WaitingProcess.ts"
 
 describe("what trials of the machine leave behind", () => {
-  it.live("is nothing when they end", () =>
+  it.live("is removed when they end", () =>
     Effect.gen(function* () {
       const own = yield* temporaryFolder
       for (const tried of ["network", "confinement"] as const) {
@@ -42,5 +42,5 @@ describe("what trials of the machine leave behind", () => {
     })
   )
 
-  it.live("needs no folder to look in", () => removeLeftTrials("/proc/nowhere"))
+  it.live("needs no existing folder", () => removeLeftTrials("/proc/nowhere"))
 })

@@ -43,7 +43,7 @@ it.effect("parses a file again when a slow moment may have cost its verdict", ()
   }).pipe(Effect.provide(layer), Effect.timeout(Duration.minutes(1)))
 })
 
-it.effect("trusts nothing when the parser sees other blocks than the text", () => {
+it.effect("trusts nothing when the parser finds other blocks than the outline", () => {
   const disagreements = [
     "{}",
     '{"output":{"o":[{},{}]}}',

@@ -95,7 +95,7 @@ describe("undeclared addresses", () => {
     "module.net.demo_thing.dropped",
     "not an address"
   ]
-  test("are those that nothing in the module answers for", () => {
+  test("are those that nothing in the module declares", () => {
     expect(undeclaredAddresses(module, covered)).toEqual([])
     expect(undeclaredAddresses(module, [...covered, ...undeclared])).toEqual(undeclared)
   })

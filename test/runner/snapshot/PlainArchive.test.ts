@@ -48,7 +48,7 @@ it.live("any tar program reads the files, with their modes, long names and sizes
   }).pipe(Effect.provide(platform))
 )
 
-it.live("is written while it is read: what comes out of a part does not wait for the rest", () =>
+it.live("is streamed: the output of one part does not wait for the rest", () =>
   Effect.gen(function* () {
     let given = 0
     const noise = Stream.range(1, 40).pipe(
@@ -66,7 +66,7 @@ it.live("is written while it is read: what comes out of a part does not wait for
   })
 )
 
-it.live("a path that leads elsewhere is written nowhere", () =>
+it.live("a path that leads out of the folder is not written", () =>
   Effect.gen(function* () {
     for (const path of ["../up", "/etc/passwd", "a/../../b", "a//b", "", "C:/x", "a\\b", "a\nb", "."]) {
       expect(Exit.isFailure(yield* Effect.exit(written(file(path))))).toBe(true)

@@ -69,7 +69,7 @@ describe("SnapshotStore", () => {
     })
   )
 
-  it.live("streams every file with its bytes, and ends with what is damaged on the way", () =>
+  it.live("streams every file with its bytes, and stops at a damaged one", () =>
     Effect.gen(function* () {
       const folder = `${yield* temporaryFolder}/snapshots`
       yield* Effect.gen(function* () {
@@ -116,7 +116,7 @@ describe("SnapshotStore", () => {
     })
   )
 
-  it.live("does not know a snapshot that was never stored", () =>
+  it.live("does not find a snapshot that was never stored", () =>
     Effect.gen(function* () {
       const store = yield* SnapshotStore
       for (const digest of [`sha256:${"0".repeat(64)}`, "sha256:../../etc/passwd", "", `sha256:${"0".repeat(63)}g`])

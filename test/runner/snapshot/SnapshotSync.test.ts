@@ -48,7 +48,7 @@ const sync = (
     Effect.provide(syncLayer({ origin: at.origin, folder: at.store, ...settings }))
   )
 
-/** Reads /proc; processes come and go meanwhile. */
+/** Reads /proc; processes start and end in the meantime. */
 const ofProcess = (read: () => string) => Result.getOrElse(Result.try(read), () => "")
 
 /** The command lines of the processes that work in a folder. */
@@ -195,7 +195,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("an interrupted process is gone", () =>
+  it.live("an interrupted process has ended", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "" })
       const fiber = yield* sync(at).pipe(Effect.provide(instead("setInterval(() => {}, 1000)")), Effect.forkScoped)

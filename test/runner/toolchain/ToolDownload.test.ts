@@ -69,7 +69,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("takes the key from a file, or a digest instead", () =>
+  tests.live("accepts the key as a file, or a digest instead", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { key, mirror, root, tools, resolve } = yield* setUp
@@ -161,7 +161,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("never goes below a managed version, and upgrades when it can", () =>
+  tests.live("never downgrades a managed version, and upgrades when it can", () =>
     Effect.gen(function* () {
       const { key, mirror, messages, resolve } = yield* setUp
       mirror.publish(version, yield* release(version, key.secret))

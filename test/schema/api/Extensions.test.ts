@@ -4,7 +4,7 @@ import { extensions } from "../../../schema/api/Extensions.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 
 const page = readFileSync(new URL("../../../docs/specification.md", import.meta.url), "utf8")
-/** Whatever a path calls its parameters. */
+/** Regardless of the names of a path's parameters. */
 const shape = (route: string) => route.replace(/\{\w+\}|:\w+/g, "{}")
 /** The rows of its tables of endpoints. */
 const specified = new Set(

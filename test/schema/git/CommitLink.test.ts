@@ -32,7 +32,7 @@ test.each([
   expect(commitLink(address, commit)).toBeUndefined()
 })
 
-test("no link for what is not a commit id", () => {
+test("no link for anything but a commit id", () => {
   expect(commitLink("https://github.com/acme/platform", "main/../../evil")).toBeUndefined()
 })
 
@@ -51,6 +51,6 @@ test.each([
   expect(fileLink(repository, commit, "//evil.example/x")).toBe(`${below}/evil.example/x`)
 })
 
-test("no file where there is no link to its commit", () => {
+test("no link to a file without one to its commit", () => {
   expect(fileLink("https://git.acme.example/platform.git", commit, "main.tf")).toBeUndefined()
 })

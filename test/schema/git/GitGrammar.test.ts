@@ -205,7 +205,7 @@ describe("the address of a repository", () => {
     expect(isPublic("https://[2001:db8::1]/a")).toBe(true)
   })
 
-  test("the network policy comes on top, the same for a link and a fetch", () => {
+  test("the network policy applies in addition, equally for a link and a fetch", () => {
     for (const text of ["http://h.example/a", "https://127.0.0.1/a", "https://[::1]/a", "https://h.example:22/a"]) {
       expect([text, link(`git=${q(text)}`)?.git]).toEqual([text, undefined])
       expect([text, addresses["a fetch"]?.(text)]).toEqual([text, undefined])

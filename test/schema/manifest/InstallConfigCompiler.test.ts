@@ -132,7 +132,7 @@ describe("without a usable manifest the generic install continues", () => {
     expect(told(compiled)).toEqual(["duplicate_name inputs/1/name"])
   })
 
-  test("not declared: a manifest does not mention a module", () => {
+  test("not declared: the manifest does not mention the module", () => {
     const other = declare(manifest("svc.com/v2.4", {}, { modules: { app: { inputs: [userInput("a")] } } }))
     const compiled = compile({}, { declaration: other }, facts)
     expect(compiled).toMatchObject({ origin: "generic", assistance: "not_declared", diagnostics: [] })
@@ -149,7 +149,7 @@ describe("without a usable manifest the generic install continues", () => {
     expect(compiled.assistance).toBe("not_declared")
   })
 
-  test("a module is identified by its path in the repository, whatever folder the Source takes", () => {
+  test("a module is identified by its path in the repository, whatever the folder of the Source", () => {
     const modules = { ".": { inputs: [userInput("missing")] }, "apps/web": { inputs: [userInput("a")] } }
     const declaration = declare({ apiVersion: "svc.com/v2.4", kind: "Repository", install: { modules } })
     const root = { variables: [variable("a")] }

@@ -17,5 +17,5 @@ export const list = (count: number, of: (index: number) => string) =>
 /** A text of this many characters. */
 export const text = (length: number) => "x".repeat(length)
 
-/** Where a fixture's one module is. */
+/** The path of a fixture's one module. */
 export const at = "/install/modules/."

@@ -29,7 +29,7 @@ const byHand: Readonly<Record<RunStatus, string>> = {
 }
 
 describe("the moves of a Run", () => {
-  test("are the decided ones", () => {
+  test("are those of the table", () => {
     for (const status of statuses) {
       expect(Object.keys(runMoves[status]).toSorted()).toEqual(byHand[status].split(" ").filter(Boolean).toSorted())
     }

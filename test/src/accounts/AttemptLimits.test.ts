@@ -30,7 +30,7 @@ it.effect("many addresses attacking one account delay strangers", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     for (let n = 0; n < 30; n++) yield* enter({ address: address(n), account: "ada@example.com" })
-    // More addresses: each waits five seconds and is then admitted to the password check.
+    // From further addresses, each attempt waits five seconds before the password check.
     const strangers = yield* Effect.forEach(
       Array.from({ length: 199 }, (_, n) => n + 30),
       (n) => Effect.forkChild(enter({ address: address(n), account: "ada@example.com" }), { startImmediately: true })

@@ -82,7 +82,7 @@ it.effect("sign-in opens a new session and ends the browser's previous one", () 
     expect(Redacted.value(second)).not.toBe(Redacted.value(first))
     expect((yield* call("/auth/session", { headers: fromPage(first) })).status).toBe(401)
     expect((yield* call("/auth/session", { headers: fromPage(second) })).status).toBe(200)
-    // A cookie planted before the sign-in is never adopted as the session.
+    // A cookie that was planted before the sign-in never becomes the session.
     const planted = yield* call("/auth/sign-in", {
       body: { email: "admin@example.com", password },
       headers: { cookie: "svc_session=planted" }
@@ -306,7 +306,7 @@ it.effect("people see their sessions, and end them one by one", () =>
   }).pipe(fresh)
 )
 
-it.effect("a changed password ends every session but the new one", () =>
+it.effect("changing the password ends every session but the new one", () =>
   Effect.gen(function* () {
     const before = cookieOf((yield* setUp).headers)
     const change = (newPassword: string) => call("/auth/password", { body: { newPassword }, headers: fromPage(before) })

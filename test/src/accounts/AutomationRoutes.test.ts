@@ -50,7 +50,7 @@ const newToken = Effect.fnUntraced(function* (path: string, headers: Headers, ..
   return yield* Schema.decodeUnknownEffect(Created)(made.json)
 })
 
-it.effect("a token of an automation is shown once, works in its Workspace alone, and ends with its revocation", () =>
+it.effect("an automation's token is shown once, works only in its Workspace, and ends when revoked", () =>
   Effect.gen(function* () {
     const { admin, id, owner } = yield* team
     const subject = yield* newAutomation(id, admin.headers)
@@ -85,7 +85,7 @@ it.effect("a token of an automation is shown once, works in its Workspace alone,
   }).pipe(fresh)
 )
 
-it.effect("tokens have an end, scopes of the catalogue, and limits that exist", () =>
+it.effect("tokens need an expiry, scopes of the catalogue, and existing limits", () =>
   Effect.gen(function* () {
     const { id, owner } = yield* team
     const path = `${membersOf(id)}/${yield* newAutomation(id, owner.headers)}/tokens`
@@ -104,7 +104,7 @@ it.effect("tokens have an end, scopes of the catalogue, and limits that exist", 
       Effect.map(call(path, { body, headers: owner.headers }), ({ status }) => status)
     )
     expect(new Set(statuses)).toEqual(new Set([400]))
-    // The same limits serve a person's own tokens, which have to be bound for it.
+    // The same limits apply to a person's own tokens, which then have to be bound.
     const own = (body: object) => call("/api/v1/account/tokens", { body, headers: owner.headers })
     const scopes = ["read", "environment:production"]
     expect((yield* own({ name: "x", scopes })).status).toBe(400)
@@ -113,7 +113,7 @@ it.effect("tokens have an end, scopes of the catalogue, and limits that exist", 
   }).pipe(fresh)
 )
 
-it.effect("only owners and admins make and revoke tokens, and of automations of their Workspace alone", () =>
+it.effect("only owners and admins create and revoke tokens, and only for automations of their Workspace", () =>
   Effect.gen(function* () {
     const { id, member, owner } = yield* team
     const subject = yield* newAutomation(id, owner.headers)
@@ -123,7 +123,7 @@ it.effect("only owners and admins make and revoke tokens, and of automations of 
     const { tokenRecord } = yield* newToken(path, owner.headers)
     const revoke = `${path}/${tokenRecord.token_id}/revoke`
     expect((yield* call(revoke, { body: {}, headers: member.headers })).status).toBe(403)
-    // A person's tokens are nobody else's business.
+    // A person's tokens are private to that person.
     for (const of of [member.subject, owner.subject, "usr_unknown"]) {
       expect((yield* call(`${membersOf(id)}/${of}/tokens`, { body, headers: owner.headers })).status).toBe(404)
       expect((yield* call(`${membersOf(id)}/${of}/tokens`, { headers: owner.headers })).status).toBe(404)
@@ -137,7 +137,7 @@ it.effect("only owners and admins make and revoke tokens, and of automations of 
   }).pipe(fresh)
 )
 
-it.effect("a suspended automation is refused at once, gets no token, and its tokens work again when it is active", () =>
+it.effect("a suspended automation is refused at once and gets no token; its tokens work again once it is active", () =>
   Effect.gen(function* () {
     const { id, owner } = yield* team
     const subject = yield* newAutomation(id, owner.headers)
@@ -159,7 +159,7 @@ it.effect("a suspended automation is refused at once, gets no token, and its tok
   }).pipe(fresh)
 )
 
-it.effect("before somebody leaves, one can read what will stop; the history says what did", () =>
+it.effect("what will stop when a member leaves can be read before; the history says what did", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { admin, id, member, owner } = yield* team
@@ -206,7 +206,7 @@ it.effect("before somebody leaves, one can read what will stop; the history says
       keptTokens: [{ id: kept.tokenRecord.token_id, name: "ci", subject, automation: "deploy" }]
     })
     expect([departure.connections.length, departure.keptTokens.length]).toEqual([1, 1])
-    // Everybody may read it of themselves, and nobody below admin of somebody else.
+    // Everybody may read their own, and only admins that of others.
     expect((yield* call(path, { headers: admin.headers })).status).toBe(200)
     expect((yield* call(path, { headers: member.headers })).status).toBe(403)
 

@@ -38,7 +38,7 @@ const byPassword = ({ headers }: Person, given: string) =>
 const challengeOf = (raw: string) => /"challenge":"([\w-]+)"/.exec(raw)?.[1] ?? ""
 const changed = { newPassword: "another good password" }
 
-/** What the person in front of the browser must confirm. A sensitive route of the account belongs into this list. */
+/** Actions that the person at the browser must confirm. Every sensitive route of the account belongs in this list. */
 const sensitive: ReadonlySet<string> = new Set([
   "POST /auth/password",
   "POST /auth/address",
@@ -53,7 +53,7 @@ const sensitive: ReadonlySet<string> = new Set([
   "DELETE /auth/upstream/identities/:identityId"
 ])
 
-it.effect("five minutes after the sign-in every sensitive route asks who it is, and no other does", () =>
+it.effect("five minutes after the sign-in, every sensitive route requires confirmation, and no other does", () =>
   Effect.gen(function* () {
     const { headers } = yield* person("ann")
     yield* TestClock.adjust("5 minutes")
@@ -63,7 +63,7 @@ it.effect("five minutes after the sign-in every sensitive route asks who it is, 
       if (/sign-out/.test(path)) continue
       const body = method === "POST" ? { body: { bogus: 1 } } : {}
       const { json, status } = yield* call(path.replace(/:\w+/, "nothing"), { method, headers, ...body }).pipe(
-        // Pages are no JSON.
+        // Pages are not JSON.
         Effect.catchDefect(() => Effect.succeed({ json: undefined, status: 200 }))
       )
       const code = JSON.stringify(json ?? "").includes("reauthentication_required")
@@ -105,7 +105,7 @@ it.effect("guesses at a confirmation are limited", () =>
   }).pipe(fresh)
 )
 
-it.effect("a passkey confirms for its own person, with a challenge made for that", () =>
+it.effect("a passkey confirms only for its owner, with a challenge for that purpose", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const bob = yield* person("bob")
@@ -127,7 +127,7 @@ it.effect("a passkey confirms for its own person, with a challenge made for that
     expect((yield* answer(bob, hers)).status).toBe(403)
     const his = device.get(challengeOf((yield* ask(bob)).raw), here, 3, ann.subject)
     expect((yield* answer(bob, his)).status).toBe(403)
-    // A challenge of the sign-in page confirms nothing, and one of a confirmation signs nobody in.
+    // A challenge of the sign-in page confirms nothing, and one for a confirmation signs nobody in.
     const signIn = yield* call("/auth/passkeys/sign-in-options", { body: {} })
     expect((yield* answer(ann, device.get(challengeOf(signIn.raw), here, 4, ann.subject))).status).toBe(403)
     const confirming = device.get(challengeOf((yield* ask(ann)).raw), here, 5, ann.subject)
@@ -140,7 +140,7 @@ it.effect("a passkey confirms for its own person, with a challenge made for that
   }).pipe(fresh)
 )
 
-it.effect("a session that is confined to a Workspace, or comes from another site, confirms nothing", () =>
+it.effect("a session confined to a Workspace, or used from another site, confirms nothing", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const { id } = yield* newWorkspace(ann.subject, { handle: "acme" })

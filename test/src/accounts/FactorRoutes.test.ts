@@ -48,7 +48,7 @@ const begin = Effect.fnUntraced(function* (who: Person) {
   return yield* Schema.decodeUnknownEffect(Begun)(begun.json)
 })
 
-/** Sets up the second factor, and lets its first code pass. */
+/** Sets up the second factor, and waits until its first code has expired. */
 const protect = Effect.fnUntraced(function* (who: Person) {
   const { secret } = yield* begin(who)
   const key = fromBase32(secret)
@@ -65,7 +65,7 @@ const signIn = ({ email }: Person, code?: string, given = password) =>
     address: `203.0.113.${++visitors % 250}`
   })
 
-it.effect("a second factor is asked for after the password, and each code serves once", () =>
+it.effect("a second factor is required after the password, and each code works once", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")
@@ -93,13 +93,13 @@ it.effect("a second factor is asked for after the password, and each code serves
   }).pipe(fresh)
 )
 
-it.effect("five wrong codes end the guessing for a quarter of an hour, also for the right one", () =>
+it.effect("five wrong codes block further attempts for a quarter of an hour, even with the right code", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const { key, recoveryCodes } = yield* protect(ann)
     const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, "0")
     const guesses = Effect.fnUntraced(function* (count: number) {
-      // Two steps away from each code that counts would be a lucky guess.
+      // Two steps away from every accepted code, so that it is wrong.
       for (let n = 0; n < count; n++) {
         const { status } = yield* signIn(ann, other(other(yield* codeNow(key))))
         expect(status).toBe(401)
@@ -107,7 +107,7 @@ it.effect("five wrong codes end the guessing for a quarter of an hour, also for 
     })
     yield* guesses(4)
     expect((yield* signIn(ann, yield* codeNow(key))).status).toBe(200)
-    // Counted anew after a right one.
+    // Counted from zero after a correct one.
     yield* guesses(5)
     yield* TestClock.adjust("30 seconds")
     const limited = yield* signIn(ann, yield* codeNow(key))
@@ -121,7 +121,7 @@ it.effect("five wrong codes end the guessing for a quarter of an hour, also for 
   }).pipe(fresh)
 )
 
-it.effect("a recovery code stands in once, however it is typed, and only for its own person", () =>
+it.effect("a recovery code works once, however it is typed, and only for its owner", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")
@@ -141,7 +141,7 @@ it.effect("a recovery code stands in once, however it is typed, and only for its
     expect(notices.json).toMatchObject({
       notices: expect.arrayContaining([expect.objectContaining({ kind: "recovery_code_used", detail: "9" })])
     })
-    // New ones end those that were not used.
+    // New codes invalidate the unused ones.
     const renewed = yield* post(ann, "/auth/second-factor/recovery-codes")
     const fresh = yield* Schema.decodeUnknownEffect(Codes)(renewed.json)
     expect((yield* signIn(ann, second)).status).toBe(401)
@@ -162,20 +162,20 @@ it.effect("a confirmation by password needs the code as well", () =>
   }).pipe(fresh)
 )
 
-it.effect("an active factor is not replaced, but removed, by the person or after the operator's link", () =>
+it.effect("an active factor cannot be replaced, only removed, by the person or after the operator's link", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     yield* protect(ann)
     expect((yield* post(ann, "/auth/second-factor")).status).toBe(409)
     expect((yield* post(ann, "/auth/second-factor/activate", { code: "123456" })).status).toBe(409)
-    // A new password does not take the factor away.
+    // A new password does not remove the factor.
     const links = yield* SetupLinks
     const { secret } = yield* links.issueReset(ann.subject)
     const entered = yield* call("/auth/setup", { body: { secret: Redacted.value(secret), password } })
     const cookie = /svc_session=([^;]+)/.exec(entered.headers.get("set-cookie") ?? "")?.[1] ?? ""
     const back = { ...ann, headers: fromPage(Redacted.make(cookie)) }
     expect((yield* signIn(ann)).status).toBe(401)
-    // Whoever lost the authenticator and the codes gets in by the link, and removes the factor.
+    // A person who lost the authenticator and the codes signs in with the link, and removes the factor.
     const removed = yield* call("/auth/second-factor", { method: "DELETE", headers: back.headers })
     expect(removed.status).toBe(204)
     expect(yield* state(back)).toEqual({ active: false, recoveryCodes: 0 })
@@ -184,7 +184,7 @@ it.effect("an active factor is not replaced, but removed, by the person or after
   }).pipe(fresh)
 )
 
-it.effect("a second factor protects a password, so there has to be one", () =>
+it.effect("a second factor requires a password", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const { secret } = yield* openSession(subject)

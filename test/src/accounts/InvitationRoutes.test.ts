@@ -45,7 +45,7 @@ it.effect("a link leads from its preview to an account, a membership and a sessi
     expect((yield* call(`/api/v1/workspaces/${id}`, { headers: own })).json).toMatchObject({
       workspace: { role: "viewer" }
     })
-    // Repeated by the same person it changes nothing; nobody else gets anything from it.
+    // Repeated by the same person it changes nothing; nobody else gains anything from it.
     const again = yield* call("/api/v1/invitations/accept", { body: { secret }, headers: own })
     expect(again).toMatchObject({ status: 200, json: { invitation: { status: "accepted" } } })
     expect((yield* call("/api/v1/invitations/inspect", { body: { secret } })).status).toBe(404)
@@ -54,7 +54,7 @@ it.effect("a link leads from its preview to an account, a membership and a sessi
   }).pipe(fresh)
 )
 
-it.effect("no answer to the inviter depends on whether the address has an account", () =>
+it.effect("no response to the inviter depends on whether the address has an account", () =>
   Effect.gen(function* () {
     const { headers, path } = yield* setting
     yield* newPerson("known")
@@ -70,7 +70,7 @@ it.effect("no answer to the inviter depends on whether the address has an accoun
   }).pipe(fresh)
 )
 
-it.effect("a withdrawn and a declined link are unknown afterwards", () =>
+it.effect("a withdrawn or declined link is unknown afterwards", () =>
   Effect.gen(function* () {
     const { headers, invite, path } = yield* setting
     const eve = fromPage((yield* openSession((yield* newPerson("eve")).subject)).secret)

@@ -110,7 +110,7 @@ it.effect("a challenge works once, for five minutes, and for its purpose only", 
     const late = device.get(yield* signInChallenge(), here, 3, subject)
     yield* TestClock.adjust("5 minutes")
     expect((yield* signIn(late)).status).toBe(401)
-    // Five minutes are over for the session as well.
+    // The session's five minutes are over as well.
     const { secret } = yield* openSession(subject)
     const ann = { subject, headers: headersOf(secret) }
     expect((yield* signIn(device.get(yield* registrationChallenge(ann), here, 4, subject))).status).toBe(401)
@@ -125,7 +125,7 @@ it.effect("a challenge works once, for five minutes, and for its purpose only", 
   }).pipe(fresh)
 )
 
-it.effect("a counter that went backwards reveals a copy", () =>
+it.effect("a counter that goes backwards reveals a copy", () =>
   Effect.gen(function* () {
     const { device, subject } = yield* holder("ann")
     expect((yield* signIn(device.get(yield* signInChallenge(), here, 9, subject))).status).toBe(200)

@@ -89,7 +89,7 @@ it.effect("a ceremony that does not verify writes nothing, and the link remains 
   }).pipe(fresh)
 )
 
-it.effect("no passkey is requested in vain, or without the link", () =>
+it.effect("no passkey is requested needlessly, or without the link", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     expect((yield* options(secret, {})).status).toBe(400)
@@ -107,16 +107,18 @@ it.effect("no passkey is requested in vain, or without the link", () =>
   }).pipe(fresh)
 )
 
-it.effect("of two browsers with one link exactly one creates the account, and the other leaves nothing half-done", () =>
-  Effect.gen(function* () {
-    const secret = yield* setupSecret
-    const answers = yield* Effect.forEach([1, 2, 3], () =>
-      Effect.map(challenge(secret), (given) => makeAuthenticator().create(given, here))
-    )
-    const outcomes = yield* Effect.forEach(answers, (answer) => redeem(secret, answer), { concurrency: "unbounded" })
-    expect(outcomes.map(({ status }) => status).toSorted()).toEqual([201, 404, 404])
-    expect(yield* written).toEqual({ users: 1, passkeys: 1, sessions: 1, passwords: 0, used: 1 })
-  }).pipe(fresh)
+it.effect(
+  "when two browsers use one link, exactly one creates the account, and the other leaves nothing half-done",
+  () =>
+    Effect.gen(function* () {
+      const secret = yield* setupSecret
+      const answers = yield* Effect.forEach([1, 2, 3], () =>
+        Effect.map(challenge(secret), (given) => makeAuthenticator().create(given, here))
+      )
+      const outcomes = yield* Effect.forEach(answers, (answer) => redeem(secret, answer), { concurrency: "unbounded" })
+      expect(outcomes.map(({ status }) => status).toSorted()).toEqual([201, 404, 404])
+      expect(yield* written).toEqual({ users: 1, passkeys: 1, sessions: 1, passwords: 0, used: 1 })
+    }).pipe(fresh)
 )
 
 it.effect("a challenge is valid for its link, and for setups only", () =>
@@ -133,7 +135,7 @@ it.effect("a challenge is valid for its link, and for setups only", () =>
     expect((yield* redeem(next, makeAuthenticator().create(atOld, here), {})).status).toBe(400)
     const asking = challengeOf((yield* post("/auth/passkeys/sign-in-options", {})).raw)
     expect((yield* redeem(next, makeAuthenticator().create(asking, here), {})).status).toBe(400)
-    // The passkey is known already: nothing is half-written, and the link is still valid.
+    // The passkey is already known: nothing is half-written, and the link is still valid.
     const before = yield* written
     expect((yield* redeem(next, device.create(yield* challenge(next), here), {})).status).toBe(409)
     expect(yield* written).toEqual(before)
@@ -141,7 +143,7 @@ it.effect("a challenge is valid for its link, and for setups only", () =>
   }).pipe(fresh)
 )
 
-it.effect("a link says what it is for, and when it is over that it was used or has expired", () =>
+it.effect("a link says what it is for, and afterwards whether it was used or has expired", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const users = yield* Users

@@ -34,7 +34,7 @@ const linkFor = Effect.fnUntraced(function* ({ subject }: Person, to: string) {
   return text((yield* changes.issue(subject, to, "operator")).secret)
 })
 
-it.effect("people name themselves, and may take the name back", () =>
+it.effect("people name themselves, and may remove the name", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const rename = (displayName: unknown) => call("/auth/profile", { body: { displayName }, headers: ann.headers })
@@ -68,7 +68,7 @@ it.effect("a link changes the address of its own account, once, and proves the n
       expect((yield* look(who, given)).status).toBe(404)
       expect((yield* use(who, given)).status).toBe(404)
     }
-    // A link to a new password was sent to the previous address.
+    // A password reset link was sent to the previous address.
     const links = yield* SetupLinks
     const reset = yield* links.issueReset(ann.subject)
     expect((yield* use(ann, secret)).status).toBe(204)
@@ -85,14 +85,14 @@ it.effect("a link changes the address of its own account, once, and proves the n
   }).pipe(fresh)
 )
 
-it.effect("a link ends with its day, with the next link, and where the address is taken", () =>
+it.effect("a link ends after a day, with the next link, and when the address is taken", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const bob = yield* person("bob")
     const first = yield* linkFor(ann, "one@new.example")
     const second = yield* linkFor(ann, "two@new.example")
     expect((yield* use(ann, first)).status).toBe(404)
-    // Whoever asks for a link learns nothing about other accounts; whoever opens it shows that the address is theirs.
+    // Requesting a link reveals nothing about other accounts; opening it proves the address.
     const taken = yield* linkFor(ann, bob.email)
     expect((yield* use(ann, second)).status).toBe(404)
     expect(yield* use(ann, taken)).toMatchObject({ status: 409, json: { error: { code: "failed_precondition" } } })
@@ -110,7 +110,7 @@ it.effect("a link ends with its day, with the next link, and where the address i
   }).pipe(fresh)
 )
 
-it.effect("people ask for a link to another address themselves where mail is sent, a few times a minute", () =>
+it.effect("where mail is sent, people request an address-change link themselves, a few times a minute", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")
@@ -120,7 +120,7 @@ it.effect("people ask for a link to another address themselves where mail is sen
     const asked = yield* ask(ann, "Ann@New.example")
     expect(asked).toMatchObject({ status: 202, json: { expiresAt: expect.any(String) } })
     expect(Object.keys(Object(asked.json))).toEqual(["expiresAt"])
-    // Nobody learns whose address that is.
+    // It is not revealed whose address that is.
     const taken = yield* ask(ann, bob.email)
     expect(taken).toMatchObject({ status: 202, json: asked.json })
     expect(yield* sql`SELECT recipient, kind FROM mails ORDER BY created_at, recipient`).toEqual([
@@ -134,7 +134,7 @@ it.effect("people ask for a link to another address themselves where mail is sen
   }).pipe(Effect.provide(Layer.fresh(AccountServer.layer.pipe(Layer.provide(mailing)))))
 )
 
-it.effect("a server without mail says that the operator makes the link", () =>
+it.effect("a server without mail says that the operator creates the link", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")
@@ -145,12 +145,12 @@ it.effect("a server without mail says that the operator makes the link", () =>
   }).pipe(fresh)
 )
 
-it.effect("whose account was changed hears of it until they have seen it", () =>
+it.effect("the owner of a changed account is notified until they dismiss the notice", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const passwords = yield* Passwords
     const ann = yield* person("ann")
-    // The first password of somebody who signs in by passkey.
+    // The first password of a person who signs in by passkey.
     const set = yield* call("/auth/password", { body: { newPassword: "a long enough password" }, headers: ann.headers })
     expect(set.status).toBe(204)
     const { secret } = yield* openSession(ann.subject)
@@ -159,7 +159,7 @@ it.effect("whose account was changed hears of it until they have seen it", () =>
     expect(first.json).toMatchObject({ notices: [{ kind: "password", detail: null }] })
     const id = /"id":"(ntc_\w+)"/.exec(first.raw)?.[1] ?? ""
     yield* TestClock.adjust("1 second")
-    // Somebody else, after the list was read.
+    // By somebody else, after the list was read.
     yield* users.removePassword(serviceContext, ann.subject)
     yield* TestClock.adjust("1 second")
     yield* users.setPassword(
@@ -178,7 +178,7 @@ it.effect("whose account was changed hears of it until they have seen it", () =>
   }).pipe(fresh)
 )
 
-it.effect("people sign out all their other sessions, and stay", () =>
+it.effect("people sign out all their other sessions, and stay signed in", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const bob = yield* person("bob")

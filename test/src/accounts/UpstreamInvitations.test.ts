@@ -34,7 +34,7 @@ const invite = Effect.fnUntraced(function* (scope: InvitationScope, request: New
 
 const ours = { "sec-fetch-site": "same-origin", "content-type": "application/json" }
 
-/** As the page of an invitation does it. */
+/** As the invitation page does it. */
 const begin = ({ visit }: Installation, secret: string, headers: Record<string, string> = ours) =>
   visit("/auth/upstream/invitation", headers, "POST", JSON.stringify({ secret }))
 
@@ -55,7 +55,7 @@ const roleOf = Effect.fnUntraced(function* (here: Installation, workspaceId: Par
 })
 
 describe("an invitation, accepted through the upstream provider", () => {
-  it.live("makes an account and a member, once, without its secret in an address", () =>
+  it.live("creates an account and a member, once, without its secret in an address", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const users = yield* Users
@@ -87,7 +87,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("for an address needs the provider's word that this address is verified", () =>
+  it.live("for an address requires that the provider has verified this address", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const secret = yield* invite(
@@ -108,7 +108,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("reads the inviter's right again", () =>
+  it.live("checks the inviter's right again", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const adam = yield* newPerson("adam")
@@ -134,7 +134,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("signs in somebody who has an account, who then accepts or declines on the page", () =>
+  it.live("signs in a person with an account, who then accepts or declines on the page", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const ann = yield* verifiedPerson("ann")
@@ -147,7 +147,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("is begun by a page of ours, with a secret that is good", () =>
+  it.live("is started by a page of ours, with a valid secret", () =>
     Effect.gen(function* () {
       const { here, olga, workspaceId } = yield* world
       const secret = yield* invite({ workspaceId, acting: { subject: olga } })
@@ -161,7 +161,7 @@ describe("an invitation, accepted through the upstream provider", () => {
       const addressed = yield* invite({ workspaceId, acting: { subject: olga } }, { email: "ann@example.com" })
       const other = yield* acceptance.pending(Redacted.make(addressed))
       expect((yield* Effect.flip(acceptance.forProvider(other, "eve@example.com"))).code).toBe("permission_denied")
-      // For the account that it names alone.
+      // Only for the account that it names.
       expect((yield* Effect.flip(acceptance.forProvider({ id, proof: null }, "bob@example.com"))).code).toBe(
         "permission_denied"
       )

@@ -33,14 +33,14 @@ describe("the page of a sign-in that ended without a session", () => {
     })
   }
 
-  test("no two reasons say the same", () => {
+  test("no two reasons have the same text", () => {
     for (const words of Object.values(refusalWords)) {
       const said = Object.values(words).map(({ what }) => what("P"))
       expect(new Set(said).size).toBe(said.length)
     }
   })
 
-  test("of a request that was stopped before says so in the person's language", async () => {
+  test("of a request that was refused earlier says so in the person's language", async () => {
     const limited = new ApiError({ code: "rate_limited", message: "Slow down.", retryAfter: 30 })
     const page = await read("ja", limited)
     expect([page.status, page.text.includes("Slow down.")]).toEqual([429, false])

@@ -12,7 +12,7 @@ import { it } from "../../support/Effect.ts"
 import { face, installation, origin, policy, signIn, verifiedPerson } from "./support/UpstreamInstallation.ts"
 import { pliantProvider } from "./support/UpstreamIssuer.ts"
 
-/** Puts rules into force for the Scope. */
+/** Applies rules for the Scope. */
 const rules = (inForce: ReadonlyArray<ProvisioningRule>) =>
   Effect.acquireRelease(
     Effect.sync(() => void (policy.rules = inForce)),
@@ -35,7 +35,7 @@ const world = Effect.gen(function* () {
 })
 
 describe("an identity without an account", () => {
-  it.live("gets none while no rule is in force, and by one that holds with the role it names", () =>
+  it.live("gets none without a rule, and one with the role that a matching rule names", () =>
     Effect.gen(function* () {
       const { here, provider, workspaceId } = yield* world
       const sql = yield* SqlClient.SqlClient
@@ -48,26 +48,26 @@ describe("an identity without an account", () => {
       expect(yield* here.whoAmI).toBe(subject)
       expect(yield* roleIn(workspaceId, subject)).toBe("member")
       const [user] = yield* sql`SELECT display_name, email_proof, is_operator FROM users WHERE subject = ${subject}`
-      // The provider's word on the address is kept with the identity.
+      // The provider's verification of the address is stored with the identity.
       expect(user).toEqual({ display_name: "Ann Example", email_proof: null, is_operator: 0 })
       const events = yield* sql`SELECT action, actor_kind FROM audit_events
         WHERE workspace_id = ${workspaceId} AND target_id = ${subject}`
       expect(events).toEqual([{ action: "member.provision", actor_kind: "service" }])
-      // Again: the same account, and nothing more to change.
+      // Again: the same account, and no further change.
       expect((yield* signIn(here, provider, plan)).status).toBe(303)
       expect(yield* here.whoAmI).toBe(subject)
       expect(yield* sql`SELECT action FROM audit_events WHERE action = 'member.provision'`).toHaveLength(1)
     }).pipe(Effect.provide(face))
   )
 
-  it.live("gets none by a domain whose address the provider has not verified, nor where the address is another's", () =>
+  it.live("gets none by domain with an unverified address, nor when the address is another account's", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       yield* rules([{ emailDomains: ["example.com"] }])
       for (const email_verified of [false, "true", undefined]) {
         expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
       }
-      // Somebody typed the address at a sign-up, and nobody verified it here.
+      // The address was typed at a sign-up, and never verified here.
       const squatter = yield* newPerson("ann")
       const refused = yield* signIn(here, provider)
       expect([refused.status, yield* here.whoAmI]).toEqual([403, undefined])
@@ -87,7 +87,7 @@ describe("an identity without an account", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("is kept out as a whole where a part of it fails: no account is left behind", () =>
+  it.live("is refused entirely when a part fails: no account is left behind", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       const sql = yield* SqlClient.SqlClient
@@ -102,7 +102,7 @@ describe("an identity without an account", () => {
 })
 
 describe("a role that rules gave", () => {
-  it.live("follows the groups, ends without the claim, and comes back with it", () =>
+  it.live("follows the groups, ends without the claim, and returns with it", () =>
     Effect.gen(function* () {
       const { here, provider, workspaceId } = yield* world
       yield* rules([
@@ -144,7 +144,7 @@ describe("a role that rules gave", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("does not touch what people gave, and does not bring back who left or was suspended", () =>
+  it.live("does not change roles that people gave, and does not reinstate members who left or were suspended", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const members = yield* Members
@@ -162,7 +162,7 @@ describe("a role that rules gave", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("is read from UserInfo where the ID token has no groups, and is not lost when that cannot be read", () =>
+  it.live("is read from UserInfo when the ID token has no groups, and is kept when that cannot be read", () =>
     Effect.gen(function* () {
       const { provider, workspaceId } = yield* world
       provider.state.publishesUserInfo = true
@@ -173,19 +173,19 @@ describe("a role that rules gave", () => {
       expect(yield* roleIn(workspaceId, ann)).toBe("admin")
       expect((yield* signIn(here, provider)).status).toBe(503)
       expect(yield* roleIn(workspaceId, ann)).toBe("admin")
-      // UserInfo of somebody else says nothing.
+      // UserInfo of another subject is ignored.
       expect((yield* signIn(here, provider, { userInfo: { sub: "eve", groups: ["platform"] } })).status).toBe(503)
     }).pipe(Effect.provide(face))
   )
 })
 
 describe("a provider of a single tenant", () => {
-  it.live("recognises people by their subjects, never by an address", () =>
+  it.live("identifies people by their subjects, never by an address", () =>
     Effect.gen(function* () {
       const { provider, workspaceId } = yield* world
       const ann = yield* verifiedPerson("ann")
       const here = yield* installation(provider.issuer, { trust: "single_tenant" })
-      // Not even an address that it calls verified.
+      // Not even an address that it reports as verified.
       for (const email_verified of [true, undefined]) {
         expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
         expect(yield* here.whoAmI).toBeUndefined()
@@ -198,7 +198,7 @@ describe("a provider of a single tenant", () => {
       const eve = yield* subjectOf("eve@example.com")
       expect(yield* here.whoAmI).toBe(eve)
       expect(yield* roleIn(workspaceId, eve)).toBe("viewer")
-      // Another address is still the same person; the same address is not.
+      // With another address it is still the same person; with the same address it is not.
       expect((yield* signIn(here, provider, { claims: { ...claims, email: "ann@example.com" } })).status).toBe(303)
       expect(yield* here.whoAmI).toBe(eve)
       const elsewhere = yield* installation(provider.issuer, { trust: "single_tenant" })

@@ -21,7 +21,7 @@ import { pliantProvider, referenceProvider, throughProvider, type TokenPlan } fr
 
 const ours = { "sec-fetch-site": "same-origin" }
 
-/** The same for the person of the session in the jar, who confirms that it is them. */
+/** The same for the person of the session in the jar, who confirms their identity. */
 const confirm = Effect.fnUntraced(function* (
   { visit }: Installation,
   { issuer, state }: Pliant,
@@ -54,7 +54,7 @@ it.live("the reference provider signs in a person by a verified address, and lin
     expect(asked.get("redirect_uri")).toBe(redirectUri)
     const back = yield* throughProvider(started.location, "ann")
     const done = yield* here.visit(back)
-    // A round trip is one attempt; an unsolicited answer is another.
+    // A round trip is one attempt; an unsolicited response is another.
     expect(counted.entered - before).toBe(1)
     expect([done.status, done.location]).toEqual([303, `${origin}/w/acme?tab=runs`])
     expect(done.headers.get("referrer-policy")).toBe("no-referrer")
@@ -65,7 +65,7 @@ it.live("the reference provider signs in a person by a verified address, and lin
     // The answer works once, and in this browser.
     expect((yield* here.visit(back)).status).toBe(400)
     expect(counted.entered - before).toBe(2)
-    // From here on the identity decides, whatever the addresses are.
+    // From here on only the identity counts, whatever the addresses are.
     yield* sql`UPDATE users SET email = 'renamed@example.com' WHERE subject = ${subject}`
     const again = yield* here.visit("/auth/upstream/start")
     expect((yield* here.visit(yield* throughProvider(again.location, "ann"))).location).toBe(`${origin}/`)
@@ -131,18 +131,18 @@ it.live("a provider that rotated its key, or was unreachable, works again", () =
     expect((yield* here.visit("/auth/upstream/start")).status).toBe(503)
     provider.state.down = false
     expect((yield* signIn(here, provider)).status).toBe(303)
-    // Without an overlap, and at once: the tokens are signed by a key that was not published a moment ago.
+    // Immediately, without an overlap: the tokens are signed with a newly published key.
     const before = provider.state.keysFetched
     provider.state.keys = [yield* provider.newKey]
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(yield* here.whoAmI).toBe(subject)
-    // The same under the name of the key before.
+    // The same under the id of the previous key.
     provider.state.keys = [yield* provider.renamedKey]
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(provider.state.keysFetched - before).toBe(2)
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(provider.state.keysFetched - before).toBe(2)
-    // What no published key signed costs one more request, not a loop.
+    // A token that no published key signed costs one more request, not a loop.
     for (const plan of [{ foreignKey: true }, { header: { kid: "unknown" } }]) {
       const asked = provider.state.keysFetched
       expect((yield* signIn(here, provider, plan)).status).toBe(401)
@@ -199,7 +199,7 @@ it.live("an address that the provider has not verified links nothing; the signed
   }).pipe(Effect.provide(face))
 )
 
-it.live("a sign-in leads to our own pages only", () =>
+it.live("a sign-in redirects to our own pages only", () =>
   Effect.gen(function* () {
     yield* verifiedPerson("ann")
     const provider = yield* pliantProvider
@@ -291,7 +291,7 @@ it.live("a confirmation counts only when the person has just signed in at the pr
       (principal) => principal.confirmedAt !== undefined
     )
     const recently = Math.floor(Date.now() / 1000)
-    // Without `auth_time` nobody knows when; six minutes ago is too long ago.
+    // Without `auth_time` the time is unknown; six minutes ago is too long ago.
     for (const claims of [{}, { auth_time: recently - 360 }]) {
       const refused = yield* confirm(here, provider, claims)
       expect(refused.status).toBe(403)

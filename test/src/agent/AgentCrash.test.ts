@@ -12,7 +12,7 @@ import { addApply, addPlan, slowModule, snapshotOf, startAgent, tokenCanary } fr
 import type { ScriptedRun } from "./support/ScriptedRun.ts"
 import { type ScriptedServer, scriptedServer } from "./support/ScriptedServer.ts"
 
-/** An agent in a process of its own, as it is shipped: the binary is also its sandboxes and its guard. */
+/** An agent in a separate process, as shipped: the binary also runs its sandboxes and its guard. */
 const agentProcess = Effect.fnUntraced(function* (server: ScriptedServer, folder: string) {
   const program = yield* Effect.promise(svcProgram)
   const token = `${folder}-token`
@@ -79,7 +79,7 @@ describe("an agent that was killed", () => {
         expect(result.left.possiblyCreated).toEqual(["terraform_data.slow"])
         const state = result.left.state === undefined ? "" : new TextDecoder().decode(Redacted.value(result.left.state))
         expect(state).toContain('"name": "first"')
-        // Every line and event that the first process had is at the server, once.
+        // The server has every line and event of the first process, once.
         const started = apply.entries.filter(
           (entry) => entry.kind === "event" && entry.fact.kind === "resource.started"
         )
@@ -140,7 +140,7 @@ describe("an agent that does not run", () => {
         yield* until(() => apply.results.length > 0)
         const [result] = apply.results
         if (result?.kind !== "apply" || result.status !== "ended") throw new Error(JSON.stringify(result))
-        // By then the time to ask the tool to stop has passed too.
+        // By then the time for asking the tool to stop has passed too.
         expect(["killed", "cancelled"]).toContain(result.outcome.exit)
         expect(result.outcome.possiblyCreated).toEqual(["terraform_data.slow"])
       }),
@@ -163,7 +163,7 @@ describe("an agent that drains", () => {
         yield* until(() => server.draining.length > 0)
         const successor = yield* agentProcess(server, folder)
         const next = yield* addPlan(server, snapshot)
-        // A process that found the folder taken would have ended instead.
+        // A process that found the folder locked would have exited instead.
         yield* until(() => next.results.length > 0)
         expect(yield* Effect.promise(() => child.exited)).toBe(0)
         expect(apply.results).toMatchObject([{ status: "ended", outcome: { exit: "succeeded" } }])

@@ -71,7 +71,7 @@ describe("an agent", () => {
         yield* over(apply)
         expect(apply.results).toMatchObject([{ kind: "apply", status: "ended", outcome: { exit: "succeeded" } }])
         expect(JSON.parse(new TextDecoder().decode(apply.files.get("state")))).toMatchObject({ version: 4 })
-        // Started before the tool said anything of a resource.
+        // Started before the tool reported any resource.
         const started = apply.entries.findIndex(
           (entry) => entry.kind === "event" && entry.fact.kind === "resource.started"
         )
@@ -86,7 +86,7 @@ describe("an agent", () => {
   )
 
   it.live(
-    "delivers everything once though the request and the answer of each message are lost",
+    "delivers everything once even if the request or the answer of each message is lost",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged
@@ -163,7 +163,7 @@ describe("an agent", () => {
   )
 
   it.live(
-    "goes on through a cut line, and stops its tool before the lease is over",
+    "continues through a cut line, and stops its tool before the lease ends",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged
@@ -172,7 +172,7 @@ describe("an agent", () => {
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot), 12)
         yield* hears(apply, "working on 3")
         server.cut(true)
-        // The agent stops it by itself; nothing else could have told it to.
+        // The agent stops it on its own; nothing else could have made it.
         yield* eventually(
           Effect.sync(() => readFileSync(join(folder, "runs", roomsOf(folder)[0] ?? "", "record.json"), "utf8")),
           (record) => record.includes("ended")
@@ -186,7 +186,7 @@ describe("an agent", () => {
   )
 
   it.live(
-    "hands in state and journal of a Run that was settled meanwhile, and stops its tool",
+    "hands in state and journal of a Run that was settled in the meantime, and stops its tool",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged
@@ -212,7 +212,7 @@ describe("an agent", () => {
   )
 
   it.live(
-    "opens no offer that its server did not sign, says so, and goes on",
+    "opens no offer that its server did not sign, reports it, and continues",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged
@@ -254,7 +254,7 @@ describe("an agent", () => {
         const snapshot = yield* snapshotOf(server, slowModule(1))
         const agent = yield* startAgent(server, folder)
         const plan = yield* planned(server, snapshot)
-        // The result waits, so that everything the agent keeps of a Run is there.
+        // The result is held back, so that everything the agent keeps of a Run still exists.
         server.faults.push({ message: "Result", lost: "request", times: 1 })
         const apply = yield* addApply(server, snapshot, plan)
         yield* heard(apply, "Start")

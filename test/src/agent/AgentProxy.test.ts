@@ -37,7 +37,7 @@ const tlsProxy = (upstream: string, tls: { readonly cert: string; readonly key: 
     (server) => Effect.promise(() => server.stop(true))
   )
 
-/** A proxy that only tunnels; it notes where to. */
+/** A proxy that only tunnels, and records the destinations. */
 const connectProxy = Effect.acquireRelease(
   Effect.promise(
     () =>

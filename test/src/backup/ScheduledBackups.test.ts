@@ -18,7 +18,7 @@ const older = [backupName(Date.parse("2020-01-01T00:00:00Z")), backupName(Date.p
 /** What a crash left. */
 const leftOver = `${backupName(Date.parse("2020-01-03T00:00:00Z"))}.unverified.partial`
 
-/** A folder with two old backups and a file of somebody else, and the settings to write into it. */
+/** A folder with two old backups and an unrelated file, and the settings to write into it. */
 const prepared = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const root = yield* folder
@@ -38,7 +38,7 @@ const settingsOf = (dataDir: string, backups: string) =>
     Option.none()
   )
 
-/** The schedule without a server; its first turn is over when the second one answers. */
+/** The schedule without a server; its first turn is over when the second one returns. */
 const scheduled = Effect.fnUntraced(function* (dataDir: string, backups: string) {
   const services = yield* Layer.build(ScheduledBackups.layer(yield* settingsOf(dataDir, backups)))
   const schedule = Context.get(services, ScheduledBackups)
@@ -76,7 +76,7 @@ describe("scheduled backups", () => {
     })
   )
 
-  live("keep the earlier ones when the new one cannot be verified, and say so to operators alone", () =>
+  live("keep the earlier ones when the new one cannot be verified, and report that to operators only", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared
@@ -111,7 +111,7 @@ describe("scheduled backups", () => {
     })
   )
 
-  live("are made on time although one was written while the date was wrong, which goes first", () =>
+  live("are made on time although one was written while the clock was wrong, and that one is removed first", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared
@@ -126,7 +126,7 @@ describe("scheduled backups", () => {
     })
   )
 
-  live("fail where their folder is gone, which is not created: its disk may not be mounted", () =>
+  live("fail when their folder is missing, and do not create it: its disk may not be mounted", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared
@@ -134,7 +134,7 @@ describe("scheduled backups", () => {
       const { notices } = yield* scheduled(dataDir, `${backups}/gone`)
       expect(yield* notices).toEqual(["backup_failed", "key_beside_data"])
       expect(yield* files.exists(`${backups}/gone`)).toBe(false)
-      // One attempt an hour, and not one with each look.
+      // One attempt an hour, not one at each check.
       expect((yield* Metric.value(failedBackups)).count).toBe(failedBefore + 1)
     })
   )

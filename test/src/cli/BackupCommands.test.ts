@@ -28,7 +28,7 @@ const damaged = Effect.fnUntraced(function* (file: string, at: number) {
 })
 
 describe("a backup of a whole installation", () => {
-  live("holds what living Capsules need, is verified by restoring it, and makes another folder whole", () =>
+  live("contains what existing Capsules need, is verified by restoring it, and completes another folder", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder
@@ -71,7 +71,7 @@ describe("a backup of a whole installation", () => {
         problems: []
       })
 
-      // Every byte counts, those of the files too.
+      // Every byte is verified, including those of the files.
       const size = Number((yield* files.stat(archive)).size)
       const bytes = Buffer.from(yield* files.readFile(`${root}/whole`))
       const manifestAt = bytes.lastIndexOf('{"format":"svc.backup@v2"')
@@ -97,7 +97,7 @@ describe("a backup of a whole installation", () => {
         expect.stringContaining(`was written with the master key ${whole.neededKeyIds[0]}`)
       ])
 
-      // A setting leaves the files out, and a damaged one is not carried on as if it were whole.
+      // A setting leaves the files out, and a damaged one is not copied as if it were intact.
       expect(yield* backup("lean", "--backup-snapshots", "false")).toMatchObject({ files: "left_out", entries: [] })
       expect(yield* verified("lean")).toMatchObject({ code: 0, snapshots: 0, absent: [{ digest }], problems: [] })
       const healthy = yield* files.readFile(archive)
@@ -122,7 +122,7 @@ describe("a backup of a whole installation", () => {
       const head = Buffer.from(yield* files.readFile(`${target}/svc.sqlite`))
       expect(head.includes("svc-backup-seal")).toBe(false)
 
-      // A sealed value that was moved to another place is found before the backup is needed.
+      // A sealed value that was moved elsewhere is detected before the backup is needed.
       const sql = yield* SqlClient.SqlClient
       const [state] = yield* sql`SELECT id, state FROM state_versions LIMIT 1`
       yield* sql`UPDATE state_versions SET generation = generation + 1 WHERE id = ${String(state?.["id"])}`
@@ -135,7 +135,7 @@ describe("a backup of a whole installation", () => {
     }).pipe(Effect.provide(testPlane()))
   )
 
-  live("takes along the build of an applied Capsule, whose next drift check needs it", () =>
+  live("includes the build of an applied Capsule, whose next drift check needs it", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder

@@ -20,7 +20,7 @@ test("the page for operators lists every check of svc doctor, and what the start
   expect(listed).toEqual(rows)
 })
 
-test("what is left out of the start, or shortened there, has a reason", () => {
+test("each check that the start omits or shortens has a reason", () => {
   expect(checks.filter(({ atStart, less }) => atStart === "never" && less === undefined)).toEqual([])
   expect(new Set(checks.map(({ name }) => name)).size).toBe(checks.length)
 })

@@ -16,7 +16,7 @@ describe("commands that are clients of a server", () => {
     expect([["plan"], ["serve"], ["--help"], []].map(isClientCommand)).toEqual([true, false, false, false])
   })
 
-  live("each says what --json prints, except those that print what they are given or no value of their own", () =>
+  live("each documents its --json output, except those that pass a value through or print none", () =>
     Effect.gen(function* () {
       const isGroup = (one: string, all: ReadonlyArray<string>) =>
         !Object.hasOwn(resultShapes, one) && all.some((other) => other.startsWith(`${one} `))
@@ -28,7 +28,7 @@ describe("commands that are clients of a server", () => {
     })
   )
 
-  live("docs/cli.md is what the commands say; `npm run docs:cli` writes it", () =>
+  live("docs/cli.md matches the commands; `npm run docs:cli` writes it", () =>
     Effect.gen(function* () {
       const page = readFileSync(new URL("../../../docs/cli.md", import.meta.url), "utf8")
       expect(page).toBe(yield* commandReference)

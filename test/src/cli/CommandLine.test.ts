@@ -176,7 +176,7 @@ describe("svc", () => {
       const backup = `${dataDir}-backup.sqlite`
       expect((yield* svc(["backup", "--data-dir", dataDir, backup])).code).toBe(0)
       expect((yield* svc(["backup", "--data-dir", dataDir, backup])).code).toBe(1)
-      // Without the key that authenticates it the file cannot be judged.
+      // Without the key that authenticates it, the file cannot be checked.
       const keyless = yield* svc(["restore", "--data-dir", `${dataDir}-2`, backup])
       expect([keyless.code, keyless.error.includes("authenticated with the master key")]).toEqual([1, true])
       const withKey = ["--master-key-file", `${dataDir}/master.key`]

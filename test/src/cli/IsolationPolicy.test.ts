@@ -14,7 +14,7 @@ interface Step {
 
 describe("a machine where no level of isolation works", () => {
   if (tool !== null)
-    live("still shows the product in one command, with the demo's own modules", () =>
+    live("can still run the demo in one command, with the demo's own modules", () =>
       Effect.gen(function* () {
         const { code, error, out } = yield* svc(["demo", "--json"])
         expect([code, error]).toEqual([0, ""])

@@ -124,7 +124,7 @@ it.live("a refused or expired login leaves nothing behind", () =>
   }).pipe(Effect.provide(platform))
 )
 
-it.live("logout deletes the login even when the server is gone, and says so", () =>
+it.live("logout deletes the login even when the server is down, and says so", () =>
   Effect.gen(function* () {
     const { file, files, svc } = yield* terminal
     const origin = yield* Effect.scoped(

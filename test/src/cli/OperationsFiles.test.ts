@@ -1,6 +1,7 @@
 import { describe, expect } from "bun:test"
 import { Effect, FileSystem } from "effect"
 import { fileURLToPath } from "node:url"
+import { agentEnv } from "../../../src/settings/AgentVariables.ts"
 import { settingDefinitions, settingsFileEnv } from "../../../src/settings/SettingDefinitions.ts"
 import { commandHelps } from "../../../scripts/CommandReference.ts"
 import { isClientCommand } from "../../../src/cli/ClientCommandNames.ts"
@@ -61,6 +62,26 @@ describe("the files in docs/operations", () => {
       const denied = profile.syscalls.flatMap(({ names }) => names)
       const needed = ["clone", "clone3", "unshare", "setns", "mount", "umount2", "pivot_root", "capset", "prctl"]
       expect([profile.defaultAction, needed.filter((name) => denied.includes(name))]).toEqual(["SCMP_ACT_ALLOW", []])
+    })
+  )
+
+  live("starts an agent with flags and variables that exist, under what the sandbox can work with", () =>
+    Effect.gen(function* () {
+      const unit = yield* textOf("../examples/agent/svc-agent@.service")
+      const image = yield* textOf("../examples/agent/Containerfile")
+      const environment = yield* textOf("../examples/agent/environment")
+      const directives = directivesOf(unit)
+      expect(breakingSandbox.filter((name) => directives.has(name))).toEqual([])
+      expect(directives.get("SystemCallFilter")).not.toMatch(/@mount|@privileged|@process|@resources/)
+      const ofAgents = new Set<string>([...known, ...Object.values(agentEnv)])
+      const named = [unit, image, environment].flatMap(variablesIn)
+      expect(named).toContain("SVC_AGENT_PLACES")
+      expect(named.filter((name) => !ofAgents.has(name))).toEqual([])
+      const { out } = yield* svc(["agent", "--help"])
+      const [, entry = ""] = /ENTRYPOINT (.*)/.exec(image) ?? []
+      const flags = [...`${directives.get("ExecStart")} ${entry}`.matchAll(/(--[a-z-]+)/g)].map(([flag]) => flag)
+      expect(flags).toContain("--token-file")
+      for (const flag of flags) expect(out).toContain(flag)
     })
   )
 

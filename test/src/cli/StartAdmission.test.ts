@@ -23,7 +23,7 @@ const pageBytes = 4096
 /** A walk starts six processes or more. */
 const slowMachine = 240_000
 
-/** What keeps both from working on a folder. */
+/** Faults that make both refuse a folder. */
 const refusals: ReadonlyArray<Broken> = [
   {
     name: "a damaged page",
@@ -104,7 +104,7 @@ interface Odd {
   readonly mended: (dataDir: string) => Effect.Effect<Readonly<Record<string, string>>, unknown, Needs>
 }
 
-/** What is wrong with the settings of a server that serves all the same. */
+/** Faults in the settings of a server that starts nevertheless. */
 const warnings: ReadonlyArray<Odd> = [
   {
     name: "a misspelt setting",
@@ -126,7 +126,7 @@ const warnings: ReadonlyArray<Odd> = [
 
 describe("svc doctor and svc serve check the same", () => {
   live(
-    "a file that the server's user cannot open: refused, and mended by the remedy",
+    "a file that the server's user cannot open: refused, and fixed by the remedy",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* usedFolder
@@ -148,7 +148,7 @@ describe("svc doctor and svc serve check the same", () => {
 
   for (const { check, mend, name, spoil } of refusals) {
     live(
-      `${name}: refused, and mended by the remedy`,
+      `${name}: refused, and fixed by the remedy`,
       () =>
         Effect.gen(function* () {
           const dataDir = yield* usedFolder
@@ -209,7 +209,7 @@ describe("svc doctor and svc serve check the same", () => {
   )
 
   live(
-    "a clock that is behind what was recorded: served with a warning in the same words",
+    "a clock that is behind recorded times: served with a warning in the same words",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* usedFolder
@@ -259,7 +259,7 @@ describe("svc doctor and svc serve check the same", () => {
   if (mountRefusal !== undefined) test.skip(`a disk that is nearly full: ${mountRefusal}`, () => {})
   else
     live(
-      "a disk that is nearly full: an error in the same words that keeps no server from starting, and ends with more room",
+      "a disk that is nearly full: an error in the same words that prevents no start, and ends with more space",
       () =>
         Effect.gen(function* () {
           const dataDir = `${yield* folder}/data`
@@ -278,7 +278,7 @@ describe("svc doctor and svc serve check the same", () => {
       slowMachine
     )
 
-  live("hardly any disk is left: an error that keeps no server from starting", () =>
+  live("hardly any disk space left: an error that prevents no start", () =>
     Effect.gen(function* () {
       const look = yield* lookAtDataFolder(yield* folder)
       const findings = yield* folderFindings({ ...look, free: Option.some(1000) })

@@ -34,7 +34,7 @@ test("the browser bundle runs without process, Buffer or Bun", async () => {
   const { outputs } = await Bun.build({ entrypoints: [entry], target: "browser", format: "cjs" })
   const code = await (outputs[0]?.text() ?? "")
   const module = { exports: {} }
-  // Only what browsers have.
+  // Only the globals of browsers.
   const web = {
     URL,
     URLSearchParams,

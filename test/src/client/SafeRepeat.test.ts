@@ -7,7 +7,7 @@ import { it } from "../../support/Effect.ts"
 
 type Answer = { readonly status: number; readonly retryAfter?: string } | "unreachable"
 
-/** A server that gives these answers one after the other, and what it was asked. */
+/** A server that returns these responses in order, and the requests that it received. */
 const serverWith = (answers: ReadonlyArray<Answer>) => {
   const asked: Array<string> = []
   const client = HttpClient.make((request) => {
@@ -45,7 +45,7 @@ const ended = Effect.fnUntraced(
 )
 
 describe("a request of the client", () => {
-  it.effect("is repeated where the server was too busy for it, and nothing can happen twice", () =>
+  it.effect("is repeated when the server was too busy, and nothing can happen twice", () =>
     Effect.gen(function* () {
       const busy = { status: 503, retryAfter: "2" }
       expect(yield* ended([busy, { status: 429, retryAfter: "60" }], get)).toEqual([200, 3])
@@ -55,14 +55,14 @@ describe("a request of the client", () => {
     })
   )
 
-  it.effect("is repeated where it did not arrive", () =>
+  it.effect("is repeated when it did not arrive", () =>
     Effect.gen(function* () {
       expect(yield* ended(["unreachable", "unreachable"], get)).toEqual([200, 3])
       expect(yield* ended(["unreachable"], post)).toEqual(["unreachable", 1])
     })
   )
 
-  it.effect("ends with the last answer", () =>
+  it.effect("ends with the last response", () =>
     Effect.gen(function* () {
       const busy = { status: 503 }
       expect(yield* ended([busy, busy, busy, busy, busy], get)).toEqual([503, 4])

@@ -164,7 +164,7 @@ describe("a data folder without its database", () => {
         expect(yield* opened(at)).toStartWith("inst_")
         expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
       }
-      // Killed between the two last steps: the folder knows its database already, so the mark excuses nothing.
+      // Killed between the two last steps: the folder already names its database, so the mark excuses nothing.
       const at = `${root}/late`
       yield* opened(at)
       yield* fs.writeFileString(`${at}/instance.creating`, "")

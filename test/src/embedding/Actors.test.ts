@@ -46,7 +46,7 @@ const inWorkspace = Effect.gen(function* () {
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
 describe("who acts in process", () => {
-  plane.live("is refused what the role does not allow, and nothing of Workspaces of others", () =>
+  plane.live("is refused what the role does not allow, and sees nothing of other Workspaces", () =>
     Effect.gen(function* () {
       const { workspace } = yield* Surroundings
       const { user: stranger } = yield* person
@@ -61,7 +61,7 @@ describe("who acts in process", () => {
     })
   )
 
-  plane.live("is no account that does not exist, is disabled, or was disabled meanwhile", () =>
+  plane.live("cannot be an account that does not exist, is disabled, or was disabled in the meantime", () =>
     Effect.gen(function* () {
       const administration = yield* Administration
       const { user } = yield* person
@@ -81,7 +81,7 @@ describe("who acts in process", () => {
     })
   )
 
-  plane.live("keeps to the Workspace and the Projects that it was confined to", () =>
+  plane.live("is limited to the Workspace and the Projects that it was confined to", () =>
     Effect.gen(function* () {
       const { user, workspace } = yield* Surroundings
       const other = yield* as(
@@ -91,14 +91,14 @@ describe("who acts in process", () => {
       const confined = ControlPlane.user(user.subject, { workspaceId: other.id })
       expect(yield* Effect.flip(as(confined, inWorkspace))).toMatchObject({ code: "permission_denied" })
       const scopes = ["read", "write", "environment:staging"]
-      // As of a token: a limit without a Workspace would leave everything open that lies outside of one.
+      // As for a token: a limit without a Workspace would leave everything outside of one open.
       expect(yield* Effect.flip(as(ControlPlane.user(user.subject, { scopes }), inWorkspace))).toMatchObject({
         code: "invalid_request"
       })
       const limited = ControlPlane.user(user.subject, { scopes, workspaceId: workspace.id })
       const listed = Effect.flatMap(Sources, ({ page }) => page(workspace.id))
       expect(yield* Effect.flip(as(limited, listed))).toMatchObject({ code: "permission_denied" })
-      // The same reads, remembered for one authority, are not given to another.
+      // Reads that are cached for one authority are not served to another.
       yield* as(ControlPlane.user(user.subject), listed)
       expect(yield* Effect.flip(as(limited, listed))).toMatchObject({ code: "permission_denied" })
     })
@@ -119,7 +119,7 @@ describe("who acts in process", () => {
     })
   )
 
-  plane.live("is no identity of another control plane, nor over HTTP, nor of a request from outside", () =>
+  plane.live("is not an identity of another control plane, over HTTP, or of an external request", () =>
     Effect.gen(function* () {
       const { user } = yield* Surroundings
       const here = yield* ControlPlane

@@ -55,7 +55,7 @@ const ways: ReadonlyArray<readonly [name: string, way: Way]> = [
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
-/** The same program, once for each way; it never learns which. */
+/** The same program, once for each way, without knowing which. */
 const program = (
   name: string,
   body: (way: string) => Effect.Effect<unknown, unknown, SvcServices | Actor | Surroundings>,
@@ -128,7 +128,7 @@ describe("one program", () => {
       }
       const once = { idempotencyKey: `install ${way}`.replaceAll(" ", "-") }
       const install = yield* installs.create(workspace.id, request, once)
-      // The digest is made of the request: the same one gives the same install, another one is refused.
+      // The digest covers the request: the same one returns the same install, another one is refused.
       expect((yield* installs.create(workspace.id, request, once)).id).toBe(install.id)
       const other = { ...request, capsule: { name: "other", environment: "production" } }
       expect(yield* Effect.flip(installs.create(workspace.id, other, once))).toMatchObject({

@@ -59,7 +59,7 @@ describe("embedding", () => {
     })
   )
 
-  live("answers on a server of the host's, over a database of the host's", () =>
+  live("answers on the host's server, over the host's database", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       const host = layerWriter(`${yield* folder}/host.sqlite`)
@@ -86,7 +86,7 @@ describe("embedding", () => {
     })
   )
 
-  live("keeps the failures of the host's parts, and has one of its own", () =>
+  live("passes on the failures of the host's parts, and adds one of its own", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       const file = `${yield* folder}/host.sqlite`
@@ -133,7 +133,7 @@ describe("embedding", () => {
     })
   )
 
-  live("gives Runs the grace of the options, and the host's runner the shipped one to change", () =>
+  live("gives Runs the grace period of the options, and lets the host modify the shipped runner", () =>
     Effect.gen(function* () {
       let seen: unknown
       const observed = Layer.effectDiscard(

@@ -11,7 +11,7 @@ import { suite } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { openSession, quiet, temporaryFolder } from "./support/Plane.ts"
 
-/** A host's application with routes of its own, and the API below a prefix. */
+/** A host's application with its own routes, and the API below a prefix. */
 class Host extends Context.Service<Host, { readonly url: string }>()("test/embedding/Host") {
   static readonly layer = Layer.effect(
     Host,

@@ -17,10 +17,10 @@ import { routes as everyRoute, verdictOf } from "./support/RouteRequests.ts"
 import { world } from "./support/World.ts"
 
 /**
- * Who may do what, by the kind of route. Columns: what only a session of the whole account may do (t), what every
- * credential reads of the account (a), what changes the whole account (w), what is inside Workspace A for viewer,
- * member, admin and owner. `r` reads, `w` writes; `s` needs a session, to write in the Workspace one whose person
- * confirmed lately that it is them; `c` reads in such a session; a last `o` stays open when the Workspace is archived.
+ * Who may do what, by the kind of route. Columns: what only a session of the whole account may do (t), what every credential
+ * reads of the account (a), what changes the whole account (w), what is inside Workspace A for viewer, member, admin and
+ * owner. `r` reads, `w` writes; `s` needs a session, and to write in the Workspace a recently confirmed one; `c` reads in
+ * such a session; a last `o` stays open when the Workspace is archived.
  */
 const table = `
                         t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.s o.r.c

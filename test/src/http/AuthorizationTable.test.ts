@@ -51,7 +51,7 @@ const declarationOf = ({ cells, method, path }: AuthorizationRow): Declared => {
 
 const withoutLocator = (rule: AccessRule): Declared => {
   if (rule.kind !== "workspace") return rule
-  // How limited tokens fare is walked in LimitedTokens.test.ts.
+  // Limited tokens are covered by LimitedTokens.test.ts.
   const { limited: _limited, locate: _, ...declared } = rule
   return declared
 }
@@ -77,7 +77,7 @@ const asFoundBy = <A, E, R>(caller: CallerKind, effect: Effect.Effect<A, E, R>) 
     )
   })
 
-tests.live("an owner who confirmed too long ago that it is them is refused where that counts, and nowhere else", () =>
+tests.live("an owner whose confirmation is too old is refused where one is required, and nowhere else", () =>
   Effect.gen(function* () {
     const credential = (yield* Principals).get("owner not seen for long")
     if (credential === undefined) return yield* Effect.die("There is no such principal")
@@ -88,7 +88,7 @@ tests.live("an owner who confirmed too long ago that it is them is refused where
         if (code === "reauthentication_required") asked.push(nameOf(route))
       }
     }
-    // For a faulty body as well: nothing is read before.
+    // With a faulty body as well: nothing is read before.
     expect(asked.toSorted()).toEqual([...confirmedRoutes, ...confirmedRoutes].toSorted())
   })
 )

@@ -250,8 +250,8 @@ const parse = (text: string): ReadonlyArray<AuthorizationRow> => {
 export const authorizationTable = parse(table)
 
 /**
- * Routes that also need the person: their session answers 403 `reauthentication_required` when they last showed who they are more
- * than five minutes ago. Written by hand like the table.
+ * Routes that also need the person: a session answers 403 `reauthentication_required` when the last confirmation of identity
+ * is more than five minutes old. Written by hand like the table.
  */
 export const confirmedRoutes: ReadonlySet<string> = new Set([
   "POST /api/v1/workspaces/:workspaceId/members/:subject/tokens",

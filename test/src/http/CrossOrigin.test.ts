@@ -15,7 +15,7 @@ const other = "https://other.example.test"
 const bearer = { authorization: "Bearer ada-token" }
 const capsules = `/api/v1/workspaces/${world.workspaceA}/capsules`
 
-/** What the fake actors answer to a caller who was admitted. */
+/** What the fake actors return to an admitted caller. */
 const admitted = 409
 
 /** The same server with named origins. */
@@ -38,7 +38,7 @@ const readable = {
 const wants = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" }
 
 describe("pages of other origins", () => {
-  tests.live("of a named one may read the API and what leads to it, refusals too", () =>
+  tests.live("of a named one may read the API and its discovery, including refusals", () =>
     Effect.gen(function* () {
       for (const path of [capsules, "/.well-known/svc", "/openapi.json", "/api/v1/nothing", "/api/v1/runs/run_x"]) {
         const answer = yield* ask(path, { ...bearer, origin: app })
@@ -49,7 +49,7 @@ describe("pages of other origins", () => {
     })
   )
 
-  tests.live("get an answer beforehand, which never allows credentials", () =>
+  tests.live("get a preflight response, which never allows credentials", () =>
     Effect.gen(function* () {
       const answer = yield* ask(capsules, { ...wants, origin: app }, "OPTIONS")
       expect(answer.status).toBe(204)
@@ -62,7 +62,7 @@ describe("pages of other origins", () => {
     })
   )
 
-  tests.live("act with a bearer alone: a cookie or session beside it counts as absent", () =>
+  tests.live("act with a bearer only: an additional cookie or session is ignored", () =>
     Effect.gen(function* () {
       const cookie = "svc_session=ada-session"
       expect((yield* ask(capsules, { cookie, "sec-fetch-site": "same-origin" })).status).toBe(admitted)

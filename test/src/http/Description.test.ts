@@ -58,7 +58,7 @@ it.live("the description has every route of the server, and no other", () =>
       Layer.provideMerge(serverRoutes.pipe(Layer.provide(recording)), Layer.succeedContext(services))
     ).pipe(Effect.provideService(HttpRouter.RouterConfig, routerConfig), Effect.asVoid)
     yield* Layer.build(issuerLayer({ routes: oidcRoutes.pipe(Layer.provide(recording)) }))
-    // A preflight is no operation.
+    // A preflight is not an operation.
     const routes = [...found].filter((name) => !name.startsWith("OPTIONS ") && !pages.includes(name))
     expect([...routes, ...pageRoutes].toSorted()).toEqual([...declared()].toSorted())
   }).pipe(Effect.scoped, Effect.provide(serverServices))
@@ -94,7 +94,7 @@ describe("the description", () => {
     expect(parameterOf("POST /api/v1/runs/{runId}/apply", "idempotency-key")?.required).toBe(false)
   })
 
-  test("has numbers with bounds for what is a number in a query", () => {
+  test("has numbers with bounds for numeric query parameters", () => {
     const limits = operations.flatMap(({ name, operation }) =>
       operation.parameters
         .filter((one) => one.name === "limit" || one.name === "after")
@@ -113,7 +113,7 @@ describe("the description", () => {
     })
   })
 
-  test("has x-request-id on every response, and Retry-After on those that ask to wait", () => {
+  test("has x-request-id on every response, and Retry-After on retryable refusals", () => {
     const id = { "x-request-id": { $ref: "#/components/headers/RequestId" } }
     const wait = { "retry-after": { $ref: "#/components/headers/RetryAfter" } }
     for (const { name, operation } of operations) {
@@ -137,7 +137,7 @@ describe("the description", () => {
     expect(paths["/api/v1/runs/{runId}/approve"]?.["post"]?.requestBody).toMatchObject({ required: true })
   })
 
-  test("has examples that real servers answered, each as its schema says", () => {
+  test("has examples from real servers, each valid by its schema", () => {
     const unused = new Set(Object.keys(answerExamples))
     for (const { name, operation } of operations) {
       for (const status of Object.keys(operation.responses)) {

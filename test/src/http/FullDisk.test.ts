@@ -52,7 +52,7 @@ tests.live("a full disk refuses every write of an admitted caller before it is v
   })
 )
 
-it.live("a server on a full disk is not ready, and is again once there is room", () =>
+it.live("a server on a full disk is not ready, and is ready again once there is space", () =>
   Effect.gen(function* () {
     const { services } = yield* servedPerson
     const space = { isFull: false }
@@ -71,7 +71,7 @@ it.live("a server on a full disk is not ready, and is again once there is room",
   }).pipe(Effect.scoped, Effect.provide(platform))
 )
 
-it.live("a write that finds no room is answered with 503, saves nothing, and goes through once there is room", () =>
+it.live("a write without disk space is answered with 503, saves nothing, and succeeds once there is space", () =>
   Effect.gen(function* () {
     const { cookie, services, url } = yield* servedPerson
     const sql = Context.get(services, SqlClient.SqlClient)

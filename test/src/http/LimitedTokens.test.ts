@@ -16,21 +16,21 @@ afterAll(tests.dispose)
 
 const otherProject = ProjectId.make(`prj_${"b".repeat(24)}`)
 
-/** Records that lie in one Project and one environment: those of the Capsule of the world, `production` in its Project. */
+/** Records in one Project and one environment: those of the world's Capsule, `production` in its Project. */
 const inPlace =
   /^\/api\/v1\/(capsules|runs|run-groups|state-versions|revision-plans|install-plans|dependencies|capsule-configs|backups)\/:/
 
-/** Routes of the Workspace that answer a limited token, each with the reason. */
+/** Routes of the Workspace that admit a limited token, each with the reason. */
 const open = new Set([
   // Names and settings of the Workspace.
   "GET /api/v1/workspaces/:workspaceId",
-  // Lists what is within the limits.
+  // Lists only records within the limits.
   "GET /api/v1/workspaces/:workspaceId/capsules"
 ])
 
-/** Routes inside a Capsule that are closed all the same. */
+/** Routes inside a Capsule that are closed nevertheless. */
 const closed = new Set([
-  // The body names the producer, which may lie elsewhere.
+  // The body names the producer, which may be elsewhere.
   "POST /api/v1/capsules/:capsuleId/dependencies"
 ])
 
@@ -93,7 +93,7 @@ for (const [what, limits] of [
   ["another environment of the Project", [`project:${world.projectId}`, "environment:staging"]],
   ["the environment of another Project", [`project:${otherProject}`, "environment:production"]]
 ] as const) {
-  tests.live(`a token limited to ${what} is refused by every route that names a record beyond it`, () =>
+  tests.live(`a token limited to ${what} is refused by every route for a record beyond it`, () =>
     Effect.gen(function* () {
       const credential = yield* credentialWith(...limits)
       expect(yield* walk(credential, isOpen)).toEqual([])

@@ -11,7 +11,7 @@ const address = { host: "127.0.0.1", port: 0 }
 
 const ask = (url: string, method = "GET") => Effect.promise(() => fetch(url, { method }))
 
-it.live("before the service is up, the process is alive, not ready, and says when to retry", () =>
+it.live("before the service is up, the process is live but not ready, and says when to retry", () =>
   Effect.gen(function* () {
     const { url } = yield* HttpListener
     expect((yield* ask(`${url}/healthz`)).status).toBe(200)

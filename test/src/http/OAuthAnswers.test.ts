@@ -13,7 +13,7 @@ beforeEach(() => tests.runPromise(soundServer))
 
 const world = OAuthWorld
 
-/** What an attacker or an accident does to the answer, and what the person sees. */
+/** What an attacker or an accident does to the response, and what the person sees. */
 const attacks: ReadonlyArray<
   readonly [name: string, status: number, code: string, change: (answer: URLSearchParams, issuer: string) => void]
 > = [
@@ -42,7 +42,7 @@ describe("an answer", () => {
         expect([refused.status, refused.json().error.code]).toEqual([status, code])
         expect(refused.text).not.toContain(sound.get("code") ?? "?")
         expect((yield* counts)?.["connections"]).toBe(before?.["connections"])
-        // Only an answer with the state consumes it.
+        // Only a response with the state consumes it.
         const known = answer.getAll("state").length === 1 && answer.get("state") === sound.get("state")
         expect((yield* returned(owner, "pliant", sound)).status).toBe(known ? 409 : 200)
       })
@@ -73,7 +73,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("arrives too late after ten minutes", () =>
+  tests.live("is too late after ten minutes", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -112,7 +112,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("by a person who has lost the role, the Workspace or the session meanwhile creates nothing", () =>
+  tests.live("by a person who has lost the role, the Workspace or the session in the meantime creates nothing", () =>
     Effect.gen(function* () {
       const { owner, pliant, served, workspaceId } = yield* world
       const sql = yield* database

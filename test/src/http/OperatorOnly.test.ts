@@ -27,7 +27,7 @@ const memberOf = (value: unknown, name: string): unknown =>
 
 const resolved = (reference: string): unknown => reference.split("/").slice(1).reduce(memberOf, document)
 
-/** The names of every field of a schema, through references, each followed once. */
+/** The names of all fields of a schema, with each reference followed once. */
 const fieldsOf = (schema: unknown, seen: Set<string> = new Set()): ReadonlyArray<string> => {
   if (typeof schema !== "object" || schema === null) return []
   return Object.entries(schema).flatMap(([key, value]): ReadonlyArray<string> => {

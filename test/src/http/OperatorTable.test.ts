@@ -119,7 +119,7 @@ const operatorsOwn = Effect.gen(function* () {
 })
 
 describe("the operator's routes", () => {
-  tests.live("let in operators with a token of the whole account, and nobody by any role", () =>
+  tests.live("admit operators with a token for the whole account, and nobody by role", () =>
     Effect.gen(function* () {
       const credentials = new Map([...(yield* Principals), ...(yield* operatorsOwn)])
       const wrong: Array<string> = []
@@ -137,7 +137,7 @@ describe("the operator's routes", () => {
     })
   )
 
-  tests.live("refuse whoever was revoked, or locked, at the next request", () =>
+  tests.live("refuse a revoked or locked operator at the next request", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const operators = yield* Operators
@@ -156,7 +156,7 @@ describe("the operator's routes", () => {
     })
   )
 
-  tests.live("say who read a file, in the activity of its Workspace", () =>
+  tests.live("record who read a file, in the activity of its Workspace", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const [, file] = requests
@@ -178,7 +178,7 @@ describe("the operator's routes", () => {
     })
   )
 
-  tests.live("validate after they have let somebody in, and answer nothing that may be kept", () =>
+  tests.live("validate only after admission, and return nothing cacheable", () =>
     Effect.gen(function* () {
       const credential = yield* tokenOf(["read", "write"])
       const code = (path: string, init: RequestInit = {}) =>

@@ -246,7 +246,7 @@ describe("the perimeter", () => {
         [session, 501, "capability_not_available"]
       ] as const) {
         expect(yield* refusal(path, { headers })).toMatchObject({ status, code })
-        // Everything a real server puts into its answer, once or twice.
+        // All members that a real server may return, once or twice.
         const query = "?code=a&code=b&state=svco_x&iss=https%3A%2F%2Fid.example&session_state=1&authuser=0&x="
         expect(yield* refusal(`${path}${query}`, { headers })).toMatchObject({ status, code })
       }

@@ -18,7 +18,7 @@ tests.live(
         recorded,
         Effect.fnUntraced(function* ({ name, request }) {
           const text = yield* exchange(port, request)
-          // Whatever hosts a request names, links lead to the configured origin.
+          // Whatever host a request names, links lead to the configured origin.
           expect(text).not.toContain("evil.example")
           expect(text).not.toContain("<html")
           if (text.includes('"product"')) expect(text).toContain(`"apiBaseUrl":"${origin}/api/v1"`)

@@ -57,7 +57,7 @@ const reading = Effect.fnUntraced(function* (
 
 const json = (value: unknown) => HttpServerResponse.jsonUnsafe(value)
 
-/** What the table of a test says, as an answer. */
+/** The content of the test's table, as a response. */
 const stored = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   const read = yield* ReadSql
@@ -67,7 +67,7 @@ const stored = Effect.fnUntraced(function* (name: string) {
   return { sql, value: Effect.orDie(Effect.map(rows, ([row]) => json(row?.v))) }
 })
 
-tests.live("an answer is given again until something is committed, of whatever kind", () =>
+tests.live("an answer is reused until anything is committed", () =>
   Effect.gen(function* () {
     const { sql, value } = yield* stored("told")
     const { ask, runs } = yield* reading(value)
@@ -91,7 +91,7 @@ const others: ReadonlyArray<readonly [string, Asked]> = [
 ]
 
 for (const [name, asked] of others) {
-  tests.live(`an answer is not given to ${name}`, () =>
+  tests.live(`an answer is not reused for ${name}`, () =>
     Effect.gen(function* () {
       const { ask, runs } = yield* reading(Effect.succeed(json("mine")))
       yield* ask()
@@ -104,7 +104,7 @@ for (const [name, asked] of others) {
   )
 }
 
-tests.live("an answer that was compared with a moment holds until it comes", () =>
+tests.live("an answer that was compared with a time is valid until then", () =>
   Effect.gen(function* () {
     const moments = ["1970-01-01T00:00:20.000Z", null, "1970-01-01T00:00:10.000Z", "1969-01-01T00:00:00.000Z"]
     const { ask, runs } = yield* reading(Effect.map(presentUntil(moments), json))
@@ -117,7 +117,7 @@ tests.live("an answer that was compared with a moment holds until it comes", () 
   }).pipe(Effect.provide(TestClock.layer()))
 )
 
-tests.live("an answer that shows when it was made keeps its date for a second, or until something is committed", () =>
+tests.live("an answer that shows its date keeps it for a second, or until something is committed", () =>
   Effect.gen(function* () {
     const { sql } = yield* stored("dated")
     const { ask, runs } = yield* reading(Effect.map(dateOfAnswer, json))
@@ -132,7 +132,7 @@ tests.live("an answer that shows when it was made keeps its date for a second, o
   }).pipe(Effect.provide(TestClock.layer()))
 )
 
-tests.live("an answer that depends on the time in another way is not remembered", () =>
+tests.live("an answer that depends on the time otherwise is not cached", () =>
   Effect.gen(function* () {
     for (const time of [Clock.currentTimeMillis, Effect.map(Clock.currentTimeNanos, Number)]) {
       const { ask, runs } = yield* reading(Effect.map(time, json))
@@ -143,7 +143,7 @@ tests.live("an answer that depends on the time in another way is not remembered"
   })
 )
 
-tests.live("neither a refusal nor a stream is remembered", () =>
+tests.live("neither a refusal nor a stream is cached", () =>
   Effect.gen(function* () {
     const refused = HttpServerResponse.jsonUnsafe({}, { status: 404 })
     for (const response of [refused, HttpServerResponse.stream(Stream.empty)]) {
@@ -155,7 +155,7 @@ tests.live("neither a refusal nor a stream is remembered", () =>
   })
 )
 
-tests.live("what needs no credential, or reads it itself, is answered anew", () =>
+tests.live("a route that needs no credential, or reads it itself, is not cached", () =>
   Effect.gen(function* () {
     for (const endpoint of [discovery.endpoints.wellKnown, SvcApi.groups.accountTokens.endpoints.current]) {
       const { ask, runs } = yield* reading(Effect.succeed(json("all")), endpoint)
@@ -166,7 +166,7 @@ tests.live("what needs no credential, or reads it itself, is answered anew", () 
   })
 )
 
-tests.live("what is larger than all memory together is not remembered, and a change elsewhere forgets the rest", () =>
+tests.live("an answer larger than the whole cache is not cached, and a change elsewhere clears the rest", () =>
   Effect.gen(function* () {
     const large = yield* reading(Effect.succeed(json("x".repeat(33 * 1024 * 1024))))
     yield* large.ask()

@@ -8,6 +8,7 @@ import { licenseProblem } from "../../../src/licenses/AllowedLicenses.ts"
 import { packagesOf, programs } from "../../../src/licenses/BundledPackages.ts"
 import { collectLicenses, goModulesOf } from "../../../src/licenses/CollectLicenses.ts"
 import { LicenseReportJson, reportText } from "../../../src/licenses/LicenseReport.ts"
+import { builtLibrary, prepack } from "../../support/BuiltLibrary.ts"
 import { suite } from "../../support/Effect.ts"
 
 // The sources are bundled to see what they contain.
@@ -172,8 +173,14 @@ tests.live(
     Effect.gen(function* () {
       const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
       const files = yield* FileSystem.FileSystem
+      // What the script of npm leaves, built once for all tests that need it.
+      expect(JSON.parse(yield* files.readFileString(`${root}/package.json`)).scripts.prepack).toBe(prepack)
+      yield* Effect.promise(builtLibrary)
       const handle = yield* spawner.spawn(
-        ChildProcess.make("npm", ["pack", "--dry-run", "--json", "--offline"], { cwd: root, extendEnv: true })
+        ChildProcess.make("npm", ["pack", "--dry-run", "--json", "--offline", "--ignore-scripts"], {
+          cwd: root,
+          extendEnv: true
+        })
       )
       const [output] = yield* Effect.all([Stream.mkString(Stream.decodeText(handle.stdout)), handle.exitCode])
       const [packed] = JSON.parse(output)

@@ -33,7 +33,7 @@ const login = { user: "svc", password: "the-smtp-password" }
 const credentials = { user: login.user, password: Redacted.make(login.password) }
 
 describe("a mail server", () => {
-  it.live("on this machine takes a mail as it was written, in the clear", () =>
+  it.live("on this machine accepts a mail as written, in clear text", () =>
     Effect.gen(function* () {
       const server = yield* mailServer()
       yield* through({ url: `smtp://127.0.0.1:${server.port}` }, sending)
@@ -64,7 +64,7 @@ describe("a mail server", () => {
       })
     )
 
-    it.live(`with a certificate of nobody known (${mode}) is not talked to`, () =>
+    it.live(`with an untrusted certificate (${mode}) gets no mail`, () =>
       Effect.gen(function* () {
         const { caFile: _, ...tls } = yield* certificate
         const other = yield* certificate
@@ -76,7 +76,7 @@ describe("a mail server", () => {
       })
     )
 
-    it.live(`with a certificate of another name (${mode}) is not talked to`, () =>
+    it.live(`with a certificate for another name (${mode}) gets no mail`, () =>
       Effect.gen(function* () {
         const { caFile, ...tls } = yield* certificate
         const server = yield* mailServer({ tls: { mode, ...tls }, login })
@@ -121,7 +121,7 @@ describe("a mail server", () => {
     })
   )
 
-  it.live("has its password from a file, which must be there", () =>
+  it.live("reads its password from a file, which must exist", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const passwordFile = `${yield* temporaryFolder}/password`

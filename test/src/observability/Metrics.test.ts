@@ -75,12 +75,12 @@ live("a scrape has a help text for every metric, and nothing of a library", () =
   })
 )
 
-test("promtool is there where every suite has to run", () => {
+test("promtool is installed where every suite has to run", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(hasPromtool).toBe(true)
 })
 
 describe.skipIf(!hasPromtool)("promtool", () => {
-  test("accepts the configuration and the rules, and their cases hold", () => {
+  test("accepts the configuration and the rules, and their test cases pass", () => {
     expect(promtool(["check", "config", `${examples}/prometheus.yml`]).status).toBe(0)
     const { said, status } = promtool(["test", "rules", `${examples}/alerts.test.yml`])
     expect([status, said]).toEqual([0, expect.stringContaining("SUCCESS")])

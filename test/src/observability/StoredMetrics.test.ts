@@ -9,7 +9,7 @@ import { namedWorkspace } from "../../support/NamedIds.ts"
 
 const letters = [..."abcdefghijklmnopqrstuvwxyz"]
 
-it.effect("names the Workspaces that keep the most, and all others together", () => {
+it.effect("names the Workspaces that store the most, and groups all others", () => {
   let amounts: ReadonlyArray<StoredAmount> = letters.map((letter, index) => ({
     workspaceId: namedWorkspace(letter),
     kind: "logs",

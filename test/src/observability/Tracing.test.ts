@@ -56,7 +56,7 @@ describe.skipIf(tool === null)("telemetry of the main job", () => {
   )
 })
 
-it.live("a trace shows no code and no state of an authorization server's answer", () =>
+it.live("a trace shows neither code nor state of an authorization response", () =>
   Effect.gen(function* () {
     const { everything, origin, ...collected } = yield* collector
     const files = yield* FileSystem.FileSystem

@@ -51,7 +51,7 @@ const server = Effect.gen(function* () {
   return { decide, files, clientsFile, register, reload, here: Layer.merge(Layer.succeedContext(services), browsing) }
 })
 
-live("svc admin reload takes clients away with their codes and refresh families, and leaves the others", () =>
+live("svc admin reload removes clients with their codes and refresh families, and keeps the others", () =>
   Effect.gen(function* () {
     const { here, register, reload } = yield* server
     yield* Effect.gen(function* () {
@@ -88,7 +88,7 @@ live("svc admin reload takes clients away with their codes and refresh families,
       expect((yield* authorize(request("app", gone), cookie)).response.status).toBe(400)
       yield* signIn("newcomer", kept)
 
-      // What ended stays ended, whatever is registered later.
+      // Ended grants stay ended, whatever is registered later.
       yield* register(before)
       expect((yield* reload).code).toBe(0)
       expect(yield* errorOf(yield* renew("app", ending))).toBe("invalid_grant")

@@ -126,7 +126,7 @@ describe("the operator's commands beside a running server", () => {
     })
   )
 
-  live("grant, revoke and list operators, whose next request knows", () =>
+  live("grant, revoke and list operators, effective at their next request", () =>
     Effect.gen(function* () {
       const { admin, audit, url } = yield* running
       const created = yield* admin(["create-user", ...user], `${password}\n`)

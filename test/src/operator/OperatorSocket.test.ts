@@ -53,7 +53,7 @@ describe("the operator's socket", () => {
       })
     )
 
-  live("of a killed server is replaced by the next one, and blocks no one meanwhile", () =>
+  live("of a killed server is replaced by the next one, and blocks nobody in the meantime", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -99,7 +99,7 @@ describe("the operator's socket", () => {
       })
     )
 
-  live("is missed where another command holds the folder", () =>
+  live("is reported missing while another command holds the folder", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       yield* Layer.build(Layer.fresh(DataFolder.layer(dataDir)))

@@ -82,11 +82,11 @@ describe("the restore drill of docs/operations.md", () => {
     })
   )
 
-  live("is executed as it is written, into another folder for another user", () =>
+  live("works as written, for another folder and another user", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder
-      // Its user has to reach what is below.
+      // Its user has to be able to pass it.
       yield* files.chmod(root, 0o755)
       const first = { root: `${root}/first`, programs: `${root}/bin`, isForeign: false }
       const second = { root: `${root}/second`, programs: `${root}/bin`, isForeign: true }
@@ -111,7 +111,7 @@ describe("the restore drill of docs/operations.md", () => {
           expect([backup.code, backup.text]).toEqual([0, expect.stringContaining("is good: it was restored and read.")])
         })
       )
-      // What is brought to the other machine.
+      // What is copied to the other machine.
       yield* files.copy(`${first.root}/srv/backups`, `${second.root}/srv/backups`)
       yield* files.copy(`${first.root}/srv/keys`, `${second.root}/srv/keys`)
       yield* files.remove(`${first.root}/var`, { recursive: true })

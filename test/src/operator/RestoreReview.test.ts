@@ -201,7 +201,7 @@ describe("an installation restored from a backup", () => {
         expect((yield* asked(url, path, byAda)).status).toBe(200)
         expect((yield* asked(url, path, byBob)).json.error.code).toBe("restore_unconfirmed")
 
-        // Another owner may end what waits, but not restore it.
+        // Another owner may end unconfirmed records, but not restore them.
         const members = yield* Members
         const scope = { workspaceId, acting: { subject: ada.subject } }
         const raised = yield* Effect.flip(members.update(as(ada.subject), scope, bob.subject, { status: "active" }))
@@ -241,7 +241,7 @@ describe("an installation restored from a backup", () => {
     Effect.gen(function* () {
       const { dataDir, review, workspaceId } = yield* restored
       const { services } = yield* serve(dataDir)
-      // Written after the restore, so not one that it brought back.
+      // Written after the restore, so not a restored one.
       yield* Effect.flatMap(
         SqlClient.SqlClient,
         (sql) => sql`INSERT INTO approval_rules ${sql.insert(ruleIn(workspaceId, "apr_c", later))}`

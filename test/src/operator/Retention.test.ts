@@ -22,14 +22,14 @@ const furnished = Effect.fnUntraced(function* (days: number) {
 })
 
 describe("svc prune", () => {
-  live("says what would go and removes it, beside the running server and without one", () =>
+  live("lists what would be removed, and removes it, with and without a running server", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const prune = (...more: ReadonlyArray<string>) => svc(["prune", "--data-dir", dataDir, "--json", ...more])
       const expected = [{ kind: "logs", workspaceId: of("ws", "a"), workspace: "alpha", runs: 1, bytes: 70 }]
       yield* Effect.gen(function* () {
         const { logged, services } = yield* serve(dataDir, new Map([["keepLogs", "30"]]))
-        // After the first turn of the background, which finds nothing.
+        // After the first turn of the background job, which finds nothing.
         yield* Effect.provide(furnished(20), services)
         const young = yield* prune("--dry-run")
         expect([young.code, JSON.parse(young.out)]).toEqual([0, { dryRun: true, removed: [], kept: [] }])

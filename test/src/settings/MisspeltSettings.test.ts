@@ -39,7 +39,7 @@ describe("a variable that looks like a setting", () => {
     for (const { env } of Object.values(settingDefinitions)) expect([env, likelySetting(env)]).toEqual([env, undefined])
   })
 
-  it.effect("is found among everything that is set", () =>
+  it.effect("is found among all variables", () =>
     Effect.gen(function* () {
       const environment = {
         PATH: "/bin",

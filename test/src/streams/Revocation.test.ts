@@ -17,7 +17,7 @@ import { applicationOver, live as streams } from "../http/support/TestApplicatio
 import { openSocket, TestServer } from "../http/support/TestServer.ts"
 import { seed, world } from "../http/support/World.ts"
 
-// No recheck helps: the commit of the revocation is what ends a stream here.
+// Rechecks are off: only the commit of the revocation can end a stream here.
 const server = TestServer.layer.pipe(
   Layer.provideMerge(applicationOver(authenticatorLayer)),
   Layer.provideMerge(Layer.effectDiscard(seed)),
@@ -119,7 +119,7 @@ describe("a live stream ends at the commit that ends its authority", () => {
     })
   )
 
-  live("but not when its Workspace is archived, which may still be read", () =>
+  live("but not when its Workspace is archived, since it may still be read", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(1)

@@ -47,7 +47,7 @@ const stall = (port: number) =>
 
 // Time passes only while the stalled reader is connected, so the machine's speed does not affect the other one.
 it.effect(
-  "cuts off a stalled reader, which then resumes where it was",
+  "cuts off a stalled reader, which then resumes where it stopped",
   () =>
     Effect.gen(function* () {
       const journal = yield* Journal

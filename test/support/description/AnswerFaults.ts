@@ -46,7 +46,7 @@ const validatorOf = (schema: Schema.Json): ValidateFunction => {
   return validate
 }
 
-/** What a value has that its schema does not admit, or nothing. */
+/** Where a value violates its schema, or nothing. */
 export const schemaFault = (schema: Schema.Json, value: unknown): string | undefined => {
   const validate = validatorOf(schema)
   if (validate(value) === true) return undefined
@@ -95,7 +95,7 @@ const faultOf = (operation: DescribedOperation, answer: SeenAnswer): string | un
   return headerFault(response, answer.headers) ?? bodyFault(response, answer)
 }
 
-/** Where an example differs from the answer that it is one of. */
+/** Where an example differs from the described response. */
 export const exampleFault = (method: string, path: string, status: number, example: string): string | undefined => {
   const schema = serverDescription().operation(method, path)?.responses.get(status)?.content.get("application/json")
   return schema === undefined ? "no such answer is described" : schemaFault(schema, parsed(example))

@@ -31,7 +31,7 @@ export interface DescribedResponse {
   readonly headers: ReadonlyArray<{ readonly name: string; readonly required: boolean; readonly schema: Schema.Json }>
   /** By media type; none for an answer without a body. */
   readonly content: ReadonlyMap<string, Schema.Json>
-  /** Of the WebSocket that the connection becomes. */
+  /** The frames of the WebSocket that the connection becomes. */
   readonly message?: Schema.Json | undefined
 }
 

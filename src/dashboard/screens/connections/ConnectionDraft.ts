@@ -1,7 +1,7 @@
 import { isAddress, readServerAddress } from "../../../../schema/git/ServerAddress.ts"
 import type { Body } from "../../api/Declarations.ts"
 import type { connectionsCreate } from "../../api/Endpoints.ts"
-import type { CredentialRecipe } from "../../api/Types.ts"
+import type { Connection, CredentialRecipe, WorkspacePool } from "../../api/Types.ts"
 import { providerName } from "../../words/Format.ts"
 
 export type AuthMode = CredentialRecipe["authModes"][number]
@@ -29,6 +29,9 @@ export interface FreeVariable {
   readonly value: string
 }
 
+/** What a pool has under a name. */
+export type ProvidedBy = NonNullable<Connection["providedBy"]>
+
 export interface ConnectionDraft {
   readonly recipe: CredentialRecipe
   readonly mode: AuthMode
@@ -40,6 +43,8 @@ export interface ConnectionDraft {
   readonly expiresOn: string
   /** One per line. */
   readonly origins: string
+  /** Where the values stay with the agents of a pool. */
+  readonly providedBy?: ProvidedBy | undefined
 }
 
 export const isGit = (recipe: CredentialRecipe): boolean => recipe.provider === gitProvider
@@ -49,6 +54,13 @@ export const serverOf = (url: string): string => {
   const address = readServerAddress(url.trim())
   return isAddress(address) && address.scheme !== "ssh" ? address.origin : ""
 }
+
+/** What a Connection of a provider may leave to the pools of the Workspace; no recipe says how. */
+export const offeredBy = (
+  recipe: CredentialRecipe,
+  pools: ReadonlyArray<Pick<WorkspacePool, "name" | "provided">>
+): ReadonlyArray<ProvidedBy> =>
+  isGeneric(recipe) ? pools.flatMap(({ name: pool, provided = [] }) => provided.map((name) => ({ pool, name }))) : []
 
 /** What a new Connection is made of. Empty answers are left out: the server refuses empty values. */
 export const connectionBody = (workspaceId: string, draft: ConnectionDraft): Body<typeof connectionsCreate> => {
@@ -66,6 +78,11 @@ export const connectionBody = (workspaceId: string, draft: ConnectionDraft): Bod
       ? []
       : [{ name: file.name, content, ...(file.envName === undefined ? {} : { envName: file.envName }) }]
   })
+  const expiry = draft.expiresOn === "" ? {} : { expiresAt: `${draft.expiresOn}T23:59:59.000Z` }
+  const displayName = draft.displayName.trim()
+  if (draft.providedBy !== undefined) {
+    return { workspaceId, provider: draft.provider.trim(), displayName, providedBy: draft.providedBy, ...expiry }
+  }
   return {
     workspaceId,
     provider: isGeneric(draft.recipe) ? draft.provider.trim() : draft.recipe.provider,
@@ -74,9 +91,9 @@ export const connectionBody = (workspaceId: string, draft: ConnectionDraft): Bod
       : {}),
     recipeId: draft.recipe.id,
     authMode: draft.mode.id,
-    displayName: draft.displayName.trim(),
+    displayName,
     values,
     files,
-    ...(draft.expiresOn === "" ? {} : { expiresAt: `${draft.expiresOn}T23:59:59.000Z` })
+    ...expiry
   }
 }

@@ -69,6 +69,11 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
             ))}
           </span>
         )}
+        {connection.providedBy === undefined ? null : (
+          <span className="names">
+            {words.providedBy(connection.providedBy.pool)}: <code>{connection.providedBy.name}</code>
+          </span>
+        )}
         {connection.origins === undefined || connection.origins.length === 0 ? null : (
           <span className="names">
             {words.origins}:{" "}

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
+import { agentPoolsQuery } from "../../api/AgentQueries.ts"
 import { connectionsCreate } from "../../api/Endpoints.ts"
 import { connectionsQuery, recipesQuery } from "../../api/Queries.ts"
 import type { Connection, CredentialRecipe } from "../../api/Types.ts"
@@ -12,7 +13,15 @@ import { AreaField, SelectField, TextField } from "../../ui/Field.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { httpsLink, providerName } from "../../words/Format.ts"
 import { useBilingual, useWords } from "../../words/Words.ts"
-import { connectionBody, type FreeVariable, isGeneric, isGit, recipesFor, serverOf } from "./ConnectionDraft.ts"
+import {
+  connectionBody,
+  type FreeVariable,
+  isGeneric,
+  isGit,
+  offeredBy,
+  recipesFor,
+  serverOf
+} from "./ConnectionDraft.ts"
 import { connectionWords } from "./Words.ts"
 
 interface NewConnectionProps {
@@ -98,6 +107,10 @@ const Form = ({
   const [origins, setOrigins] = useState(serverOf(repository ?? ""))
   const recipe = fitting.find(({ id }) => id === recipeId) ?? fitting[0]
   const mode = recipe?.authModes.find(({ id }) => id === modeId) ?? recipe?.authModes[0]
+  const pools = useQuery(agentPoolsQuery(workspace.id))
+  const offered = recipe === undefined ? [] : offeredBy(recipe, pools.data ?? [])
+  const [chosen, setChosen] = useState("")
+  const providedBy = offered.find(({ name, pool }) => `${pool}/${name}` === chosen)
   const create = useMutation({
     mutationFn: async () => {
       if (recipe === undefined || mode === undefined) throw new Error("No recipe is chosen.")
@@ -111,7 +124,8 @@ const Form = ({
           files,
           free,
           expiresOn,
-          origins
+          origins,
+          providedBy
         })
       })
     },
@@ -158,7 +172,22 @@ const Form = ({
           onChange={(event) => setProvider(event.target.value)}
         />
       ) : null}
-      {recipe.authModes.length < 2 ? null : (
+      {offered.length === 0 ? null : (
+        <SelectField
+          label={words.place}
+          helper={words.placeHelp}
+          value={providedBy === undefined ? "" : chosen}
+          onChange={(event) => setChosen(event.target.value)}
+        >
+          <option value="">{words.placeHere}</option>
+          {offered.map(({ name, pool }) => (
+            <option key={`${pool}/${name}`} value={`${pool}/${name}`}>
+              {words.placePool(pool, name)}
+            </option>
+          ))}
+        </SelectField>
+      )}
+      {recipe.authModes.length < 2 || providedBy !== undefined ? null : (
         <SelectField label={words.mode} value={mode.id} onChange={(event) => setModeId(event.target.value)}>
           {recipe.authModes.map((each) => (
             <option key={each.id} value={each.id}>
@@ -213,7 +242,9 @@ const Form = ({
           onChange={(event) => setFiles({ ...files, [file.name]: event.target.value })}
         />
       ))}
-      {isGeneric(recipe) && mode.id !== "none" ? <FreeVariables free={free} onChange={setFree} /> : null}
+      {isGeneric(recipe) && mode.id !== "none" && providedBy === undefined ? (
+        <FreeVariables free={free} onChange={setFree} />
+      ) : null}
       <TextField
         label={words.expiresAt}
         helper={words.expiresHelp}

@@ -14,8 +14,14 @@ const en = {
   test: "Test",
   testedAs: {
     completeness: "Everything it needs is there. The provider itself is asked by the next plan.",
+    pool: "The operator lets this workspace use it. The agents of the pool have the values, and the next plan uses them.",
     git_server: "The Git server of every source that uses it took it."
   },
+  providedBy: (pool: string) => `Values stay with the agents of ${pool}`,
+  place: "Where its values are",
+  placeHelp: "What a pool has stays with its agents: this server never sees it, and only runs of that pool can use it.",
+  placeHere: "Sealed on this server",
+  placePool: (pool: string, name: string) => `${name}, with the agents of ${pool}`,
   edit: "Edit",
   editTitle: (name: string) => `Edit ${name}`,
   changed: "The connection was changed.",
@@ -106,8 +112,15 @@ const ja: typeof en = {
   test: "テスト",
   testedAs: {
     completeness: "必要な値はそろっています。プロバイダーへの確認は次のプランで行われます。",
+    pool: "オペレーターがこのワークスペースでの利用を許可しています。値はプールのエージェントにあり、次のプランで使われます。",
     git_server: "この接続を使うすべてのソースの Git サーバーで確認しました。"
   },
+  providedBy: (pool: string) => `値はプール ${pool} のエージェントにあります`,
+  place: "値の保管場所",
+  placeHelp:
+    "プールが持つ値はエージェントにとどまります。このサーバーは値を見ることがなく、そのプールの実行だけが使えます。",
+  placeHere: "このサーバーに封印して保管",
+  placePool: (pool: string, name: string) => `${name}（プール ${pool} のエージェント）`,
   edit: "編集",
   editTitle: (name: string) => `${name} を編集`,
   changed: "接続を変更しました。",

@@ -2,6 +2,7 @@ import type { RunLimitCode } from "../../../../schema/records/RunConfinement.ts"
 import type { Run, RunDiagnostic } from "../../api/Types.ts"
 
 export type Advice =
+  | "agent"
   | "network"
   | "credentials"
   | "configuration"
@@ -49,6 +50,7 @@ export const adviceFor = (run: Pick<Run, "type" | "error">, diagnostics: Readonl
       .map(({ summary, detail }) => `${summary} ${detail ?? ""}`)
   ].join("\n")
   const found = rules.find(([pattern]) => pattern.test(text))?.[1]
+  if (run.error?.code === "agent_lost" && (run.type === "apply" || run.type === "destroy_apply")) return "agent"
   if (found !== undefined) return found
   if (run.type === "apply" || run.type === "destroy_apply") return "apply"
   return run.type === "plan" || run.type === "destroy_plan" || run.type === "drift_check" ? "plan" : "other"

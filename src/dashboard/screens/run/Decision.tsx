@@ -44,7 +44,7 @@ const Because = ({ reason }: { readonly reason: string | undefined }) => {
 }
 
 const waitsFor = (words: typeof decisionWords.en, place: NonNullable<Run["queue"]>): string => {
-  const pool = place.pool === "builds" ? words.queueBuilds : words.queueRuns
+  const pool = words.queuePools[place.pool]
   switch (place.reason) {
     case "capsule_busy":
       return words.queueCapsule(place.position - 1)
@@ -72,6 +72,21 @@ const Queue = ({ run }: { readonly run: Run }) => {
         <p>
           {waitsFor(words, place)}
           {place.reason === "capsule_busy" ? null : ` ${words.queuePosition(place.position)}`}
+        </p>
+      )}
+      {place?.missing === undefined ? null : (
+        <ul>
+          {place.missing.map(({ needed, property }) => (
+            <li key={property}>{words.missing[property](needed ?? "")}</li>
+          ))}
+        </ul>
+      )}
+      {place === undefined || run.pool === undefined ? null : (
+        <p>
+          {words.queueOfPool(run.pool)}{" "}
+          <Link to="/w/$workspace/settings/$tab" params={{ workspace: workspace.handle, tab: "agents" }}>
+            {words.openAgents}
+          </Link>
         </p>
       )}
       {holder === undefined ? null : (

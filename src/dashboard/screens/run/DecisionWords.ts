@@ -9,11 +9,21 @@ const en = {
       ? `The only place for ${pool} is taken. Workspaces take turns when it becomes free.`
       : `All ${limit} places for ${pool} are taken. Workspaces take turns when one becomes free.`,
   queuePlaceKept: "The last free place is kept for what a person may ask for. This drift check waits for another one.",
-  queueNoAgent:
-    "No agent of its pool can execute it now: none is connected, or none has the tool, platform or isolation that it needs.",
+  queueNoAgent: "No agent of its pool can execute it now.",
+  missing: {
+    assignment: () => "The operator has not assigned the pool to this workspace.",
+    agent: () => "No agent of the pool is connected.",
+    tool: (needed: string) => `No connected agent has what it needs: ${needed}.`,
+    platform: (needed: string) => `No connected agent runs on ${needed}.`,
+    isolation: (needed: string) => `No connected agent isolates as it needs: ${needed}.`,
+    credentials: (needed: string) => `No connected agent has the credentials ${needed}.`,
+    disk: () => "The disks of the agents that could are nearly full.",
+    undrained: () => "The agents that could are draining."
+  },
+  queueOfPool: (pool: string) => `It is for the pool ${pool}.`,
+  openAgents: "See its agents",
   queueTurn: "Nothing is in its way. It starts when it is its turn.",
-  queueRuns: "runs",
-  queueBuilds: "syncs, checks and builds",
+  queuePools: { runs: "runs", builds: "syncs, checks and builds", agents: "runs of this pool" },
   queuePosition: (position: number) => `It is number ${position} in this workspace.`,
   queueHolder: "It waits for:",
   openHolder: "open that run",
@@ -81,11 +91,21 @@ const ja: typeof en = {
   queuePlacesTaken: (limit: number, pool: string) =>
     `${pool}の実行枠 ${limit} 件がすべて使用中です。空きしだい、ワークスペースごとに順番に始まります。`,
   queuePlaceKept: "最後の空き枠は、人が開始する実行のために残されています。このドリフト確認は次の空きを待ちます。",
-  queueNoAgent:
-    "そのプールには今実行できるエージェントがありません。接続されていないか、必要なツール、プラットフォーム、分離レベルを備えていません。",
+  queueNoAgent: "現在、このプールで実行できるエージェントがありません。",
+  missing: {
+    assignment: () => "運用者が、このプールをこのワークスペースに割り当てていません。",
+    agent: () => "プールのエージェントが一つも接続していません。",
+    tool: (needed) => `接続中のエージェントに、必要なツールがありません: ${needed}`,
+    platform: (needed) => `${needed} で動作するエージェントが接続していません。`,
+    isolation: (needed) => `必要な隔離を提供できるエージェントが接続していません: ${needed}`,
+    credentials: (needed) => `認証情報 ${needed} を持つエージェントが接続していません。`,
+    disk: () => "条件に合うエージェントのディスクの空きがほとんどありません。",
+    undrained: () => "条件に合うエージェントは停止準備中です。"
+  },
+  queueOfPool: (pool) => `この実行の割り当て先はプール ${pool} です。`,
+  openAgents: "エージェントを見る",
   queueTurn: "妨げるものはありません。順番が来しだい始まります。",
-  queueRuns: "実行",
-  queueBuilds: "同期・確認・ビルド",
+  queuePools: { runs: "実行", builds: "同期・確認・ビルド", agents: "このプールの実行" },
   queuePosition: (position: number) => `このワークスペースで ${position} 番目です。`,
   queueHolder: "待っている相手:",
   openHolder: "その実行を開く",

@@ -115,7 +115,7 @@ export const Diagnosis = ({ run, capsule, events, plan }: DiagnosisProps) => {
       ) : null}
       {run.possiblyCreated === undefined || run.possiblyCreated.length === 0 ? null : (
         <Notice tone="warn" title={words.possiblyTitle}>
-          <p>{words.possiblyText}</p>
+          <p>{run.error?.code === "agent_lost" ? words.possiblyLost : words.possiblyText}</p>
           <ul className="addresses">
             {run.possiblyCreated.map((address) => (
               <li key={address}>

@@ -1,6 +1,8 @@
 const en = {
   possiblyTitle: "Check these by hand",
   possiblyText: "The apply ended while it was working on them. They may or may not exist; the state does not tell.",
+  possiblyLost:
+    "The tool may have worked on them after the agent was last heard of. They may or may not exist as planned; the saved state does not tell.",
   unsafeTitle: "What really exists is uncertain",
   unsafeText:
     "The last apply of this capsule ended without evidence of its result. What was saved of the state is kept. Make a new plan: it reads the real infrastructure and shows what differs.",
@@ -24,6 +26,8 @@ const en = {
     stale: "Something moved after the plan was made. Make a new plan and review that one.",
     timeout: "The run took longer than it may. See in the log what it waited for.",
     plan: "Read the message above and the last lines of the log. A plan changes nothing, so it is safe to run again.",
+    agent:
+      "If the agent comes back, it hands in the state and the journal that it has: they appear here, and the state can be adopted. Check what may exist, then make a new plan: it reads the real infrastructure.",
     apply: "Read the message above and the last lines of the log, then make a new plan to see what is left.",
     lifecycle:
       "The tool succeeded and its state and outputs are saved; only the operator's check afterwards did not pass. Correct what it asks and plan again. If the check itself is wrong, the operator corrects it: re-adopt the configuration or make a new plan, and apply that.",
@@ -54,6 +58,8 @@ const en = {
 const ja: typeof en = {
   possiblyTitle: "次のリソースは手動で確認してください",
   possiblyText: "処理の途中で適用が終了しました。存在するかどうかは、ステートからは判断できません。",
+  possiblyLost:
+    "エージェントからの最後の連絡より後に、ツールが処理した可能性があります。プランどおりに存在するかどうかは、保存されたステートからは判断できません。",
   unsafeTitle: "実際の状態が確認できていません",
   unsafeText:
     "このカプセルの直前の適用は、結果の証拠を残さずに終了しました。保存できたステートは保持されています。新しいプランを作成すると、実際のインフラを読み取って差異を表示します。",
@@ -77,6 +83,8 @@ const ja: typeof en = {
     stale: "プランの作成後に状況が変わりました。新しいプランを作成してレビューしてください。",
     timeout: "制限時間を超えました。何を待っていたかをログで確認してください。",
     plan: "上のメッセージとログの末尾を確認してください。プランは何も変更しないので、再実行しても安全です。",
+    agent:
+      "エージェントが復帰すると、手元のステートと記録を提出します。この画面に表示され、ステートは採用できます。存在する可能性のあるものを確認してから、新しいプランを作成してください。プランは実際のインフラを読み取ります。",
     apply: "上のメッセージとログの末尾を確認し、新しいプランで残りを確認してください。",
     lifecycle:
       "ツールは成功し、ステートと出力は保存されています。適用後の運用者による確認だけが通りませんでした。原因を直してプランを作り直してください。確認の設定が誤っている場合は、運用者が直したあとに構成を再採用するか新しいプランを作成し、それを適用してください。",

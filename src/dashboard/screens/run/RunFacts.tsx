@@ -14,6 +14,7 @@ import { duration, providerName, repositoryName, shortDigest } from "../../words
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { usedFrom } from "../connections/ConnectionChange.ts"
+import { agentRunWords } from "./AgentWords.ts"
 import { ChangedFiles } from "./ChangedFiles.tsx"
 import { planBasisWords } from "./PlanBasisWords.ts"
 import { runWords } from "./Words.ts"
@@ -122,6 +123,7 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
   const words = useWords(runWords)
   const terms = useWords(vocabulary)
   const basis = useWords(planBasisWords)
+  const agents = useWords(agentRunWords)
   const language = useLanguage()
   const workspace = useWorkspace()
   const actorName = useActorName()
@@ -200,6 +202,13 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
             run.tool === undefined
               ? undefined
               : `${run.tool.name === "opentofu" ? "OpenTofu" : "Terraform"} ${run.tool.version}`
+          ],
+          [agents.pool, run.pool],
+          [
+            agents.agent,
+            run.pool === undefined
+              ? undefined
+              : (run.agent?.name ?? (run.agentId === undefined ? undefined : <code key="agent">{run.agentId}</code>))
           ],
           [words.profile, run.profile === undefined ? undefined : <code key="profile">{run.profile}</code>],
           [

@@ -15,6 +15,7 @@ import { RunStatus } from "../../ui/Status.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { LeftOvers } from "../left-over/LeftOvers.tsx"
+import { AgentStanding } from "./AgentStanding.tsx"
 import { CancelDialog } from "./CancelDialog.tsx"
 import { Decision } from "./Decision.tsx"
 import { decisionWords } from "./DecisionWords.ts"
@@ -136,6 +137,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
       <Timeline run={run} events={events} />
       <div className="split">
         <div className="split-main">
+          <AgentStanding run={run} capsule={capsule} />
           <Diagnosis run={run} capsule={capsule} events={events} plan={plan} />
           {isApply && run.status === "succeeded" && capsule !== undefined ? (
             <Suspense fallback={<Skeleton rows={4} />}>
@@ -145,7 +147,14 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
           <Decision run={run} capsule={capsule} cancelling={cancelAsked} endReason={endReasonOf(events)} />
           {capsule !== undefined && !busy && isApply ? <LeftOvers capsule={capsule} runId={run.id} /> : null}
           <HandOffReturn run={run} />
-          {isApply ? <Progress events={events} plan={plan} running={run.status === "running"} /> : null}
+          {isApply ? (
+            <Progress
+              events={events}
+              plan={plan}
+              running={run.status === "running"}
+              lost={run.error?.code === "agent_lost"}
+            />
+          ) : null}
           {run.restore === undefined ? null : (
             <Suspense fallback={<Skeleton rows={3} />}>
               <RestoreView restore={run.restore} />

@@ -4,6 +4,7 @@ const en = {
     approvals: "Approvals",
     tokens: "Tokens",
     shares: "Shared outputs",
+    agents: "Agents",
     backups: "Backups",
     settings: "Settings"
   },
@@ -94,6 +95,7 @@ const ja: typeof en = {
     approvals: "承認",
     tokens: "トークン",
     shares: "出力の共有",
+    agents: "エージェント",
     backups: "バックアップ",
     settings: "設定"
   },

@@ -7,6 +7,7 @@ import { Tabs } from "../../ui/Tabs.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { Tokens } from "../account/Tokens.tsx"
+import { Agents } from "./Agents.tsx"
 import { Approvals } from "./Approvals.tsx"
 import { Backups } from "./Backups.tsx"
 import { Members } from "./Members.tsx"
@@ -14,7 +15,7 @@ import { Settings } from "./Settings.tsx"
 import { Shares } from "./Shares.tsx"
 import { workspaceWords } from "./Words.ts"
 
-const tabs = ["members", "approvals", "tokens", "shares", "backups", "settings"] as const
+const tabs = ["members", "approvals", "tokens", "shares", "agents", "backups", "settings"] as const
 
 export const WorkspaceScreen = () => {
   const words = useWords(workspaceWords)
@@ -39,6 +40,7 @@ export const WorkspaceScreen = () => {
       {tab === "approvals" ? <Approvals key={workspace.id} /> : null}
       {tab === "tokens" ? <Tokens workspaceId={workspace.id} /> : null}
       {tab === "shares" ? <Shares key={workspace.id} /> : null}
+      {tab === "agents" ? <Agents key={workspace.id} /> : null}
       {tab === "backups" ? <Backups key={workspace.id} /> : null}
       {tab === "settings" ? <Settings key={workspace.id} /> : null}
     </Page>

@@ -7,7 +7,7 @@ type Values = Readonly<Record<string, string | number | null>>
 export const of = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
 /** A well-formed id that contains a name. */
 export const named = (prefix: string, name: string) => `${prefix}_${name.padStart(20, "0")}`
-/** A moment that long ago that every period is over; later ones with a greater number. */
+/** A time so long ago that every period is over; a greater number gives a later one. */
 export const longAgo = (day = 1) => `2020-01-${String(day).padStart(2, "0")}T00:00:00.000Z`
 
 export const workspaceId = of("ws", "a")
@@ -71,7 +71,7 @@ const emptied = [
   "source_snapshots"
 ]
 
-/** A living and an ended Capsule of one Source, and nothing else of what retention removes. */
+/** An existing and an ended Capsule of one Source, and nothing else that retention removes. */
 export const emptyWorld = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const [table, values] of representativeRows) {
@@ -83,7 +83,7 @@ export const emptyWorld = Effect.gen(function* () {
   yield* add("capsules", { id: ended, name: "gone", slug: "gone", status: "destroyed" })
 }).pipe(Effect.orDie)
 
-/** An ended drift check of the living Capsule, older than Runs are kept. */
+/** An ended drift check of the existing Capsule, older than the retention of Runs. */
 export const run = Effect.fnUntraced(function* (name: string, values: Values = {}) {
   const id = named("run", name)
   const times = { created_at: longAgo(), queued_at: longAgo(), started_at: longAgo(), finished_at: longAgo() }

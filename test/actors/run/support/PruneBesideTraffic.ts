@@ -63,7 +63,7 @@ export const fillYears = Effect.fnUntraced(function* ({ lines, runs }: PruneSize
   return one.id
 })
 
-/** What a commit of somebody else waited for, in milliseconds, while one kind of records was removed. */
+/** How long another writer's commit waited, in milliseconds, while one kind of record was removed. */
 export interface PrunePhase {
   readonly of: "alone" | "logs" | "records" | "history"
   readonly waits: ReadonlyArray<number>
@@ -75,7 +75,7 @@ const prunings = Layer.mergeAll(
   AuditRemoval.layer.pipe(Layer.provide(Layer.succeed(AuditRetention, Duration.millis(1))))
 )
 
-/** Removes what such an installation does not need any more beside a writer that commits as often as it can. */
+/** Removes what such an installation no longer needs, beside a writer that commits as often as it can. */
 export const pruneBesideTraffic = (size: PruneSize) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -95,7 +95,7 @@ export const committed = Effect.fnUntraced(function* (generation: number, text: 
   return StateVersionId.make(id)
 }, Effect.orDie)
 
-/** Forgets what was read of all states, as after an upgrade from a release without an index. */
+/** Forgets the index of all states, as after an upgrade from a release without one. */
 export const unread = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const table of ["state_indexes", "resource_versions", "output_versions"]) {

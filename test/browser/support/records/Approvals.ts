@@ -41,7 +41,7 @@ export const unruled = (run: Run): RunApprovals => ({
   own: { status: "not_needed" }
 })
 
-/** Somebody who has lost the role approved, and one approval of the caller would count. */
+/** The approver has lost the role, and an approval by the caller would count. */
 export const lapsed = (run: Run): RunApprovals => ({
   runId: run.id,
   state: "lapsed",

@@ -14,7 +14,7 @@ const links = [
   ["6", "2"]
 ]
 
-/** As the server answers: Capsules and their Source, what flows between them, and which Source each came from. */
+/** As the server returns them: Capsules and their Source, what flows between them, and the Source of each. */
 export const graph: Graph = {
   nodes: [
     ...(source === undefined

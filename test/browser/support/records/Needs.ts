@@ -14,7 +14,7 @@ const behind = [
   ...Array.from({ length: 13 }, (_, index) => about(100 + index, `worker-${index + 1}`, "staging"))
 ]
 
-/** Worst first, as the API answers. */
+/** Worst first, as the API returns them. */
 export const needs: ReadonlyArray<Need> = [
   {
     key: "cap_0000000000000003",
@@ -106,7 +106,7 @@ export const health: CapsuleHealth = {
   complete: true
 }
 
-/** Every Capsule applied and compared, or none there. */
+/** Every Capsule applied and compared, or no Capsule at all. */
 export const healthOf = (capsules: number, change: Partial<CapsuleHealth> = {}): CapsuleHealth => ({
   capsules,
   healthy: capsules,

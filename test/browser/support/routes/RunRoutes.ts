@@ -1,6 +1,6 @@
 import { changeCausesOf } from "../records/ChangeCauses.ts"
 import { me } from "../records/People.ts"
-import { type Answer, type Asked, missing, ok, refuse, textField } from "./Answer.ts"
+import { type Answer, type Asked, missing, numberField, ok, refuse, textField } from "./Answer.ts"
 import { type World, addRun, replaceRun } from "./World.ts"
 
 /** The newest Run of each requested Capsule, over all that exist: `runList` may know them only by pages. */
@@ -54,6 +54,23 @@ export const runRoute = (world: World, id: string, action: string | undefined, a
       ...(run.capsuleId === undefined ? {} : { capsuleId: run.capsuleId })
     })
     return ok({ run: apply }, 201)
+  }
+  if (action === "release") {
+    if (numberField(asked.body, "fence") !== run.agent?.fence)
+      return refuse(409, "guard_conflict", "The Run was claimed anew meanwhile; read it again.")
+    const { agent: _agent, agentUnreachableSince: _since, ...rest } = run
+    world.runs = world.runs.map((each) =>
+      each.id === id
+        ? {
+            ...rest,
+            status: "failed",
+            finishedAt: new Date().toISOString(),
+            error: { code: "agent_lost", message: "The agent was released by a person." }
+          }
+        : each
+    )
+    asked.emitEvent(id, { kind: "run.failed", data: { error: { code: "agent_lost", message: "released" } } })
+    return ok({ run: world.runs.find((each) => each.id === id) })
   }
   if (action === "cancel") {
     const next = replaceRun(world, id, { status: "cancelled", finishedAt: new Date().toISOString() })

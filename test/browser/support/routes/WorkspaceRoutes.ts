@@ -66,6 +66,8 @@ export const installPlan = (phase: string, nextAction: string, planRunId: string
 const importedUpload = "sup_0000000000000002"
 
 export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer => {
+  if (rest === "agent-pools") return ok({ agentPools: world.empty ? [] : world.pools })
+  if (rest === "agents") return ok({ agents: world.agents.filter(({ pool }) => pool === asked.query.get("pool")) })
   if (rest === "backups") return backupRoute(world, asked.method)
   if (rest === "automation") {
     const reason = textField(asked.body, "reason")

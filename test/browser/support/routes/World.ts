@@ -1,5 +1,8 @@
 import type { OptionalFamily } from "../../../../schema/api/Extensions.ts"
+import { agents, pools } from "../records/Agents.ts"
 import type {
+  Agent,
+  WorkspacePool,
   AuditEvent,
   AutoUpdateDecision,
   Capsule,
@@ -39,6 +42,8 @@ export interface World {
   /** Made for a reading that failed: no list has them. */
   removedSources: Array<Source>
   resources: ReadonlyArray<StateResource>
+  pools: ReadonlyArray<WorkspacePool>
+  agents: ReadonlyArray<Agent>
   outputs: Array<(typeof outputs)[number]>
   connections: Array<(typeof connections)[number]>
   presentation: unknown
@@ -67,6 +72,8 @@ export const newWorld = (): World => ({
   runs: [...runs],
   sources: [...sources],
   removedSources: [],
+  pools,
+  agents,
   resources,
   outputs: [...outputs],
   connections: [...connections],

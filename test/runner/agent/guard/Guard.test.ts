@@ -6,6 +6,7 @@ import { Effect, Layer } from "effect"
 import { NodeServices } from "@effect/platform-node"
 import { bootSeconds } from "../../../../runner/agent/BootClock.ts"
 import { Guard } from "../../../../runner/agent/guard/Guard.ts"
+import { killProcessesOfRun } from "../../../../runner/execution/OrphanedProcesses.ts"
 import type { SandboxLevel } from "../../../../schema/records/Run.ts"
 import { it } from "../../../support/Effect.ts"
 
@@ -30,7 +31,12 @@ const temporaryFolder = (level: SandboxLevel) =>
       }
       return folder
     }),
-    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+    // What a guard failed to kill does not outlive its test.
+    (folder) =>
+      Effect.andThen(
+        killProcessesOfRun(join(folder, "run")),
+        Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+      )
   )
 
 /** An agent with a tool at a level, under a lease that ends in so many seconds. */
@@ -68,8 +74,29 @@ const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: stri
   return { child, isUp: !said.includes("unavailable"), killAt: Number(/killAt (\S+)/.exec(said)?.[1]) }
 })
 
-/** Ends when no process has the pipe open any more, however it was left. */
-const everyWriterEnded = (folder: string) => Bun.file(join(folder, "run/root/lifeline")).text()
+/** Far longer than a guard takes: only a tool that nobody kills works for so long. */
+const longestWait = "40 seconds"
+
+/**
+ * Reads the pipe in a process of its own, which ends when no process has it open any more, however it was left; `ended` fails when that does not
+ * happen.
+ */
+const lifelineOf = Effect.fnUntraced(function* (folder: string) {
+  const reader = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.spawn(["cat", join(folder, "run/root/lifeline")], { stdio: ["ignore", "ignore", "inherit"] })
+    ),
+    (started) => Effect.sync(() => started.kill("SIGKILL"))
+  )
+  return {
+    ended: Effect.promise(() => reader.exited).pipe(
+      Effect.timeoutOrElse({
+        duration: longestWait,
+        orElse: () => Effect.die(new Error("The tool still works: nothing killed it."))
+      })
+    )
+  }
+})
 
 describe("the guard of an agent", () => {
   for (const level of levels) {
@@ -78,15 +105,15 @@ describe("the guard of an agent", () => {
       () =>
         Effect.gen(function* () {
           const folder = yield* temporaryFolder(level)
-          const reading = everyWriterEnded(folder)
+          const lifeline = yield* lifelineOf(folder)
           const { child, isUp, killAt } = yield* agentWith(level, folder, 6)
           if (!isUp) {
             writeFileSync(join(folder, "run/root/lifeline"), "")
-            return yield* Effect.promise(() => reading)
+            return yield* lifeline.ended
           }
           child.kill("SIGSTOP")
-          yield* Effect.promise(() => reading)
-          // Not before its time either: an apply may use its whole lease.
+          yield* lifeline.ended
+          // Not too early either: an apply may use its whole lease.
           expect(bootSeconds()).toBeGreaterThanOrEqual(killAt)
           expect(child.exitCode ?? child.signalCode).toBeNull()
         }),
@@ -95,21 +122,21 @@ describe("the guard of an agent", () => {
   }
 
   it.live(
-    "process: a tool ends with an agent that was killed, long before its lease",
+    "process: a tool ends with a killed agent, long before its lease",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder("process")
-        const reading = everyWriterEnded(folder)
+        const lifeline = yield* lifelineOf(folder)
         const { child, killAt } = yield* agentWith("process", folder, 3600)
         child.kill("SIGKILL")
-        yield* Effect.promise(() => reading)
+        yield* lifeline.ended
         expect(bootSeconds()).toBeLessThan(killAt)
       }),
     120_000
   )
 
   it.live(
-    "is started again with its deadlines when somebody kills it",
+    "is restarted with its deadlines when it is killed",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder("process")
@@ -118,7 +145,7 @@ describe("the guard of an agent", () => {
         const before = guardsBelow(process.pid)
         expect(before).toHaveLength(1)
         process.kill(before[0] ?? 0, "SIGKILL")
-        // Answered only by a new one.
+        // Only a new guard answers.
         yield* guard.hold(folder, bootSeconds() + 3600)
         expect(guardsBelow(process.pid)).not.toEqual(before)
       }).pipe(Effect.provide(Guard.layer.pipe(Layer.provide(NodeServices.layer)))),

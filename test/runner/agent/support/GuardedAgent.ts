@@ -35,7 +35,7 @@ const program = Effect.gen(function* () {
     Stream.decodeText(),
     Stream.runForEach((text) => Effect.sync(() => process.stdout.write(text)))
   )
-  // What the tool leaves behind is for the guard alone.
+  // Only the guard ends what the tool leaves behind.
   return yield* Effect.never
 }).pipe(
   Effect.scoped,

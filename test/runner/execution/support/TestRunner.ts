@@ -4,6 +4,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { ModuleRunner } from "../../../../runner/execution/ModuleRunner.ts"
 import { ApplyJob, DriftJob, PlanJob, type RunJob, timingWith } from "../../../../runner/execution/RunJob.ts"
+import { ProvidedCredentials } from "../../../../runner/execution/ProvidedCredentials.ts"
 import { type BuildArchive, RunPlace } from "../../../../runner/execution/RunPlace.ts"
 import { RunnerFailure, runnerFailure } from "../../../../runner/execution/RunnerFailure.ts"
 import { ApplyOutcome, DriftOutcome, LeftOver, PlanOutcome } from "../../../../runner/execution/RunOutcome.ts"
@@ -42,6 +43,7 @@ const place = Layer.sync(RunPlace, () => {
         return { digest: archive.digest, sizeBytes: archive.sizeBytes }
       }),
     findBuild: ({ digest }) => Effect.sync(() => Option.fromUndefinedOr(builds.get(digest))),
+    provided: (name) => Effect.flatMap(ProvidedCredentials, ({ read }) => read(name)),
     mirror: Effect.map(Surroundings, ({ mirror }) => mirror)
   })
 })

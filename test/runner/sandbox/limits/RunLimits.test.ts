@@ -136,7 +136,7 @@ for (const [level, settings] of rungs) {
 }
 
 for (const [level, settings] of rungs) {
-  it.live(`a program at the level ${level} cannot start unlimited processes, whoever its user is`, () =>
+  it.live(`a program at the level ${level} cannot start unlimited processes, whatever its user`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       if (sandbox.status.level !== level) return

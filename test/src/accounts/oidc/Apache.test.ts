@@ -25,11 +25,11 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
-test("Apache is there where every suite has to run", () => {
+test("Apache is installed where every suite has to run", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(hasApache).toBe(true)
 })
 
-/** A browser for the pages of Apache: cookies, and no redirect that nobody asked for. */
+/** A browser for the pages of Apache, with cookies, that follows no redirect automatically. */
 const browsing = () => {
   const jar = new Map<string, string>()
   return (path: string) =>
@@ -51,7 +51,7 @@ const locationOf = (response: Response) => response.headers.get("location") ?? "
 
 describe.skipIf(!hasApache)("Apache with mod_auth_openidc", () => {
   tests.live(
-    "signs a person in, takes the claims, decides by groups, and signs out",
+    "signs a person in, uses the claims, authorises by groups, and signs out",
     () =>
       Effect.gen(function* () {
         const { issuer } = yield* TestIssuer
@@ -73,7 +73,7 @@ describe.skipIf(!hasApache)("Apache with mod_auth_openidc", () => {
         expect((yield* open("/owners")).status).toBe(200)
         expect((yield* open("/strangers")).status).toBe(401)
 
-        // The code was used, and the answer belongs to one browser.
+        // The code was consumed, and the response belongs to one browser.
         expect((yield* browsing()(location)).status).not.toBe(302)
 
         const leaving = new URL(locationOf(yield* open(`/signed-in?logout=${encodeURIComponent(`${origin}/bye`)}`)))

@@ -115,7 +115,7 @@ describe("signing keys", () => {
     })
   )
 
-  tests.live("that leaked leave the key set at once", () =>
+  tests.live("that leaked are removed from the key set at once", () =>
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       const { cookie } = yield* someone

@@ -21,7 +21,7 @@ const initOf = ({ body, headers, path }: MalformedRequest): RequestInit => ({
 
 const errorIn = (text: string): string | undefined => /"error":"([a-z_]+)"/.exec(text)?.[1]
 
-/** What matters in an answer: where it goes and what it means, not its wording. */
+/** What matters in a response: its destination and meaning, not its wording. */
 const shapeOf = Effect.fnUntraced(function* (response: Response, issuer: string) {
   const location = response.headers.get("location")
   if (location !== null) {

@@ -30,7 +30,7 @@ const secretOf = (cookie: string) => Redacted.make(cookie.slice(cookie.indexOf("
 
 let people = 0
 
-/** A person in a browser, with an application that has offline access and one that has not, and an open code. */
+/** A person in a browser, with an application with offline access, one without, and an unredeemed code. */
 const connected = Effect.gen(function* () {
   const { subject } = yield* newPerson(`connected-${people++}`)
   const cookie = yield* signIn(subject)

@@ -53,7 +53,7 @@ describe.each([
   ["without scripts", false]
 ] as const)("an application behind a broker, %s", (_name, scripts) => {
   tests.live(
-    "gets its answer after the consent, whatever it is",
+    "gets its response after the consent, whatever it is",
     () =>
       Effect.gen(function* () {
         const application = yield* BrokeredApplication
@@ -73,7 +73,7 @@ describe.each([
   )
 
   tests.live(
-    "gets its people back after they sign out",
+    "people return to it after they sign out",
     () =>
       Effect.gen(function* () {
         const application = yield* BrokeredApplication

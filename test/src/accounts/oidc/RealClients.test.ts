@@ -99,7 +99,7 @@ describe("openid-client", () => {
 })
 
 describe("oauth4webapi and jose", () => {
-  tests.live("verify every step on their own, resource tokens included", () =>
+  tests.live("verify every step independently, including resource tokens", () =>
     Effect.gen(function* () {
       const { issuer } = yield* TestIssuer
       const insecure = { [oauth.allowInsecureRequests]: true }

@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
-import { Deferred, Effect, Fiber, Layer, Option, Redacted, Schema } from "effect"
+import { Deferred, Effect, Fiber, Layer, Redacted, Schema } from "effect"
 import { ApplyJob, PlanJob } from "../../../../runner/execution/RunJob.ts"
 import type { PlanOutcome } from "../../../../runner/execution/RunOutcome.ts"
 import { makeArchiveWriter } from "../../../../runner/snapshot/ArchiveWriter.ts"
@@ -57,7 +57,7 @@ const common = (runId: RunId, snapshot: string) => ({
   network: false
 })
 
-/** A module whose inputs hold the canary, and that takes its time when it is applied. */
+/** A module whose inputs contain the canary, and whose apply takes a while. */
 export const slowModule = (seconds: number) => ({
   "main.tf": `
 variable "password" {
@@ -107,7 +107,7 @@ export const addApply = Effect.fnUntraced(function* (
   })
 })
 
-/** Starts an agent in this process. `drained` ends when it has ended everything. */
+/** Starts an agent in this process. `drained` completes when all of its Runs have ended. */
 export const startAgent = Effect.fnUntraced(function* (server: ScriptedServer, folder: string) {
   const drain = yield* Deferred.make<void>()
   const stop = yield* Deferred.make<void>()
@@ -118,7 +118,7 @@ export const startAgent = Effect.fnUntraced(function* (server: ScriptedServer, f
     places: 2,
     name: "test",
     labels: {},
-    token: Option.some(Redacted.make(tokenCanary)),
+    token: Effect.succeedSome(Redacted.make(tokenCanary)),
     drain: Deferred.await(drain),
     stop: Deferred.await(stop)
   }).pipe(

@@ -3,7 +3,7 @@ import type { RunId } from "../../../../schema/records/Ids.ts"
 import type { JobResult } from "../../../../runner/agent/JobResult.ts"
 import type { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
 
-/** What the script knows of a Run, and what it heard. */
+/** What the script knows about a Run, and what it received. */
 export interface ScriptedRun {
   readonly runId: RunId
   readonly fence: number
@@ -27,7 +27,7 @@ export interface ScriptedRun {
   readonly handedIn: Array<LeftOver>
 }
 
-/** A message whose request or answer is lost, so many times. */
+/** A message whose request or answer is lost this many times. */
 export interface Fault {
   readonly message: string
   readonly lost: "request" | "answer"

@@ -288,7 +288,7 @@ export const scriptedServer = Effect.gen(function* () {
             ? (/"tag":"([A-Za-z]+)"/.exec(new TextDecoder().decode(body))?.[1] ?? "")
             : `${request.method} ${pathname.split("/")[6] ?? ""}`
           said.push(message)
-          // As a proxy answers whose server is gone.
+          // The response of a proxy whose server is down.
           if (down || lost(message, "request")) return new Response(null, { status: 502 })
           const answer = await (isRpc ? web.handler(request) : blob(request, pathname, body))
           await answer.clone().arrayBuffer()
@@ -308,7 +308,7 @@ export const scriptedServer = Effect.gen(function* () {
     said,
     held,
     draining,
-    /** The line is cut, or there again. */
+    /** The line is cut, or restored. */
     cut: (isCut: boolean) => {
       down = isCut
     },

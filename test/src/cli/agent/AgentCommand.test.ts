@@ -38,7 +38,7 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("says what is missing: the server, the pool, a token for the first start", () =>
+  it.live("names what is missing: the server, the pool, a token for the first start", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       expect((yield* svc([])).error).toContain("--server")
@@ -68,7 +68,8 @@ describe("svc agent", () => {
         "key",
         "disk",
         "tool",
-        "sandbox"
+        "sandbox",
+        "credentials"
       ])
       expect({ code, healthy }).toEqual({ code: 1, healthy: false })
       expect(of("address")).toMatchObject({ status: "error" })
@@ -79,7 +80,59 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("tells by the doctor that others may read its key", () =>
+  it.live("reports in the doctor a clock that is off, a proxy that is none, and a file without a certificate", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const authority = join(folder, "authority.pem")
+      writeFileSync(authority, "not a certificate")
+      const hourAgo = new Date(Date.now() - 3_600_000).toUTCString()
+      const origin = yield* fetchServer(() => new Response("", { status: 404, headers: { date: hourAgo } }))
+      const env = { HTTPS_PROXY: "proxy-without-scheme", NO_PROXY: "127.0.0.1", NODE_EXTRA_CA_CERTS: authority }
+      const { out } = yield* svc(["doctor", "--server", origin, "--dir", join(folder, "agent"), "--json"], env)
+      const { findings } = yield* Schema.decodeEffect(Report)(out)
+      const of = (check: string) => findings.find((finding) => finding.check === check)
+      expect(of("clock")).toMatchObject({ status: "warning", message: expect.stringContaining("ahead of the server") })
+      expect(of("proxy")).toMatchObject({ status: "error" })
+      expect(of("proxy")?.message).not.toContain("proxy-without-scheme")
+      expect(of("ca")).toMatchObject({ status: "error", message: expect.stringContaining("PEM") })
+    })
+  )
+
+  it.live("takes places and labels from the environment too, and refuses what is neither", () =>
+    Effect.gen(function* () {
+      const folder = join(yield* temporaryFolder, "agent")
+      const given = ["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder]
+      expect((yield* svc(given, { SVC_AGENT_PLACES: "many" })).error).toContain("SVC_AGENT_PLACES is a number")
+      expect((yield* svc(given, { SVC_AGENT_PLACES: "0" })).error).toContain("from 1 to 256")
+      expect((yield* svc(given, { SVC_AGENT_LABELS: "zone" })).error).toContain("key=value")
+      const fine = yield* svc(given, { SVC_AGENT_PLACES: "3", SVC_AGENT_LABELS: "zone=a, ephemeral=true" })
+      expect(fine.error).toContain("not enrolled yet")
+    })
+  )
+
+  it.live("reads the token's file only while it is not enrolled", () =>
+    Effect.gen(function* () {
+      const folder = join(yield* temporaryFolder, "agent")
+      const given = ["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder]
+      const first = yield* svc([...given, "--token-file", join(folder, "removed")])
+      expect(first.error).toContain("not enrolled yet")
+      expect(first.error).toContain("removed")
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      const identity = {
+        version: 1,
+        server: "http://127.0.0.1:8",
+        serverKeys: { sign: "a".repeat(43), seal: "b".repeat(43) },
+        installationId: "inst_1",
+        agentId: "agt_00000000000000000000000000",
+        pool: "eu"
+      }
+      writeFileSync(join(folder, "agent.json"), JSON.stringify(identity), { mode: 0o600 })
+      const later = yield* svc([...given, "--token-file", join(folder, "removed")])
+      expect(later.error).toContain("belongs to an agent of http://127.0.0.1:8")
+    })
+  )
+
+  it.live("reports in the doctor that others may read its key", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       mkdirSync(folder, { mode: 0o755 })

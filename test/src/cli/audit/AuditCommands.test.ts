@@ -23,7 +23,7 @@ const appended = (from: number, to: number) =>
     for (let n = from; n <= to; n++) yield* audit.append(entry(n))
   })
 
-/** What somebody with the database alone does, while no server runs. */
+/** Changes by an attacker with access to the database alone, while no server runs. */
 const tamper = (dataDir: string, statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(
     Effect.provide(layerWriter(`${dataDir}/svc.sqlite`), { local: true })
@@ -36,7 +36,7 @@ const lines = (text: string): ReadonlyArray<{ readonly position: number; readonl
     .map((line) => JSON.parse(line))
 
 describe("svc audit", () => {
-  live("proves beside the server and without it that nothing was changed, and says where something was", () =>
+  live("proves with and without a running server that nothing was changed, or says where it was", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder
@@ -64,7 +64,7 @@ describe("svc audit", () => {
       }).pipe(Effect.scoped)
       expect((yield* audit("verify", "--head", kept)).code).toBe(0)
 
-      // An older backup is whole, and ends before the head.
+      // An older backup is intact, and ends before the head.
       const restored = `${root}/restored`
       yield* files.makeDirectory(restored, { mode: 0o700 })
       yield* files.copyFile(`${dataDir}/master.key`, `${restored}/master.key`)
@@ -88,7 +88,7 @@ describe("svc audit", () => {
     })
   )
 
-  live("exports one Workspace or everything, oldest first, and goes on behind the last line", () =>
+  live("exports one Workspace or everything, oldest first, and continues after the last line", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder

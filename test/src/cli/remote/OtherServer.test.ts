@@ -6,7 +6,7 @@ import { platform } from "../../../../src/composition/Platform.ts"
 import { it } from "../../../support/Effect.ts"
 import { loopback } from "../../../support/LoopbackServer.ts"
 
-/** What `svc` says at a server that knows no route, and names these versions of the API. */
+/** What `svc` prints for a server that knows no route, and names these versions of the API. */
 const saidAt = Effect.fnUntraced(function* (versions: ReadonlyArray<string>) {
   const files = yield* FileSystem.FileSystem
   const home = yield* files.makeTempDirectoryScoped({ prefix: "svc-other-" })

@@ -50,7 +50,7 @@ describe("a plan in the terminal", () => {
     expect(text.split("\n").at(-1)).toBe("digest sha256:abc")
   })
 
-  test("names what is imported, moved, sensitive and not known yet", () => {
+  test("names what is imported, moved, sensitive and not yet known", () => {
     const text = textOf({
       resourceChanges: [
         thing({ actions: ["no-op"], importing: { id: "i-123" } }),
@@ -84,7 +84,7 @@ describe("a plan in the terminal", () => {
     expect(text).not.toContain("same")
   })
 
-  test("lets no text of others move the cursor or hide a line", () => {
+  test("lets no untrusted text move the cursor or hide a line", () => {
     const evil = "a\u001b[2K\u001b[1A\r\nb\u202ec"
     const text = textOf({
       resourceChanges: [thing({ address: evil, changedAttributes: [{ name: evil, before: evil }] })]
@@ -93,7 +93,7 @@ describe("a plan in the terminal", () => {
     expect(textOf({ resourceChanges: [thing({ address: evil })] }, true)).not.toContain("\u001b[2K")
   })
 
-  test("is coloured where the terminal has colours only", () => {
+  test("is coloured only where the terminal supports colours", () => {
     expect(textOf({ resourceChanges: planChanges }, true)).toContain("\u001b[31m- aws")
     expect(textOf({ resourceChanges: planChanges })).not.toContain("\u001b")
   })

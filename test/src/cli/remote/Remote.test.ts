@@ -54,7 +54,7 @@ describe("the server of a command", () => {
       expect(yield* chosen(folder, {})).toEqual([ofContext, "acme", "given"])
       expect(yield* chosen(folder, { SVC_CONTEXT: "two" })).toEqual([ofLogin, "beta", "given"])
       expect(yield* chosen(folder, { SVC_CONTEXT: "two" }, { context: "one" })).toEqual([ofContext, "acme", "given"])
-      // A Workspace of another server does not follow.
+      // The Workspace does not carry over to another server.
       expect(yield* chosen(folder, { SVC_URL: fromEnvironment ?? "" })).toEqual([fromEnvironment, undefined, "given"])
       const both = { SVC_URL: fromEnvironment ?? "", SVC_WORKSPACE: "gamma" }
       expect(yield* chosen(folder, both, { server: flagged ?? "" })).toEqual([flagged, "gamma", "given"])

@@ -626,6 +626,7 @@ export const representativeRows: ReadonlyArray<readonly [table: string, values: 
   ["run_approvals", { run_id: plan, approver: "service", created_at: at }],
   ["agent_pools", { name: "far", lease_seconds: 2700, created_at: at }],
   ["agent_pool_workspaces", { pool: "far", workspace_id, assigned_at: at }],
+  ["agent_pool_provisions", { pool: "far", name: "cloud", workspace_id, provided_at: at }],
   [
     "agent_enrolment_tokens",
     { id: id("aet", "a"), pool: "far", secret_hash: "hash", uses_left: 0, created_at: at, expires_at: later }

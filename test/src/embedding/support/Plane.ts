@@ -14,7 +14,7 @@ import type { Role, Workspace } from "../../../../schema/records/Workspace.ts"
 import type { User } from "../../../../actors/account/Users.ts"
 import { demoRepository } from "../../../../src/cli/demo/DemoRepository.ts"
 
-/** Whose control plane it is, and what can be installed. */
+/** The owner of a control plane, and what can be installed. */
 export class Surroundings extends Context.Service<
   Surroundings,
   { readonly user: User; readonly workspace: Workspace; readonly repository: string }

@@ -25,7 +25,7 @@ const plane = suite(farPlane)
 afterAll(plane.dispose)
 
 plane.live(
-  "what a server does not know is handed in, an offer on its way goes on, and a start excludes a second one",
+  "an unknown Run is handed in, an offer in transit continues, and a start excludes a second one",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -47,7 +47,7 @@ plane.live(
       )
       const [run] = yield* sql<{ status: string; fence: number; started: string | null }>`SELECT status, fence,
         start_acknowledged_at AS started FROM runs WHERE id = ${apply.id}`
-      // Either it was started and is this agent's, or it is not: never both.
+      // Either the agent has started it and owns it, or neither.
       expect(run?.status === "running" && run.started !== null).toBe(outcome[0]._tag === "Success")
       expect(run?.status === "queued").toBe(outcome[0]._tag === "Failure")
       if (run?.status === "queued") {
@@ -62,7 +62,7 @@ plane.live(
 )
 
 plane.live(
-  "an apply that somebody asked to stop is not offered again, and its log ends",
+  "a cancelled apply is not offered again, and its log ends",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -83,7 +83,7 @@ plane.live(
   120_000
 )
 
-plane.live("a process that drains stands beside the one that takes Runs, and keys that nobody signed are refused", () =>
+plane.live("a draining process coexists with the one that takes Runs, and unsigned keys are refused", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -111,7 +111,7 @@ plane.live(
       const sql = yield* SqlClient.SqlClient
       const [run] = yield* sql<{ status: string }>`SELECT status FROM runs WHERE id = ${claim.runId}`
       expect(run?.status).toBe("running")
-      // What does not open is refused while its agent still has it.
+      // A blob that cannot be opened is refused while its agent still has it.
       const bytes = text("not sealed")
       yield* agent.send(claim, "state", digestOf(bytes), bytes, 0, bytes.length)
       const result = { kind: "apply", status: "left", left: null } as const

@@ -45,6 +45,21 @@ const revoked = Effect.fnUntraced(function* (...all: ReadonlyArray<TestAgent>) {
 })
 
 plane.live(
+  "the look at leases reads nothing before an agent speaks, and the open claims by an index from then on",
+  () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const monitor = yield* AgentMonitor
+      yield* sql`ALTER TABLE agent_runs RENAME TO hidden_agent_runs`
+      yield* monitor.look
+      yield* sql`ALTER TABLE hidden_agent_runs RENAME TO agent_runs`
+      const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN
+      SELECT * FROM agent_runs WHERE ended_at IS NULL AND result IS NULL`
+      expect(plan.map(({ detail }) => detail)).toEqual(["SCAN agent_runs USING INDEX agent_runs_open"])
+    })
+)
+
+plane.live(
   "a Run of a pool says which property keeps it from the agents, and when all of them are busy",
   () =>
     Effect.gen(function* () {
@@ -168,7 +183,10 @@ plane.live(
       expect(other.code).toBe("guard_conflict")
       expect((yield* runs.read(claim.runId)).status).toBe("running")
       yield* releases.release(context, claim.runId, { fence: claim.fence, reason: "The machine burned down." })
-      expect(yield* settled(claim.runId)).toMatchObject({ status: "failed", error: { code: "agent_lost" } })
+      expect(yield* settled(claim.runId)).toMatchObject({
+        status: "failed",
+        error: { code: "agent_lost", message: expect.stringContaining("released from the agent") }
+      })
       const sql = yield* SqlClient.SqlClient
       const audited = yield* sql<{ data: string }>`SELECT data FROM audit_events WHERE action = 'run.release'
         AND workspace_id = ${workspaceId} AND capsule_id = ${capsuleId}`

@@ -72,7 +72,7 @@ plane.live(
 )
 
 plane.live(
-  "an apply whose agent stays silent is settled once its lease is over, and what the agent has is taken as evidence",
+  "an apply whose agent stays silent is settled once its lease ends, and the agent's results become evidence",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -87,7 +87,7 @@ plane.live(
         status: "running",
         agentUnreachableSince: expect.any(String)
       })
-      // It is heard of again, and the mark goes.
+      // The agent reports again, and the mark is removed.
       yield* renewal(agent, claim)
       expect((yield* runs.read(claim.runId)).agentUnreachableSince).toBeUndefined()
       yield* after(2700, monitor.look)
@@ -97,7 +97,7 @@ plane.live(
       const lost = yield* settled(claim.runId)
       expect(lost).toMatchObject({ status: "failed", error: { code: "agent_lost" } })
       expect(yield* (yield* Capsules).read(capsuleId)).toMatchObject({ status: "error", runtimeSafety: "unknown" })
-      // An agent that comes back is refused, and hands in what it has; the same twice is one.
+      // A returning agent is refused, and hands in what it has; a repetition counts once.
       const gone = yield* Effect.flip(agent.as(agent.client.Start(claim)))
       expect(gone).toMatchObject({ _tag: "Gone" })
       expect((yield* renewal(agent, claim)).gone).toMatchObject([{ order: "hand_in" }])
@@ -122,7 +122,7 @@ plane.live(
 )
 
 plane.live(
-  "an offer belongs to one agent and one fence: repeated it is the same, unaccepted it goes to another, and an old fence writes nothing",
+  "an offer belongs to one agent and one fence: repeated, it is the same; not accepted, it goes to another; an old fence writes nothing",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -159,7 +159,7 @@ plane.live(
   120_000
 )
 
-plane.live("tokens, nonces and sessions are good once, for one agent, and end with it", () =>
+plane.live("tokens, nonces and sessions are valid once, for one agent, and end with it", () =>
   Effect.gen(function* () {
     const { enrolled, origin, pools } = yield* world
     const { id, secret } = yield* pools.token("far", { uses: 1, lifetime: Duration.hours(1) })
@@ -171,7 +171,7 @@ plane.live("tokens, nonces and sessions are good once, for one agent, and end wi
     expect(id.startsWith("aet_")).toBe(true)
     // Without a session nothing is answered.
     expect(yield* Effect.flip(agent.next(agent.claim()))).toMatchObject({ _tag: "Unauthorised", retry: true })
-    // Another agent's nonce, and one of nobody.
+    // Another agent's nonce, and an unknown one.
     const other = yield* enrolled()
     const { nonce } = yield* agent.client.Challenge({ agentId: agent.agentId })
     for (const stolen of [nonce, "made-up"]) {

@@ -21,13 +21,13 @@ const policy: OperatorConfigsShape = {
 }
 const inForce: { -readonly [Field in keyof OperatorConfigsShape]: OperatorConfigsShape[Field] } = policy
 
-/** A plane whose Runs go to the agents of a pool. */
+/** A control plane whose Runs go to the agents of a pool. */
 export const farPlane = AgentServer.layer.pipe(
   Layer.provideMerge(testPlane({ runner: pureRunner(pureModules()) })),
   Layer.provide(Layer.succeed(OperatorConfigs, inForce))
 )
 
-/** The clock of the process, so many seconds later: for how long something is silent, and nothing else. */
+/** The monotonic clock of the process, this many seconds ahead. */
 export const after = <A, E, R>(seconds: number, effect: Effect.Effect<A, E, R>) =>
   Effect.clockWith((clock) => {
     const nanos = BigInt(seconds) * 1_000_000_000n
@@ -80,9 +80,9 @@ export const world = Effect.gen(function* () {
 })
 
 /** Begins an install; its plan waits for an agent. */
-export const begun = Effect.fnUntraced(function* (branch: string) {
+export const begun = Effect.fnUntraced(function* (branch: string, more: Readonly<Record<string, string>> = {}) {
   const { commit, context, workspaceId } = yield* TestPlane
-  yield* commit(branch, pureModule)
+  yield* commit(branch, { ...pureModule, ...more })
   const created = yield* (yield* InstallPlans).create(context, workspaceId, yield* requestOf(branch), freshKey())
   return created.value.id
 })
@@ -171,7 +171,7 @@ export const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch:
   const { apply, capsuleId } = yield* approvedApply(id)
   const { offer: applyOffer } = yield* offerTo(agent)
   expect(applyOffer).toMatchObject({ runId: apply.id, kind: "apply", leaseSeconds: 2700 })
-  // What was offered is given to nobody before it is accepted.
+  // An offer is withheld from all agents until it is accepted.
   expect((yield* agent.get(applyOffer, "plan_file", applyOffer.planFile ?? "")).status).toBe(410)
   yield* agent.as(agent.client.Accept(applyOffer))
   expect(yield* agent.fetched(applyOffer, "plan_file", applyOffer.planFile ?? "")).toEqual(planned)

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 
-/** Whatever is given to the router of the layers that are built over this one, as method and path. */
+/** Everything that layers built on this one add to the router, as method and path. */
 export const recordedRoutes = (found: Set<string>) =>
   Layer.effectDiscard(
     Effect.map(HttpRouter.HttpRouter, (router) => {

@@ -81,6 +81,17 @@ export const machineFacts: AgentFacts = {
   draining: false
 }
 
+/** What an agent says, without saying who it is. */
+export const agentClient = Effect.fnUntraced(function* (origin: string) {
+  const protocol = yield* Layer.build(
+    RpcClient.layerProtocolHttp({
+      url: origin,
+      transformClient: HttpClient.mapRequest((request) => HttpClientRequest.setUrl(request, `${origin}${agentRpcPath}`))
+    }).pipe(Layer.provide(RpcSerialization.layerNdjson), Layer.provide(FetchHttpClient.layer))
+  )
+  return yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
+})
+
 /** An agent that says what a test tells it to. */
 export const testAgent = Effect.fnUntraced(function* (
   origin: string,
@@ -96,13 +107,7 @@ export const testAgent = Effect.fnUntraced(function* (
     ])
   )
   const facts: AgentFacts = { ...machineFacts, incarnation: randomBytes(16).toString("hex"), ...given }
-  const protocol = yield* Layer.build(
-    RpcClient.layerProtocolHttp({
-      url: origin,
-      transformClient: HttpClient.mapRequest((request) => HttpClientRequest.setUrl(request, `${origin}${agentRpcPath}`))
-    }).pipe(Layer.provide(RpcSerialization.layerNdjson), Layer.provide(FetchHttpClient.layer))
-  )
-  const client = yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
+  const client = yield* agentClient(origin)
   const enrolled = yield* client.Enrol({ token, name: "one", keys, facts })
   const { agentId, installationId, server } = enrolled
   let session = ""
@@ -114,7 +119,7 @@ export const testAgent = Effect.fnUntraced(function* (
       createPrivateKey(signing.privateKey.export({ format: "pem", type: "pkcs8" }))
     ).toString("base64url")
 
-  /** `unsignedKeys` are put into the message by somebody between the agent and the server. */
+  /** `unsignedKeys` are inserted by an attacker between the agent and the server. */
   const hello = Effect.fnUntraced(function* (
     held: ReadonlyArray<typeof HeldRun.Type> = [],
     more: { readonly facts?: Partial<AgentFacts>; readonly unsignedKeys?: AgentKeys } = {}
@@ -132,6 +137,20 @@ export const testAgent = Effect.fnUntraced(function* (
     session = Redacted.value(begun.session)
     return begun
   })
+
+  /** A message in whatever form; answers what came back. */
+  const unchecked = (tag: string, payload: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    Effect.promise(async () => {
+      const message = { _tag: "Request", id: "1", tag, payload, headers: [] }
+      const response = await fetch(
+        new Request(`${origin}${agentRpcPath}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${session}`, ...headers },
+          body: `${JSON.stringify(message)}\n`
+        })
+      )
+      return { status: response.status, text: await response.text() }
+    })
 
   const as = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.suspend(() => RpcClient.withHeaders(effect, { authorization: `Bearer ${session}` }))
@@ -180,19 +199,23 @@ export const testAgent = Effect.fnUntraced(function* (
     const digest = digestOf(bytes)
     const half = Math.floor(bytes.length / 2)
     yield* send(claim, kind, digest, bytes.subarray(0, half), 0, bytes.length)
-    // The answer of the first part was lost: the whole comes again.
+    // The answer to the first part was lost: the whole blob is sent again.
     const response = yield* send(claim, kind, digest, bytes, 0, bytes.length)
     const stored = yield* decodeStored(yield* Effect.promise(() => response.json()))
     if (!stored.complete) return yield* Effect.die(new Error(`${kind} is not complete`))
     return digest
   })
 
+  const openedFile = Effect.fnUntraced(function* (claim: Claim, kind: Kind, body: Uint8Array) {
+    const chunks = yield* Stream.runCollect(openBlob(opening, purpose(claim, kind, false), Stream.make(body)))
+    return yield* unpackContents(new Uint8Array(Buffer.concat(chunks)), 1e9)
+  })
+
   const fetched = Effect.fnUntraced(function* (claim: Claim, kind: Kind, digest: string) {
     const response = yield* get(claim, kind, digest)
     if (response.status !== 200) return yield* Effect.die(new Error(`${kind}: ${response.status}`))
     const body = new Uint8Array(yield* Effect.promise(() => response.arrayBuffer()))
-    const chunks = yield* Stream.runCollect(openBlob(opening, purpose(claim, kind, false), Stream.make(body)))
-    return yield* unpackContents(new Uint8Array(Buffer.concat(chunks)), 1e9)
+    return yield* openedFile(claim, kind, body)
   })
 
   const opened = (offer: Offer) =>
@@ -210,7 +233,7 @@ export const testAgent = Effect.fnUntraced(function* (
     const outcome = yield* put(held, "outcome", new TextEncoder().encode(yield* encodeResult(result)))
     const message = { ...held, outcome, ...more }
     yield* as(client.Result(message))
-    // The answer was lost: the same again.
+    // The answer was lost: the message is repeated.
     yield* as(client.Result(message))
   })
 
@@ -225,12 +248,17 @@ export const testAgent = Effect.fnUntraced(function* (
     facts,
     client,
     hello,
+    signed,
+    unchecked,
     as,
     get,
     send,
     put,
     sealed,
     fetched,
+    openedFile,
+    /** The session that is current. */
+    token: Effect.sync(() => session),
     claim,
     finish,
     leftOver,

@@ -62,7 +62,7 @@ const session = (subject: string): Principal => ({
   credentialId: `ses_${subject}`,
   subject,
   scopes: "all",
-  // Whatever the clock of a test says, the person is there.
+  // Confirmed, whatever the clock of a test says.
   confirmedAt: Number.MAX_SAFE_INTEGER
 })
 

@@ -20,7 +20,7 @@ export class BrokeredApplication extends Context.Service<
       const referrers: Array<string> = []
       const noted = (answer: (url: URL) => Response) => (request: Request) => {
         const referrer = request.headers.get("referer")
-        // The page's own requests, such as the one for its icon, name the page.
+        // The page's own requests, such as the one for its icon, have the page as `Referer`.
         if (referrer !== null && request.headers.get("sec-fetch-dest") === "document") referrers.push(referrer)
         return answer(new URL(request.url))
       }

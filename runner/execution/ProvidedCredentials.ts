@@ -1,0 +1,37 @@
+import { Context, Effect, type Redacted, Schema } from "effect"
+import type { CredentialFile } from "./RunJob.ts"
+
+/** This machine does not have what a Connection leaves to its pool. `message` names no value. */
+export class NotProvided extends Schema.TaggedError<NotProvided>()("NotProvided", { message: Schema.String }) {}
+
+/** Credentials that this machine has of its own, for one provider. */
+export interface ProvidedSet {
+  readonly values: Readonly<Record<string, Redacted.Redacted<string>>>
+  readonly files: ReadonlyArray<CredentialFile>
+}
+
+/**
+ * Credentials that the place of execution has of its own, by name. Connections name them; their values are never in a job, nor in anything that
+ * leaves the machine. The control plane has none.
+ *
+ * - `described`: what the operator of the machine names; `names`: what of it is complete now
+ * - `read`: read anew each time, so that what replaces them is used by the next Run
+ */
+export interface ProvidedCredentials {
+  readonly described: Effect.Effect<ReadonlyArray<string>>
+  readonly names: Effect.Effect<ReadonlyArray<string>>
+  readonly read: (name: string) => Effect.Effect<ProvidedSet, NotProvided>
+}
+
+export const ProvidedCredentials = Context.Reference<ProvidedCredentials>("svc/execution/ProvidedCredentials", {
+  defaultValue: () => ({
+    described: Effect.succeed([]),
+    names: Effect.succeed([]),
+    read: (name) =>
+      Effect.fail(
+        new NotProvided({
+          message: `The credentials ${name} are with the agents of a pool, and the control plane does not have them.`
+        })
+      )
+  })
+})

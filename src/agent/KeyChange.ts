@@ -1,0 +1,78 @@
+import { Clock, Config, Duration, Effect, Option } from "effect"
+import { AgentFolder, type AgentFolderUnusable } from "../../runner/agent/AgentFolder.ts"
+import type { StoredKeys } from "../../runner/agent/AgentKeyPair.ts"
+import type { AgentKeys } from "../../schema/agent/AgentIdentity.ts"
+import { Busy } from "../../schema/agent/AgentRefusal.ts"
+import { SettingsRefused } from "../settings/SettingsRefused.ts"
+import { agentEnv } from "../settings/AgentVariables.ts"
+
+const usualLifetime = "30 days"
+
+const lifetime = Config.Duration(agentEnv.keyLifetime).pipe(
+  Config.withDefault(Duration.fromInputUnsafe(usualLifetime)),
+  Effect.mapError(({ message }) => new SettingsRefused({ message }))
+)
+
+const unusable = <A>(effect: Effect.Effect<A, AgentFolderUnusable>) =>
+  Effect.mapError(effect, ({ message }) => new Busy({ message, retryAfterSeconds: 10 }))
+
+interface Problem {
+  readonly _tag: string
+  readonly retry?: boolean | undefined
+}
+
+/** Neither a lost answer nor a busy server: these keys are not, or not yet, the agent's. */
+const isRefused = (problem: Problem) => problem._tag === "Unauthorised" && problem.retry === false
+
+/** Begins a session signed by these keys; `next` announces others. */
+type Greet<A, E> = (signer: StoredKeys, next: AgentKeys | undefined) => Effect.Effect<A, E>
+
+/**
+ * How an agent replaces its keys: new ones are on its disk before they are announced in a session that the present ones sign; the session after
+ * that is signed by the new ones, and with it they are the agent's at the server too. Wherever a process ends in between, the next one finds both pairs
+ * and tries the other where one is refused.
+ */
+export const keyChange = Effect.gen(function* () {
+  const folder = yield* AgentFolder
+  const longest = Duration.toMillis(yield* lifetime)
+  let announced: string | undefined
+
+  /** Next keys are made when it is time, by the process that takes Runs. */
+  const nextOf = Effect.fnUntraced(function* ({ madeAt }: StoredKeys, mayBegin: boolean) {
+    const next = yield* folder.nextKeys
+    if (Option.isSome(next) || !mayBegin) return next
+    const age = (yield* Clock.currentTimeMillis) - (madeAt === undefined ? 0 : Date.parse(madeAt))
+    return age > longest ? Option.some(yield* folder.prepareKeys) : next
+  })
+
+  const begun = <A, E extends Problem>(
+    greet: Greet<A, E>,
+    { holds, mayBegin }: { readonly holds: () => boolean; readonly mayBegin: boolean }
+  ): Effect.Effect<A, E | Busy> =>
+    Effect.gen(function* () {
+      const present = yield* unusable(folder.keys)
+      const next = yield* unusable(nextOf(present, mayBegin))
+      if (Option.isNone(next)) {
+        const answer = yield* greet(present, undefined)
+        // What was sealed for them is opened by now.
+        if (present.former !== undefined && !holds()) yield* unusable(folder.forgetFormer)
+        return answer
+      }
+      const { sign } = next.value.public
+      const announcing = Effect.tap(greet(present, next.value.public), () => Effect.sync(() => void (announced = sign)))
+      const taking = Effect.tap(greet(next.value, undefined), () =>
+        unusable(folder.takeNextKeys(next.value)).pipe(
+          Effect.andThen(Effect.logInfo("This agent has new keys; the former ones are not accepted any more."))
+        )
+      )
+      const [first, other] = announced === sign ? [taking, announcing] : [announcing, taking]
+      return yield* Effect.catch(first, (problem): Effect.Effect<A, E | Busy> => {
+        if (isRefused(problem)) return other
+        return problem._tag === "Rejected"
+          ? Effect.andThen(unusable(folder.dropNextKeys), greet(present, undefined))
+          : Effect.fail(problem)
+      })
+    })
+
+  return { begun }
+})

@@ -1,0 +1,156 @@
+import { readFile } from "node:fs/promises"
+import { isAbsolute } from "node:path"
+import { Config, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { credentialFileNameProblem, longestCredentialFile } from "../../runner/execution/CredentialFileName.ts"
+import { providedNameProblem } from "../../runner/execution/EnvironmentNames.ts"
+import { NotProvided, ProvidedCredentials, type ProvidedSet } from "../../runner/execution/ProvidedCredentials.ts"
+import { hidingProblem } from "../../runner/redaction/SecretRule.ts"
+import { ProvidedName } from "../../schema/agent/ProvidedName.ts"
+import { closed } from "../../schema/events/RunEvent.ts"
+import { agentEnv } from "../settings/AgentVariables.ts"
+import { SettingsRefused } from "../settings/SettingsRefused.ts"
+
+/** Where a value is: in a file, or in a variable of the agent's own environment. */
+const Place = Schema.Union([Schema.Struct({ file: Schema.String }), Schema.Struct({ variable: Schema.String })])
+type Place = typeof Place.Type
+
+/**
+ * What an agent has of its own, by the name that Connections use. The file says where the values are and holds none itself.
+ *
+ * - `env`: where the value of each environment variable is
+ * - `files`: files that the provider reads; `envName` receives the path of the copy that the Run gets
+ */
+const OwnSets = Schema.Record(
+  ProvidedName,
+  Schema.Struct({
+    env: Schema.optionalKey(Schema.Record(Schema.String, Place)),
+    files: Schema.optionalKey(
+      Schema.Array(
+        Schema.Struct({ name: Schema.String, path: Schema.String, envName: Schema.optionalKey(Schema.String) })
+      )
+    )
+  })
+)
+type OwnSet = (typeof OwnSets.Type)[string]
+
+const decodeSets = Schema.decodeUnknownEffect(Schema.fromJsonString(OwnSets), closed)
+const mostSets = 64
+
+const refused = (path: string, message: string) =>
+  new SettingsRefused({ message: `${agentEnv.credentials} (${path}) is not valid. ${message}` })
+
+/** Why a set cannot be given to a Run, whatever its values are. */
+const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | undefined => {
+  const variables = [...Object.keys(env), ...files.flatMap(({ envName }) => envName ?? [])]
+  if (variables.length + files.length === 0) return `${name}: names no variable and no file.`
+  if (new Set(variables).size < variables.length) return `${name}: a variable is named twice.`
+  if (new Set(files.map((file) => file.name)).size < files.length) return `${name}: a file is named twice.`
+  for (const variable of variables) {
+    const problem = providedNameProblem(variable)
+    if (problem !== undefined) return `${name}: ${variable} ${problem}.`
+  }
+  for (const [variable, place] of Object.entries(env)) {
+    if ("file" in place && !isAbsolute(place.file)) return `${name}: the file of ${variable} is not an absolute path.`
+  }
+  for (const file of files) {
+    const problem = credentialFileNameProblem(file.name)
+    if (problem !== undefined) return `${name}: the file name ${JSON.stringify(file.name)} ${problem}.`
+    if (!isAbsolute(file.path)) return `${name}: the path of ${file.name} is not absolute.`
+  }
+  return undefined
+}
+
+const unusable = (name: string, what: string, why: string) =>
+  new NotProvided({ message: `The credentials ${name} of this agent cannot be used: ${what} ${why}.` })
+
+/** The error's own message is not shown: it is of the machine, not of the Run. */
+const contents = (name: string, what: string, path: string) =>
+  Effect.tryPromise({
+    try: () => readFile(path),
+    catch: () => unusable(name, what, "cannot be read")
+  }).pipe(
+    Effect.filterOrFail(
+      ({ length }) => length > 0 && length <= longestCredentialFile,
+      () => unusable(name, what, `must hold 1 to ${longestCredentialFile} bytes`)
+    ),
+    Effect.map((bytes) => new Uint8Array(bytes))
+  )
+
+const checked = (name: string, what: string, text: string) => {
+  const problem = text === "" ? "is empty" : hidingProblem(text)
+  return problem === undefined ? Effect.succeed(text) : Effect.fail(unusable(name, what, problem))
+}
+
+/** A file that a person or a program wrote may end with a line break, which is not part of the value. */
+const valueAt = (name: string, variable: string, place: Place) =>
+  "file" in place
+    ? Effect.map(contents(name, variable, place.file), (bytes) => new TextDecoder().decode(bytes).replace(/\r?\n$/, ""))
+    : Effect.suspend(() => Effect.succeed(process.env[place.variable] ?? ""))
+
+const readSet = Effect.fnUntraced(function* (
+  name: string,
+  { env = {}, files = [] }: OwnSet
+): Effect.fn.Return<ProvidedSet, NotProvided> {
+  const values: Record<string, Redacted.Redacted<string>> = {}
+  for (const [variable, place] of Object.entries(env)) {
+    const text = yield* valueAt(name, variable, place)
+    values[variable] = Redacted.make(yield* checked(name, variable, text))
+  }
+  const read = yield* Effect.forEach(files, (file) =>
+    Effect.gen(function* () {
+      const content = yield* contents(name, file.name, file.path)
+      yield* checked(name, file.name, new TextDecoder().decode(content))
+      return { name: file.name, content: Redacted.make(content), envName: file.envName }
+    })
+  )
+  return { values, files: read }
+})
+
+/** What the file says that this agent has; nothing without a file. */
+const ownSets = Effect.gen(function* () {
+  const path = yield* Config.option(Config.NonEmptyString(agentEnv.credentials)).pipe(
+    Effect.mapError(({ message }) => new SettingsRefused({ message }))
+  )
+  if (Option.isNone(path)) return {}
+  const text = yield* Effect.tryPromise({
+    try: () => readFile(path.value, "utf8"),
+    catch: () => refused(path.value, "The file cannot be read.")
+  })
+  // The decoder's own message could quote a value that somebody put into it.
+  const sets = yield* decodeSets(text).pipe(
+    Effect.mapError(() =>
+      refused(
+        path.value,
+        'It has to be JSON such as {"cloud": {"env": {"CLOUD_TOKEN": {"file": "/run/secrets/token"}}}}, and holds no values itself.'
+      )
+    )
+  )
+  if (Object.keys(sets).length > mostSets) return yield* refused(path.value, `It names more than ${mostSets} sets.`)
+  for (const [name, set] of Object.entries(sets)) {
+    const problem = setProblem(name, set)
+    if (problem !== undefined) return yield* refused(path.value, problem)
+  }
+  return sets
+})
+
+/** The credentials of this machine, as its operator describes them. The description is read once, the values for each Run. */
+export const ownCredentials = Layer.effect(
+  ProvidedCredentials,
+  Effect.gen(function* () {
+    const sets = yield* ownSets
+    const find = (name: string) => Object.entries(sets).find(([known]) => known === name)?.[1]
+    const read = (name: string) => {
+      const set = find(name)
+      return set === undefined
+        ? Effect.fail(new NotProvided({ message: `This agent has no credentials ${name}.` }))
+        : readSet(name, set)
+    }
+    return {
+      described: Effect.succeed(Object.keys(sets)),
+      names: Effect.filter(Object.keys(sets), (name) =>
+        Effect.match(read(name), { onSuccess: () => true, onFailure: () => false })
+      ),
+      read
+    }
+  })
+)

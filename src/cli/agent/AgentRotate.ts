@@ -1,0 +1,60 @@
+import { statSync } from "node:fs"
+import { resolve } from "node:path"
+import { Effect, Option, Schedule } from "effect"
+import { Command } from "effect/cli"
+import { AgentFolder, storedAgent } from "../../../runner/agent/AgentFolder.ts"
+import { CommandFailed, jsonFlag, print } from "../Output.ts"
+import { dirFlag, folderOf } from "./AgentFlags.ts"
+
+const longestWait = "60 seconds"
+const often = Schedule.spaced("500 millis")
+
+/** Root would leave a file that the agent cannot read. */
+const requireOwner = (folder: string) =>
+  process.getuid?.() === 0 && statSync(folder).uid !== 0
+    ? Effect.fail(
+        new CommandFailed({ message: `The folder ${folder} belongs to another user. Repeat the command as that user.` })
+      )
+    : Effect.void
+
+type Outcome = "in_use" | "waiting" | "at_next_start"
+
+const words: Readonly<Record<Outcome, string>> = {
+  in_use: "The agent has new keys. The former ones are not accepted any more.",
+  waiting: "New keys are ready. The agent has not taken them yet: it does so as soon as its server answers.",
+  at_next_start: "New keys are ready. No agent runs on this folder: the next start takes them."
+}
+
+const rotated = Effect.gen(function* () {
+  const folder = yield* AgentFolder
+  const { public: made } = yield* folder.prepareKeys
+  // Whoever takes Runs has the lock.
+  const isIdle = yield* Effect.scoped(folder.lock)
+  if (isIdle) return "at_next_start" satisfies Outcome
+  const taken = yield* folder.keys.pipe(
+    Effect.repeat({ until: (keys) => keys.public.sign === made.sign, schedule: often }),
+    Effect.timeoutOption(longestWait)
+  )
+  return Option.isSome(taken) ? ("in_use" satisfies Outcome) : ("waiting" satisfies Outcome)
+})
+
+export const agentRotateCommand = Command.make(
+  "rotate",
+  { dir: dirFlag, json: jsonFlag },
+  Effect.fn("agent rotate")(function* ({ dir, json }) {
+    const path = resolve(yield* folderOf(dir))
+    if (Option.isNone(yield* storedAgent(path).identity)) {
+      return yield* new CommandFailed({ message: `${path} holds no enrolled agent. Name its folder with --dir.` })
+    }
+    yield* requireOwner(path)
+    const outcome = yield* rotated.pipe(Effect.provide(AgentFolder.layerAt(path)))
+    yield* print(json, { keys: outcome }, words[outcome])
+  })
+).pipe(
+  Command.withDescription(
+    "Replace the keys of the agent of this folder, which goes on with its Runs; it does so by itself each 30 days"
+  ),
+  Command.withExamples([
+    { command: "svc agent rotate --dir /var/lib/svc-agent", description: "When somebody may have read its keys" }
+  ])
+)

@@ -1,0 +1,98 @@
+import { useState } from "react"
+import type { Capsule, Run } from "../../api/Types.ts"
+import { useMay } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Notice } from "../../ui/Feedback.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { useWords } from "../../words/Words.ts"
+import { agentRunWords } from "./AgentWords.ts"
+import { ReleaseFromAgent } from "./ReleaseFromAgent.tsx"
+
+type OnAgent = NonNullable<Run["agent"]>
+
+interface Props {
+  readonly run: Run
+  readonly agent: OnAgent
+  readonly capsule: Capsule | undefined
+}
+
+/** An agent that nothing is heard of: what goes on all the same, until when, and who may end the wait. */
+const Unreachable = ({ run, agent, capsule, since }: Props & { readonly since: string }) => {
+  const words = useWords(agentRunWords)
+  const may = useMay()
+  const [releasing, setReleasing] = useState(false)
+  // Whatever changes nothing is given up by itself, soon.
+  const mayGoOn = agent.state !== undefined
+  return (
+    <Notice tone="warn" title={words.unreachable(agent.name)}>
+      <p>
+        {words.since} <Time at={since} />
+      </p>
+      <p>{mayGoOn ? words.applyGoesOn : words.planGivenUp}</p>
+      {agent.givenUpAt === undefined ? null : (
+        <p>
+          {words.givenUpAt} <Time at={agent.givenUpAt} />
+        </p>
+      )}
+      {!mayGoOn || capsule === undefined ? null : may("admin") ? (
+        <div className="form-actions">
+          <Button small onClick={() => setReleasing(true)}>
+            {words.release}
+          </Button>
+        </div>
+      ) : (
+        <p className="muted">{words.adminOnly}</p>
+      )}
+      {releasing && capsule !== undefined ? (
+        <ReleaseFromAgent run={run} fence={agent.fence} capsule={capsule} onClose={() => setReleasing(false)} />
+      ) : null}
+    </Notice>
+  )
+}
+
+/** Up to when the state is with the server, and what only the agent's disk has. */
+const Saved = ({ state, silent }: { readonly state: NonNullable<OnAgent["state"]>; readonly silent: boolean }) => {
+  const words = useWords(agentRunWords)
+  const { newestSerial, savedAt, savedSerial } = state
+  const isBehind = newestSerial !== undefined && (savedSerial === undefined || newestSerial > savedSerial)
+  return (
+    <Panel
+      title={words.saved}
+      beside={
+        <span className="muted">
+          {savedAt === undefined ? (
+            words.savedNone
+          ) : (
+            <>
+              <Time at={savedAt} />
+              {savedSerial === undefined ? null : ` · ${words.serial(savedSerial)}`}
+            </>
+          )}
+        </span>
+      }
+    >
+      <p className={isBehind || silent ? "" : "muted"}>
+        {isBehind
+          ? savedSerial === undefined
+            ? words.atRiskFirst
+            : words.atRisk(newestSerial)
+          : silent
+            ? words.atRiskUnknown
+            : words.safe}
+      </p>
+    </Panel>
+  )
+}
+
+/** What an agent that executes a Run is known to do. */
+export const AgentStanding = ({ run, capsule }: Pick<Props, "run" | "capsule">) => {
+  const { agent, agentUnreachableSince: since } = run
+  if (agent === undefined || run.status !== "running") return null
+  return (
+    <>
+      {since === undefined ? null : <Unreachable run={run} agent={agent} capsule={capsule} since={since} />}
+      {agent.state === undefined ? null : <Saved state={agent.state} silent={since !== undefined} />}
+    </>
+  )
+}

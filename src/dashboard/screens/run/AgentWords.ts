@@ -1,0 +1,60 @@
+const en = {
+  pool: "Pool",
+  agent: "Agent",
+  unreachable: (name: string) => `The agent ${name} is unreachable`,
+  since: "Last heard of:",
+  planGivenUp: "The run changes nothing. If the agent stays silent for a minute, another one takes it, or it ends.",
+  applyGoesOn:
+    "Its tool may still be applying: it goes on without the line, and is dead before the lease of the agent ends. Until then the capsule takes no other run.",
+  givenUpAt: "If it stays silent, the run is given up, about:",
+  release: "Release the capsule…",
+  saved: "State kept by the server",
+  savedNone: "none yet",
+  serial: (serial: number) => `serial ${serial}`,
+  atRisk: (serial: number) =>
+    `The agent has a newer state (serial ${serial}). With its disk, what that state says would be lost; it is sent as soon as the line allows.`,
+  atRiskFirst: "Only the agent's disk has what this apply has made so far. It is sent as soon as the line allows.",
+  safe: "The agent was not heard to have a newer state: nothing known would be lost with its disk.",
+  atRiskUnknown: "What the agent has written since it was last heard of would be lost with its disk.",
+  dialogTitle: (name: string) => `Release ${name} from its agent?`,
+  risk: "The tool may still be applying on the agent's machine, and nothing can stop it from here. A second apply at the same time damages what both of them manage.",
+  ends: "The run ends as failed. The newest state that the server has is kept, and resources that may exist are listed. What the agent hands in later is kept as evidence beside the run.",
+  isDead: "I know that the machine, or the tool on it, is dead",
+  isDeadHelp: "Not only silent: switched off, deleted, or looked at by somebody.",
+  reason: "How do you know?",
+  releaseAction: "Release",
+  released: "Released",
+  adminOnly: "An admin of this workspace can release the capsule earlier."
+}
+
+const ja: typeof en = {
+  pool: "プール",
+  agent: "エージェント",
+  unreachable: (name) => `エージェント ${name} と連絡が取れません`,
+  since: "最後の連絡:",
+  planGivenUp: "この実行は何も変更しません。1 分間連絡がなければ、別のエージェントが引き継ぐか、終了します。",
+  applyGoesOn:
+    "ツールはまだ適用中かもしれません。通信が切れても続行し、エージェントのリースが切れる前に必ず停止します。それまで、このカプセルはほかの実行を受け付けません。",
+  givenUpAt: "連絡がないままの場合の打ち切り（目安）:",
+  release: "カプセルを解放…",
+  saved: "サーバーに保存済みのステート",
+  savedNone: "まだありません",
+  serial: (serial) => `シリアル ${serial}`,
+  atRisk: (serial) =>
+    `エージェントにはより新しいステート（シリアル ${serial}）があります。エージェントのディスクが失われると、その内容も失われます。通信が可能になりしだい送信されます。`,
+  atRiskFirst:
+    "この適用がこれまでに作成したものの記録は、エージェントのディスクにしかありません。通信が可能になりしだい送信されます。",
+  safe: "エージェントがより新しいステートを持つという連絡はありません。ディスクが失われても、わかっている範囲で失われるものはありません。",
+  atRiskUnknown: "最後の連絡より後にエージェントが書き込んだ内容は、ディスクが失われると失われます。",
+  dialogTitle: (name) => `${name} をエージェントから解放しますか？`,
+  risk: "エージェントのマシンでツールがまだ適用を続けている可能性があり、ここから停止することはできません。同時に二つの適用が動くと、両方が管理する対象が壊れます。",
+  ends: "この実行は失敗として終了します。サーバーにある最新のステートが保持され、存在する可能性のあるリソースが一覧に表示されます。エージェントが後から提出したものは、この実行の証拠として保管されます。",
+  isDead: "マシン、またはその上のツールが停止していることを確認しました",
+  isDeadHelp: "応答がないだけでは不十分です。電源を切った、削除した、または誰かが直接確認した場合に限ります。",
+  reason: "どのように確認しましたか？",
+  releaseAction: "解放する",
+  released: "解放しました",
+  adminOnly: "このワークスペースの管理者は、カプセルを早めに解放できます。"
+}
+
+export const agentRunWords = { en, ja }

@@ -1,0 +1,56 @@
+import { describe, expect, test } from "bun:test"
+import { credentialRecipes } from "../../actors/connection/CredentialRecipes.ts"
+import { CreateConnection } from "../../schema/api/ConnectionsApi.ts"
+import {
+  type ConnectionDraft,
+  connectionBody,
+  offeredBy
+} from "../../src/dashboard/screens/connections/ConnectionDraft.ts"
+import { Schema } from "effect"
+
+const generic = credentialRecipes.find(({ id }) => id === "generic-env")
+const aws = credentialRecipes.find(({ id }) => id === "aws-access-key")
+const mode = generic?.authModes[0]
+if (generic === undefined || aws === undefined || mode === undefined) throw new Error("A recipe is gone")
+
+const draft: ConnectionDraft = {
+  recipe: generic,
+  mode,
+  provider: " hashicorp/aws ",
+  displayName: " production ",
+  values: {},
+  files: {},
+  free: [{ id: 1, name: "AWS_PROFILE", value: "typed before" }],
+  expiresOn: "2030-01-31",
+  origins: ""
+}
+const decode = Schema.decodeUnknownSync(CreateConnection, { onExcessProperty: "error" })
+const workspaceId = "ws_00000000000000000000000000000000"
+
+describe("a new Connection", () => {
+  test("that leaves its values to a pool sends nothing that was typed before", () => {
+    const [providedBy] = offeredBy(generic, [{ name: "eu-west", provided: ["aws"] }])
+    const body = connectionBody(workspaceId, { ...draft, providedBy })
+    expect(body).toEqual({
+      workspaceId,
+      provider: "hashicorp/aws",
+      displayName: "production",
+      providedBy: { pool: "eu-west", name: "aws" },
+      expiresAt: "2030-01-31T23:59:59.000Z"
+    })
+    expect(String(decode(body).providedBy?.name)).toBe("aws")
+  })
+
+  test("sends what was typed otherwise", () => {
+    expect(connectionBody(workspaceId, draft)).toMatchObject({ values: { AWS_PROFILE: "typed before" }, files: [] })
+  })
+
+  test("may be left to what the operator gave, and only where no recipe asks for values", () => {
+    const pools = [{ name: "eu-west", provided: ["aws", "google"] }, { name: "us-east" }]
+    expect(offeredBy(generic, pools)).toEqual([
+      { pool: "eu-west", name: "aws" },
+      { pool: "eu-west", name: "google" }
+    ])
+    expect(offeredBy(aws, pools)).toEqual([])
+  })
+})

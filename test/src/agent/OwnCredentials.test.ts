@@ -1,0 +1,85 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect } from "bun:test"
+import { ConfigProvider, Effect, Redacted } from "effect"
+import { ProvidedCredentials } from "../../../runner/execution/ProvidedCredentials.ts"
+import { ownCredentials } from "../../../src/agent/OwnCredentials.ts"
+import { it } from "../../support/Effect.ts"
+import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+
+const secret = "own-credential-canary-77"
+
+/** The credentials of an agent with this description; `secret` is at `<folder>/secret`. */
+const having = Effect.fnUntraced(function* (describe: (folder: string) => unknown) {
+  const folder = yield* temporaryFolder
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, "secret"), `${secret}\n`)
+  writeFileSync(join(folder, "empty"), "\n")
+  const file = join(folder, "credentials.json")
+  const text = describe(folder)
+  writeFileSync(file, typeof text === "string" ? text : JSON.stringify(text))
+  const own = ProvidedCredentials.pipe(
+    Effect.provide(ownCredentials),
+    Effect.provideService(
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromEnv({ env: { SVC_AGENT_CREDENTIALS: file } })
+    )
+  )
+  return { folder, own }
+})
+
+describe("what an agent has of its own", () => {
+  it.live("is read for each Run, without the line break at the end of a file, and named when it is complete", () =>
+    Effect.gen(function* () {
+      const { folder, own } = yield* having((at) => ({
+        cloud: {
+          env: { DEMO_TOKEN: { file: join(at, "secret") }, DEMO_HOME: { variable: "HOME" } },
+          files: [{ name: "key.json", path: join(at, "secret"), envName: "DEMO_KEY_FILE" }]
+        },
+        absent: { env: { DEMO_TOKEN: { file: join(at, "not-there") } } },
+        blank: { env: { DEMO_TOKEN: { file: join(at, "empty") } } },
+        unset: { env: { DEMO_TOKEN: { variable: "THERE_IS_NO_SUCH_VARIABLE" } } }
+      }))
+      const credentials = yield* own
+      expect(yield* credentials.names).toEqual(["cloud"])
+      const { files, values } = yield* credentials.read("cloud")
+      const token = values["DEMO_TOKEN"]
+      expect(token === undefined ? undefined : Redacted.value(token)).toBe(secret)
+      expect(files).toMatchObject([{ name: "key.json", envName: "DEMO_KEY_FILE" }])
+      for (const [name, why] of [
+        ["absent", "cannot be read"],
+        ["blank", "is empty"],
+        ["unset", "is empty"],
+        ["other", "has no credentials other"]
+      ] as const) {
+        expect((yield* Effect.flip(credentials.read(name))).message).toContain(why)
+      }
+      writeFileSync(join(folder, "secret"), "replaced-credential")
+      const replaced = (yield* credentials.read("cloud")).values["DEMO_TOKEN"]
+      expect(replaced === undefined ? undefined : Redacted.value(replaced)).toBe("replaced-credential")
+    })
+  )
+
+  it.live("is refused at the start where it could not be kept from the plan file, or is not described exactly", () =>
+    Effect.gen(function* () {
+      for (const [described, why] of [
+        [{ cloud: { env: { TF_VAR_token: { file: "/x" } } } }, "is an input of the module"],
+        [{ cloud: { env: { PATH: { file: "/x" } } } }, "reserved"],
+        [{ cloud: { env: { A_B: { file: "secret" } } } }, "absolute"],
+        [{ cloud: { env: { A_B: { value: secret } } } }, "holds no values itself"],
+        [{ cloud: { env: { A_B: secret } } }, "holds no values itself"],
+        [{ cloud: { files: [{ name: "../x", path: "/x" }] } }, "file name"],
+        [{ cloud: { files: [{ name: "x", path: "x" }] } }, "absolute"],
+        [{ cloud: { env: { A_B: { file: "/x" } }, files: [{ name: "x", path: "/x", envName: "A_B" }] } }, "twice"],
+        [{ cloud: {} }, "names no variable"],
+        [{ Cloud: { env: { A_B: { file: "/x" } } } }, "not valid"],
+        ["{", "not valid"]
+      ] as const) {
+        const { own } = yield* having(() => described)
+        const refused = yield* Effect.flip(own)
+        expect(refused.message).toContain(why)
+        expect(refused.message).not.toContain(secret)
+      }
+    })
+  )
+})

@@ -1,0 +1,222 @@
+import { rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, expect } from "bun:test"
+import { Duration, Effect, Layer, Redacted } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { sealingKey } from "../../../../actors/pool/ServerKeys.ts"
+import { AgentFolder } from "../../../../runner/agent/AgentFolder.ts"
+import { signedBy, type StoredKeys } from "../../../../runner/agent/AgentKeyPair.ts"
+import { AgentParty, agentParty } from "../../../../runner/agent/AgentParty.ts"
+import { openSealed, sealFor } from "../../../../runner/agent/SealedMessage.ts"
+import { helloText } from "../../../../schema/agent/AgentProtocol.ts"
+import type { HeldRun } from "../../../../schema/agent/AgentJob.ts"
+import { AgentSession, type SessionSource } from "../../../../src/agent/AgentSession.ts"
+import { namedRun } from "../../../support/NamedIds.ts"
+import { suite } from "../../../support/Effect.ts"
+import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
+import { farPlane, world } from "../support/FarPlane.ts"
+import { agentClient, machineFacts } from "../support/TestAgent.ts"
+
+const plane = suite(farPlane)
+afterAll(plane.dispose)
+
+/** An enrolled agent as a folder on a disk, and what its processes do with it, each as if it had just been started. */
+const enrolledFolder = Effect.gen(function* () {
+  const { origin, pools } = yield* world
+  const path = join(yield* temporaryFolder, "agent")
+  const inFolder = <A, E, R>(effect: Effect.Effect<A, E, R | AgentFolder>) =>
+    Effect.provide(effect, AgentFolder.layerAt(path))
+  const folder = yield* inFolder(AgentFolder)
+  const keys = yield* folder.keys
+  const { secret } = yield* pools.token("far", { uses: 1, lifetime: Duration.hours(1) })
+  const client = yield* agentClient(origin)
+  const enrolled = yield* client.Enrol({ token: secret, name: "one", keys: keys.public, facts: machineFacts })
+  yield* folder.keepIdentity({
+    version: 1,
+    server: origin,
+    serverKeys: enrolled.server,
+    installationId: enrolled.installationId,
+    agentId: enrolled.agentId,
+    pool: enrolled.pool
+  })
+  const { agentId, installationId } = enrolled
+
+  /** Begins so many sessions in one process. */
+  const process = (
+    sessions: number,
+    held: ReadonlyArray<HeldRun> = [],
+    between: Effect.Effect<unknown> = Effect.void
+  ) =>
+    inFolder(
+      Effect.gen(function* () {
+        const identity = yield* folder.identity
+        if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
+        const source: SessionSource = {
+          facts: Effect.succeed(machineFacts),
+          held: Effect.succeed(held),
+          obey: () => Effect.void
+        }
+        yield* Effect.gen(function* () {
+          const session = yield* AgentSession
+          for (let count = 0; count < sessions; count += 1) {
+            if (count === 1) yield* between
+            yield* session.begin(session.generation(), source)
+          }
+        }).pipe(
+          Effect.provide(
+            AgentSession.layer.pipe(
+              Layer.provide(Layer.effect(AgentParty, agentParty(identity.value, folder))),
+              Layer.provide(FetchHttpClient.layer)
+            )
+          )
+        )
+      })
+    )
+
+  /** A first message that is signed by these keys. */
+  const hello = Effect.fnUntraced(function* (signer: StoredKeys, next?: StoredKeys) {
+    const { nonce } = yield* client.Challenge({ agentId })
+    const nextKeys = next?.public
+    const { incarnation } = machineFacts
+    const signature = yield* signedBy(signer, helloText({ agentId, incarnation, nonce, installationId, nextKeys }))
+    return yield* client.Hello({
+      agentId,
+      nonce,
+      signature,
+      facts: machineFacts,
+      held: [],
+      ...(nextKeys === undefined ? {} : { nextKeys })
+    })
+  })
+
+  const atServer = Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql<{ sign_key: string; seal_key: string }>`SELECT sign_key, seal_key FROM agents WHERE id = ${agentId}`
+  )
+  return { agentId, atServer, folder, hello, keys, path, process }
+})
+
+/** Both sides have the same keys, which are these, and the former ones open no session. */
+const settledOn = Effect.fnUntraced(function* (
+  { atServer, folder, hello, keys }: Effect.Success<typeof enrolledFolder>,
+  next: StoredKeys
+) {
+  const present = yield* folder.keys
+  expect(present.public).toEqual(next.public)
+  expect(yield* atServer).toEqual([{ sign_key: next.public.sign, seal_key: next.public.seal }])
+  expect((yield* folder.nextKeys)._tag).toBe("None")
+  expect(yield* Effect.flip(hello(keys))).toMatchObject({ _tag: "Unauthorised", retry: false })
+})
+
+plane.live(
+  "new keys are announced by one session, taken by the next, and the former ones are not accepted any more",
+  () =>
+    Effect.gen(function* () {
+      const agent = yield* enrolledFolder
+      yield* agent.process(1)
+      const next = yield* agent.folder.prepareKeys
+      expect((yield* agent.folder.prepareKeys).public).toEqual(next.public)
+      yield* agent.process(2)
+      yield* settledOn(agent, next)
+      const sql = yield* SqlClient.SqlClient
+      const audited =
+        yield* sql`SELECT target_id FROM audit_events WHERE action = 'agent.rotate_keys' AND target_id = ${agent.agentId}`
+      expect(audited).toHaveLength(1)
+    })
+)
+
+plane.live("a process that ends between any two steps leaves both sides able to go on", () =>
+  Effect.gen(function* () {
+    // Made, not announced.
+    const made = yield* enrolledFolder
+    const first = yield* made.folder.prepareKeys
+    yield* made.process(1)
+    yield* made.process(2)
+    yield* settledOn(made, first)
+
+    // Announced; its answer did not come.
+    const announced = yield* enrolledFolder
+    const second = yield* announced.folder.prepareKeys
+    yield* announced.hello(announced.keys, second)
+    yield* announced.process(2)
+    yield* settledOn(announced, second)
+
+    // Taken by the server; its answer did not come.
+    const taken = yield* enrolledFolder
+    const third = yield* taken.folder.prepareKeys
+    yield* taken.hello(taken.keys, third)
+    yield* taken.hello(third)
+    yield* taken.process(1)
+    yield* settledOn(taken, third)
+
+    // Taken here too; the file is still there.
+    const left = yield* enrolledFolder
+    const fourth = yield* left.folder.prepareKeys
+    yield* left.hello(left.keys, fourth)
+    yield* left.hello(fourth)
+    const file = join(left.path, "next-keys.json")
+    const content = yield* Effect.promise(() => Bun.file(file).text())
+    yield* left.folder.takeNextKeys(fourth)
+    writeFileSync(file, content, { mode: 0o600 })
+    yield* left.process(1)
+    yield* settledOn(left, fourth)
+
+    // A restored backup of the server knows nothing of what was announced.
+    const restored = yield* enrolledFolder
+    const fifth = yield* restored.folder.prepareKeys
+    const sql = yield* SqlClient.SqlClient
+    const forgotten = Effect.orDie(sql`UPDATE agents SET next_keys = NULL WHERE id = ${restored.agentId}`)
+    yield* restored.process(3, [], forgotten)
+    yield* settledOn(restored, fifth)
+  })
+)
+
+plane.live("what was sealed for the former keys is opened while a Run is held, and not after", () =>
+  Effect.gen(function* () {
+    const agent = yield* enrolledFolder
+    const purpose = { from: "server:it", to: agent.agentId, runId: "run", fence: 1, kind: "job" }
+    const words = new TextEncoder().encode("for the former keys")
+    const sealed = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
+    const identity = yield* agent.folder.identity
+    if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
+    const { opening } = yield* agentParty(identity.value, agent.folder)
+    const opened = Effect.flatMap(opening, (keys) => openSealed(keys, purpose, sealed))
+    const working: ReadonlyArray<HeldRun> = [{ runId: namedRun("held"), fence: 1, stage: "accepted" }]
+    for (const _ of [1, 2]) {
+      yield* agent.folder.prepareKeys
+      yield* agent.process(2, working)
+    }
+    expect(yield* opened).toEqual(words)
+    yield* agent.process(1, working)
+    expect(yield* opened).toEqual(words)
+    yield* agent.process(1)
+    expect(yield* Effect.flip(opened)).toMatchObject({ _tag: "NotSealedForThis" })
+    const file = yield* Effect.promise(() => Bun.file(join(agent.path, "keys.json")).json())
+    expect(Object.keys(file)).not.toContain("former")
+    rmSync(agent.path, { recursive: true })
+  })
+)
+
+plane.live("nobody announces the keys of another agent, and an agent whose next keys are refused keeps its own", () =>
+  Effect.gen(function* () {
+    const one = yield* enrolledFolder
+    const other = yield* enrolledFolder
+    expect(yield* Effect.flip(one.hello(one.keys, other.keys))).toMatchObject({ _tag: "Rejected" })
+    // Somebody put another agent's keys into its folder.
+    writeFileSync(
+      join(one.path, "next-keys.json"),
+      yield* Effect.promise(() => Bun.file(join(other.path, "keys.json")).text()),
+      { mode: 0o600 }
+    )
+    yield* one.process(1)
+    yield* settledOnOwn(one)
+    expect(Redacted.isRedacted((yield* one.folder.keys).sign)).toBe(true)
+  })
+)
+
+const settledOnOwn = Effect.fnUntraced(function* ({ atServer, folder, keys }: Effect.Success<typeof enrolledFolder>) {
+  expect((yield* folder.keys).public).toEqual(keys.public)
+  expect(yield* atServer).toEqual([{ sign_key: keys.public.sign, seal_key: keys.public.seal }])
+  expect((yield* folder.nextKeys)._tag).toBe("None")
+})
