@@ -1,5 +1,5 @@
 import { expect } from "bun:test"
-import { Context, Duration, Effect, Exit, Fiber, FileSystem, Layer, Scope, Stream } from "effect"
+import { Context, type Duration, Effect, Exit, Fiber, FileSystem, Layer, Scope, Stream } from "effect"
 import type { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
 import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
