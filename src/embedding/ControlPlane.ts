@@ -83,11 +83,11 @@ export const inProcess: Layer.Layer<ControlPlane | ApiTransport, never, Accounts
   Layer.effectContext(
     Effect.gen(function* () {
       const { handler } = yield* HttpFace
-      const { baseUrl } = yield* HttpSettings
+      const { baseUrl, corsOrigins = [] } = yield* HttpSettings
       const accounts = yield* Accounts
       const scopes = scopeCatalog(yield* ExtensionScopes)
       const identities = new WeakMap<ActorShape, HostIdentity>()
-      const gate = yield* makeRequestGate
+      const gate = yield* makeRequestGate(corsOrigins)
       yield* Effect.acquireRelease(gate.open(handler), () => Effect.andThen(gate.close, gate.settled))
       const plane = ControlPlane.of({
         baseUrl,
