@@ -19,6 +19,7 @@ type Place = typeof Place.Type
  *
  * - `env`: where the value of each environment variable is
  * - `files`: files that the provider reads; `envName` receives the path of the copy that the Run gets
+ * - `publicNames`: variables, and members of JSON documents, whose values are no secrets and may be in a plan
  */
 const OwnSets = Schema.Record(
   ProvidedName,
@@ -28,7 +29,8 @@ const OwnSets = Schema.Record(
       Schema.Array(
         Schema.Struct({ name: Schema.String, path: Schema.String, envName: Schema.optionalKey(Schema.String) })
       )
-    )
+    ),
+    publicNames: Schema.optionalKey(Schema.Array(Schema.String))
   })
 )
 type OwnSet = (typeof OwnSets.Type)[string]
@@ -89,7 +91,7 @@ const valueAt = (name: string, variable: string, place: Place) =>
 
 const readSet = Effect.fnUntraced(function* (
   name: string,
-  { env = {}, files = [] }: OwnSet
+  { env = {}, files = [], publicNames = [] }: OwnSet
 ): Effect.fn.Return<ProvidedSet, NotProvided> {
   const values: Record<string, Redacted.Redacted<string>> = {}
   for (const [variable, place] of Object.entries(env)) {
@@ -103,7 +105,7 @@ const readSet = Effect.fnUntraced(function* (
       return { name: file.name, content: Redacted.make(content), envName: file.envName }
     })
   )
-  return { values, files: read }
+  return { values, files: read, publicNames }
 })
 
 /** The credentials that the file declares; none without a file. */

@@ -5,6 +5,7 @@ const spoolTest = "test/runner/agent/Spool.test.ts"
 const claimsTest = "test/src/http/agent/AgentClaims.test.ts"
 const rotationTest = "test/src/http/agent/KeyRotation.test.ts"
 const providedTest = "test/runner/execution/ProvidedCredentials.test.ts"
+const planTest = "test/runner/execution/ProvidedInPlan.test.ts"
 const guardsTest = "test/src/http/agent/AgentGuards.test.ts"
 const liesTest = "test/src/http/agent/AgentLies.test.ts"
 const poolsTest = "test/src/http/agent/AgentPools.test.ts"
@@ -239,9 +240,16 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "pool: a plan that holds its credentials stays",
     file: "runner/execution/ProvidedInPlan.ts",
-    text: "if (found === undefined) return",
-    broken: "if (found !== null) return",
-    test: providedTest
+    text: "if (held === undefined) return",
+    broken: "if (held !== null) return",
+    test: planTest
+  },
+  {
+    name: "pool: only what the state held itself is there already",
+    file: "runner/execution/ProvidedInPlan.ts",
+    text: "!known.has(text)",
+    broken: "known.size === 0",
+    test: planTest
   },
   {
     name: "pool: its credentials are no inputs of a module",
