@@ -16,7 +16,7 @@ const Place = Schema.Union([Schema.Struct({ file: Schema.String }), Schema.Struc
 type Place = typeof Place.Type
 
 /**
- * What an agent has of its own, by the name that Connections use. The file says where the values are and holds none itself.
+ * The agent's own credentials, by the names that Connections use. The file says where the values are and holds none itself.
  *
  * - `env`: where the value of each environment variable is
  * - `files`: files that the provider reads; `envName` receives the path of the copy that the Run gets
@@ -44,7 +44,7 @@ const mostSets = 64
 const refused = (path: string, message: string) =>
   new SettingsRefused({ message: `${agentEnv.credentials} (${path}) is not valid. ${message}` })
 
-/** Why a set cannot be given to a Run, whatever its values are. */
+/** Why a set cannot be delivered to a Run, whatever its values are. */
 const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | undefined => {
   const variables = [...Object.keys(env), ...files.flatMap(({ envName }) => envName ?? [])]
   if (variables.length + files.length === 0) return `${name}: names no variable and no file.`
@@ -111,7 +111,7 @@ const readSet = Effect.fnUntraced(function* (
   return { values, files: read, publicNames }
 })
 
-/** What the file says that this agent has; nothing without a file. */
+/** The credentials that the file declares; none without a file. */
 const ownSets = Effect.gen(function* () {
   const path = yield* Config.option(Config.NonEmptyString(agentEnv.credentials)).pipe(
     Effect.mapError(({ message }) => new SettingsRefused({ message }))

@@ -98,6 +98,13 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: claimsTest
   },
   {
+    name: "agent: nobody hoards Runs",
+    file: "actors/agent/AgentOffers.ts",
+    text: "mostOfPlaces * session.facts.places",
+    broken: "mostOfPlaces * 1024",
+    test: liesTest
+  },
+  {
     name: "agent: a claim is of the agent that made it",
     file: "actors/agent/AgentClaims.ts",
     text: "AND fence = ${fence} AND agent_id = ${agent.id}`)",
@@ -289,8 +296,15 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: a Capsule is released only from a silent agent",
     file: "actors/agent/AgentReleases.ts",
-    text: "!lease.isUnreachable",
-    broken: "lease.fence < 0",
+    text: "lease?.isUnreachable !== true",
+    broken: "lease === undefined",
+    test: poolsTest
+  },
+  {
+    name: "agent: a server that starts listens before a Capsule is released",
+    file: "actors/agent/AgentReleases.ts",
+    text: "lease.heardAt <= unreachableAfter",
+    broken: "lease.heardAt < 0n",
     test: poolsTest
   },
   {
