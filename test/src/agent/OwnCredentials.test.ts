@@ -3,26 +3,13 @@ import { join } from "node:path"
 import { describe, expect } from "bun:test"
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { ProvidedCredentials } from "../../../runner/execution/ProvidedCredentials.ts"
-import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
-import { defaultSandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
 import type { SandboxLevel } from "../../../schema/records/Run.ts"
 import { ownCredentials } from "../../../src/agent/OwnCredentials.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+import { sandboxAt } from "./support/SandboxAt.ts"
 
 const secret = "own-credential-canary-77"
-
-const at = (level: SandboxLevel) =>
-  Layer.mock(Sandbox)({
-    status: {
-      level,
-      accepted: true,
-      reason: "",
-      limits: { ...defaultSandboxSettings.limits, keeper: "watching" }
-    },
-    insideRoot: (root) => root,
-    trustsTrees: false
-  })
 
 /** The credentials of an agent with this description; `secret` is at `<folder>/secret`. */
 const having = Effect.fnUntraced(function* (describe: (folder: string) => unknown, level: SandboxLevel = "landlock") {
@@ -34,7 +21,7 @@ const having = Effect.fnUntraced(function* (describe: (folder: string) => unknow
   const text = describe(folder)
   writeFileSync(file, typeof text === "string" ? text : JSON.stringify(text))
   const own = ProvidedCredentials.pipe(
-    Effect.provide(Layer.provide(ownCredentials, at(level))),
+    Effect.provide(Layer.provide(ownCredentials, sandboxAt(level))),
     Effect.provideService(
       ConfigProvider.ConfigProvider,
       ConfigProvider.fromEnv({ env: { SVC_AGENT_CREDENTIALS: file } })
