@@ -24,6 +24,8 @@ export type AgentIdentity = typeof AgentIdentity.Type
 
 /** More than that were never replaced while one Run worked. */
 const mostFormer = 16
+/** With the usual lifetime of keys, those of more than two years. */
+const mostReplaced = 32
 
 const IdentityText = Schema.fromJsonString(AgentIdentity)
 const KeysText = Schema.fromJsonString(StoredKeys)
@@ -76,7 +78,8 @@ export const storedAgent = (path: string) => ({
  * - `keys`: made and stored the first time. Read from the disk each time, since another process of this agent may have replaced them
  * - `nextKeys`: those that are to replace them, from when they are made until the server has taken them
  * - `prepareKeys`: makes next keys, unless there are some
- * - `takeNextKeys`: they are the agent's from now on; the ones before only open what was sealed for them, until `forgetFormer`
+ * - `takeNextKeys`: they are the agent's from now on; the ones before only open what was sealed for them, until `forgetFormer`, and
+ *   sign where a restored server knows no newer ones
  * - `lock`: `false` while another process takes jobs with this folder. A draining process releases it first
  */
 export class AgentFolder extends Context.Service<
@@ -148,7 +151,8 @@ export class AgentFolder extends Context.Service<
           const present = yield* keys
           if (present.public.sign !== next.public.sign) {
             const former = [present.seal, ...(present.former ?? [])].slice(0, mostFormer)
-            yield* keep(files.keys, KeysText, "keys", { ...next, former })
+            const replaced = [{ sign: present.sign }, ...(present.replaced ?? [])].slice(0, mostReplaced)
+            yield* keep(files.keys, KeysText, "keys", { ...next, former, replaced })
           }
           yield* dropNextKeys
         })

@@ -7,7 +7,7 @@ import { AgentProtocol, helloText } from "../../schema/agent/AgentProtocol.ts"
 import type { AgentRefusal } from "../../schema/agent/AgentRefusal.ts"
 import { agentRpcPath } from "../../schema/agent/Blob.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
-import { signedBy, type StoredKeys } from "../../runner/agent/AgentKeyPair.ts"
+import { type Signer, signedBy } from "../../runner/agent/AgentKeyPair.ts"
 import { AgentParty } from "../../runner/agent/AgentParty.ts"
 import { keyChange } from "./KeyChange.ts"
 import { machineClocks, type Moment, momentOf } from "../../runner/agent/LeaseClock.ts"
@@ -83,7 +83,7 @@ export class AgentSession extends Context.Service<
         const { incarnation } = facts
         let held: ReadonlyArray<HeldRun> = []
         let at = momentOf(machineClocks)
-        const greet = Effect.fnUntraced(function* (signer: StoredKeys, nextKeys: AgentKeys | undefined) {
+        const greet = Effect.fnUntraced(function* (signer: Signer, nextKeys: AgentKeys | undefined) {
           const { nonce } = yield* Effect.timeout(calls.Challenge({ agentId }), longestAnswer)
           const signature = yield* signedBy(
             signer,

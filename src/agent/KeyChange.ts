@@ -1,6 +1,6 @@
 import { Clock, Config, Duration, Effect, Option } from "effect"
 import { AgentFolder, type AgentFolderUnusable } from "../../runner/agent/AgentFolder.ts"
-import type { StoredKeys } from "../../runner/agent/AgentKeyPair.ts"
+import type { Signer, StoredKeys } from "../../runner/agent/AgentKeyPair.ts"
 import type { AgentKeys } from "../../schema/agent/AgentIdentity.ts"
 import { Busy } from "../../schema/agent/AgentRefusal.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
@@ -25,12 +25,14 @@ interface Problem {
 const isRefused = (problem: Problem) => problem._tag === "Unauthorised" && problem.retry === false
 
 /** Begins a session signed by these keys; `next` announces others. */
-type Greet<A, E> = (signer: StoredKeys, next: AgentKeys | undefined) => Effect.Effect<A, E>
+type Greet<A, E> = (signer: Signer, next: AgentKeys | undefined) => Effect.Effect<A, E>
 
 /**
  * How an agent replaces its keys: new ones are on its disk before they are announced in a session that the present ones sign; the session after
  * that is signed by the new ones, and with it they are the agent's at the server too. Wherever a process ends in between, the next one finds both pairs
  * and tries the other where one is refused.
+ *
+ * A server that was restored from an older backup knows the keys of that time. One of them announces the present ones.
  */
 export const keyChange = Effect.gen(function* () {
   const folder = yield* AgentFolder
@@ -45,6 +47,24 @@ export const keyChange = Effect.gen(function* () {
     return age > longest ? Option.some(yield* folder.prepareKeys) : next
   })
 
+  /** `problem`: how the present keys were refused. */
+  const recovered = Effect.fnUntraced(function* <A, E extends Problem>(
+    greet: Greet<A, E>,
+    present: StoredKeys,
+    problem: E | Busy
+  ): Effect.fn.Return<A, E | Busy> {
+    for (const signer of present.replaced ?? []) {
+      const known = yield* greet(signer, present.public).pipe(
+        Effect.as(true),
+        Effect.catchIf(isRefused, () => Effect.succeed(false))
+      )
+      if (!known) continue
+      yield* Effect.logWarning("The server knows former keys of this agent only. It gets the present ones.")
+      return yield* greet(present, undefined)
+    }
+    return yield* Effect.fail(problem)
+  })
+
   const begun = <A, E extends Problem>(
     greet: Greet<A, E>,
     { holds, mayBegin }: { readonly holds: () => boolean; readonly mayBegin: boolean }
@@ -52,8 +72,10 @@ export const keyChange = Effect.gen(function* () {
     Effect.gen(function* () {
       const present = yield* unusable(folder.keys)
       const next = yield* unusable(nextOf(present, mayBegin))
+      const orRecovered = (session: Effect.Effect<A, E | Busy>) =>
+        Effect.catchIf(session, isRefused, (problem) => recovered(greet, present, problem))
       if (Option.isNone(next)) {
-        const answer = yield* greet(present, undefined)
+        const answer = yield* orRecovered(greet(present, undefined))
         // What was sealed for them is opened by now.
         if (present.former !== undefined && !holds()) yield* unusable(folder.forgetFormer)
         return answer
@@ -66,12 +88,14 @@ export const keyChange = Effect.gen(function* () {
         )
       )
       const [first, other] = announced === sign ? [taking, announcing] : [announcing, taking]
-      return yield* Effect.catch(first, (problem): Effect.Effect<A, E | Busy> => {
-        if (isRefused(problem)) return other
-        return problem._tag === "Rejected"
-          ? Effect.andThen(unusable(folder.dropNextKeys), greet(present, undefined))
-          : Effect.fail(problem)
-      })
+      return yield* orRecovered(
+        Effect.catch(first, (problem): Effect.Effect<A, E | Busy> => {
+          if (isRefused(problem)) return other
+          return problem._tag === "Rejected"
+            ? Effect.andThen(unusable(folder.dropNextKeys), greet(present, undefined))
+            : Effect.fail(problem)
+        })
+      )
     })
 
   return { begun }

@@ -172,6 +172,36 @@ plane.live("a process that ends between any two steps leaves both sides able to 
   })
 )
 
+plane.live(
+  "a server restored from before a change of keys gets the present ones by a session that former ones sign",
+  () =>
+    Effect.gen(function* () {
+      const agent = yield* enrolledFolder
+      const sql = yield* SqlClient.SqlClient
+      yield* agent.process(1)
+      for (const _ of [1, 2]) {
+        yield* agent.folder.prepareKeys
+        yield* agent.process(2)
+      }
+      const present = yield* agent.folder.keys
+      yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
+      next_keys = NULL WHERE id = ${agent.agentId}`
+      yield* agent.process(1)
+      yield* settledOn(agent, present)
+
+      // While it replaces its keys as well.
+      const next = yield* agent.folder.prepareKeys
+      yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
+      next_keys = NULL WHERE id = ${agent.agentId}`
+      yield* agent.process(3)
+      yield* settledOn(agent, next)
+
+      // None of its keys is known: it is refused as before.
+      yield* sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`
+      expect(yield* Effect.flip(agent.process(1))).toMatchObject({ _tag: "Unauthorised", retry: false })
+    })
+)
+
 plane.live("what was sealed for the former keys is opened while a Run is held, and not after", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
