@@ -24,6 +24,8 @@ interface Problem {
 /** Neither a lost answer nor a busy server: these keys are not, or not yet, the agent's. */
 const isRefused = (problem: Problem) => problem._tag === "Unauthorised" && problem.retry === false
 
+const isRejected = (problem: Problem) => problem._tag === "Rejected"
+
 /** Begins a session signed by these keys; `next` announces others. */
 type Greet<A, E> = (signer: Signer, next: AgentKeys | undefined) => Effect.Effect<A, E>
 
@@ -81,20 +83,26 @@ export const keyChange = Effect.gen(function* () {
         return answer
       }
       const { sign } = next.value.public
-      const announcing = Effect.tap(greet(present, next.value.public), () => Effect.sync(() => void (announced = sign)))
+      // Whether the keys or something else is rejected is not said. That the present ones are accepted shows that the next ones are not taken.
+      const announcing = greet(present, next.value.public).pipe(
+        Effect.tap(() => Effect.sync(() => void (announced = sign))),
+        Effect.catchIf(isRejected, () => Effect.tap(greet(present, undefined), () => unusable(folder.dropNextKeys)))
+      )
       const taking = Effect.tap(greet(next.value, undefined), () =>
         unusable(folder.takeNextKeys(next.value)).pipe(
           Effect.andThen(Effect.logInfo("This agent has new keys; the former ones are not accepted any more."))
         )
       )
-      const [first, other] = announced === sign ? [taking, announcing] : [announcing, taking]
       return yield* orRecovered(
-        Effect.catch(first, (problem): Effect.Effect<A, E | Busy> => {
-          if (isRefused(problem)) return other
-          return problem._tag === "Rejected"
-            ? Effect.andThen(unusable(folder.dropNextKeys), greet(present, undefined))
-            : Effect.fail(problem)
-        })
+        announced === sign
+          ? Effect.catch(taking, (problem) => {
+              if (isRefused(problem)) return announcing
+              // Of the agent, unless the present keys are accepted.
+              return isRejected(problem)
+                ? Effect.catchIf(announcing, isRefused, () => Effect.fail(problem))
+                : Effect.fail(problem)
+            })
+          : Effect.catchIf(announcing, isRefused, () => taking)
       )
     })
 

@@ -10,6 +10,7 @@ import { signedBy, type StoredKeys } from "../../../../runner/agent/AgentKeyPair
 import { AgentParty, agentParty } from "../../../../runner/agent/AgentParty.ts"
 import { openSealed, sealFor } from "../../../../runner/agent/SealedMessage.ts"
 import { helloText } from "../../../../schema/agent/AgentProtocol.ts"
+import type { AgentFacts } from "../../../../schema/agent/AgentIdentity.ts"
 import type { HeldRun } from "../../../../schema/agent/AgentJob.ts"
 import { AgentSession, type SessionSource } from "../../../../src/agent/AgentSession.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
@@ -46,14 +47,15 @@ const enrolledFolder = Effect.gen(function* () {
   const process = (
     sessions: number,
     held: ReadonlyArray<HeldRun> = [],
-    between: Effect.Effect<unknown> = Effect.void
+    between: Effect.Effect<unknown> = Effect.void,
+    facts: AgentFacts = machineFacts
   ) =>
     inFolder(
       Effect.gen(function* () {
         const identity = yield* folder.identity
         if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
         const source: SessionSource = {
-          facts: Effect.succeed(machineFacts),
+          facts: Effect.succeed(facts),
           held: Effect.succeed(held),
           obey: () => Effect.void
         }
@@ -200,6 +202,38 @@ plane.live(
       yield* sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`
       expect(yield* Effect.flip(agent.process(1))).toMatchObject({ _tag: "Unauthorised", retry: false })
     })
+)
+
+plane.live("a refusal that has nothing to do with keys leaves next keys that the server took on the disk", () =>
+  Effect.gen(function* () {
+    const agent = yield* enrolledFolder
+    const sql = yield* SqlClient.SqlClient
+    yield* agent.process(1)
+    const next = yield* agent.folder.prepareKeys
+    const isolation = (level: string | null) => sql`UPDATE agent_pools SET isolation = ${level} WHERE name = 'far'`
+    const weak = { ...machineFacts, isolation: "landlock" } as const
+    const refused = (sessions: number, between: Effect.Effect<unknown> = Effect.void) =>
+      Effect.map(Effect.flip(agent.process(sessions, [], between, weak)), ({ _tag }) => expect(_tag).toBe("Rejected"))
+    // The server took them, and its answer did not come.
+    const taken = Effect.orDie(Effect.andThen(agent.hello(next), isolation("bubblewrap")))
+    yield* refused(2, taken)
+    yield* refused(1)
+    yield* isolation(null)
+    yield* agent.process(1)
+    yield* settledOn(agent, next)
+
+    // Nor does one that comes before they are announced.
+    const later = yield* agent.folder.prepareKeys
+    yield* isolation("bubblewrap")
+    yield* refused(1)
+    yield* isolation(null)
+    yield* agent.process(2)
+    yield* settledOn(agent, later)
+  }).pipe(
+    Effect.ensuring(
+      Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.orDie(sql`UPDATE agent_pools SET isolation = NULL`))
+    )
+  )
 )
 
 plane.live("what was sealed for the former keys is opened while a Run is held, and not after", () =>
