@@ -1,11 +1,11 @@
 import { chmod, mkdir, readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { Context, Effect, Layer, Option, Schema, type Scope } from "effect"
+import { Context, Effect, Layer, Option, Schedule, Schema, type Scope } from "effect"
 import { AgentKeys } from "../../schema/agent/AgentIdentity.ts"
 import { PoolName } from "../../schema/agent/PoolName.ts"
 import { AgentId } from "../../schema/records/Ids.ts"
 import { fileOperation, readOptional, removeTree, replaceDurably, type RunFileFailed } from "../execution/RunFiles.ts"
-import { newKeys, StoredKeys } from "./AgentKeyPair.ts"
+import { newKeys, type Signer, StoredKeys } from "./AgentKeyPair.ts"
 import { takeFileLock } from "./FileLock.ts"
 
 /**
@@ -78,8 +78,13 @@ export const storedAgent = (path: string) => ({
  * - `keys`: made and stored the first time. Read from the disk each time, since another process of this agent may have replaced them
  * - `nextKeys`: those that are to replace them, from when they are made until the server has taken them
  * - `prepareKeys`: makes next keys, unless there are some
+ * - `dropNextKeys`: they are not announced any more
  * - `takeNextKeys`: they are the agent's from now on; the ones before only open what was sealed for them, until `forgetFormer`, and
  *   sign where a restored server knows no newer ones
+ *
+ * Two processes and a command may change the keys. Each change is made under a lock, and `takeNextKeys` and `dropNextKeys` do nothing once other keys
+ * than these are next.
+ *
  * - `lock`: `false` while another process takes jobs with this folder. A draining process releases it first
  */
 export class AgentFolder extends Context.Service<
@@ -92,7 +97,7 @@ export class AgentFolder extends Context.Service<
     readonly nextKeys: Effect.Effect<Option.Option<StoredKeys>, AgentFolderUnusable>
     readonly prepareKeys: Effect.Effect<StoredKeys, AgentFolderUnusable>
     readonly takeNextKeys: (next: StoredKeys) => Effect.Effect<void, AgentFolderUnusable>
-    readonly dropNextKeys: Effect.Effect<void, AgentFolderUnusable>
+    readonly dropNextKeys: (next: StoredKeys) => Effect.Effect<void, AgentFolderUnusable>
     readonly forgetFormer: Effect.Effect<void, AgentFolderUnusable>
     readonly lock: Effect.Effect<boolean, never, Scope.Scope>
     /** One folder per execution, named by Run and fence. */
@@ -119,7 +124,13 @@ export class AgentFolder extends Context.Service<
             Effect.mapError(unusable)
           )
 
-        const keys = found.keys.pipe(
+        const keysLock = takeFileLock(join(path, "keys.lock")).pipe(
+          Effect.repeat({ until: (isTaken) => isTaken, schedule: Schedule.spaced("20 millis") })
+        )
+        const locked = <A>(change: Effect.Effect<A, AgentFolderUnusable>) =>
+          Effect.scoped(Effect.andThen(keysLock, change))
+
+        const firstKeys = found.keys.pipe(
           Effect.flatMap(
             Option.match({
               onSome: Effect.succeed,
@@ -127,38 +138,48 @@ export class AgentFolder extends Context.Service<
             })
           )
         )
+        const keys = Effect.flatMap(
+          found.keys,
+          Option.match({ onSome: Effect.succeed, onNone: () => locked(firstKeys) })
+        )
 
-        const dropNextKeys = Effect.mapError(removeTree(files.nextKeys, "remove the agent's next keys"), unusable)
+        const removeNext = Effect.mapError(removeTree(files.nextKeys, "remove the agent's next keys"), unusable)
 
         /** A process that ended after it had taken them left the file. */
-        const nextKeys = Effect.gen(function* () {
+        const unfinished = Effect.gen(function* () {
           const next = yield* found.nextKeys
-          if (Option.isNone(next) || next.value.public.sign !== (yield* keys).public.sign) return next
-          yield* dropNextKeys
+          if (Option.isNone(next) || next.value.public.sign !== (yield* firstKeys).public.sign) return next
+          yield* removeNext
           return Option.none<StoredKeys>()
         })
 
-        const prepareKeys = nextKeys.pipe(
-          Effect.flatMap(
-            Option.match({
-              onSome: Effect.succeed,
-              onNone: () => Effect.tap(newKeys, (made) => keep(files.nextKeys, KeysText, "next keys", made))
-            })
-          )
+        const nextKeys = Effect.flatMap(
+          found.nextKeys,
+          Option.match({ onSome: () => locked(unfinished), onNone: () => Effect.succeedNone })
         )
 
-        const takeNextKeys = Effect.fnUntraced(function* (next: StoredKeys) {
-          const present = yield* keys
-          if (present.public.sign !== next.public.sign) {
-            const former = [present.seal, ...(present.former ?? [])].slice(0, mostFormer)
-            const replaced = [{ sign: present.sign }, ...(present.replaced ?? [])].slice(0, mostReplaced)
-            yield* keep(files.keys, KeysText, "keys", { ...next, former, replaced })
-          }
-          yield* dropNextKeys
-        })
+        const prepareKeys = Effect.flatMap(
+          unfinished,
+          Option.match({
+            onSome: Effect.succeed,
+            onNone: () => Effect.tap(newKeys, (made) => keep(files.nextKeys, KeysText, "next keys", made))
+          })
+        )
+
+        /** Changes the present keys, and ends the next ones, if these still are. */
+        const settle = (next: StoredKeys, change: (present: StoredKeys) => StoredKeys) =>
+          Effect.gen(function* () {
+            const found = yield* unfinished
+            if (Option.isNone(found) || found.value.public.sign !== next.public.sign) return
+            yield* keep(files.keys, KeysText, "keys", change(yield* firstKeys))
+            yield* removeNext
+          })
+
+        const replacedBy = ({ sign }: Signer, { replaced = [] }: StoredKeys) =>
+          [{ sign }, ...replaced].slice(0, mostReplaced)
 
         const forgetFormer = Effect.gen(function* () {
-          const { former, ...present } = yield* keys
+          const { former, ...present } = yield* firstKeys
           if (former !== undefined) yield* keep(files.keys, KeysText, "keys", present)
         })
 
@@ -168,10 +189,18 @@ export class AgentFolder extends Context.Service<
           keepIdentity: (identity) => keep(files.identity, IdentityText, "identity", identity),
           keys,
           nextKeys,
-          prepareKeys,
-          takeNextKeys,
-          dropNextKeys,
-          forgetFormer,
+          prepareKeys: locked(prepareKeys),
+          takeNextKeys: (next) =>
+            locked(
+              settle(next, (present) => ({
+                ...next,
+                former: [present.seal, ...(present.former ?? [])].slice(0, mostFormer),
+                replaced: replacedBy(present, present)
+              }))
+            ),
+          dropNextKeys: (next) =>
+            locked(settle(next, (present) => ({ ...present, replaced: replacedBy(next, present) }))),
+          forgetFormer: locked(forgetFormer),
           lock: takeFileLock(join(path, "agent.lock")),
           runs,
           runNames: fileOperation("list the Runs of the agent", () => readdir(runs)).pipe(Effect.mapError(unusable)),

@@ -7,7 +7,8 @@ const PrivateKey = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
  *
  * - `madeAt`: absent in the file of a release that did not replace its keys
  * - `former`: keys that were replaced, for what was sealed for them before that
- * - `replaced`: the keys that signed before these, newest first. A server that was restored from a backup may know one of them only
+ * - `replaced`: the keys that signed before these, or were announced and not taken, newest first. A server that was restored from a backup may know
+ *   one of them only
  */
 export const StoredKeys = Schema.Struct({
   version: Schema.Literal(1),

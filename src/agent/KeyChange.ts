@@ -86,7 +86,9 @@ export const keyChange = Effect.gen(function* () {
       // Whether the keys or something else is rejected is not said. That the present ones are accepted shows that the next ones are not taken.
       const announcing = greet(present, next.value.public).pipe(
         Effect.tap(() => Effect.sync(() => void (announced = sign))),
-        Effect.catchIf(isRejected, () => Effect.tap(greet(present, undefined), () => unusable(folder.dropNextKeys)))
+        Effect.catchIf(isRejected, () =>
+          Effect.tap(greet(present, undefined), () => unusable(folder.dropNextKeys(next.value)))
+        )
       )
       const taking = Effect.tap(greet(next.value, undefined), () =>
         unusable(folder.takeNextKeys(next.value)).pipe(

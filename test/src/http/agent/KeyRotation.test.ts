@@ -198,6 +198,14 @@ plane.live(
       yield* agent.process(3)
       yield* settledOn(agent, next)
 
+      // The server took what another process of the agent gave up.
+      const dropped = yield* agent.folder.prepareKeys
+      yield* agent.hello(next, dropped)
+      yield* agent.hello(dropped)
+      yield* agent.folder.dropNextKeys(dropped)
+      yield* agent.process(1)
+      yield* settledOn(agent, next)
+
       // None of its keys is known: it is refused as before.
       yield* sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`
       expect(yield* Effect.flip(agent.process(1))).toMatchObject({ _tag: "Unauthorised", retry: false })
