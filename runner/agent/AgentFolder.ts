@@ -85,6 +85,7 @@ export const storedAgent = (path: string) => ({
  * Two processes and a command may change the keys. Each change is made under a lock, and `takeNextKeys` and `dropNextKeys` do nothing once other keys
  * than these are next.
  *
+ * - `forgetFormer`: only while no process of this agent holds a Run
  * - `lock`: `false` while another process takes jobs with this folder. A draining process releases it first
  */
 export class AgentFolder extends Context.Service<
@@ -178,9 +179,13 @@ export class AgentFolder extends Context.Service<
         const replacedBy = ({ sign }: Signer, { replaced = [] }: StoredKeys) =>
           [{ sign }, ...replaced].slice(0, mostReplaced)
 
+        const runNames = fileOperation("list the Runs of the agent", () => readdir(runs)).pipe(
+          Effect.mapError(unusable)
+        )
+
         const forgetFormer = Effect.gen(function* () {
           const { former, ...present } = yield* firstKeys
-          if (former !== undefined) yield* keep(files.keys, KeysText, "keys", present)
+          if (former !== undefined && (yield* runNames).length === 0) yield* keep(files.keys, KeysText, "keys", present)
         })
 
         return AgentFolder.of({
@@ -203,7 +208,7 @@ export class AgentFolder extends Context.Service<
           forgetFormer: locked(forgetFormer),
           lock: takeFileLock(join(path, "agent.lock")),
           runs,
-          runNames: fileOperation("list the Runs of the agent", () => readdir(runs)).pipe(Effect.mapError(unusable)),
+          runNames,
           subfolder: (name) => Effect.as(privateFolder(join(path, name)), join(path, name))
         })
       })

@@ -81,7 +81,6 @@ export class AgentSession extends Context.Service<
       const hello = Effect.fnUntraced(function* (source: SessionSource) {
         const facts = yield* source.facts
         const { incarnation } = facts
-        let held: ReadonlyArray<HeldRun> = []
         let at = momentOf(machineClocks)
         const greet = Effect.fnUntraced(function* (signer: Signer, nextKeys: AgentKeys | undefined) {
           const { nonce } = yield* Effect.timeout(calls.Challenge({ agentId }), longestAnswer)
@@ -89,12 +88,12 @@ export class AgentSession extends Context.Service<
             signer,
             helloText({ agentId, incarnation, nonce, installationId, nextKeys })
           )
-          held = yield* source.held
+          const held = yield* source.held
           at = momentOf(machineClocks)
           const greeting = { agentId, nonce, signature, facts, held, ...(nextKeys === undefined ? {} : { nextKeys }) }
           return yield* Effect.timeout(calls.Hello(greeting), longestAnswer)
         })
-        const answer = yield* change.begun(greet, { mayBegin: !facts.draining, holds: () => held.length > 0 })
+        const answer = yield* change.begun(greet, { mayBegin: !facts.draining })
         token = answer.session
         generation += 1
         renewSeconds = answer.renewSeconds

@@ -69,7 +69,7 @@ export const keyChange = Effect.gen(function* () {
 
   const begun = <A, E extends Problem>(
     greet: Greet<A, E>,
-    { holds, mayBegin }: { readonly holds: () => boolean; readonly mayBegin: boolean }
+    { mayBegin }: { readonly mayBegin: boolean }
   ): Effect.Effect<A, E | Busy> =>
     Effect.gen(function* () {
       const present = yield* unusable(folder.keys)
@@ -79,7 +79,7 @@ export const keyChange = Effect.gen(function* () {
       if (Option.isNone(next)) {
         const answer = yield* orRecovered(greet(present, undefined))
         // What was sealed for them is opened by now.
-        if (present.former !== undefined && !holds()) yield* unusable(folder.forgetFormer)
+        if (present.former !== undefined) yield* unusable(folder.forgetFormer)
         return answer
       }
       const { sign } = next.value.public

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, expect } from "bun:test"
 import { Duration, Effect, Layer, Redacted } from "effect"
@@ -11,7 +11,6 @@ import { AgentParty, agentParty } from "../../../../runner/agent/AgentParty.ts"
 import { openSealed, sealFor } from "../../../../runner/agent/SealedMessage.ts"
 import { helloText } from "../../../../schema/agent/AgentProtocol.ts"
 import type { AgentFacts } from "../../../../schema/agent/AgentIdentity.ts"
-import type { HeldRun } from "../../../../schema/agent/AgentJob.ts"
 import { AgentSession, type SessionSource } from "../../../../src/agent/AgentSession.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 import { suite } from "../../../support/Effect.ts"
@@ -44,19 +43,14 @@ const enrolledFolder = Effect.gen(function* () {
   const { agentId, installationId } = enrolled
 
   /** Begins so many sessions in one process. */
-  const process = (
-    sessions: number,
-    held: ReadonlyArray<HeldRun> = [],
-    between: Effect.Effect<unknown> = Effect.void,
-    facts: AgentFacts = machineFacts
-  ) =>
+  const process = (sessions: number, between: Effect.Effect<unknown> = Effect.void, facts: AgentFacts = machineFacts) =>
     inFolder(
       Effect.gen(function* () {
         const identity = yield* folder.identity
         if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
         const source: SessionSource = {
           facts: Effect.succeed(facts),
-          held: Effect.succeed(held),
+          held: Effect.succeed([]),
           obey: () => Effect.void
         }
         yield* Effect.gen(function* () {
@@ -169,7 +163,7 @@ plane.live("a process that ends between any two steps leaves both sides able to 
     const fifth = yield* restored.folder.prepareKeys
     const sql = yield* SqlClient.SqlClient
     const forgotten = Effect.orDie(sql`UPDATE agents SET next_keys = NULL WHERE id = ${restored.agentId}`)
-    yield* restored.process(3, [], forgotten)
+    yield* restored.process(3, forgotten)
     yield* settledOn(restored, fifth)
   })
 )
@@ -221,7 +215,7 @@ plane.live("a refusal that has nothing to do with keys leaves next keys that the
     const isolation = (level: string | null) => sql`UPDATE agent_pools SET isolation = ${level} WHERE name = 'far'`
     const weak = { ...machineFacts, isolation: "landlock" } as const
     const refused = (sessions: number, between: Effect.Effect<unknown> = Effect.void) =>
-      Effect.map(Effect.flip(agent.process(sessions, [], between, weak)), ({ _tag }) => expect(_tag).toBe("Rejected"))
+      Effect.map(Effect.flip(agent.process(sessions, between, weak)), ({ _tag }) => expect(_tag).toBe("Rejected"))
     // The server took them, and its answer did not come.
     const taken = Effect.orDie(Effect.andThen(agent.hello(next), isolation("bubblewrap")))
     yield* refused(2, taken)
@@ -244,29 +238,49 @@ plane.live("a refusal that has nothing to do with keys leaves next keys that the
   )
 )
 
-plane.live("what was sealed for the former keys is opened while a Run is held, and not after", () =>
+plane.live(
+  "what was sealed for the former keys is opened while any process of the agent holds a Run, and not after",
+  () =>
+    Effect.gen(function* () {
+      const agent = yield* enrolledFolder
+      const purpose = { from: "server:it", to: agent.agentId, runId: "run", fence: 1, kind: "job" }
+      const words = new TextEncoder().encode("for the former keys")
+      const sealed = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
+      const identity = yield* agent.folder.identity
+      if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
+      const { opening } = yield* agentParty(identity.value, agent.folder)
+      const opened = Effect.flatMap(opening, (keys) => openSealed(keys, purpose, sealed))
+      const run = join(agent.folder.runs, `${namedRun("held")}-1`)
+      mkdirSync(run)
+      for (const _ of [1, 2]) {
+        yield* agent.folder.prepareKeys
+        yield* agent.process(2)
+      }
+      expect(yield* opened).toEqual(words)
+      yield* agent.process(1)
+      expect(yield* opened).toEqual(words)
+      rmSync(run, { recursive: true })
+      yield* agent.process(1)
+      expect(yield* Effect.flip(opened)).toMatchObject({ _tag: "NotSealedForThis" })
+      const file = yield* Effect.promise(() => Bun.file(join(agent.path, "keys.json")).json())
+      expect(Object.keys(file)).not.toContain("former")
+      rmSync(agent.path, { recursive: true })
+    })
+)
+
+plane.live("what was sealed for keys that the server has taken is opened before the agent knows that", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
-    const purpose = { from: "server:it", to: agent.agentId, runId: "run", fence: 1, kind: "job" }
-    const words = new TextEncoder().encode("for the former keys")
-    const sealed = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
     const identity = yield* agent.folder.identity
     if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
     const { opening } = yield* agentParty(identity.value, agent.folder)
-    const opened = Effect.flatMap(opening, (keys) => openSealed(keys, purpose, sealed))
-    const working: ReadonlyArray<HeldRun> = [{ runId: namedRun("held"), fence: 1, stage: "accepted" }]
-    for (const _ of [1, 2]) {
-      yield* agent.folder.prepareKeys
-      yield* agent.process(2, working)
-    }
-    expect(yield* opened).toEqual(words)
-    yield* agent.process(1, working)
-    expect(yield* opened).toEqual(words)
-    yield* agent.process(1)
-    expect(yield* Effect.flip(opened)).toMatchObject({ _tag: "NotSealedForThis" })
-    const file = yield* Effect.promise(() => Bun.file(join(agent.path, "keys.json")).json())
-    expect(Object.keys(file)).not.toContain("former")
-    rmSync(agent.path, { recursive: true })
+    const purpose = { from: "server:it", to: agent.agentId, runId: "run", fence: 1, kind: "job" }
+    const words = new TextEncoder().encode("for the next keys")
+    const next = yield* agent.folder.prepareKeys
+    const sealed = yield* sealFor(yield* sealingKey(next.public.seal), purpose, words)
+    expect(yield* openSealed(yield* opening, purpose, sealed)).toEqual(words)
+    const own = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
+    expect(yield* openSealed(yield* opening, purpose, own)).toEqual(words)
   })
 )
 
