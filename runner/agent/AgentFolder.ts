@@ -76,6 +76,7 @@ export const storedAgent = (path: string) => ({
  *
  * - `identity`: `none` before the enrolment
  * - `keys`: made and stored the first time. Read from the disk each time, since another process of this agent may have replaced them
+ * - `dateKeys`: says since when keys that have no date are known
  * - `nextKeys`: those that are to replace them, from when they are made until the server has taken them
  * - `prepareKeys`: makes next keys, unless there are some
  * - `dropNextKeys`: they are not announced any more
@@ -95,6 +96,7 @@ export class AgentFolder extends Context.Service<
     readonly identity: Effect.Effect<Option.Option<AgentIdentity>, AgentFolderUnusable>
     readonly keepIdentity: (identity: AgentIdentity) => Effect.Effect<void, AgentFolderUnusable>
     readonly keys: Effect.Effect<StoredKeys, AgentFolderUnusable>
+    readonly dateKeys: (at: string) => Effect.Effect<void, AgentFolderUnusable>
     readonly nextKeys: Effect.Effect<Option.Option<StoredKeys>, AgentFolderUnusable>
     readonly prepareKeys: Effect.Effect<StoredKeys, AgentFolderUnusable>
     readonly takeNextKeys: (next: StoredKeys) => Effect.Effect<void, AgentFolderUnusable>
@@ -179,6 +181,11 @@ export class AgentFolder extends Context.Service<
         const replacedBy = ({ sign }: Signer, { replaced = [] }: StoredKeys) =>
           [{ sign }, ...replaced].slice(0, mostReplaced)
 
+        const dateKeys = Effect.fnUntraced(function* (at: string) {
+          const present = yield* firstKeys
+          if (present.madeAt === undefined) yield* keep(files.keys, KeysText, "keys", { ...present, madeAt: at })
+        })
+
         const runNames = fileOperation("list the Runs of the agent", () => readdir(runs)).pipe(
           Effect.mapError(unusable)
         )
@@ -193,6 +200,7 @@ export class AgentFolder extends Context.Service<
           identity: found.identity,
           keepIdentity: (identity) => keep(files.identity, IdentityText, "identity", identity),
           keys,
+          dateKeys: (at) => locked(dateKeys(at)),
           nextKeys,
           prepareKeys: locked(prepareKeys),
           takeNextKeys: (next) =>

@@ -1,4 +1,4 @@
-import { Clock, Config, Duration, Effect, Option } from "effect"
+import { Config, DateTime, Duration, Effect, Option } from "effect"
 import { AgentFolder, type AgentFolderUnusable } from "../../runner/agent/AgentFolder.ts"
 import type { Signer, StoredKeys } from "../../runner/agent/AgentKeyPair.ts"
 import type { AgentKeys } from "../../schema/agent/AgentIdentity.ts"
@@ -45,7 +45,13 @@ export const keyChange = Effect.gen(function* () {
   const nextOf = Effect.fnUntraced(function* ({ madeAt }: StoredKeys, mayBegin: boolean) {
     const next = yield* folder.nextKeys
     if (Option.isSome(next) || !mayBegin) return next
-    const age = (yield* Clock.currentTimeMillis) - (madeAt === undefined ? 0 : Date.parse(madeAt))
+    const at = yield* DateTime.now
+    if (madeAt === undefined) {
+      // A process of the release before, which is about to end, has them in its memory for as long as it holds Runs.
+      yield* folder.dateKeys(DateTime.formatIso(at))
+      return next
+    }
+    const age = DateTime.toEpochMillis(at) - Date.parse(madeAt)
     return age > longest ? Option.some(yield* folder.prepareKeys) : next
   })
 

@@ -284,6 +284,26 @@ plane.live("what was sealed for keys that the server has taken is opened before 
   })
 )
 
+plane.live("keys of a release that did not date them are dated, and replaced when they are old from then on", () =>
+  Effect.gen(function* () {
+    const agent = yield* enrolledFolder
+    const file = join(agent.path, "keys.json")
+    const stored = () => Effect.promise(() => Bun.file(file).json())
+    const { madeAt, ...undated } = yield* stored()
+    expect(madeAt).toBeString()
+    writeFileSync(file, JSON.stringify(undated))
+    yield* agent.process(3)
+    yield* settledOnOwn(agent)
+    const dated = yield* stored()
+    expect(dated.madeAt).toBeString()
+    writeFileSync(file, JSON.stringify({ ...dated, madeAt: "2020-01-01T00:00:00.000Z" }))
+    yield* agent.process(2)
+    const next = yield* agent.folder.keys
+    expect(next.public).not.toEqual(agent.keys.public)
+    yield* settledOn(agent, next)
+  })
+)
+
 plane.live("nobody announces the keys of another agent, and an agent whose next keys are refused keeps its own", () =>
   Effect.gen(function* () {
     const one = yield* enrolledFolder
