@@ -4,7 +4,8 @@ import { afterAll, expect } from "bun:test"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { sealingKey } from "../../../../actors/pool/ServerKeys.ts"
+import { AgentSessions } from "../../../../actors/pool/AgentSessions.ts"
+import { sealingKey, ServerKeys } from "../../../../actors/pool/ServerKeys.ts"
 import { AgentFolder } from "../../../../runner/agent/AgentFolder.ts"
 import { signedBy, type StoredKeys } from "../../../../runner/agent/AgentKeyPair.ts"
 import { AgentParty, agentParty } from "../../../../runner/agent/AgentParty.ts"
@@ -86,11 +87,26 @@ const enrolledFolder = Effect.gen(function* () {
     })
   })
 
+  /** A first message that is signed by these keys, and what happens between its proof and its record. */
+  const slowHello = Effect.fnUntraced(function* (signer: StoredKeys, meanwhile: Effect.Effect<unknown>) {
+    const slowKeys = Layer.effect(
+      ServerKeys,
+      Effect.map(ServerKeys, ({ own }) => ServerKeys.of({ own: Effect.andThen(meanwhile, own) }))
+    ).pipe(Layer.provide(Layer.fresh(ServerKeys.layer)))
+    return yield* Effect.gen(function* () {
+      const sessions = yield* AgentSessions
+      const { nonce } = yield* sessions.challenge(agentId)
+      const { incarnation } = machineFacts
+      const said = helloText({ agentId, incarnation, nonce, installationId, nextKeys: undefined })
+      return yield* sessions.begin({ agentId, nonce, signature: yield* signedBy(signer, said), facts: machineFacts })
+    }).pipe(Effect.provide(Layer.fresh(AgentSessions.layer).pipe(Layer.provide(slowKeys)), { local: true }))
+  })
+
   const atServer = Effect.flatMap(
     SqlClient.SqlClient,
     (sql) => sql<{ sign_key: string; seal_key: string }>`SELECT sign_key, seal_key FROM agents WHERE id = ${agentId}`
   )
-  return { agentId, atServer, folder, hello, keys, path, process }
+  return { agentId, atServer, folder, hello, keys, path, process, slowHello }
 })
 
 /** Both sides have the same keys, which are these, and the former ones open no session. */
@@ -302,6 +318,29 @@ plane.live("keys of a release that did not date them are dated, and replaced whe
     expect(next.public).not.toEqual(agent.keys.public)
     yield* settledOn(agent, next)
   })
+)
+
+plane.live(
+  "a session that begins while the keys change neither takes back what was announced nor counts for the former keys",
+  () =>
+    Effect.gen(function* () {
+      const agent = yield* enrolledFolder
+      const sql = yield* SqlClient.SqlClient
+      const announcedAtServer = sql<{
+        next_keys: string | null
+      }>`SELECT next_keys FROM agents WHERE id = ${agent.agentId}`
+      const again = { _tag: "Unauthorised", retry: true }
+      const next = yield* agent.folder.prepareKeys
+      yield* agent.slowHello(agent.keys, Effect.orDie(agent.hello(agent.keys, next)))
+      expect(JSON.parse((yield* announcedAtServer)[0]?.next_keys ?? "null")).toEqual(next.public)
+      expect(yield* Effect.flip(agent.slowHello(agent.keys, Effect.orDie(agent.hello(next))))).toMatchObject(again)
+      expect(yield* announcedAtServer).toEqual([{ next_keys: null }])
+      yield* agent.process(1)
+      yield* settledOn(agent, next)
+      const revoked = Effect.orDie(sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`)
+      expect(yield* Effect.flip(agent.slowHello(next, revoked))).toMatchObject(again)
+      expect(yield* Effect.flip(agent.slowHello(next, Effect.void))).toMatchObject({ ...again, retry: false })
+    })
 )
 
 plane.live("nobody announces the keys of another agent, and an agent whose next keys are refused keeps its own", () =>
