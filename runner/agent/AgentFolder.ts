@@ -87,7 +87,7 @@ export const storedAgent = (path: string) => ({
  * than these are next.
  *
  * - `forgetFormer`: only while no process of this agent holds a Run
- * - `lock`: `false` while another process takes jobs with this folder. A draining process releases it first
+ * - `lock`: waits a moment, in which a command may only look whether it is free; `false` while another process takes jobs with this folder. A draining process releases it first
  */
 export class AgentFolder extends Context.Service<
   AgentFolder,
@@ -214,7 +214,9 @@ export class AgentFolder extends Context.Service<
           dropNextKeys: (next) =>
             locked(settle(next, (present) => ({ ...present, replaced: replacedBy(next, present) }))),
           forgetFormer: locked(forgetFormer),
-          lock: takeFileLock(join(path, "agent.lock")),
+          lock: takeFileLock(join(path, "agent.lock")).pipe(
+            Effect.repeat({ until: (isTaken) => isTaken, schedule: Schedule.spaced("100 millis"), times: 10 })
+          ),
           runs,
           runNames,
           subfolder: (name) => Effect.as(privateFolder(join(path, name)), join(path, name))

@@ -43,3 +43,16 @@ it.live("a process whose answer comes late leaves the keys that another one has 
     expect((yield* late.nextKeys)._tag).toBe("None")
   })
 )
+
+it.live("who takes jobs waits for a command that looks at the lock, and not for another process that takes them", () =>
+  Effect.gen(function* () {
+    const [one, other] = yield* two
+    const looking = Effect.scoped(Effect.andThen(one.lock, Effect.sleep("300 millis")))
+    const [, isTaken] = yield* Effect.all([looking, Effect.delay(Effect.scoped(other.lock), "100 millis")], {
+      concurrency: "unbounded"
+    })
+    expect(isTaken).toBe(true)
+    expect(yield* one.lock).toBe(true)
+    expect(yield* Effect.scoped(other.lock)).toBe(false)
+  })
+)
