@@ -224,11 +224,9 @@ export class AgentSessions extends Context.Service<
           for (const keys of [nextKeys, rotated]) if (keys !== undefined) yield* notOfAnother(agentId, keys)
           const secret = yield* mintSecret("agentSession")
           const at = yield* now
-          const keys = rotated === undefined ? {} : { sign_key: rotated.sign, seal_key: rotated.seal }
           const columns = {
-            ...keys,
-            next_keys:
-              nextKeys === undefined ? (rotated === undefined ? agent.next_keys : null) : KeysJson.write(nextKeys),
+            ...(rotated === undefined ? {} : { sign_key: rotated.sign, seal_key: rotated.seal, next_keys: null }),
+            ...(nextKeys === undefined ? {} : { next_keys: KeysJson.write(nextKeys) }),
             last_contact_at: at
           }
           const expiresAt = new Date((yield* Clock.currentTimeMillis) + sessionSeconds * 1000).toISOString()
@@ -236,7 +234,10 @@ export class AgentSessions extends Context.Service<
             yield* sql`DELETE FROM agent_sessions WHERE expires_at <= ${at} OR (agent_id = ${agentId}
               AND (incarnation = ${incarnation} OR (draining = 0 AND ${facts.draining ? 0 : 1} = 1)))`
             const spoken = (yield* isSpokenFor(agentId, facts.draining)) ? {} : { facts: FactsJson.write(facts) }
-            yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { ...columns, ...spoken })} WHERE id = ${agentId}`
+            // Meanwhile another process of the agent may have changed the keys, or an operator revoked it.
+            const changed = yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { ...columns, ...spoken })}
+              WHERE id = ${agentId} AND sign_key = ${agent.sign_key} AND revoked_at IS NULL RETURNING id`
+            if (changed.length === 0) return yield* unknown("The agent was changed meanwhile. Begin again.", true)
             if (rotated !== undefined) {
               yield* audit.append({
                 workspaceId: null,

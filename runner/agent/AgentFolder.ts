@@ -1,11 +1,11 @@
 import { chmod, mkdir, readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { Context, Effect, Layer, Option, Schema, type Scope } from "effect"
+import { Context, Effect, Layer, Option, Schedule, Schema, type Scope } from "effect"
 import { AgentKeys } from "../../schema/agent/AgentIdentity.ts"
 import { PoolName } from "../../schema/agent/PoolName.ts"
 import { AgentId } from "../../schema/records/Ids.ts"
 import { fileOperation, readOptional, removeTree, replaceDurably, type RunFileFailed } from "../execution/RunFiles.ts"
-import { newKeys, StoredKeys } from "./AgentKeyPair.ts"
+import { newKeys, type Signer, StoredKeys } from "./AgentKeyPair.ts"
 import { takeFileLock } from "./FileLock.ts"
 
 /**
@@ -24,6 +24,8 @@ export type AgentIdentity = typeof AgentIdentity.Type
 
 /** More than that were never replaced while one Run worked. */
 const mostFormer = 16
+/** With the usual lifetime of keys, those of more than two years. */
+const mostReplaced = 32
 
 const IdentityText = Schema.fromJsonString(AgentIdentity)
 const KeysText = Schema.fromJsonString(StoredKeys)
@@ -74,10 +76,18 @@ export const storedAgent = (path: string) => ({
  *
  * - `identity`: `none` before the enrolment
  * - `keys`: made and stored the first time. Read from the disk each time, since another process of this agent may have replaced them
+ * - `dateKeys`: says since when keys that have no date are known
  * - `nextKeys`: those that are to replace them, from when they are made until the server has taken them
  * - `prepareKeys`: makes next keys, unless there are some
- * - `takeNextKeys`: they are the agent's from now on; the ones before only open what was sealed for them, until `forgetFormer`
- * - `lock`: `false` while another process takes jobs with this folder. A draining process releases it first
+ * - `dropNextKeys`: they are not announced any more
+ * - `takeNextKeys`: they are the agent's from now on; the ones before only open what was sealed for them, until `forgetFormer`, and
+ *   sign where a restored server knows no newer ones
+ *
+ * Two processes and a command may change the keys. Each change is made under a lock, and `takeNextKeys` and `dropNextKeys` do nothing once other keys
+ * than these are next.
+ *
+ * - `forgetFormer`: only while no process of this agent holds a Run
+ * - `lock`: waits a moment, in which a command may only look whether it is free; `false` while another process takes jobs with this folder. A draining process releases it first
  */
 export class AgentFolder extends Context.Service<
   AgentFolder,
@@ -86,10 +96,11 @@ export class AgentFolder extends Context.Service<
     readonly identity: Effect.Effect<Option.Option<AgentIdentity>, AgentFolderUnusable>
     readonly keepIdentity: (identity: AgentIdentity) => Effect.Effect<void, AgentFolderUnusable>
     readonly keys: Effect.Effect<StoredKeys, AgentFolderUnusable>
+    readonly dateKeys: (at: string) => Effect.Effect<void, AgentFolderUnusable>
     readonly nextKeys: Effect.Effect<Option.Option<StoredKeys>, AgentFolderUnusable>
     readonly prepareKeys: Effect.Effect<StoredKeys, AgentFolderUnusable>
     readonly takeNextKeys: (next: StoredKeys) => Effect.Effect<void, AgentFolderUnusable>
-    readonly dropNextKeys: Effect.Effect<void, AgentFolderUnusable>
+    readonly dropNextKeys: (next: StoredKeys) => Effect.Effect<void, AgentFolderUnusable>
     readonly forgetFormer: Effect.Effect<void, AgentFolderUnusable>
     readonly lock: Effect.Effect<boolean, never, Scope.Scope>
     /** One folder per execution, named by Run and fence. */
@@ -116,7 +127,13 @@ export class AgentFolder extends Context.Service<
             Effect.mapError(unusable)
           )
 
-        const keys = found.keys.pipe(
+        const keysLock = takeFileLock(join(path, "keys.lock")).pipe(
+          Effect.repeat({ until: (isTaken) => isTaken, schedule: Schedule.spaced("20 millis") })
+        )
+        const locked = <A>(change: Effect.Effect<A, AgentFolderUnusable>) =>
+          Effect.scoped(Effect.andThen(keysLock, change))
+
+        const firstKeys = found.keys.pipe(
           Effect.flatMap(
             Option.match({
               onSome: Effect.succeed,
@@ -124,38 +141,58 @@ export class AgentFolder extends Context.Service<
             })
           )
         )
+        const keys = Effect.flatMap(
+          found.keys,
+          Option.match({ onSome: Effect.succeed, onNone: () => locked(firstKeys) })
+        )
 
-        const dropNextKeys = Effect.mapError(removeTree(files.nextKeys, "remove the agent's next keys"), unusable)
+        const removeNext = Effect.mapError(removeTree(files.nextKeys, "remove the agent's next keys"), unusable)
 
         /** A process that ended after it had taken them left the file. */
-        const nextKeys = Effect.gen(function* () {
+        const unfinished = Effect.gen(function* () {
           const next = yield* found.nextKeys
-          if (Option.isNone(next) || next.value.public.sign !== (yield* keys).public.sign) return next
-          yield* dropNextKeys
+          if (Option.isNone(next) || next.value.public.sign !== (yield* firstKeys).public.sign) return next
+          yield* removeNext
           return Option.none<StoredKeys>()
         })
 
-        const prepareKeys = nextKeys.pipe(
-          Effect.flatMap(
-            Option.match({
-              onSome: Effect.succeed,
-              onNone: () => Effect.tap(newKeys, (made) => keep(files.nextKeys, KeysText, "next keys", made))
-            })
-          )
+        const nextKeys = Effect.flatMap(
+          found.nextKeys,
+          Option.match({ onSome: () => locked(unfinished), onNone: () => Effect.succeedNone })
         )
 
-        const takeNextKeys = Effect.fnUntraced(function* (next: StoredKeys) {
-          const present = yield* keys
-          if (present.public.sign !== next.public.sign) {
-            const former = [present.seal, ...(present.former ?? [])].slice(0, mostFormer)
-            yield* keep(files.keys, KeysText, "keys", { ...next, former })
-          }
-          yield* dropNextKeys
+        const prepareKeys = Effect.flatMap(
+          unfinished,
+          Option.match({
+            onSome: Effect.succeed,
+            onNone: () => Effect.tap(newKeys, (made) => keep(files.nextKeys, KeysText, "next keys", made))
+          })
+        )
+
+        /** Changes the present keys, and ends the next ones, if these still are. */
+        const settle = (next: StoredKeys, change: (present: StoredKeys) => StoredKeys) =>
+          Effect.gen(function* () {
+            const found = yield* unfinished
+            if (Option.isNone(found) || found.value.public.sign !== next.public.sign) return
+            yield* keep(files.keys, KeysText, "keys", change(yield* firstKeys))
+            yield* removeNext
+          })
+
+        const replacedBy = ({ sign }: Signer, { replaced = [] }: StoredKeys) =>
+          [{ sign }, ...replaced].slice(0, mostReplaced)
+
+        const dateKeys = Effect.fnUntraced(function* (at: string) {
+          const present = yield* firstKeys
+          if (present.madeAt === undefined) yield* keep(files.keys, KeysText, "keys", { ...present, madeAt: at })
         })
 
+        const runNames = fileOperation("list the Runs of the agent", () => readdir(runs)).pipe(
+          Effect.mapError(unusable)
+        )
+
         const forgetFormer = Effect.gen(function* () {
-          const { former, ...present } = yield* keys
-          if (former !== undefined) yield* keep(files.keys, KeysText, "keys", present)
+          const { former, ...present } = yield* firstKeys
+          if (former !== undefined && (yield* runNames).length === 0) yield* keep(files.keys, KeysText, "keys", present)
         })
 
         return AgentFolder.of({
@@ -163,14 +200,25 @@ export class AgentFolder extends Context.Service<
           identity: found.identity,
           keepIdentity: (identity) => keep(files.identity, IdentityText, "identity", identity),
           keys,
+          dateKeys: (at) => locked(dateKeys(at)),
           nextKeys,
-          prepareKeys,
-          takeNextKeys,
-          dropNextKeys,
-          forgetFormer,
-          lock: takeFileLock(join(path, "agent.lock")),
+          prepareKeys: locked(prepareKeys),
+          takeNextKeys: (next) =>
+            locked(
+              settle(next, (present) => ({
+                ...next,
+                former: [present.seal, ...(present.former ?? [])].slice(0, mostFormer),
+                replaced: replacedBy(present, present)
+              }))
+            ),
+          dropNextKeys: (next) =>
+            locked(settle(next, (present) => ({ ...present, replaced: replacedBy(next, present) }))),
+          forgetFormer: locked(forgetFormer),
+          lock: takeFileLock(join(path, "agent.lock")).pipe(
+            Effect.repeat({ until: (isTaken) => isTaken, schedule: Schedule.spaced("100 millis"), times: 10 })
+          ),
           runs,
-          runNames: fileOperation("list the Runs of the agent", () => readdir(runs)).pipe(Effect.mapError(unusable)),
+          runNames,
           subfolder: (name) => Effect.as(privateFolder(join(path, name)), join(path, name))
         })
       })

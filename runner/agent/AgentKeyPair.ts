@@ -7,6 +7,8 @@ const PrivateKey = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
  *
  * - `madeAt`: absent in the file of a release that did not replace its keys
  * - `former`: keys that were replaced, for what was sealed for them before that
+ * - `replaced`: the keys that signed before these, or were announced and not taken, newest first. A server that was restored from a backup may know
+ *   one of them only
  */
 export const StoredKeys = Schema.Struct({
   version: Schema.Literal(1),
@@ -14,9 +16,13 @@ export const StoredKeys = Schema.Struct({
   seal: PrivateKey,
   public: Schema.Struct({ sign: Schema.String, seal: Schema.String }),
   madeAt: Schema.optionalKey(Schema.String),
-  former: Schema.optionalKey(Schema.Array(PrivateKey))
+  former: Schema.optionalKey(Schema.Array(PrivateKey)),
+  replaced: Schema.optionalKey(Schema.Array(Schema.Struct({ sign: PrivateKey })))
 })
 export type StoredKeys = typeof StoredKeys.Type
+
+/** What signs for the agent. */
+export type Signer = Pick<StoredKeys, "sign">
 
 const rawPublic = (key: CryptoKey) =>
   crypto.subtle.exportKey("raw", key).then((bytes) => Buffer.from(bytes).toString("base64url"))
@@ -50,7 +56,7 @@ export const newKeys: Effect.Effect<StoredKeys> = Effect.gen(function* () {
 const bytesOf = (key: StoredKeys["sign"]) => new Uint8Array(Redacted.value(key))
 
 /** Signs with Ed25519; the signature in base64url. The key cannot be exported from memory. */
-export const signedBy = ({ sign }: StoredKeys, text: string): Effect.Effect<string> =>
+export const signedBy = ({ sign }: Signer, text: string): Effect.Effect<string> =>
   Effect.promise(async () => {
     const key = await crypto.subtle.importKey("pkcs8", bytesOf(sign), "Ed25519", false, ["sign"])
     return Buffer.from(await crypto.subtle.sign("Ed25519", key, new TextEncoder().encode(text))).toString("base64url")

@@ -1,4 +1,4 @@
-import { Context, Effect } from "effect"
+import { Context, Effect, Option } from "effect"
 import { type JobOffer, offerText, type RunClaim } from "../../schema/agent/AgentJob.ts"
 import { sha256 } from "../execution/Digest.ts"
 import type { AgentFolder, AgentFolderUnusable, AgentIdentity } from "./AgentFolder.ts"
@@ -29,7 +29,13 @@ export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, 
   const { agentId } = identity
   return AgentParty.of({
     identity,
-    opening: Effect.flatMap(folder.keys, openingKeys),
+    opening: Effect.gen(function* () {
+      // First the next ones: taken meanwhile, they are among the others.
+      const next = yield* folder.nextKeys
+      const present = yield* openingKeys(yield* folder.keys)
+      // The server seals for the next ones from the moment it has taken them, and another process of this agent may not know yet.
+      return Option.isNone(next) ? present : [...present, ...(yield* openingKeys(next.value))]
+    }),
     serverKey: yield* sealingKey(identity.serverKeys.seal),
     isOffered: (offer) =>
       isSignedBy(

@@ -7,7 +7,7 @@ import { AgentProtocol, helloText } from "../../schema/agent/AgentProtocol.ts"
 import type { AgentRefusal } from "../../schema/agent/AgentRefusal.ts"
 import { agentRpcPath } from "../../schema/agent/Blob.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
-import { signedBy, type StoredKeys } from "../../runner/agent/AgentKeyPair.ts"
+import { type Signer, signedBy } from "../../runner/agent/AgentKeyPair.ts"
 import { AgentParty } from "../../runner/agent/AgentParty.ts"
 import { keyChange } from "./KeyChange.ts"
 import { machineClocks, type Moment, momentOf } from "../../runner/agent/LeaseClock.ts"
@@ -81,20 +81,19 @@ export class AgentSession extends Context.Service<
       const hello = Effect.fnUntraced(function* (source: SessionSource) {
         const facts = yield* source.facts
         const { incarnation } = facts
-        let held: ReadonlyArray<HeldRun> = []
         let at = momentOf(machineClocks)
-        const greet = Effect.fnUntraced(function* (signer: StoredKeys, nextKeys: AgentKeys | undefined) {
+        const greet = Effect.fnUntraced(function* (signer: Signer, nextKeys: AgentKeys | undefined) {
           const { nonce } = yield* Effect.timeout(calls.Challenge({ agentId }), longestAnswer)
           const signature = yield* signedBy(
             signer,
             helloText({ agentId, incarnation, nonce, installationId, nextKeys })
           )
-          held = yield* source.held
+          const held = yield* source.held
           at = momentOf(machineClocks)
           const greeting = { agentId, nonce, signature, facts, held, ...(nextKeys === undefined ? {} : { nextKeys }) }
           return yield* Effect.timeout(calls.Hello(greeting), longestAnswer)
         })
-        const answer = yield* change.begun(greet, { mayBegin: !facts.draining, holds: () => held.length > 0 })
+        const answer = yield* change.begun(greet, { mayBegin: !facts.draining })
         token = answer.session
         generation += 1
         renewSeconds = answer.renewSeconds

@@ -1,6 +1,6 @@
-import { Clock, Config, Duration, Effect, Option } from "effect"
+import { Config, DateTime, Duration, Effect, Option } from "effect"
 import { AgentFolder, type AgentFolderUnusable } from "../../runner/agent/AgentFolder.ts"
-import type { StoredKeys } from "../../runner/agent/AgentKeyPair.ts"
+import type { Signer, StoredKeys } from "../../runner/agent/AgentKeyPair.ts"
 import type { AgentKeys } from "../../schema/agent/AgentIdentity.ts"
 import { Busy } from "../../schema/agent/AgentRefusal.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
@@ -24,13 +24,17 @@ interface Problem {
 /** Neither a lost answer nor a busy server: these keys are not, or not yet, the agent's. */
 const isRefused = (problem: Problem) => problem._tag === "Unauthorised" && problem.retry === false
 
+const isRejected = (problem: Problem) => problem._tag === "Rejected"
+
 /** Begins a session signed by these keys; `next` announces others. */
-type Greet<A, E> = (signer: StoredKeys, next: AgentKeys | undefined) => Effect.Effect<A, E>
+type Greet<A, E> = (signer: Signer, next: AgentKeys | undefined) => Effect.Effect<A, E>
 
 /**
  * How an agent replaces its keys: new ones are on its disk before they are announced in a session that the present ones sign; the session after
  * that is signed by the new ones, and with it they are the agent's at the server too. Wherever a process ends in between, the next one finds both pairs
  * and tries the other where one is refused.
+ *
+ * A server that was restored from an older backup knows the keys of that time. One of them announces the present ones.
  */
 export const keyChange = Effect.gen(function* () {
   const folder = yield* AgentFolder
@@ -41,37 +45,73 @@ export const keyChange = Effect.gen(function* () {
   const nextOf = Effect.fnUntraced(function* ({ madeAt }: StoredKeys, mayBegin: boolean) {
     const next = yield* folder.nextKeys
     if (Option.isSome(next) || !mayBegin) return next
-    const age = (yield* Clock.currentTimeMillis) - (madeAt === undefined ? 0 : Date.parse(madeAt))
+    const at = yield* DateTime.now
+    if (madeAt === undefined) {
+      // A process of the release before, which is about to end, has them in its memory for as long as it holds Runs.
+      yield* folder.dateKeys(DateTime.formatIso(at))
+      return next
+    }
+    const age = DateTime.toEpochMillis(at) - Date.parse(madeAt)
     return age > longest ? Option.some(yield* folder.prepareKeys) : next
+  })
+
+  /** `problem`: how the present keys were refused. */
+  const recovered = Effect.fnUntraced(function* <A, E extends Problem>(
+    greet: Greet<A, E>,
+    present: StoredKeys,
+    problem: E | Busy
+  ): Effect.fn.Return<A, E | Busy> {
+    for (const signer of present.replaced ?? []) {
+      const known = yield* greet(signer, present.public).pipe(
+        Effect.as(true),
+        Effect.catchIf(isRefused, () => Effect.succeed(false))
+      )
+      if (!known) continue
+      yield* Effect.logWarning("The server knows former keys of this agent only. It gets the present ones.")
+      return yield* greet(present, undefined)
+    }
+    return yield* Effect.fail(problem)
   })
 
   const begun = <A, E extends Problem>(
     greet: Greet<A, E>,
-    { holds, mayBegin }: { readonly holds: () => boolean; readonly mayBegin: boolean }
+    { mayBegin }: { readonly mayBegin: boolean }
   ): Effect.Effect<A, E | Busy> =>
     Effect.gen(function* () {
       const present = yield* unusable(folder.keys)
       const next = yield* unusable(nextOf(present, mayBegin))
+      const orRecovered = (session: Effect.Effect<A, E | Busy>) =>
+        Effect.catchIf(session, isRefused, (problem) => recovered(greet, present, problem))
       if (Option.isNone(next)) {
-        const answer = yield* greet(present, undefined)
+        const answer = yield* orRecovered(greet(present, undefined))
         // What was sealed for them is opened by now.
-        if (present.former !== undefined && !holds()) yield* unusable(folder.forgetFormer)
+        if (present.former !== undefined) yield* unusable(folder.forgetFormer)
         return answer
       }
       const { sign } = next.value.public
-      const announcing = Effect.tap(greet(present, next.value.public), () => Effect.sync(() => void (announced = sign)))
+      // Whether the keys or something else is rejected is not said. That the present ones are accepted shows that the next ones are not taken.
+      const announcing = greet(present, next.value.public).pipe(
+        Effect.tap(() => Effect.sync(() => void (announced = sign))),
+        Effect.catchIf(isRejected, () =>
+          Effect.tap(greet(present, undefined), () => unusable(folder.dropNextKeys(next.value)))
+        )
+      )
       const taking = Effect.tap(greet(next.value, undefined), () =>
         unusable(folder.takeNextKeys(next.value)).pipe(
           Effect.andThen(Effect.logInfo("This agent has new keys; the former ones are not accepted any more."))
         )
       )
-      const [first, other] = announced === sign ? [taking, announcing] : [announcing, taking]
-      return yield* Effect.catch(first, (problem): Effect.Effect<A, E | Busy> => {
-        if (isRefused(problem)) return other
-        return problem._tag === "Rejected"
-          ? Effect.andThen(unusable(folder.dropNextKeys), greet(present, undefined))
-          : Effect.fail(problem)
-      })
+      return yield* orRecovered(
+        announced === sign
+          ? Effect.catch(taking, (problem) => {
+              if (isRefused(problem)) return announcing
+              // Of the agent, unless the present keys are accepted.
+              return isRejected(problem)
+                ? Effect.catchIf(announcing, isRefused, () => Effect.fail(problem))
+                : Effect.fail(problem)
+            })
+          : Effect.catchIf(announcing, isRefused, () => taking)
+      )
     })
 
   return { begun }

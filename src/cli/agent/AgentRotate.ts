@@ -22,7 +22,8 @@ type Outcome = "in_use" | "waiting" | "at_next_start"
 const words: Readonly<Record<Outcome, string>> = {
   in_use: "The agent has new keys. The former ones are not accepted any more.",
   waiting: "New keys are ready. The agent has not taken them yet: it does so as soon as its server answers.",
-  at_next_start: "New keys are ready. No agent runs on this folder: the next start takes them."
+  at_next_start:
+    "New keys are ready. No agent takes Runs with this folder: the next start takes the keys, or a process that still finishes its Runs."
 }
 
 const rotated = Effect.gen(function* () {
@@ -52,9 +53,9 @@ export const agentRotateCommand = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Replace the keys of the agent of this folder, which goes on with its Runs; it does so by itself each 30 days"
+    "Replace the keys of the agent of this folder, which goes on with its Runs; it does so by itself each 30 days. Where somebody may have read the keys, revoke the agent instead (svc admin agent revoke), and enrol it anew"
   ),
   Command.withExamples([
-    { command: "svc agent rotate --dir /var/lib/svc-agent", description: "When somebody may have read its keys" }
+    { command: "svc agent rotate --dir /var/lib/svc-agent", description: "Before the 30 days are over" }
   ])
 )

@@ -50,6 +50,15 @@ describe("svc agent", () => {
     })
   )
 
+  it.live("rotates keys before their time, and names what helps against who has read them", () =>
+    Effect.gen(function* () {
+      const { code, out } = yield* svc(["rotate", "--help"])
+      expect(code).toBe(0)
+      expect(out).toContain("svc admin agent revoke")
+      expect(out).not.toContain("When somebody may have read")
+    })
+  )
+
   it.live("has a doctor that checks everything it needs and changes nothing", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")

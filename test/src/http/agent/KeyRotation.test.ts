@@ -1,16 +1,17 @@
-import { rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, expect } from "bun:test"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { sealingKey } from "../../../../actors/pool/ServerKeys.ts"
+import { AgentSessions } from "../../../../actors/pool/AgentSessions.ts"
+import { sealingKey, ServerKeys } from "../../../../actors/pool/ServerKeys.ts"
 import { AgentFolder } from "../../../../runner/agent/AgentFolder.ts"
 import { signedBy, type StoredKeys } from "../../../../runner/agent/AgentKeyPair.ts"
 import { AgentParty, agentParty } from "../../../../runner/agent/AgentParty.ts"
 import { openSealed, sealFor } from "../../../../runner/agent/SealedMessage.ts"
 import { helloText } from "../../../../schema/agent/AgentProtocol.ts"
-import type { HeldRun } from "../../../../schema/agent/AgentJob.ts"
+import type { AgentFacts } from "../../../../schema/agent/AgentIdentity.ts"
 import { AgentSession, type SessionSource } from "../../../../src/agent/AgentSession.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 import { suite } from "../../../support/Effect.ts"
@@ -43,18 +44,14 @@ const enrolledFolder = Effect.gen(function* () {
   const { agentId, installationId } = enrolled
 
   /** Begins so many sessions in one process. */
-  const process = (
-    sessions: number,
-    held: ReadonlyArray<HeldRun> = [],
-    between: Effect.Effect<unknown> = Effect.void
-  ) =>
+  const process = (sessions: number, between: Effect.Effect<unknown> = Effect.void, facts: AgentFacts = machineFacts) =>
     inFolder(
       Effect.gen(function* () {
         const identity = yield* folder.identity
         if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
         const source: SessionSource = {
-          facts: Effect.succeed(machineFacts),
-          held: Effect.succeed(held),
+          facts: Effect.succeed(facts),
+          held: Effect.succeed([]),
           obey: () => Effect.void
         }
         yield* Effect.gen(function* () {
@@ -90,11 +87,26 @@ const enrolledFolder = Effect.gen(function* () {
     })
   })
 
+  /** A first message that is signed by these keys, and what happens between its proof and its record. */
+  const slowHello = Effect.fnUntraced(function* (signer: StoredKeys, meanwhile: Effect.Effect<unknown>) {
+    const slowKeys = Layer.effect(
+      ServerKeys,
+      Effect.map(ServerKeys, ({ own }) => ServerKeys.of({ own: Effect.andThen(meanwhile, own) }))
+    ).pipe(Layer.provide(Layer.fresh(ServerKeys.layer)))
+    return yield* Effect.gen(function* () {
+      const sessions = yield* AgentSessions
+      const { nonce } = yield* sessions.challenge(agentId)
+      const { incarnation } = machineFacts
+      const said = helloText({ agentId, incarnation, nonce, installationId, nextKeys: undefined })
+      return yield* sessions.begin({ agentId, nonce, signature: yield* signedBy(signer, said), facts: machineFacts })
+    }).pipe(Effect.provide(Layer.fresh(AgentSessions.layer).pipe(Layer.provide(slowKeys)), { local: true }))
+  })
+
   const atServer = Effect.flatMap(
     SqlClient.SqlClient,
     (sql) => sql<{ sign_key: string; seal_key: string }>`SELECT sign_key, seal_key FROM agents WHERE id = ${agentId}`
   )
-  return { agentId, atServer, folder, hello, keys, path, process }
+  return { agentId, atServer, folder, hello, keys, path, process, slowHello }
 })
 
 /** Both sides have the same keys, which are these, and the former ones open no session. */
@@ -167,35 +179,168 @@ plane.live("a process that ends between any two steps leaves both sides able to 
     const fifth = yield* restored.folder.prepareKeys
     const sql = yield* SqlClient.SqlClient
     const forgotten = Effect.orDie(sql`UPDATE agents SET next_keys = NULL WHERE id = ${restored.agentId}`)
-    yield* restored.process(3, [], forgotten)
+    yield* restored.process(3, forgotten)
     yield* settledOn(restored, fifth)
   })
 )
 
-plane.live("what was sealed for the former keys is opened while a Run is held, and not after", () =>
+plane.live(
+  "a server restored from before a change of keys gets the present ones by a session that former ones sign",
+  () =>
+    Effect.gen(function* () {
+      const agent = yield* enrolledFolder
+      const sql = yield* SqlClient.SqlClient
+      yield* agent.process(1)
+      for (const _ of [1, 2]) {
+        yield* agent.folder.prepareKeys
+        yield* agent.process(2)
+      }
+      const present = yield* agent.folder.keys
+      yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
+      next_keys = NULL WHERE id = ${agent.agentId}`
+      yield* agent.process(1)
+      yield* settledOn(agent, present)
+
+      // While it replaces its keys as well.
+      const next = yield* agent.folder.prepareKeys
+      yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
+      next_keys = NULL WHERE id = ${agent.agentId}`
+      yield* agent.process(3)
+      yield* settledOn(agent, next)
+
+      // The server took what another process of the agent gave up.
+      const dropped = yield* agent.folder.prepareKeys
+      yield* agent.hello(next, dropped)
+      yield* agent.hello(dropped)
+      yield* agent.folder.dropNextKeys(dropped)
+      yield* agent.process(1)
+      yield* settledOn(agent, next)
+
+      // None of its keys is known: it is refused as before.
+      yield* sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`
+      expect(yield* Effect.flip(agent.process(1))).toMatchObject({ _tag: "Unauthorised", retry: false })
+    })
+)
+
+plane.live("a refusal that has nothing to do with keys leaves next keys that the server took on the disk", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
-    const purpose = { from: "server:it", to: agent.agentId, runId: "run", fence: 1, kind: "job" }
-    const words = new TextEncoder().encode("for the former keys")
-    const sealed = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
+    const sql = yield* SqlClient.SqlClient
+    yield* agent.process(1)
+    const next = yield* agent.folder.prepareKeys
+    const isolation = (level: string | null) => sql`UPDATE agent_pools SET isolation = ${level} WHERE name = 'far'`
+    const weak = { ...machineFacts, isolation: "landlock" } as const
+    const refused = (sessions: number, between: Effect.Effect<unknown> = Effect.void) =>
+      Effect.map(Effect.flip(agent.process(sessions, between, weak)), ({ _tag }) => expect(_tag).toBe("Rejected"))
+    // The server took them, and its answer did not come.
+    const taken = Effect.orDie(Effect.andThen(agent.hello(next), isolation("bubblewrap")))
+    yield* refused(2, taken)
+    yield* refused(1)
+    yield* isolation(null)
+    yield* agent.process(1)
+    yield* settledOn(agent, next)
+
+    // Nor does one that comes before they are announced.
+    const later = yield* agent.folder.prepareKeys
+    yield* isolation("bubblewrap")
+    yield* refused(1)
+    yield* isolation(null)
+    yield* agent.process(2)
+    yield* settledOn(agent, later)
+  }).pipe(
+    Effect.ensuring(
+      Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.orDie(sql`UPDATE agent_pools SET isolation = NULL`))
+    )
+  )
+)
+
+plane.live(
+  "what was sealed for the former keys is opened while any process of the agent holds a Run, and not after",
+  () =>
+    Effect.gen(function* () {
+      const agent = yield* enrolledFolder
+      const purpose = { from: "server:it", to: agent.agentId, runId: "run", fence: 1, kind: "job" }
+      const words = new TextEncoder().encode("for the former keys")
+      const sealed = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
+      const identity = yield* agent.folder.identity
+      if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
+      const { opening } = yield* agentParty(identity.value, agent.folder)
+      const opened = Effect.flatMap(opening, (keys) => openSealed(keys, purpose, sealed))
+      const run = join(agent.folder.runs, `${namedRun("held")}-1`)
+      mkdirSync(run)
+      for (const _ of [1, 2]) {
+        yield* agent.folder.prepareKeys
+        yield* agent.process(2)
+      }
+      expect(yield* opened).toEqual(words)
+      yield* agent.process(1)
+      expect(yield* opened).toEqual(words)
+      rmSync(run, { recursive: true })
+      yield* agent.process(1)
+      expect(yield* Effect.flip(opened)).toMatchObject({ _tag: "NotSealedForThis" })
+      const file = yield* Effect.promise(() => Bun.file(join(agent.path, "keys.json")).json())
+      expect(Object.keys(file)).not.toContain("former")
+      rmSync(agent.path, { recursive: true })
+    })
+)
+
+plane.live("what was sealed for keys that the server has taken is opened before the agent knows that", () =>
+  Effect.gen(function* () {
+    const agent = yield* enrolledFolder
     const identity = yield* agent.folder.identity
     if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
     const { opening } = yield* agentParty(identity.value, agent.folder)
-    const opened = Effect.flatMap(opening, (keys) => openSealed(keys, purpose, sealed))
-    const working: ReadonlyArray<HeldRun> = [{ runId: namedRun("held"), fence: 1, stage: "accepted" }]
-    for (const _ of [1, 2]) {
-      yield* agent.folder.prepareKeys
-      yield* agent.process(2, working)
-    }
-    expect(yield* opened).toEqual(words)
-    yield* agent.process(1, working)
-    expect(yield* opened).toEqual(words)
-    yield* agent.process(1)
-    expect(yield* Effect.flip(opened)).toMatchObject({ _tag: "NotSealedForThis" })
-    const file = yield* Effect.promise(() => Bun.file(join(agent.path, "keys.json")).json())
-    expect(Object.keys(file)).not.toContain("former")
-    rmSync(agent.path, { recursive: true })
+    const purpose = { from: "server:it", to: agent.agentId, runId: "run", fence: 1, kind: "job" }
+    const words = new TextEncoder().encode("for the next keys")
+    const next = yield* agent.folder.prepareKeys
+    const sealed = yield* sealFor(yield* sealingKey(next.public.seal), purpose, words)
+    expect(yield* openSealed(yield* opening, purpose, sealed)).toEqual(words)
+    const own = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
+    expect(yield* openSealed(yield* opening, purpose, own)).toEqual(words)
   })
+)
+
+plane.live("keys of a release that did not date them are dated, and replaced when they are old from then on", () =>
+  Effect.gen(function* () {
+    const agent = yield* enrolledFolder
+    const file = join(agent.path, "keys.json")
+    const stored = () => Effect.promise(() => Bun.file(file).json())
+    const { madeAt, ...undated } = yield* stored()
+    expect(madeAt).toBeString()
+    writeFileSync(file, JSON.stringify(undated))
+    yield* agent.process(3)
+    yield* settledOnOwn(agent)
+    const dated = yield* stored()
+    expect(dated.madeAt).toBeString()
+    writeFileSync(file, JSON.stringify({ ...dated, madeAt: "2020-01-01T00:00:00.000Z" }))
+    yield* agent.process(2)
+    const next = yield* agent.folder.keys
+    expect(next.public).not.toEqual(agent.keys.public)
+    yield* settledOn(agent, next)
+  })
+)
+
+plane.live(
+  "a session that begins while the keys change neither takes back what was announced nor counts for the former keys",
+  () =>
+    Effect.gen(function* () {
+      const agent = yield* enrolledFolder
+      const sql = yield* SqlClient.SqlClient
+      const announcedAtServer = sql<{
+        next_keys: string | null
+      }>`SELECT next_keys FROM agents WHERE id = ${agent.agentId}`
+      const again = { _tag: "Unauthorised", retry: true }
+      const next = yield* agent.folder.prepareKeys
+      yield* agent.slowHello(agent.keys, Effect.orDie(agent.hello(agent.keys, next)))
+      expect(JSON.parse((yield* announcedAtServer)[0]?.next_keys ?? "null")).toEqual(next.public)
+      expect(yield* Effect.flip(agent.slowHello(agent.keys, Effect.orDie(agent.hello(next))))).toMatchObject(again)
+      expect(yield* announcedAtServer).toEqual([{ next_keys: null }])
+      yield* agent.process(1)
+      yield* settledOn(agent, next)
+      const revoked = Effect.orDie(sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`)
+      expect(yield* Effect.flip(agent.slowHello(next, revoked))).toMatchObject(again)
+      expect(yield* Effect.flip(agent.slowHello(next, Effect.void))).toMatchObject({ ...again, retry: false })
+    })
 )
 
 plane.live("nobody announces the keys of another agent, and an agent whose next keys are refused keeps its own", () =>

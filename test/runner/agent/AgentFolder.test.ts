@@ -1,0 +1,58 @@
+import { expect } from "bun:test"
+import { Effect } from "effect"
+import { AgentFolder } from "../../../runner/agent/AgentFolder.ts"
+import { it } from "../../support/Effect.ts"
+import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+
+/** Two processes of one agent. */
+const two = Effect.gen(function* () {
+  const path = yield* temporaryFolder
+  const one = Effect.provide(AgentFolder, AgentFolder.layerAt(path), { local: true })
+  return [yield* one, yield* one] as const
+})
+
+it.live("two processes that begin at once make one pair of keys, and one that is next", () =>
+  Effect.gen(function* () {
+    const [one, other] = yield* two
+    const same = Effect.fnUntraced(function* (of: (folder: AgentFolder["Service"]) => typeof one.keys) {
+      const [first, ...more] = yield* Effect.all([of(one), of(other), of(one)], { concurrency: "unbounded" })
+      expect(more.map((keys) => keys.public)).toEqual([first.public, first.public])
+      return first.public
+    })
+    const present = yield* same(({ keys }) => keys)
+    const next = yield* same(({ prepareKeys }) => prepareKeys)
+    expect((yield* one.keys).public).toEqual(present)
+    expect(next.sign).not.toBe(present.sign)
+  })
+)
+
+it.live("a process whose answer comes late leaves the keys that another one has taken or announced meanwhile", () =>
+  Effect.gen(function* () {
+    const [one, late] = yield* two
+    yield* one.keys
+    const second = yield* late.prepareKeys
+    yield* one.takeNextKeys(second)
+    const third = yield* one.prepareKeys
+    yield* late.takeNextKeys(second)
+    yield* late.dropNextKeys(second)
+    expect((yield* one.prepareKeys).public).toEqual(third.public)
+    yield* one.takeNextKeys(third)
+    yield* late.takeNextKeys(second)
+    yield* late.dropNextKeys(third)
+    expect((yield* late.keys).public).toEqual(third.public)
+    expect((yield* late.nextKeys)._tag).toBe("None")
+  })
+)
+
+it.live("who takes jobs waits for a command that looks at the lock, and not for another process that takes them", () =>
+  Effect.gen(function* () {
+    const [one, other] = yield* two
+    const looking = Effect.scoped(Effect.andThen(one.lock, Effect.sleep("300 millis")))
+    const [, isTaken] = yield* Effect.all([looking, Effect.delay(Effect.scoped(other.lock), "100 millis")], {
+      concurrency: "unbounded"
+    })
+    expect(isTaken).toBe(true)
+    expect(yield* one.lock).toBe(true)
+    expect(yield* Effect.scoped(other.lock)).toBe(false)
+  })
+)
