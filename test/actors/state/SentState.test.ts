@@ -1,8 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Redacted } from "effect"
-import { receivedResult } from "../../../actors/agent/ReceivedResult.ts"
-import { sentState } from "../../../actors/agent/SentState.ts"
-import { runnerFailure } from "../../../runner/execution/RunnerFailure.ts"
+import { sentState } from "../../../actors/state/SentState.ts"
 
 const text = (content: string) => Redacted.make(new TextEncoder().encode(content))
 const state = (serial: number, lineage: string, more = "") =>
@@ -45,23 +43,5 @@ describe("a state that an agent sent", () => {
   test("is the first of a Capsule, or absent", () => {
     expect(sentState(text(state(1, "new")), undefined, 0).lineage).toBe("new")
     expect(sentState(undefined, base, 0)).toEqual({})
-  })
-})
-
-describe("what an agent says of a job", () => {
-  test("is made safe to show again", () => {
-    const hostile = "before\u001b[2Jafter\u202e"
-    const diagnostics = [
-      { severity: "error" as const, summary: hostile, detail: hostile, address: hostile, path: hostile, line: 3 }
-    ]
-    const result = receivedResult({
-      kind: "apply",
-      status: "failed",
-      failure: runnerFailure("prepare_failed", "prepare", hostile, { diagnostics })
-    })
-    const shown = JSON.stringify(result)
-    expect(shown).toContain("beforeafter\\\\u202e")
-    expect(shown).not.toContain("\u202e")
-    expect(shown).not.toContain("\\u001b")
   })
 })
