@@ -167,7 +167,7 @@ export class AgentReports extends Context.Service<
         const opened = yield* Effect.mapError(blobs.open(session.agent.id, claim, "state", blob), refusalOf)
         // What is acknowledged here may become the Capsule's state without another word of the agent.
         const base = yield* states.find(run.base_state_version_id)
-        const sent = sentState(opened, base, resourceCount)
+        const sent = yield* sentState(opened, base)
         const { state } = sent
         if (state === undefined) return yield* new Rejected({ message: notSaved[sent.stateProblem ?? "unreadable"] })
         if (sent.serial !== serial) {

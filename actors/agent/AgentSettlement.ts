@@ -72,11 +72,14 @@ const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefi
 }
 
 /** What was left, with the state as it is and not as the agent says. */
-const checkedLeft = (found: FoundLeftOver, base: Parameters<typeof sentState>[1]): FoundLeftOver => {
+const checkedLeft = Effect.fnUntraced(function* (
+  found: FoundLeftOver,
+  base: Parameters<typeof sentState>[1]
+): Effect.fn.Return<FoundLeftOver> {
   if (found.kind !== "left") return found
-  const { lineage: _lineage, resourceCount, serial: _serial, state, ...said } = found.left
-  return { kind: "left", left: { ...said, ...sentState(state, base, resourceCount) } }
-}
+  const { lineage: _lineage, resourceCount: _count, serial: _serial, state, ...said } = found.left
+  return { kind: "left", left: { ...said, ...(yield* sentState(state, base)) } }
+})
 
 /**
  * How an apply ended, by the state that it left and not by what its agent says: one that left none that continues the base has not succeeded, just
@@ -174,12 +177,12 @@ export class AgentSettlement extends Context.Service<
         if (result.kind !== "apply") return
         // Its state was committed by a process that ended: only its checks were under way.
         if (result.status === "left" || run.provider_apply_succeeded === 1) {
-          const left = checkedLeft(leftOf(result, state), yield* states.find(run.base_state_version_id))
+          const left = yield* checkedLeft(leftOf(result, state), yield* states.find(run.base_state_version_id))
           return yield* applies.settle(run, left, { untouched, interrupted: ended })
         }
         if (result.status === "failed") return yield* steps.apply.settle(hold, Result.fail(result.failure), control)
         const base = yield* states.find(run.base_state_version_id)
-        const sent = sentState(state, base, result.outcome.resourceCount)
+        const sent = yield* sentState(state, base)
         yield* steps.apply.settle(hold, Result.succeed(checkedOutcome(result.outcome, sent)), control)
       })
 
@@ -215,7 +218,9 @@ export class AgentSettlement extends Context.Service<
         if (!isApply(run.type)) return yield* controls.failed(run, defect)
         const base = yield* states.find(run.base_state_version_id)
         const left =
-          found === undefined ? { kind: "unreadable" as const } : checkedLeft(leftOf(found.result, found.state), base)
+          found === undefined
+            ? { kind: "unreadable" as const }
+            : yield* checkedLeft(leftOf(found.result, found.state), base)
         yield* applies.settle(run, left, { untouched: defect, interrupted: defect })
       })
 
