@@ -80,6 +80,8 @@ export class AgentBlobs extends Context.Service<
     ) => Effect.Effect<{ readonly path: string; readonly digest: string; readonly sizeBytes: number }, BlobRefused>
     /** The claims that have files. */
     readonly claims: Effect.Effect<ReadonlyArray<Claim>>
+    /** When something of the claim was last received, in milliseconds; 0 for never. */
+    readonly receivedAt: (claim: Claim) => Effect.Effect<number>
     /** Removes what belongs to no claim in `kept`. */
     readonly sweep: (kept: ReadonlyArray<Claim>) => Effect.Effect<void>
   }
@@ -112,6 +114,12 @@ export class AgentBlobs extends Context.Service<
           Effect.orElseSucceed(() => 0)
         )
 
+      const changedAt = (file: string) =>
+        files.stat(file).pipe(
+          Effect.map(({ mtime }) => Option.match(mtime, { onNone: () => 0, onSome: Number })),
+          Effect.orElseSucceed(() => 0)
+        )
+
       const fileDigest = Effect.fnUntraced(function* (file: string) {
         const hash = createHash("sha256")
         yield* Stream.runForEach(files.stream(file), (chunk) => Effect.sync(() => void hash.update(chunk)))
@@ -141,12 +149,7 @@ export class AgentBlobs extends Context.Service<
           .filter((name) => name.startsWith(`${kind}-`))
           .map((name) => path.join(folderOf(claim), name))
           .filter((one) => !one.startsWith(file))
-        const aged = yield* Effect.forEach(others, (one) =>
-          files.stat(one).pipe(
-            Effect.map(({ mtime }) => ({ one, at: Option.match(mtime, { onNone: () => 0, onSome: Number }) })),
-            Effect.orElseSucceed(() => ({ one, at: 0 }))
-          )
-        )
+        const aged = yield* Effect.forEach(others, (one) => Effect.map(changedAt(one), (at) => ({ one, at })))
         const old = aged.toSorted((first, second) => second.at - first.at).slice(mostKept(kind) - 1)
         for (const { one } of old) yield* removeTree(one)
       })
@@ -246,6 +249,12 @@ export class AgentBlobs extends Context.Service<
         }
       })
 
+      const receivedAt = Effect.fnUntraced(function* (claim: Claim) {
+        const names = yield* Effect.orElseSucceed(files.readDirectory(folderOf(claim)), () => [])
+        const times = yield* Effect.forEach(names, (name) => changedAt(path.join(folderOf(claim), name)))
+        return Math.max(0, ...times)
+      })
+
       const claims = Effect.map(
         Effect.orElseSucceed(files.readDirectory(root), () => []),
         (names) =>
@@ -258,6 +267,7 @@ export class AgentBlobs extends Context.Service<
 
       return AgentBlobs.of({
         claims,
+        receivedAt,
         put,
         isComplete,
         open,

@@ -10,6 +10,7 @@ import { lifecycleAfter } from "./ApplyConclusion.ts"
 import { applyForm } from "./PreparationForms.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { interruptedChecks } from "./PostApplyChecks.ts"
+import { sentState } from "../state/SentState.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -195,7 +196,12 @@ export class ApplyRecovery extends Context.Service<
           )
         }
         const found = left ?? unknown
-        const state = found.state ?? Option.getOrUndefined(checkpoint)
+        // One that does not continue the base is not taken: the settlement keeps it for a person to look at.
+        const saved =
+          found.state !== undefined
+            ? {}
+            : yield* sentState(Option.getOrUndefined(checkpoint), yield* states.find(run.base_state_version_id))
+        const state = found.state ?? saved.state
         const read = state === undefined ? Option.none() : yield* Effect.option(readState(state))
         const known = Option.getOrUndefined(read)
         const possiblyCreated = yield* suspected(run, found, known?.managed ?? [])
@@ -208,13 +214,15 @@ export class ApplyRecovery extends Context.Service<
         yield* settlement.commit(hold, {
           exit: "killed",
           state,
-          stateProblem: found.stateProblem ?? (isSound || state !== undefined ? undefined : "unreadable"),
+          stateProblem:
+            found.stateProblem ?? saved.stateProblem ?? (isSound || state !== undefined ? undefined : "unreadable"),
           rejectedState: found.rejectedState,
-          lineage: known?.lineage ?? found.lineage,
-          serial: known?.serial ?? found.serial,
-          resourceCount: known?.resourceCount ?? found.resourceCount,
+          lineage: known?.lineage ?? saved.lineage ?? found.lineage,
+          serial: known?.serial ?? saved.serial ?? found.serial,
+          resourceCount: known?.resourceCount ?? saved.resourceCount ?? found.resourceCount,
           outputs,
-          changedAnything: found.changedAnything || possiblyCreated.length > 0,
+          // Only a state that differs from the base is saved.
+          changedAnything: found.changedAnything || possiblyCreated.length > 0 || saved.state !== undefined,
           possiblyCreated,
           sandboxKilled: true,
           evidence: {},

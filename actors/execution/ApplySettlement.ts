@@ -191,6 +191,17 @@ export class ApplySettlement extends Context.Service<
         if (version !== undefined)
           yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
         yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`
+        // What was saved during the apply is dropped for the state that it led to, and kept where it led to none.
+        const saved =
+          version === undefined
+            ? yield* checkpoints
+                .load(capsule.workspace_id, runId)
+                .pipe(orOnIntegrityFault(() => Effect.succeed(Option.none())))
+            : Option.none()
+        if (Option.isSome(saved)) {
+          const left = { state: saved.value, reason: result.stateProblem, part: "checkpoint" }
+          yield* leftOvers.keep({ ...left, capsule, runId, settled: undefined, secrets, build: builds[0] })
+        }
         yield* checkpoints.drop(runId)
         if (result.rejectedState !== undefined) {
           const left = { state: result.rejectedState, reason: result.stateProblem }

@@ -7,6 +7,7 @@ import { rowShape } from "../database/Table.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { monotonicNow, seconds } from "../MonotonicNow.ts"
+import { mayOweEvidence, owesEvidence } from "../run/OwedEvidence.ts"
 import { RetentionSettings } from "../run/RetentionSettings.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { AgentRow } from "./PoolRows.ts"
@@ -49,12 +50,11 @@ export class GoneAgents extends Context.Service<
       const before = (period: Duration.Duration) =>
         Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(period)).toISOString())
 
-      /** It may return with the state of an apply, for as long as that is useful. */
+      /** It may return with the state of an apply, however late. One that was not started, as far as is known here, is waited for less long. */
       const owes = Effect.map(
         before(agentFiles),
         (since) => sql`EXISTS (SELECT 1 FROM agent_runs r WHERE r.agent_id = a.id AND (r.ended_at IS NULL
-          OR (r.kind = 'apply' AND r.accepted_at IS NOT NULL AND r.result IS NULL AND r.ended_at > ${since}
-            AND NOT EXISTS (SELECT 1 FROM agent_evidence e WHERE e.run_id = r.run_id AND e.agent_id = a.id))))`
+          OR ${sql.literal(owesEvidence("r."))} OR (${sql.literal(mayOweEvidence("r."))} AND r.ended_at > ${since})))`
       )
 
       const revoke = Effect.gen(function* () {

@@ -17,7 +17,9 @@ const decimal = /^[+-]?(\d+)(\.\d+)?$/
 const asNumber = (text: string): ReadonlyArray<string> => {
   const [, whole, fraction = ""] = decimal.exec(text.trim()) ?? []
   if (whole === undefined) return []
-  const shown = `${whole.replace(/^0+(?=\d)/, "")}${fraction.replace(/\.?0+$/, "")}`
+  const digits = fraction.split("")
+  const kept = digits.slice(0, digits.findLastIndex((digit) => digit !== "0" && digit !== ".") + 1).join("")
+  const shown = `${whole.replace(/^0+(?=\d)/, "")}${kept}`
   return shown === text ? [] : [shown]
 }
 

@@ -134,10 +134,10 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: a state says itself which one it is",
-    file: "actors/agent/SentState.ts",
+    file: "actors/state/SentState.ts",
     text: "if (problem !== undefined) return",
     broken: "if (problem === null) return",
-    test: "test/actors/agent/SentState.test.ts"
+    test: "test/actors/state/SentState.test.ts"
   },
   {
     name: "agent: who was revoked meanwhile is given nothing",

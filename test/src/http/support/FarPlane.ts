@@ -130,7 +130,8 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
   const planned = text(`plan of ${offer.runId}`)
   const planFile = yield* agent.put(offer, "plan_file", planned)
   yield* agent.finish(
-    offer,
+    // Not the offer: it names the state that the plan began with.
+    { runId: offer.runId, fence: offer.fence },
     {
       kind: "plan",
       status: "ended",
