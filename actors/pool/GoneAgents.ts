@@ -76,7 +76,8 @@ export class GoneAgents extends Context.Service<
           WHERE a.revoked_at IS NOT NULL AND a.last_contact_at < ${since} AND ${ephemeral}
             AND NOT EXISTS (SELECT 1 FROM agents o WHERE o.enrolment_token_id = a.enrolment_token_id AND o.revoked_at IS NULL)
             AND NOT EXISTS (SELECT 1 FROM agent_runs r WHERE r.agent_id = a.id)
-            AND NOT EXISTS (SELECT 1 FROM agent_evidence e WHERE e.agent_id = a.id) LIMIT ${mostAtOnce}`
+            AND NOT EXISTS (SELECT 1 FROM agent_evidence e WHERE e.agent_id = a.id)
+            AND NOT EXISTS (SELECT 1 FROM restore_review v WHERE v.record_id = a.id AND v.decision IS NULL) LIMIT ${mostAtOnce}`
         const ids = removed.map(({ id }) => id)
         yield* sql`DELETE FROM agent_sessions WHERE ${sql.in("agent_id", ids)}`
         yield* sql`DELETE FROM agents WHERE ${sql.in("id", ids)}`
