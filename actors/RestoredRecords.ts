@@ -3,7 +3,14 @@ import { Timestamp } from "../schema/records/Primitives.ts"
 import { WorkspaceId } from "../schema/records/Ids.ts"
 
 /** Records that a restore may revive although they were ended after the backup was written. */
-export const ReviewKind = Schema.Literals(["membership", "connection", "output_share"])
+export const ReviewKind = Schema.Literals([
+  "membership",
+  "connection",
+  "output_share",
+  "agent",
+  "agent_pool_assignment",
+  "agent_pool_provision"
+])
 export type ReviewKind = typeof ReviewKind.Type
 
 /** A record that has no effect until an operator confirms it. */
@@ -29,7 +36,8 @@ export type HeldRecord = typeof HeldRecord.Type
 
 /**
  * Records of one kind, kept by the actor that owns them. Every method works in the caller's transaction. `unconfirmed` is a
- * status of the record itself, so every read of authority refuses it without knowing of restores.
+ * status of the record itself, so every read of authority refuses it without knowing of restores. Agents are revoked instead, and what a pool was
+ * allowed is removed until it is confirmed.
  */
 export interface RestoredRecords<R = never> {
   readonly kind: ReviewKind

@@ -18,6 +18,7 @@ import { lackOf } from "./AgentFit.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { ServerRelease, versionProblem } from "./AgentVersions.ts"
 import { AgentRow, AgentSessionRow, EnrolmentTokenRow, FactsJson, KeysJson, PoolRow } from "./PoolRows.ts"
+import { isAgentHeld } from "./RestoredAgents.ts"
 import { ServerKeys } from "./ServerKeys.ts"
 
 export const sessionSeconds = 600
@@ -213,6 +214,12 @@ export class AgentSessions extends Context.Service<
           }
           const [agent] = yield* Effect.orDie(AgentRow.rows(sql)`SELECT * FROM agents WHERE id = ${agentId}`)
           if (agent === undefined || agent.revoked_at !== null) {
+            if (yield* isAgentHeld(sql, agentId)) {
+              return yield* unknown(
+                "The server was restored from a backup, and its operator has to confirm this agent: svc admin restore-review. The agent keeps what it holds.",
+                true
+              )
+            }
             return yield* unknown("The agent is not known, or it was revoked. Enrol it again.")
           }
           const { installationId } = yield* server.own

@@ -88,7 +88,8 @@ export class GoneAgents extends Context.Service<
           WHERE a.revoked_at IS NOT NULL AND a.last_contact_at < ${since}
             AND NOT EXISTS (SELECT 1 FROM agents o WHERE o.enrolment_token_id = a.enrolment_token_id AND o.revoked_at IS NULL)
             AND a.id NOT IN (SELECT agent_id FROM agent_runs)
-            AND a.id NOT IN (SELECT agent_id FROM agent_evidence) LIMIT ${mostAtOnce}`
+            AND a.id NOT IN (SELECT agent_id FROM agent_evidence)
+            AND a.id NOT IN (SELECT record_id FROM restore_review WHERE decision IS NULL) LIMIT ${mostAtOnce}`
         const ids = removed.map(({ id }) => id)
         yield* sql`DELETE FROM agent_sessions WHERE ${sql.in("agent_id", ids)}`
         yield* sql`DELETE FROM agents WHERE ${sql.in("id", ids)}`

@@ -9,13 +9,22 @@ import { restoredConnections } from "../connection/RestoredConnections.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { restoredShares } from "../output-share/RestoredShares.ts"
+import { restoredAgents } from "../pool/RestoredAgents.ts"
+import { restoredAssignments, restoredProvisions } from "../pool/RestoredPools.ts"
 import { restoredMemberships } from "../workspace/RestoredMemberships.ts"
 import type { ReviewItem } from "../RestoredRecords.ts"
 import { RestoreReviewRow } from "./RestoreReviewRow.ts"
 
 export type ReviewDecision = "confirmed" | "removed"
 
-const allKinds = Effect.all([restoredMemberships, restoredConnections, restoredShares])
+const allKinds = Effect.all([
+  restoredMemberships,
+  restoredConnections,
+  restoredShares,
+  restoredAgents,
+  restoredAssignments,
+  restoredProvisions
+])
 
 /** Everything that waits for an operator, in a useful order of review. */
 export const pendingReview = Effect.flatMap(allKinds, (kinds) =>
@@ -31,6 +40,8 @@ export const awaitsReview = (sql: SqlClient.SqlClient) =>
     sql`SELECT 1 AS one FROM restore_review r WHERE r.decision IS NULL AND (
         EXISTS (SELECT 1 FROM memberships m WHERE m.id = r.record_id AND m.status = 'unconfirmed')
         OR EXISTS (SELECT 1 FROM connections c WHERE c.id = r.record_id AND c.status = 'unconfirmed')
+        OR r.kind IN ('agent_pool_assignment', 'agent_pool_provision')
+        OR EXISTS (SELECT 1 FROM agents a WHERE a.id = r.record_id AND a.revoked_at IS NOT NULL)
         OR EXISTS (SELECT 1 FROM output_shares s WHERE s.id = r.record_id AND s.status = 'unconfirmed')) LIMIT 1`,
     (rows) => rows.length > 0
   )
@@ -55,7 +66,7 @@ export const holdRestored = Effect.gen(function* () {
 }).pipe(Effect.orDie, Effect.withSpan("holdRestored"))
 
 /**
- * The operator's review after a restore. A membership, Connection or share that was ended after the backup would be valid
+ * The operator's review after a restore. A membership, Connection, share, agent or permission of a pool that was ended after the backup would be valid
  * again; each stays suspended until it is confirmed here.
  */
 export class RestoreReview extends Context.Service<

@@ -98,7 +98,7 @@ const describeEnded = ({ ended }: Effect.Success<ReturnType<typeof restoreFrom>>
   "What happened after the backup is not in it. So that nothing is applied twice, the restore ended " +
   `${ended.plans} open plans and ${ended.applies} applies under way, and switched off ${ended.automaticApplies} automatic applies.\n` +
   "So that nothing that was revoked since lets anybody in, it ended " +
-  `${ended.sessions} sessions, ${ended.tokens} access tokens, ${ended.grants} grants to applications and ${ended.links} links.`
+  `${ended.sessions} sessions, ${ended.tokens} access tokens, ${ended.grants} grants to applications, ${ended.links} links and ${ended.enrolmentTokens} enrolment tokens of agents.`
 
 export const restoreCommand = Command.make(
   "restore",

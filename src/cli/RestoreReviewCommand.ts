@@ -7,7 +7,14 @@ import { OperatorRestore } from "../operator/Operator.ts"
 import { CommandFailed, jsonFlag, print } from "./Output.ts"
 import { dataFlags, settingsOf } from "./SettingFlags.ts"
 
-const kinds = { membership: "membership", connection: "Connection", output_share: "share" } as const
+const kinds = {
+  membership: "membership",
+  connection: "Connection",
+  output_share: "share",
+  agent: "agent",
+  agent_pool_assignment: "pool",
+  agent_pool_provision: "credentials"
+} as const
 
 /** The waiting records, one per line, and what to do about them. */
 export const formatReview = (items: ReadonlyArray<ReviewItem>): string =>
@@ -50,7 +57,9 @@ const decide = (name: string, decision: ReviewDecision, description: string) =>
       ...dataFlags,
       all: Flag.Boolean("all").pipe(Flag.withDescription("All that wait"), Flag.withDefault(false)),
       ids: Argument.String("id").pipe(
-        Argument.withDescription("Records: mbr_..., conn_..., oshare_..."),
+        Argument.withDescription(
+          "Records: mbr_..., conn_..., oshare_..., agt_..., POOL/WORKSPACE, POOL/NAME/WORKSPACE"
+        ),
         Argument.variadic({ min: 0 })
       ),
       json: jsonFlag
@@ -79,9 +88,15 @@ export const restoreReviewCommand = Command.make(
     yield* print(json, { review, rules }, `${formatReview(review)}${formatRules(rules)}`)
   })
 ).pipe(
-  Command.withDescription("Memberships, Connections and shares that a restore brought back and that wait for you"),
+  Command.withDescription(
+    "Memberships, Connections, shares, agents and what pools may be used for, that a restore brought back and that wait for you"
+  ),
   Command.withSubcommands([
     decide("confirm", "confirmed", "Let restored records count again"),
-    decide("remove", "removed", "End restored records: suspend the membership, revoke the Connection or share")
+    decide(
+      "remove",
+      "removed",
+      "End restored records: suspend the membership, revoke the Connection, share or agent, end the use of the pool"
+    )
   ])
 )

@@ -12,6 +12,7 @@ import { transaction } from "../../actors/database/Transaction.ts"
 import { endTickets } from "../../actors/handoff/EndedTickets.ts"
 import { now } from "../../actors/Identity.ts"
 import { endGrants } from "../../actors/identity/EndedGrants.ts"
+import { endEnrolmentTokens } from "../../actors/pool/RestoredAgents.ts"
 import { holdRestored, pendingReview } from "../../actors/restore/RestoreReview.ts"
 import { endInvitations } from "../../actors/member/EndedInvitations.ts"
 import { KillPoint } from "../../actors/KillPoint.ts"
@@ -69,12 +70,13 @@ const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<Backup
     const fence = yield* fenceRestored
     const credentials = yield* endCredentials
     const grants = yield* endGrants
+    const enrolmentTokens = yield* endEnrolmentTokens
     yield* endTickets
     yield* endInvitations
     yield* holdRestored
     yield* sql`UPDATE installation SET ${InstallationRow.changes(sql, { restored_at: yield* now })}`
     const review = yield* pendingReview
-    const ended = { ...fence, ...credentials, grants }
+    const ended = { ...fence, ...credentials, grants, enrolmentTokens }
     const installation = yield* readInstallation
     yield* record(keys, {
       workspaceId: null,

@@ -67,7 +67,7 @@ export const restoreFinding = Effect.gen(function* () {
   const finding: Finding = {
     check: "restore",
     status: "warning",
-    message: `${waiting.length} memberships, Connections and shares that the restore brought back have no effect yet.`,
+    message: `${waiting.length} memberships, Connections, shares, agents and uses of pools that the restore brought back have no effect yet.`,
     remedy: "Look at them with `svc admin restore-review`, and confirm or remove them."
   }
   return [finding]

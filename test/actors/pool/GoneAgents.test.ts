@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { AgentPresence } from "../../../actors/pool/AgentPresence.ts"
 import { GoneAgents } from "../../../actors/pool/GoneAgents.ts"
+import { restoredAgents } from "../../../actors/pool/RestoredAgents.ts"
 import { AgentId } from "../../../schema/records/Ids.ts"
 import { testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
@@ -92,6 +93,28 @@ tests.live("an agent that comes and goes is forgotten a week after it was heard 
     yield* TestClock.adjust("1 hour")
     yield* forget
     expect(yield* there).toEqual([])
+  }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
+)
+
+tests.live("one that waits for the review of a restore is not forgotten before it, nor right after", () =>
+  Effect.gen(function* () {
+    yield* emptyWorld
+    const sql = yield* SqlClient.SqlClient
+    const { forget } = yield* begun
+    yield* token("review", 1)
+    const id = yield* agent("waiting", "review")
+    const { confirm, hold } = yield* restoredAgents
+    yield* TestClock.setTime(Date.parse("2026-03-09T00:00:00.000Z"))
+    for (const held of yield* hold) {
+      yield* sql`INSERT INTO restore_review ${sql.insert({ record_id: held.id, kind: "agent", previous_status: held.previousStatus, restored_at: at })}`
+    }
+    yield* forget
+    expect(yield* there).toContain("waiting revoked")
+    yield* confirm(id, "enrolled")
+    yield* sql`UPDATE restore_review SET decision = 'confirmed'`
+    yield* TestClock.adjust("1 hour")
+    yield* forget
+    expect(yield* there).toContain("waiting")
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )
 

@@ -1,0 +1,52 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { now } from "../Identity.ts"
+import { rowShape } from "../database/Table.ts"
+import { HeldRecord, type RestoredRecords, ReviewItem } from "../RestoredRecords.ts"
+import type { AgentId } from "../../schema/records/Ids.ts"
+import { AgentRow } from "./PoolRows.ts"
+
+/**
+ * Agents that a restore brought back. Until they are confirmed they are revoked, so nothing is given to them; unlike one that an operator revoked,
+ * they are asked to wait, with whatever they hold.
+ */
+export const restoredAgents = Effect.map(
+  SqlClient.SqlClient,
+  (sql): RestoredRecords => ({
+    kind: "agent",
+    hold: Effect.gen(function* () {
+      const held = yield* rowShape(HeldRecord.fields).rows(sql)`SELECT id, 'enrolled' AS "previousStatus" FROM agents
+        WHERE revoked_at IS NULL ORDER BY id`
+      yield* sql`UPDATE agents SET revoked_at = ${yield* now} WHERE revoked_at IS NULL`
+      yield* sql`DELETE FROM agent_sessions`
+      return held
+    }).pipe(Effect.orDie),
+    pending: Effect.orDie(rowShape(ReviewItem.fields).rows(
+      sql
+    )`SELECT a.id, 'agent' AS kind, NULL AS "workspaceId", NULL AS workspace,
+        a.name || ' of the pool ' || a.pool AS description, r.previous_status AS "previousStatus",
+        a.last_contact_at AS "changedAt"
+      FROM restore_review r JOIN agents a ON a.id = r.record_id AND a.revoked_at IS NOT NULL
+      WHERE r.decision IS NULL ORDER BY a.pool, a.name, a.id`),
+    // It has been silent because nothing it said was accepted: it gets the time of one that has just been heard.
+    confirm: Effect.fnUntraced(function* (id) {
+      yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { revoked_at: null, last_contact_at: yield* now })} WHERE id = ${id}`
+    }, Effect.orDie),
+    // It is revoked already.
+    remove: () => Effect.void
+  })
+)
+
+/** Whether an agent waits for the operator's review. */
+export const isAgentHeld = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: AgentId) {
+  const found = yield* sql`SELECT 1 AS one FROM restore_review WHERE record_id = ${id} AND decision IS NULL`
+  return found.length > 0
+}, Effect.orDie)
+
+/** Ends every enrolment token, in the caller's transaction: one that was used up since the backup would be valid again. */
+export const endEnrolmentTokens = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const ended = yield* sql`UPDATE agent_enrolment_tokens SET revoked_at = ${yield* now}
+    WHERE revoked_at IS NULL AND uses_left > 0 RETURNING id`
+  return ended.length
+}).pipe(Effect.orDie, Effect.withSpan("endEnrolmentTokens"))
