@@ -15,7 +15,7 @@ type Claim = typeof RunClaim.Type
 /** What agents put: a snapshot is only ever fetched. */
 type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
-/** What an agent sends is refused: too large, not what its digest says, or not at all there. */
+/** A blob from an agent is refused: too large, different from its digest, or missing. */
 export class BlobRefused extends Schema.TaggedError<BlobRefused>()("BlobRefused", {
   reason: Schema.Literals(["too_large", "wrong_digest", "missing", "damaged", "storage"]),
   message: Schema.String
@@ -36,7 +36,7 @@ export const mostBytes: Readonly<Record<Kind, number>> = {
 /** Nothing is unpacked beyond this. */
 const mostUnpackedBytes = 1024 * mebibyte
 
-/** So many files of a kind are kept of one claim: an earlier state is there until a newer one is whole. */
+/** How many files of a kind are kept per claim: an earlier state is kept until a newer one is complete. */
 const mostKept = (kind: Kind) => (kind === "state" ? 2 : 1)
 
 /** A part of a blob: `from` is the offset of its first byte. */

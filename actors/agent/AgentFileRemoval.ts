@@ -6,7 +6,7 @@ import { RetentionSettings } from "../run/RetentionSettings.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentRunRow } from "./AgentRunRow.ts"
 
-/** Between two looks at the folders. */
+/** Between two passes over the folders. */
 const rest = Duration.toMillis("1 hour")
 
 /** An agent may hand in late, over a line on which one file takes hours: its parts are not removed while more of them come. */

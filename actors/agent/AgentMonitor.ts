@@ -11,6 +11,7 @@ import { RunQueue } from "../queue/RunQueue.ts"
 import type { HoldLost, RunHold } from "../run/RunHold.ts"
 import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import type { RunError } from "../run/RunLifecycle.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentClaims } from "./AgentClaims.ts"
@@ -25,6 +26,12 @@ const lost = (agentId: string) => ({
   message: `The agent ${agentId} was not heard of until its lease was over. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
 })
 
+/** Somebody knew before the lease was over. */
+const released = (agentId: string) => ({
+  code: "agent_lost",
+  message: `The Capsule was released from the agent ${agentId} before its lease was over, by a person who states that its tool is dead. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
+})
+
 const untouched = (agentId: string) => ({
   code: "agent_lost",
   message: `The agent ${agentId} was lost before the tool was started; nothing was changed. Start it again.`
@@ -34,7 +41,7 @@ const untouched = (agentId: string) => ({
 export class AgentMonitor extends Context.Service<
   AgentMonitor,
   {
-    /** One look at all leases. */
+    /** One pass over all leases. */
     readonly look: Effect.Effect<void>
     /** Gives every claim of an earlier process a whole new lease. */
     readonly resume: Effect.Effect<void>
@@ -91,12 +98,8 @@ export class AgentMonitor extends Context.Service<
         yield* over(hold, kind)
       })
 
-      const giveUpApply = Effect.fnUntraced(function* (hold: RunHold, run: RunRow) {
-        yield* applies.settle(
-          run,
-          { kind: "nothing" },
-          { untouched: untouched(hold.owner), interrupted: lost(hold.owner) }
-        )
+      const giveUpApply = Effect.fnUntraced(function* (hold: RunHold, run: RunRow, interrupted: RunError) {
+        yield* applies.settle(run, { kind: "nothing" }, { untouched: untouched(hold.owner), interrupted })
         yield* over(hold, "apply")
       })
 
@@ -140,7 +143,7 @@ export class AgentMonitor extends Context.Service<
             return current.isUnreachable ? undefined : yield* mark(hold, current)
           case "give_up":
             return current.kind === "apply" && run.start_acknowledged_at !== null
-              ? yield* giveUpApply(hold, run)
+              ? yield* giveUpApply(hold, run, lost(hold.owner))
               : yield* again(hold, run, current.kind)
         }
       })
@@ -201,7 +204,9 @@ export class AgentMonitor extends Context.Service<
           return true
         }
         yield* Effect.catchTag(
-          run.start_acknowledged_at !== null ? giveUpApply(hold, run) : again(hold, run, lease.kind),
+          run.start_acknowledged_at !== null
+            ? giveUpApply(hold, run, released(hold.owner))
+            : again(hold, run, lease.kind),
           "HoldLost",
           () => Effect.void
         )
@@ -235,7 +240,7 @@ export class AgentMonitor extends Context.Service<
             yield* claims.change(claim, { ended_at: yield* now })
             continue
           }
-          yield* leases.grant(leaseOf(row))
+          yield* leases.grant(leaseOf(row), true)
           // It was said to be unreachable before: it is so until it is heard of.
           if (run.agent_unreachable_since !== null) yield* leases.unreachable(claim)
         }

@@ -46,7 +46,7 @@ const defect = {
   message: "The service failed while it settled this Run. The operator's log has the details."
 }
 
-/** What the agent says of a plan does not fit the plan file that it sent. */
+/** What the agent reports about a plan does not match the plan file that it sent. */
 const notThePlan = runnerFailure(
   "output_unreadable",
   "plan",
@@ -175,7 +175,7 @@ export class AgentSettlement extends Context.Service<
         control: RunControl
       ): Effect.fn.Return<void, HoldLost> {
         if (result.kind !== "apply") return
-        // Its state was committed by a process that ended: only its checks were under way.
+        // Its state was committed by a process that ended: only its checks were in progress.
         if (result.status === "left" || run.provider_apply_succeeded === 1) {
           const left = yield* checkedLeft(leftOf(result, state), yield* states.find(run.base_state_version_id))
           return yield* applies.settle(run, left, { untouched, interrupted: ended })

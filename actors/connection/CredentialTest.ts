@@ -29,7 +29,7 @@ interface FetchedSource {
   readonly default_ref: string
 }
 
-/** Tests credentials as far as possible without a Run: a Git server is asked, a provider's service is not. */
+/** Tests credentials as far as possible without a Run: a Git server is contacted, a provider's service is not. */
 export class CredentialTest extends Context.Service<
   CredentialTest,
   {

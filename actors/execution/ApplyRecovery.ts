@@ -71,7 +71,7 @@ const readState = Effect.fnUntraced(function* (state: Redacted.Redacted<Uint8Arr
   return { lineage: parsed.lineage, serial: parsed.serial, outputs, resourceCount, managed }
 })
 
-/** Nothing was recorded: something was changed, and nothing else is known. */
+/** No record exists: something was changed, and no more is known. */
 const unknown: LeftOver = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
 /** In settlement's form: an unreadable folder may contain anything. */
@@ -153,7 +153,7 @@ export class ApplyRecovery extends Context.Service<
       })
 
       /**
-       * The secrets of the Run: from its plan, from its initial state, and from the present values of its Connections;
+       * The secrets of the Run: from its plan, from its initial state, and from the current values of its Connections;
        * `undefined` when they are not completely known.
        */
       const secretsOf = Effect.fnUntraced(function* (run: RunRow) {
@@ -176,13 +176,13 @@ export class ApplyRecovery extends Context.Service<
       ) {
         const hold = holdOf(run)
         const prepared = Option.getOrUndefined(yield* preparations.load(hold, applyForm))
-        // Its state was committed: the checks after it were under way, and are not repeated.
+        // Its state was committed: its post-apply checks were in progress, and are not repeated.
         const now = yield* ledger.find(run.id)
         if (now?.provider_apply_succeeded === 1) {
           return yield* settlement.conclude(hold, interruptedChecks(yield* lifecycleAfter(configs, run, prepared)))
         }
         const left = leftOverOf(leftOver)
-        // One that does not open must not keep the service from starting: the apply ends without it.
+        // One that cannot be opened must not prevent the service from starting: the apply ends without it.
         const { checkpoint, isSound } = yield* checkpoints.load(run.workspace_id, run.id).pipe(
           Effect.map((checkpoint) => ({ checkpoint, isSound: true })),
           orOnIntegrityFault(() => Effect.succeed({ checkpoint: Option.none(), isSound: false }))

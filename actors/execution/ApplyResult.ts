@@ -8,7 +8,7 @@ export interface ApplyResult {
   readonly exit: ApplyExit
   readonly state?: Redacted.Redacted<Uint8Array> | undefined
   readonly stateProblem?: StateProblem | undefined
-  /** A left-over that cannot be this Capsule's next state. It is kept, sealed, for a person to decide about. */
+  /** A left-over that cannot be this Capsule's next state. It is kept, sealed, for a person's decision. */
   readonly rejectedState?: Redacted.Redacted<Uint8Array> | undefined
   readonly lineage?: string | undefined
   readonly serial?: number | undefined
@@ -23,7 +23,7 @@ export interface ApplyResult {
   readonly error?: RunError | undefined
 }
 
-/** The result of an apply that the runner saw end, with its Outputs as they may be published. */
+/** The result of an apply whose end the runner observed, with its Outputs as they may be published. */
 export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutput>): ApplyResult => ({
   exit: outcome.exit,
   state: outcome.state,

@@ -60,7 +60,7 @@ export class RunPlans extends Context.Service<
     /** In the caller's transaction. */
     readonly save: (workspaceId: WorkspaceId, runId: RunId, plan: ConsumingPlan) => Effect.Effect<void>
     readonly load: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<SavedPlan | undefined>
-    /** What the plan's inputs and marks keep secret; `undefined` when the plan is gone. */
+    /** What the plan's inputs and marks keep secret; `undefined` when the plan was removed. */
     readonly secrets: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<RecordedSecrets | undefined>
     readonly drop: (runId: RunId | null) => Effect.Effect<void>
   }
@@ -72,7 +72,7 @@ export class RunPlans extends Context.Service<
       const vault = yield* Vault
 
       const opened = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId, sealed: string | null) {
-        // A plan of a release that kept none.
+        // A plan of a release that recorded none.
         if (sealed === null) return { inputs: [], credentials: [], marked: [] }
         const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
         const { credentials = [], inputs, marked } = yield* decodeSecrets(Redacted.value(text))

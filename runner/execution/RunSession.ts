@@ -12,6 +12,8 @@ import { type CancelSignal, listenForCancel } from "./CancelSignal.ts"
 import { deliverCredentials, type ProviderBlock } from "./CredentialDelivery.ts"
 import { checkJob } from "./JobCheck.ts"
 import { type Preparation, prepareModule } from "./ModulePreparation.ts"
+import { providedParts } from "./ProvidedParts.ts"
+import { providedSets } from "./ProvidedSets.ts"
 import { fileOperation, type HeldFolder, holdFolder, removeTree, type RunFileFailed } from "./RunFiles.ts"
 import {
   createRunFolder,
@@ -151,11 +153,11 @@ export const openSession = Effect.fn("RunSession.open")(function* (
 
   const insideRoot = sandbox.insideRoot(paths.sandbox)
   const cwd = moduleFolder(job.module.path)
-  const credentials = yield* Effect.forEach(job.credentials, (tuple) =>
-    tuple.provided === undefined
-      ? Effect.succeed(tuple)
-      : Effect.map(place.provided(tuple.provided), (own) => ({ ...tuple, ...own }))
-  ).pipe(Effect.mapError(({ message }) => runnerFailure("prepare_failed", "prepare", message)))
+  const ownSets = yield* providedSets(job)
+  const credentials = job.credentials.map((tuple) => {
+    const { files, values } = ownSets.get(tuple.provided ?? "") ?? tuple
+    return { ...tuple, files, values }
+  })
   const delivered = deliverCredentials(credentials, {
     insideRoot,
     credentialFolder: sandboxPaths.credentials,
@@ -172,7 +174,9 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     .filter(({ value }) => !own.has(value))
     .map(({ origin, value }) => ({ origin, value: textOf(value) }))
   const provided =
-    own.size === 0 ? undefined : yield* redaction.redactor(delivery.provided).pipe(Effect.mapError(prepareFailed))
+    ownSets.size === 0
+      ? undefined
+      : yield* redaction.redactor(providedParts(ownSets.values())).pipe(Effect.mapError(prepareFailed))
   yield* redactor.add([...request.secrets, ...delivery.secrets])
   const base =
     job.state === undefined

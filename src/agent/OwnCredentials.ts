@@ -15,10 +15,11 @@ const Place = Schema.Union([Schema.Struct({ file: Schema.String }), Schema.Struc
 type Place = typeof Place.Type
 
 /**
- * What an agent has of its own, by the name that Connections use. The file says where the values are and holds none itself.
+ * The agent's own credentials, by the names that Connections use. The file says where the values are and holds none itself.
  *
  * - `env`: where the value of each environment variable is
  * - `files`: files that the provider reads; `envName` receives the path of the copy that the Run gets
+ * - `publicNames`: variables, and members of JSON documents, whose values are no secrets and may be in a plan
  */
 const OwnSets = Schema.Record(
   ProvidedName,
@@ -28,7 +29,8 @@ const OwnSets = Schema.Record(
       Schema.Array(
         Schema.Struct({ name: Schema.String, path: Schema.String, envName: Schema.optionalKey(Schema.String) })
       )
-    )
+    ),
+    publicNames: Schema.optionalKey(Schema.Array(Schema.String))
   })
 )
 type OwnSet = (typeof OwnSets.Type)[string]
@@ -39,7 +41,7 @@ const mostSets = 64
 const refused = (path: string, message: string) =>
   new SettingsRefused({ message: `${agentEnv.credentials} (${path}) is not valid. ${message}` })
 
-/** Why a set cannot be given to a Run, whatever its values are. */
+/** Why a set cannot be delivered to a Run, whatever its values are. */
 const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | undefined => {
   const variables = [...Object.keys(env), ...files.flatMap(({ envName }) => envName ?? [])]
   if (variables.length + files.length === 0) return `${name}: names no variable and no file.`
@@ -89,7 +91,7 @@ const valueAt = (name: string, variable: string, place: Place) =>
 
 const readSet = Effect.fnUntraced(function* (
   name: string,
-  { env = {}, files = [] }: OwnSet
+  { env = {}, files = [], publicNames = [] }: OwnSet
 ): Effect.fn.Return<ProvidedSet, NotProvided> {
   const values: Record<string, Redacted.Redacted<string>> = {}
   for (const [variable, place] of Object.entries(env)) {
@@ -103,10 +105,10 @@ const readSet = Effect.fnUntraced(function* (
       return { name: file.name, content: Redacted.make(content), envName: file.envName }
     })
   )
-  return { values, files: read }
+  return { values, files: read, publicNames }
 })
 
-/** What the file says that this agent has; nothing without a file. */
+/** The credentials that the file declares; none without a file. */
 const ownSets = Effect.gen(function* () {
   const path = yield* Config.option(Config.NonEmptyString(agentEnv.credentials)).pipe(
     Effect.mapError(({ message }) => new SettingsRefused({ message }))

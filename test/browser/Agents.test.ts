@@ -119,6 +119,23 @@ describe("a run of a pool", () => {
     })
   }
 
+  test("whose agent was lost says that the rest is not known", async () => {
+    const world = withRun(applyRun, {
+      pool: "eu-west",
+      status: "failed",
+      finishedAt: ago(0),
+      error: { code: "agent_lost", message: "The agent was not heard of." },
+      possiblyCreated: ["aws_lb_listener_rule.green"]
+    })
+    world.capsules = world.capsules.map((capsule) => ({ ...capsule, runtimeSafety: "unknown" as const }))
+    const { page, go } = await suite.visit(lightEnglish, world)
+    await go(`/w/acme/runs/${applyRun}`, ".diagnosis")
+    await page.getByText(diagnosisWords.en.possiblyLost).waitFor()
+    await page.getByText(diagnosisWords.en.unsafeTitle).waitFor()
+    await page.locator(".resource").first().waitFor()
+    expect(await page.locator(".resource-waiting").count()).toBe(0)
+  })
+
   test("whose claim has changed since is not released", async () => {
     const world = withRun(applyRun, { ...applyingAgent(), agentUnreachableSince: ago(3) })
     const { page, go } = await suite.visit(lightEnglish, world)

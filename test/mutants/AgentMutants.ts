@@ -5,6 +5,7 @@ const spoolTest = "test/runner/agent/Spool.test.ts"
 const claimsTest = "test/src/http/agent/AgentClaims.test.ts"
 const rotationTest = "test/src/http/agent/KeyRotation.test.ts"
 const providedTest = "test/runner/execution/ProvidedCredentials.test.ts"
+const planTest = "test/runner/execution/ProvidedInPlan.test.ts"
 const guardsTest = "test/src/http/agent/AgentGuards.test.ts"
 const liesTest = "test/src/http/agent/AgentLies.test.ts"
 const poolsTest = "test/src/http/agent/AgentPools.test.ts"
@@ -95,6 +96,13 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     text: `["state", state]`,
     broken: `["state", undefined]`,
     test: claimsTest
+  },
+  {
+    name: "agent: nobody hoards Runs",
+    file: "actors/agent/AgentOffers.ts",
+    text: "mostOfPlaces * session.facts.places",
+    broken: "mostOfPlaces * 1024",
+    test: liesTest
   },
   {
     name: "agent: a claim is of the agent that made it",
@@ -232,9 +240,16 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "pool: a plan that holds its credentials stays",
     file: "runner/execution/ProvidedInPlan.ts",
-    text: "if (found === undefined) return",
-    broken: "if (found !== null) return",
-    test: providedTest
+    text: "if (held === undefined) return",
+    broken: "if (held !== null) return",
+    test: planTest
+  },
+  {
+    name: "pool: only what the state held itself is there already",
+    file: "runner/execution/ProvidedInPlan.ts",
+    text: "!known.has(text)",
+    broken: "known.size === 0",
+    test: planTest
   },
   {
     name: "pool: its credentials are no inputs of a module",
@@ -267,8 +282,15 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: a Capsule is released only from a silent agent",
     file: "actors/agent/AgentReleases.ts",
-    text: "!lease.isUnreachable",
-    broken: "lease.fence < 0",
+    text: "lease?.isUnreachable !== true",
+    broken: "lease === undefined",
+    test: poolsTest
+  },
+  {
+    name: "agent: a server that starts listens before a Capsule is released",
+    file: "actors/agent/AgentReleases.ts",
+    text: "lease.heardAt <= unreachableAfter",
+    broken: "lease.heardAt < 0n",
     test: poolsTest
   },
   {

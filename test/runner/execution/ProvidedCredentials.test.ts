@@ -2,10 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { Effect, Redacted, Result } from "effect"
 import { deliverCredentials } from "../../../runner/execution/CredentialDelivery.ts"
 import { ProvidedCredentials } from "../../../runner/execution/ProvidedCredentials.ts"
-import { refuseProvided } from "../../../runner/execution/ProvidedInPlan.ts"
 import type { ProviderCredentials } from "../../../runner/execution/RunJob.ts"
-import { Redactor } from "../../../runner/redaction/Redactor.ts"
-import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
 import { it } from "../../support/Effect.ts"
 import { recorder } from "./support/RunnerHarness.ts"
 import { credentials, note, notesOf, onStage, ownerOf, required, tokenA } from "./support/ProviderStage.ts"
@@ -83,19 +80,5 @@ describe("credentials that a place of execution has of its own", () => {
         expect(notesOf(notesDir).map(({ owner }) => owner)).not.toContain(ownerOf(tokenA))
       })
     )
-  )
-
-  it.effect("keep a plan that holds them on the machine, unless the state held them before", () =>
-    Effect.gen(function* () {
-      const value = "own-credential-canary"
-      const redactor = directRedactor(new Redactor([{ origin: "env.DEMO_TOKEN", value: secret(value) }]))
-      const plan = (text: string) => JSON.stringify({ prior_state: { values: { note: `a ${text} b` } } })
-      const refused = yield* Effect.flip(refuseProvided(redactor, plan(value), undefined))
-      expect(refused.reason).toBe("plan_failed")
-      expect(refused.message).toContain("env.DEMO_TOKEN")
-      expect(refused.message).not.toContain(value)
-      yield* refuseProvided(redactor, plan("nothing"), undefined)
-      yield* refuseProvided(redactor, plan(value), Redacted.make(new TextEncoder().encode(plan(value))))
-    })
   )
 })

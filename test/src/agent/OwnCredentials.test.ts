@@ -34,7 +34,8 @@ describe("what an agent has of its own", () => {
       const { folder, own } = yield* having((at) => ({
         cloud: {
           env: { DEMO_TOKEN: { file: join(at, "secret") }, DEMO_HOME: { variable: "HOME" } },
-          files: [{ name: "key.json", path: join(at, "secret"), envName: "DEMO_KEY_FILE" }]
+          files: [{ name: "key.json", path: join(at, "secret"), envName: "DEMO_KEY_FILE" }],
+          publicNames: ["DEMO_HOME"]
         },
         absent: { env: { DEMO_TOKEN: { file: join(at, "not-there") } } },
         blank: { env: { DEMO_TOKEN: { file: join(at, "empty") } } },
@@ -42,7 +43,8 @@ describe("what an agent has of its own", () => {
       }))
       const credentials = yield* own
       expect(yield* credentials.names).toEqual(["cloud"])
-      const { files, values } = yield* credentials.read("cloud")
+      const { files, publicNames, values } = yield* credentials.read("cloud")
+      expect(publicNames).toEqual(["DEMO_HOME"])
       const token = values["DEMO_TOKEN"]
       expect(token === undefined ? undefined : Redacted.value(token)).toBe(secret)
       expect(files).toMatchObject([{ name: "key.json", envName: "DEMO_KEY_FILE" }])

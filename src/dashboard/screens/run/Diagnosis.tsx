@@ -58,7 +58,7 @@ interface DiagnosisProps {
 
 const isChange = (run: Run): boolean => run.type === "apply" || run.type === "destroy_apply" || run.type === "restore"
 
-/** For a failed Run: first the cause, then what it left behind, then what to do. */
+/** For a failed Run: first the cause, then what it left, then what to do. */
 export const Diagnosis = ({ run, capsule, events, plan }: DiagnosisProps) => {
   const words = useWords(diagnosisWords)
   const workspace = useWorkspace()
@@ -115,7 +115,7 @@ export const Diagnosis = ({ run, capsule, events, plan }: DiagnosisProps) => {
       ) : null}
       {run.possiblyCreated === undefined || run.possiblyCreated.length === 0 ? null : (
         <Notice tone="warn" title={words.possiblyTitle}>
-          <p>{words.possiblyText}</p>
+          <p>{run.error?.code === "agent_lost" ? words.possiblyLost : words.possiblyText}</p>
           <ul className="addresses">
             {run.possiblyCreated.map((address) => (
               <li key={address}>

@@ -1,6 +1,8 @@
 const en = {
   possiblyTitle: "Check these by hand",
   possiblyText: "The apply ended while it was working on them. They may or may not exist; the state does not tell.",
+  possiblyLost:
+    "The tool may have worked on them after the agent was last heard of. They may or may not exist as planned; the saved state does not tell.",
   unsafeTitle: "What really exists is uncertain",
   unsafeText:
     "The last apply of this capsule ended without evidence of its result. What was saved of the state is kept. Make a new plan: it reads the real infrastructure and shows what differs.",
@@ -56,6 +58,8 @@ const en = {
 const ja: typeof en = {
   possiblyTitle: "次のリソースは手動で確認してください",
   possiblyText: "処理の途中で適用が終了しました。存在するかどうかは、ステートからは判断できません。",
+  possiblyLost:
+    "エージェントからの最後の連絡より後に、ツールが処理した可能性があります。プランどおりに存在するかどうかは、保存されたステートからは判断できません。",
   unsafeTitle: "実際の状態が確認できていません",
   unsafeText:
     "このカプセルの直前の適用は、結果の証拠を残さずに終了しました。保存できたステートは保持されています。新しいプランを作成すると、実際のインフラを読み取って差異を表示します。",

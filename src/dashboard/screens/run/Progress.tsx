@@ -62,11 +62,14 @@ const shownAtFirst = 40
 export const Progress = ({
   events,
   plan,
-  running
+  running,
+  lost = false
 }: {
   readonly events: ReadonlyArray<RunEvent>
   readonly plan: Run | undefined
   readonly running: boolean
+  /** What it did at last is not known: its agent was lost. */
+  readonly lost?: boolean
 }) => {
   const words = useWords(runWords)
   const [isWhole, setWhole] = useState(false)
@@ -75,8 +78,8 @@ export const Progress = ({
   const done = items.filter(({ state }) => state === "done").length
   const failed = items.filter(({ state }) => state === "failed").length
   const total = Math.max(expectedOf(plan), items.length)
-  // While it runs, the rest is what the count says.
-  const waiting = running ? [] : notBegun(plan?.resourceChanges ?? [], items)
+  // While it runs, the rest follows from the count.
+  const waiting = running || lost ? [] : notBegun(plan?.resourceChanges ?? [], items)
   const ordered = items.toReversed().toSorted((one, other) => urgency[one.state] - urgency[other.state])
   const open = ordered.filter(({ state }) => state !== "done")
   const rows = [

@@ -51,7 +51,7 @@ const endReasonOf = (events: ReadonlyArray<RunEvent>): string | undefined => {
   return typeof reason === "string" ? reason : undefined
 }
 
-/** As large as the log that will be here. */
+/** As large as the log that will replace it. */
 const LogPlace = () => {
   const words = useWords(logWords)
   return (
@@ -147,7 +147,14 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
           <Decision run={run} capsule={capsule} cancelling={cancelAsked} endReason={endReasonOf(events)} />
           {capsule !== undefined && !busy && isApply ? <LeftOvers capsule={capsule} runId={run.id} /> : null}
           <HandOffReturn run={run} />
-          {isApply ? <Progress events={events} plan={plan} running={run.status === "running"} /> : null}
+          {isApply ? (
+            <Progress
+              events={events}
+              plan={plan}
+              running={run.status === "running"}
+              lost={run.error?.code === "agent_lost"}
+            />
+          ) : null}
           {run.restore === undefined ? null : (
             <Suspense fallback={<Skeleton rows={3} />}>
               <RestoreView restore={run.restore} />
