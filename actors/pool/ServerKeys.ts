@@ -18,7 +18,7 @@ export interface OwnKeys {
   readonly installationId: string
   readonly keys: AgentKeys
   /** Opens what agents sealed for the server. */
-  readonly open: CryptoKey
+  readonly open: Awaited<ReturnType<typeof crypto.subtle.importKey>>
   /** Signs with Ed25519; the signature in base64url. */
   readonly sign: (text: string) => Effect.Effect<string>
   /** A key for one use, the same as long as the server keeps its keys. */
@@ -48,7 +48,7 @@ const importJwk = (jwk: JsonWebKey, name: string, uses: ReadonlyArray<KeyUsage>)
   Effect.promise(() => crypto.subtle.importKey("jwk", { kty: "OKP", ...jwk }, { name }, false, [...uses]))
 
 /** The key of the receiving agent. */
-export const sealingKey = (x: string): Effect.Effect<CryptoKey> => importJwk({ crv: "X25519", x }, "X25519", [])
+export const sealingKey = (x: string): Effect.Effect<OwnKeys["open"]> => importJwk({ crv: "X25519", x }, "X25519", [])
 
 /** The server's keys for agents: created for the first agent that enrols, sealed in the database. */
 export class ServerKeys extends Context.Service<ServerKeys, { readonly own: Effect.Effect<OwnKeys> }>()(

@@ -60,10 +60,11 @@ export const clientIsSmall = Effect.fn("clientIsSmall")(function* (folder: strin
   const entry = path.join(folder, "WholeClient.ts")
   yield* files.writeFileString(entry, 'export * from "@svc-dev/client"\n')
   const built = yield* Effect.promise(() => Bun.build({ entrypoints: [entry], target: "browser", minify: true }))
-  const code = yield* Effect.promise(() => built.outputs[0]?.bytes() ?? Promise.resolve(new Uint8Array()))
+  const code = yield* Effect.promise(() => built.outputs[0]?.arrayBuffer() ?? Promise.resolve(new ArrayBuffer(0)))
   const bytes = Bun.gzipSync(new Uint8Array(code), { level: 9 }).length
-  if (code.length <= mostBytes || bytes > mostBytes) {
-    return yield* new StepFailed({ message: `The client takes ${bytes} bytes compressed, ${code.length} as it is.` })
+  if (code.byteLength <= mostBytes || bytes > mostBytes) {
+    const found = `The client takes ${bytes} bytes compressed, ${code.byteLength} as it is.`
+    return yield* new StepFailed({ message: found })
   }
 })
 
