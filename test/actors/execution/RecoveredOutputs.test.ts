@@ -38,12 +38,15 @@ const given = (text: string) => ({ variables: { secret: text } })
 
 type Left = Readonly<Record<string, string>>
 
-const stateOf = (left: Left) =>
+/** Of a Capsule without a state before. */
+const newLineage = "11111111-2222-3333-4444-555555555555"
+
+const stateOf = (left: Left, lineage: string) =>
   Redacted.make(
     new TextEncoder().encode(
       JSON.stringify({
         version: 4,
-        lineage: "11111111-2222-3333-4444-555555555555",
+        lineage,
         serial: 7,
         outputs: Object.fromEntries(Object.entries(left).map(([name, value]) => [name, { value, type: "string" }])),
         resources: []
@@ -78,7 +81,9 @@ const recovered = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: Ru
   const ledger = yield* RunLedger
   const row = yield* ledger.find(applyId)
   if (row === undefined) return yield* Effect.die("no Run")
-  yield* (yield* RunCheckpoints).save(holdOf(row), row.workspace_id, stateOf(left))
+  const base = yield* (yield* StateVersions).find(row.base_state_version_id)
+  const state = stateOf(left, base?.lineage ?? newLineage)
+  yield* (yield* RunCheckpoints).save(holdOf(row), row.workspace_id, state)
   const error = { code: "apply_interrupted", message: "interrupted" }
   yield* (yield* ApplyRecovery).settle(row, { kind: "nothing" }, { untouched: error, interrupted: error })
   const ended = yield* settled(applyId)
@@ -212,8 +217,8 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs of an apply that ended
         const held = (yield* (yield* RunLedger).find(applyId)) ?? (yield* Effect.die("no Run"))
         yield* (yield* ApplySettlement).commit(holdOf(held), {
           exit: "succeeded",
-          state: stateOf(plain),
-          lineage: "11111111-2222-3333-4444-555555555555",
+          state: stateOf(plain, newLineage),
+          lineage: newLineage,
           serial: 7,
           resourceCount: 0,
           outputs: [{ name: "plain", type: "string", value: Redacted.make("nothing secret"), sensitive: false }],
