@@ -15,7 +15,7 @@ type Claim = typeof RunClaim.Type
 /** What agents put: a snapshot is only ever fetched. */
 type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
-/** What an agent sends is refused: too large, not what its digest says, or not at all there. */
+/** A blob from an agent is refused: too large, different from its digest, or missing. */
 export class BlobRefused extends Schema.TaggedError<BlobRefused>()("BlobRefused", {
   reason: Schema.Literals(["too_large", "wrong_digest", "missing", "damaged", "storage"]),
   message: Schema.String
@@ -36,7 +36,7 @@ export const mostBytes: Readonly<Record<Kind, number>> = {
 /** Nothing is unpacked beyond this. */
 const mostUnpackedBytes = 1024 * mebibyte
 
-/** So many files of a kind are kept of one claim: an earlier state is there until a newer one is whole. */
+/** How many files of a kind are kept per claim: an earlier state is kept until a newer one is complete. */
 const mostKept = (kind: Kind) => (kind === "state" ? 2 : 1)
 
 /** A part of a blob: `from` is the offset of its first byte. */
@@ -80,6 +80,8 @@ export class AgentBlobs extends Context.Service<
     ) => Effect.Effect<{ readonly path: string; readonly digest: string; readonly sizeBytes: number }, BlobRefused>
     /** The claims that have files. */
     readonly claims: Effect.Effect<ReadonlyArray<Claim>>
+    /** When something of the claim was last received, in milliseconds; 0 for never. */
+    readonly receivedAt: (claim: Claim) => Effect.Effect<number>
     /** Removes what belongs to no claim in `kept`. */
     readonly sweep: (kept: ReadonlyArray<Claim>) => Effect.Effect<void>
   }
@@ -112,6 +114,12 @@ export class AgentBlobs extends Context.Service<
           Effect.orElseSucceed(() => 0)
         )
 
+      const changedAt = (file: string) =>
+        files.stat(file).pipe(
+          Effect.map(({ mtime }) => Option.match(mtime, { onNone: () => 0, onSome: Number })),
+          Effect.orElseSucceed(() => 0)
+        )
+
       const fileDigest = Effect.fnUntraced(function* (file: string) {
         const hash = createHash("sha256")
         yield* Stream.runForEach(files.stream(file), (chunk) => Effect.sync(() => void hash.update(chunk)))
@@ -141,12 +149,7 @@ export class AgentBlobs extends Context.Service<
           .filter((name) => name.startsWith(`${kind}-`))
           .map((name) => path.join(folderOf(claim), name))
           .filter((one) => !one.startsWith(file))
-        const aged = yield* Effect.forEach(others, (one) =>
-          files.stat(one).pipe(
-            Effect.map(({ mtime }) => ({ one, at: Option.match(mtime, { onNone: () => 0, onSome: Number }) })),
-            Effect.orElseSucceed(() => ({ one, at: 0 }))
-          )
-        )
+        const aged = yield* Effect.forEach(others, (one) => Effect.map(changedAt(one), (at) => ({ one, at })))
         const old = aged.toSorted((first, second) => second.at - first.at).slice(mostKept(kind) - 1)
         for (const { one } of old) yield* removeTree(one)
       })
@@ -246,6 +249,12 @@ export class AgentBlobs extends Context.Service<
         }
       })
 
+      const receivedAt = Effect.fnUntraced(function* (claim: Claim) {
+        const names = yield* Effect.orElseSucceed(files.readDirectory(folderOf(claim)), () => [])
+        const times = yield* Effect.forEach(names, (name) => changedAt(path.join(folderOf(claim), name)))
+        return Math.max(0, ...times)
+      })
+
       const claims = Effect.map(
         Effect.orElseSucceed(files.readDirectory(root), () => []),
         (names) =>
@@ -258,6 +267,7 @@ export class AgentBlobs extends Context.Service<
 
       return AgentBlobs.of({
         claims,
+        receivedAt,
         put,
         isComplete,
         open,

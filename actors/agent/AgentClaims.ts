@@ -25,7 +25,7 @@ export const gone = new Gone({
   message: "The Run is not this agent's any more. Stop its tool, write nothing more, and hand in what it left."
 })
 
-/** In whose name an agent writes: it is gone once the Run has ended or was claimed again. */
+/** The claim under which an agent writes: it ends with the Run, or when the Run is claimed again. */
 export const orGone = <A, R>(effect: Effect.Effect<A, HoldLost, R>): Effect.Effect<A, Gone, R> =>
   Effect.mapError(effect, () => gone)
 
@@ -39,7 +39,7 @@ export class AgentClaims extends Context.Service<
     readonly held: (session: AgentSession, claim: Claim) => Effect.Effect<HeldClaim, Gone>
     /** The claims of the agent that still have an effect. */
     readonly open: (session: AgentSession) => Effect.Effect<ReadonlyArray<AgentRunRow>>
-    /** What the agent does with a Run that it says it has. */
+    /** What the agent has to do with a Run that it reports. */
     readonly orderOf: (session: AgentSession, claim: Claim) => Effect.Effect<typeof HeldRunOrder.Type>
     readonly insert: (
       row: Omit<AgentRunRow, "accepted_at" | "checkpoint_serial" | "result" | "result_at" | "ended_at">
@@ -105,7 +105,7 @@ export class AgentClaims extends Context.Service<
         const { fence, runId } = claim
         const row = Option.getOrUndefined(yield* find(session, claim))
         const none = { runId, fence, order: "discard" as const, acknowledged: 0, cancel: false }
-        // A restored backup does not know the claim; what its apply changed is known to nobody else.
+        // A restored backup does not contain the claim; only the agent knows what its apply changed.
         if (row === undefined) return { ...none, order: "hand_in" as const }
         const hold = { ...claim, owner: session.agent.id }
         const run = yield* runUnder(hold)

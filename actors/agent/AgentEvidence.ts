@@ -25,8 +25,8 @@ const decodeLeftOver = Schema.decodeUnknownEffect(Schema.fromJsonString(LeftOver
 const Settled = rowShape({ state_version_id: Schema.NullOr(StateVersionId), generation: Schema.Int })
 
 /**
- * Takes what an agent kept of an apply that was settled without it: the state becomes a left-over state, listed and adopted like any other; the
- * journal says what the apply had begun.
+ * Accepts what an agent kept of an apply that was settled without it: the state becomes a left-over state, listed and
+ * adopted like any other; the journal shows what the apply had begun.
  */
 export class AgentEvidence extends Context.Service<
   AgentEvidence,

@@ -6,8 +6,11 @@ import { RetentionSettings } from "../run/RetentionSettings.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentRunRow } from "./AgentRunRow.ts"
 
-/** Between two looks at the folders. */
+/** Between two passes over the folders. */
 const rest = Duration.toMillis("1 hour")
+
+/** An agent may hand in late, over a line on which one file takes hours: its parts are not removed while more of them come. */
+const underWay = Duration.toMillis("1 day")
 
 /**
  * Removes the files that agents sent of applies which were given up, once their time is over. They are evidence: what of them became a left-over state
@@ -25,8 +28,10 @@ export class AgentFileRemoval extends Context.Service<
       const { agentFiles = retention.agentFile.after } = yield* RetentionSettings
 
       const removeAll = Effect.gen(function* () {
-        const before = new Date((yield* Clock.currentTimeMillis) - Duration.toMillis(agentFiles)).toISOString()
+        const at = yield* Clock.currentTimeMillis
+        const before = new Date(at - Duration.toMillis(agentFiles)).toISOString()
         for (const claim of yield* blobs.claims) {
+          if (at - (yield* blobs.receivedAt(claim)) < underWay) continue
           const [row] = yield* Effect.orDie(
             AgentRunRow.some(sql, "ended_at")`SELECT ended_at FROM agent_runs
               WHERE run_id = ${claim.runId} AND fence = ${claim.fence}`

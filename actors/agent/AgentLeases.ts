@@ -10,19 +10,26 @@ export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
   readonly leaseSeconds: number
   readonly isAccepted: boolean
   readonly isUnreachable: boolean
+  /** Granted by a server that started: `heardAt` is when it did, and nothing was heard of the agent since. */
+  readonly isResumed: boolean
   readonly heardAt: bigint
   /** Of the newest state that the agent was heard to have. */
   readonly newestSerial?: number | undefined
 }
 
 /**
- * The leases of the Runs that agents hold, counted from when the server last heard of each by a clock that only moves forward. Kept in memory:
- * a server that starts gives each a whole new lease, since nobody could reach it before.
+ * The leases of the Runs that agents hold, counted from when the server last heard of each by a clock that only moves
+ * forward. Kept in memory: a server that starts renews every lease in full, since it could not be reached before.
  */
 export class AgentLeases extends Context.Service<
   AgentLeases,
   {
-    readonly grant: (lease: Omit<Lease, "heardAt" | "isUnreachable" | "newestSerial">) => Effect.Effect<void>
+    readonly grant: (
+      lease: Omit<Lease, "heardAt" | "isUnreachable" | "isResumed" | "newestSerial">,
+      isResumed?: boolean
+    ) => Effect.Effect<void>
+    /** The lease of this claim, as it is now. */
+    readonly of: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
     /** Renews the lease; returns the one that was renewed. */
     readonly heard: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
     readonly accepted: (claim: typeof RunClaim.Type) => Effect.Effect<void>
@@ -49,19 +56,24 @@ export class AgentLeases extends Context.Service<
       }
 
       return AgentLeases.of({
-        grant: (lease) =>
+        grant: (lease, isResumed = false) =>
           Effect.map(
             monotonicNow,
-            (heardAt) => void leases.set(lease.runId, { ...lease, isUnreachable: false, heardAt })
+            (heardAt) => void leases.set(lease.runId, { ...lease, isUnreachable: false, isResumed, heardAt })
           ),
+        of: ({ fence, runId }) =>
+          Effect.sync(() => {
+            const lease = leases.get(runId)
+            return lease?.fence === fence ? lease : undefined
+          }),
         heard: (claim) =>
           Effect.map(monotonicNow, (heardAt) =>
-            changed(claim, (lease) => ({ ...lease, heardAt, isUnreachable: false }))
+            changed(claim, (lease) => ({ ...lease, heardAt, isUnreachable: false, isResumed: false }))
           ),
         accepted: (claim) =>
           Effect.map(
             monotonicNow,
-            (heardAt) => void changed(claim, (lease) => ({ ...lease, heardAt, isAccepted: true }))
+            (heardAt) => void changed(claim, (lease) => ({ ...lease, heardAt, isAccepted: true, isResumed: false }))
           ),
         reached: (claim, newestSerial) =>
           Effect.sync(() => void changed(claim, (lease) => ({ ...lease, newestSerial }))),

@@ -41,7 +41,7 @@ const untouched = (agentId: string) => ({
 export class AgentMonitor extends Context.Service<
   AgentMonitor,
   {
-    /** One look at all leases. */
+    /** One pass over all leases. */
     readonly look: Effect.Effect<void>
     /** Gives every claim of an earlier process a whole new lease. */
     readonly resume: Effect.Effect<void>
@@ -240,7 +240,7 @@ export class AgentMonitor extends Context.Service<
             yield* claims.change(claim, { ended_at: yield* now })
             continue
           }
-          yield* leases.grant(leaseOf(row))
+          yield* leases.grant(leaseOf(row), true)
           // It was said to be unreachable before: it is so until it is heard of.
           if (run.agent_unreachable_since !== null) yield* leases.unreachable(claim)
         }

@@ -32,7 +32,14 @@ type Offer = typeof JobOffer.Type
 const pollSeconds = 25
 /** A plan or drift check is given up after this; an apply has the lease of its pool. */
 export const shortLeaseSeconds = 60
-/** A Run that an agent declined is not offered to it again for so long. */
+/** An agent has no more Runs without a result than this many times its places, whatever it says is free: results may be on their way. */
+const mostOfPlaces = 2
+const isUnfinishedOf =
+  ({ incarnation }: AgentSession) =>
+  (row: Pick<AgentRunRow, "incarnation" | "result">): boolean =>
+    row.incarnation === incarnation && row.result === null
+
+/** How long a Run that an agent declined is not offered to it again. */
 const declinedFor = seconds(60)
 
 /** A job waits here, with its secrets, from when it is prepared until it is accepted. */
@@ -52,7 +59,7 @@ export class AgentOffers extends Context.Service<
     readonly accept: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
     readonly decline: (session: AgentSession, claim: Claim, reason: string) => Effect.Effect<void>
     readonly start: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
-    /** Forgets the job of an offer that nobody accepted. */
+    /** Forgets the job of an offer that was not accepted. */
     readonly forget: (runId: RunId) => Effect.Effect<void>
     /** Whether the Run may be one whose job is being prepared: it has no lease yet. */
     readonly isPreparing: (runId: RunId) => Effect.Effect<boolean>
@@ -99,7 +106,7 @@ export class AgentOffers extends Context.Service<
       /** The claim of the Run and the agent's name for it stand in one transaction. */
       const claimFor = Effect.fn("AgentOffers.claim")(function* (session: AgentSession, claim: string) {
         const { agent, facts, incarnation } = session
-        // The session was read before the wait: the agent may have been revoked or told to drain since.
+        // The session was read before the wait: the agent may have been revoked, or asked to drain, since.
         const present = yield* standing(agent.id)
         if (present === undefined || present.revoked_at !== null || present.drain_requested_at !== null)
           return undefined
@@ -151,11 +158,12 @@ export class AgentOffers extends Context.Service<
         yield* controls.logged(run, reason.message)
         const { refuse } = row.kind === "plan" ? steps.plan : row.kind === "apply" ? steps.apply : steps.drift
         yield* refuse(run, reason)
+        yield* controls.endLog(holdOf(run))
       })
 
       const failure = { code: "internal_error", message: "The service failed while it prepared this Run." }
 
-      /** Goes on when the agent's request breaks off: the same request again finds what it made. */
+      /** Continues when the agent's request is cut off: a repetition of the request finds the result. */
       const prepare = Effect.fn("AgentOffers.prepare")(function* (run: RunRow, row: AgentRunRow, whole: Waiting) {
         const claim = { runId: run.id, fence: run.fence }
         const prepared = yield* Effect.result(jobOf(run, row))
@@ -193,7 +201,7 @@ export class AgentOffers extends Context.Service<
                 yield* queue.wake
               })
             ),
-            // Whatever became of it, nobody waits for it any longer.
+            // Whatever its outcome, nothing waits for it any longer.
             Effect.ensuring(
               Effect.map(Deferred.succeed(whole.prepared, Option.none()), (wasOpen) => {
                 if (wasOpen && waiting.get(run.id) === whole) waiting.delete(run.id)
@@ -226,7 +234,7 @@ export class AgentOffers extends Context.Service<
         return Option.some(yield* sealed(session, row, job.value))
       })
 
-      /** The job of an offer of an earlier process is gone with it: the Run goes back, and its fence with it. */
+      /** The job of an offer of a previous process is lost: the Run returns to the queue, and its fence ends. */
       const released = (row: AgentRunRow) =>
         Effect.gen(function* () {
           const hold = { runId: row.run_id, fence: row.fence, owner: row.agent_id }
@@ -251,9 +259,14 @@ export class AgentOffers extends Context.Service<
         session: AgentSession,
         { claim, freePlaces }: { readonly claim: string; readonly freePlaces: number }
       ) {
-        const isBusy = freePlaces < 1 || session.facts.draining || session.agent.drain_requested_at !== null
+        const open = yield* claims.open(session)
+        const isBusy =
+          freePlaces < 1 ||
+          session.facts.draining ||
+          session.agent.drain_requested_at !== null ||
+          open.filter(isUnfinishedOf(session)).length >= mostOfPlaces * session.facts.places
         const wakes = yield* queue.listen
-        for (const row of yield* claims.open(session)) {
+        for (const row of open) {
           if (row.claim !== claim || row.accepted_at !== null) continue
           const earlier = waiting.get(row.run_id)
           if (earlier !== undefined && earlier.row.fence === row.fence) return yield* offered(session, earlier)

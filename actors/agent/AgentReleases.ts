@@ -1,34 +1,64 @@
 import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
 import { Audit } from "../audit/Audit.ts"
+import { transaction } from "../database/Transaction.ts"
+import { monotonicNow } from "../MonotonicNow.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { present } from "../run/RunRow.ts"
+import { AgentLeases, type Lease } from "./AgentLeases.ts"
 import { AgentMonitor } from "./AgentMonitor.ts"
+import { unreachableAfter } from "./LeaseVerdict.ts"
 
-/** Releases Capsules from agents that are gone for good, before the leases of their applies are over. */
+export interface ReleaseRequest {
+  /** That of the claim which was seen. */
+  readonly fence: number
+  readonly reason?: string | undefined
+  /** Of an operator, who acts for no Workspace. */
+  readonly command?: string | undefined
+}
+
+/** Releases Capsules from agents that are permanently lost, before the leases of their applies end. */
 export class AgentReleases extends Context.Service<
   AgentReleases,
   {
+    /** Who executes the Run now. */
+    readonly holder: (id: RunId) => Effect.Effect<Pick<Lease, "agentId" | "fence" | "isUnreachable"> | undefined>
     /** Settles the Run as if the lease of its agent were over, provided that the agent is silent and `fence` is that of its claim. */
-    readonly release: (
-      context: CommandContext,
-      id: RunId,
-      request: { readonly fence: number; readonly reason?: string | undefined }
-    ) => Effect.Effect<void, ApiError>
+    readonly release: (context: CommandContext, id: RunId, request: ReleaseRequest) => Effect.Effect<void, ApiError>
   }
 >()("svc/actors/agent/AgentReleases") {
   static readonly layer = Layer.effect(
     AgentReleases,
     Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
       const monitor = yield* AgentMonitor
+      const leases = yield* AgentLeases
       const ledger = yield* RunLedger
       const audit = yield* Audit
+
+      const holder = (id: RunId) => Effect.map(leases.all, (all) => all.find(({ runId }) => runId === id))
+
+      const silent = Effect.fnUntraced(function* (lease: Lease | undefined) {
+        if (lease?.isUnreachable !== true) {
+          return yield* failedPrecondition(
+            "The agent of the Run is heard of, so nothing is lost. Cancel the Run instead: its tool is asked to stop, and saves its state."
+          )
+        }
+        // The mark outlives a restart of the server, which could not hear anybody before.
+        if ((yield* monotonicNow) - lease.heardAt <= unreachableAfter) {
+          return yield* failedPrecondition(
+            "The server has listened for the agent of the Run for less than 30 seconds. Try again in half a minute."
+          )
+        }
+      })
 
       const release = Effect.fn("AgentReleases.release")(function* (
         context: CommandContext,
         id: RunId,
-        { fence, reason }: { readonly fence: number; readonly reason?: string | undefined }
+        { command, fence, reason }: ReleaseRequest
       ) {
         const run = yield* ledger.find(id)
         if (run === undefined) return yield* notFound("Run")
@@ -41,23 +71,21 @@ export class AgentReleases extends Context.Service<
                 message: `The Run is executed under fence ${lease.fence} by now. Read it again: another agent has it, or the same one has begun anew.`
               })
             }
-            if (!lease.isUnreachable) {
-              return yield* failedPrecondition(
-                "The agent of the Run is heard of, so nothing is lost. Cancel the Run instead: its tool is asked to stop, and saves its state."
-              )
-            }
+            yield* silent(lease)
             // Before it takes effect, which may be in several transactions: who released it is known in any case.
             yield* audit.append({
               workspaceId: run.workspace_id,
               actor: context.actor,
-              action: "run.release",
+              action: command === undefined ? "run.release" : "operator.command",
               target: { kind: "run", id },
               ...(run.capsule_id === null ? {} : { capsuleId: run.capsule_id }),
               runId: id,
-              data: { agent: lease.agentId, fence, ...(reason === undefined ? {} : { reason }) },
+              data: { ...present({ command, reason }), agent: lease.agentId, fence },
               requestId: context.requestId
             })
-          })
+            // It may have been heard of while that was written.
+            yield* silent(yield* leases.of(lease))
+          }, transaction(sql))
         )
         if (!isReleased) {
           return yield* failedPrecondition(`No agent holds the Run: it is ${(yield* ledger.find(id))?.status}.`)
@@ -65,7 +93,7 @@ export class AgentReleases extends Context.Service<
         yield* Effect.logWarning(`Somebody released the Run ${id} from its agent before the lease was over`)
       })
 
-      return AgentReleases.of({ release })
+      return AgentReleases.of({ holder, release })
     })
   )
 }

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { plainText } from "../../runner/redaction/LogText.ts"
 import { JobResult } from "../../runner/agent/JobResult.ts"
+import type { StateProblem } from "../../runner/execution/RunOutcome.ts"
 import type { HeldRunOrder, ReportBatch, RunClaim } from "../../schema/agent/AgentJob.ts"
 import { longestReportedLine } from "../../schema/agent/AgentJob.ts"
 import { type AgentRefusal, Busy, Rejected } from "../../schema/agent/AgentRefusal.ts"
@@ -13,6 +14,8 @@ import { RunJournal } from "../run/RunJournal.ts"
 import { RunLogs } from "../run/RunLogs.ts"
 import type { RunLogEntry } from "../../schema/events/RunEvent.ts"
 import { RunCheckpoints } from "../state/RunCheckpoints.ts"
+import { sentState } from "../state/SentState.ts"
+import { StateVersions } from "../state/StateVersions.ts"
 import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
 import { AgentClaims, orGone } from "./AgentClaims.ts"
 import { receivedResult } from "./ReceivedResult.ts"
@@ -35,6 +38,13 @@ export const resultOf = (bytes: Redacted.Redacted<Uint8Array>) =>
     Effect.map(receivedResult),
     Effect.mapError(() => new Rejected({ message: "The outcome does not have the form of one." }))
   )
+
+/** Why a state is not saved, as it is answered. */
+const notSaved: Readonly<Record<StateProblem, string>> = {
+  unreadable: "What was sent is not a complete state file. It was not saved.",
+  lineage_changed: "The state has another lineage than the one that the Run began with. It was not saved.",
+  serial_decreased: "The state is older than the one that the Run began with. It was not saved."
+}
 
 /** What an agent sent and cannot be taken, as it is answered. */
 export const refusalOf = ({ message, reason }: BlobRefused): AgentRefusal =>
@@ -77,6 +87,7 @@ export class AgentReports extends Context.Service<
       const logs = yield* RunLogs
       const blobs = yield* AgentBlobs
       const checkpoints = yield* RunCheckpoints
+      const states = yield* StateVersions
       const leases = yield* AgentLeases
 
       const report = Effect.fn("AgentReports.report")(function* (
@@ -153,10 +164,24 @@ export class AgentReports extends Context.Service<
         if (row.result !== null || serial <= (row.checkpoint_serial ?? -1)) {
           return yield* blobs.remove(claim, "state", blob)
         }
-        const state = yield* Effect.mapError(blobs.open(session.agent.id, claim, "state", blob), refusalOf)
+        const opened = yield* Effect.mapError(blobs.open(session.agent.id, claim, "state", blob), refusalOf)
+        // What is acknowledged here may become the Capsule's state without another word of the agent.
+        const base = yield* states.find(run.base_state_version_id)
+        const sent = yield* sentState(opened, base)
+        const { state } = sent
+        if (state === undefined) return yield* new Rejected({ message: notSaved[sent.stateProblem ?? "unreadable"] })
+        if (sent.serial !== serial) {
+          return yield* new Rejected({
+            message: `The state has the serial ${sent.serial}, and not ${serial}. It was not saved.`
+          })
+        }
         yield* Effect.gen(function* () {
           yield* checkpoints.save(hold, run.workspace_id, state)
-          yield* journal.report(hold, "state.saved", { serial, resourceCount, final: false })
+          yield* journal.report(hold, "state.saved", {
+            serial,
+            resourceCount: sent.resourceCount ?? resourceCount,
+            final: false
+          })
           yield* claims.change(claim, { checkpoint_serial: serial })
         }).pipe(transaction(sql), orGone)
         yield* blobs.remove(claim, "state", blob)

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { JobResult } from "../../runner/agent/JobResult.ts"
 import { BuildStore } from "../../runner/execution/BuildStore.ts"
 import type { FoundLeftOver } from "../../runner/execution/RunFolders.ts"
-import type { LeftOver } from "../../runner/execution/RunOutcome.ts"
+import type { ApplyOutcome, LeftOver } from "../../runner/execution/RunOutcome.ts"
 import { type RunnerFailure, runnerFailure } from "../../runner/execution/RunnerFailure.ts"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
 import { hasStorageFull } from "../database/StorageFull.ts"
@@ -16,12 +16,12 @@ import { isApply } from "../run/RunAttempt.ts"
 import type { HoldLost, RunHold } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
+import { type SentState, sentState } from "../state/SentState.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
 import { AgentClaims } from "./AgentClaims.ts"
 import { AgentControls } from "./AgentControls.ts"
 import { resultOf } from "./AgentReports.ts"
-import { sentState } from "./SentState.ts"
 import { AgentRunRow, ResultJson, type StoredResult } from "./AgentRunRow.ts"
 import { digestOf } from "./JobSecrets.ts"
 import type { Rejected } from "../../schema/agent/AgentRefusal.ts"
@@ -46,7 +46,7 @@ const defect = {
   message: "The service failed while it settled this Run. The operator's log has the details."
 }
 
-/** What the agent says of a plan does not fit the plan file that it sent. */
+/** What the agent reports about a plan does not match the plan file that it sent. */
 const notThePlan = runnerFailure(
   "output_unreadable",
   "plan",
@@ -72,10 +72,26 @@ const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefi
 }
 
 /** What was left, with the state as it is and not as the agent says. */
-const checkedLeft = (found: FoundLeftOver, base: Parameters<typeof sentState>[1]): FoundLeftOver => {
+const checkedLeft = Effect.fnUntraced(function* (
+  found: FoundLeftOver,
+  base: Parameters<typeof sentState>[1]
+): Effect.fn.Return<FoundLeftOver> {
   if (found.kind !== "left") return found
-  const { lineage: _lineage, resourceCount, serial: _serial, state, ...said } = found.left
-  return { kind: "left", left: { ...said, ...sentState(state, base, resourceCount) } }
+  const { lineage: _lineage, resourceCount: _count, serial: _serial, state, ...said } = found.left
+  return { kind: "left", left: { ...said, ...(yield* sentState(state, base)) } }
+})
+
+/**
+ * How an apply ended, by the state that it left and not by what its agent says: one that left none that continues the base has not succeeded, just
+ * as at the place of execution.
+ */
+const checkedOutcome = (said: ApplyOutcome, sent: SentState): ApplyOutcome => {
+  const { lineage: _lineage, resourceCount: _count, serial: _serial, state: _state, ...rest } = said
+  const outcome = { ...rest, ...sent }
+  const isWhole = outcome.state !== undefined && outcome.stateProblem === undefined
+  return outcome.exit !== "succeeded" || isWhole
+    ? outcome
+    : { ...outcome, exit: "failed", stateProblem: outcome.stateProblem ?? "unreadable" }
 }
 
 /** A disk that cannot be read now may be read later; nothing else gets better by waiting. */
@@ -159,16 +175,15 @@ export class AgentSettlement extends Context.Service<
         control: RunControl
       ): Effect.fn.Return<void, HoldLost> {
         if (result.kind !== "apply") return
-        // Its state was committed by a process that ended: only its checks were under way.
+        // Its state was committed by a process that ended: only its checks were in progress.
         if (result.status === "left" || run.provider_apply_succeeded === 1) {
-          const left = checkedLeft(leftOf(result, state), yield* states.find(run.base_state_version_id))
+          const left = yield* checkedLeft(leftOf(result, state), yield* states.find(run.base_state_version_id))
           return yield* applies.settle(run, left, { untouched, interrupted: ended })
         }
         if (result.status === "failed") return yield* steps.apply.settle(hold, Result.fail(result.failure), control)
-        const { lineage: _lineage, resourceCount, serial: _serial, state: _state, ...said } = result.outcome
         const base = yield* states.find(run.base_state_version_id)
-        const outcome = { ...said, ...sentState(state, base, resourceCount) }
-        yield* steps.apply.settle(hold, Result.succeed(outcome), control)
+        const sent = yield* sentState(state, base)
+        yield* steps.apply.settle(hold, Result.succeed(checkedOutcome(result.outcome, sent)), control)
       })
 
       const settleDrift = Effect.fnUntraced(function* (hold: RunHold, { result }: Read, control: RunControl) {
@@ -203,7 +218,9 @@ export class AgentSettlement extends Context.Service<
         if (!isApply(run.type)) return yield* controls.failed(run, defect)
         const base = yield* states.find(run.base_state_version_id)
         const left =
-          found === undefined ? { kind: "unreadable" as const } : checkedLeft(leftOf(found.result, found.state), base)
+          found === undefined
+            ? { kind: "unreadable" as const }
+            : yield* checkedLeft(leftOf(found.result, found.state), base)
         yield* applies.settle(run, left, { untouched: defect, interrupted: defect })
       })
 

@@ -20,7 +20,7 @@ const encodeDrift = Schema.encodeEffect(Schema.fromJsonString(DriftJob))
 
 const noBytes = Redacted.make(new Uint8Array(0))
 
-/** The job as it is sealed, without what travels by itself: its state and its plan file. */
+/** The job as it is sealed, without its state and plan file, which travel separately. */
 export const encodedJob = (prepared: PreparedJob): Effect.Effect<string> => {
   const { kind } = prepared
   switch (kind) {
@@ -35,7 +35,7 @@ export const encodedJob = (prepared: PreparedJob): Effect.Effect<string> => {
 
 export const digestOf = (bytes: Uint8Array): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`
 
-/** What of the job travels by itself, by digest. */
+/** The parts of the job that travel separately, by digest. */
 export const blobsOf = ({ job, kind }: PreparedJob) => ({
   snapshot: job.module.snapshotDigest,
   ...(job.state === undefined ? {} : { state: digestOf(Redacted.value(job.state)) }),

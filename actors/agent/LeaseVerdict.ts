@@ -1,8 +1,8 @@
 import { seconds } from "../MonotonicNow.ts"
 import type { Lease } from "./AgentLeases.ts"
 
-/** An agent that was not heard of for so long is called unreachable. */
-const unreachableAfter = seconds(30)
+/** An agent that has been silent for this long is called unreachable. */
+export const unreachableAfter = seconds(30)
 /** An offer that was not accepted goes to another agent. */
 const acceptWithin = seconds(30)
 /** What changes nothing is given up; so is an apply whose tool was not started. */

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { RunAgent } from "../../schema/records/RunAgent.ts"
 import { dateOfAnswer } from "../database/ReadHorizon.ts"
@@ -22,7 +22,7 @@ const Executing = rowShape({
 const decode = storedRecord(RunAgent)
 const at = (millis: number) => new Date(millis).toISOString()
 
-/** The agents of running Runs, for whoever reads one: what is recorded, and when each was last heard of. */
+/** The agents of running Runs, for readers: what is recorded, and when each last reported. */
 export class RunAgents extends Context.Service<
   RunAgents,
   {
@@ -50,11 +50,11 @@ export class RunAgents extends Context.Service<
           LEFT JOIN run_checkpoints c ON c.run_id = r.run_id WHERE r.run_id = ${id} AND r.fence = ${fence}`
         if (row === undefined) return undefined
         // It is heard of without a commit.
-        yield* dateOfAnswer
+        const millis = Date.parse(yield* dateOfAnswer)
         const lease = (yield* leases.all).find((one) => one.runId === id && one.fence === fence)
-        const [millis, instant] = [yield* Clock.currentTimeMillis, yield* monotonicNow]
-        const heardAt = lease === undefined ? undefined : millis - Number((instant - lease.heardAt) / 1_000_000n)
-        const isSilent = lease?.isUnreachable === true && heardAt !== undefined
+        const instant = yield* monotonicNow
+        const renewedAt = lease === undefined ? undefined : millis - Number((instant - lease.heardAt) / 1_000_000n)
+        const isSilent = lease?.isUnreachable === true && renewedAt !== undefined
         const lasts = Number(givenUpAfter(row.kind, startedAt !== null, row.lease_seconds) / 1_000_000n)
         const state = { savedAt: row.saved_at, savedSerial: row.checkpoint_serial, newestSerial: lease?.newestSerial }
         return decode({
@@ -63,8 +63,9 @@ export class RunAgents extends Context.Service<
           fence,
           leaseSeconds: row.lease_seconds,
           ...present({
-            heardAt: heardAt === undefined ? undefined : at(heardAt),
-            givenUpAt: isSilent ? at(heardAt + lasts) : undefined,
+            // A server that started has heard nothing of it yet, whatever lease it granted.
+            heardAt: renewedAt === undefined || lease?.isResumed === true ? undefined : at(renewedAt),
+            givenUpAt: isSilent ? at(renewedAt + lasts) : undefined,
             startedAt,
             state: row.kind === "apply" && startedAt !== null ? present(state) : undefined
           })

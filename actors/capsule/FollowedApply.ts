@@ -43,7 +43,7 @@ const followedPlan = Effect.fnUntraced(function* (
 /**
  * Applies a plan that the Capsule made automatically, where its owner opted in: to commits of the lane. A plan that would
  * destroy or replace something still waits for a person, and so does a configuration that nobody has applied yet. Rules of
- * approval bind it like everybody: the service's approval counts where a rule names automation.
+ * approval apply to it as to everybody: the service's approval counts where a rule names automation.
  */
 export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {
   const sql = yield* SqlClient.SqlClient
@@ -91,7 +91,7 @@ export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planR
     })
   }).pipe(
     transaction(sql),
-    // Somebody else's apply is under way: this plan stays for review.
+    // Another apply is in progress: this plan waits for review.
     Effect.catch((error) =>
       Effect.andThen(
         Effect.logInfo(`A followed plan was not applied: ${error.message}`),

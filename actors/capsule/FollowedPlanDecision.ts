@@ -11,7 +11,7 @@ export interface FollowedPlan {
   readonly summary: PlanSummary | undefined
   /** The configuration of the current StateVersion: the last one that was applied. */
   readonly appliedConfigId: InstallConfigId | undefined
-  /** Where the adopted lane stands at this moment. */
+  /** The adopted lane's current position. */
   readonly laneCommit: string | null | undefined
   /** Why automation is paused in the Workspace. */
   readonly automationRefusal: string | undefined

@@ -14,7 +14,7 @@ import { now } from "../Identity.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { guardMoved } from "../succession/ConfigSuccession.ts"
 
-/** Enables an imported Capsule, on the word of an owner that the original no longer manages it. */
+/** Enables an imported Capsule once an owner has confirmed that the original no longer manages it. */
 export const confirmImport = Effect.fn("Capsule.confirmImport")(function* (
   load: Effect.Effect<GuardedCapsuleRow, ApiError>,
   context: CommandContext,

@@ -41,7 +41,7 @@ const unpin = Effect.fn("Capsule.unpin")(function* (
   })
 })
 
-/** Why a snapshot of the lane is not planned now; `undefined` when nothing keeps it from that. */
+/** Why a snapshot of the lane is not planned now; `undefined` when nothing prevents it. */
 const obstacle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapshot: SnapshotRow) {
   const sql = yield* SqlClient.SqlClient
   const lanes = yield* SourceLanes
@@ -82,7 +82,7 @@ const obstacle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapsh
 
 /**
  * Plans a newer commit of the adopted lane for a Capsule that opted in, and records the decision. One commit is planned once
- * under one authority: a lane is synced repeatedly, and a cancelled plan does not come back.
+ * under one authority: a lane is synced repeatedly, and a cancelled plan must not return.
  */
 export const followLane = Effect.fn("Capsule.followLane")(function* (
   capsuleId: CapsuleId,

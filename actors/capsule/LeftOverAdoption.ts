@@ -36,7 +36,7 @@ const projected = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: L
   return toLeftOver(row, factsOf(row))
 })
 
-/** A Run in the way is waited for; everything else stays as it is. */
+/** A blocking Run can be waited for; every other obstacle is permanent. */
 const refusal = (problems: ReadonlyArray<AdoptionProblem>) => {
   const message = `The left-over state cannot be adopted. ${problems.map((problem) => problem.message).join(" ")}`
   return problems.every(({ code }) => code === "run_open")
@@ -44,7 +44,7 @@ const refusal = (problems: ReadonlyArray<AdoptionProblem>) => {
     : failedPrecondition(message)
 }
 
-/** The state as it was left, once nothing is in the way any more. */
+/** The left-over state, once nothing prevents its adoption. */
 const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: LeftOverStateRow) {
   const factsOf = yield* adoptionFacts(yield* SqlClient.SqlClient, capsule)
   const problems = adoptionProblems(factsOf(row))
@@ -58,9 +58,9 @@ const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: 
 })
 
 /**
- * Makes a left-over state the Capsule's state: StateVersion, Outputs, pointers, generation and void plans in one transaction.
- * No infrastructure is touched, and nothing is known about it that was not known before: the Capsule stays in error until a plan
- * says what is there.
+ * Makes a left-over state the Capsule's state: StateVersion, Outputs, pointers, generation and void plans in one
+ * transaction. No infrastructure is touched, and nothing is known about it that was not known before: the Capsule stays in
+ * error until a plan shows what exists.
  */
 export const adoptLeftOver = Effect.fn("Capsule.AdoptLeftOver")(function* (
   id: LeftOverStateId,

@@ -74,7 +74,7 @@ const perhapsOnce = Effect.fnUntraced(function* <R>(
   )
 })
 
-/** Creates a plan, destroy plan or drift check under the Capsule's present authority. */
+/** Creates a plan, destroy plan or drift check under the Capsule's current authority. */
 export const createRun = Effect.fn("Capsule.createRun")(function* (
   load: Load,
   context: CommandContext,
@@ -125,8 +125,8 @@ export const applyPlan = Effect.fn("Capsule.apply")(function* (
 })
 
 /**
- * Plans the commit and configuration with which an earlier StateVersion was applied, against the present state. A different
- * configuration is derived again, so that the plan has the present authority.
+ * Plans the commit and configuration with which an earlier StateVersion was applied, against the current state. A different
+ * configuration is derived again, so that the plan has the current authority.
  */
 export const rollbackPlan = Effect.fn("Capsule.rollbackPlan")(function* (
   load: Load,

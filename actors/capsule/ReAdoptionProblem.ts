@@ -27,7 +27,7 @@ export interface DecisiveRecords {
     | Pick<StateVersionRow, "id" | "created_by_run_id" | "generation" | "install_config_id" | "partial">
     | undefined
   readonly plan: Pick<RunRow, "used_by_run_id" | "plan_digest"> | undefined
-  /** How many times the configuration was succeeded since the Run; `undefined` when its own is not among the predecessors. */
+  /** How many successors the configuration has had since the Run; `undefined` when the Run's own is not a predecessor. */
   readonly successions: number | undefined
 }
 

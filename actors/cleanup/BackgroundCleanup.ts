@@ -75,7 +75,7 @@ const turn = Effect.gen(function* () {
   yield* guarded("forget agents", (yield* GoneAgents).forget)
   yield* guarded("remove files of agents", (yield* AgentFileRemoval).removeSome)
   yield* cleanUpBuilds
-  // Last: after months it may be much, and nobody waits for it.
+  // Last: after months there may be much to do, and nothing waits for it.
   yield* guarded("remove logs", logs.removeSome)
   yield* guarded("remove audit events", audit.removeSome)
   yield* guarded("remove records", records.removeSome)

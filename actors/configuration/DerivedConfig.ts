@@ -7,13 +7,13 @@ import { InstallConfigCompilation, reviewedPins } from "./InstallConfigCompilati
 import type { LoadedInstallConfig, StoredConfig, VariableValues } from "./InstallConfigStore.ts"
 import { ModuleScanJson, type ReportRow, type SnapshotRow } from "../source/SourceRow.ts"
 
-/** What a derived configuration is made from, before people's values. */
+/** What a derived configuration is based on, before people's values. */
 export interface DerivedConfig {
   readonly origin: LoadedInstallConfig["row"]["origin"]
   readonly compatibilityReportId: CompatibilityReportId | undefined
   readonly contractDigest: string
   readonly config: StoredConfig
-  /** What the operator sets in it. */
+  /** The operator's values in it. */
   readonly operatorValues: VariableValues
 }
 

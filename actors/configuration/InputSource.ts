@@ -1,11 +1,11 @@
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 
-/** Names only: checking for the existence of a value needs no more. */
+/** Names only: checking whether a value exists needs no more. */
 interface Names {
   readonly has: (name: string) => boolean
 }
 
-/** Who besides the service gives values, by input. */
+/** Sources of values other than the service, by input. */
 export interface InputGivers {
   readonly dependencies: Names
   readonly values: Names
@@ -19,7 +19,7 @@ export type InputSource =
   | "capsule_name"
   | "workspace_scoped_capsule_name"
   | "connection"
-  /** Nobody gives a value, and the module has a default. */
+  /** No value is given, and the module has a default. */
   | "module"
   | "missing"
 

@@ -108,7 +108,7 @@ export class InstallConfigCompilation extends Context.Service<
         operatorBaseOf(operator, { url: snapshot.url, path: repositoryPathOf(snapshot, modulePath) })
 
       const compile = ({ moduleScan, report }: StagedReport, snapshot: ManifestCarrier, pins: InstallPins) => {
-        // What the report itself was made from, by its own account rather than the caller's.
+        // What the report is based on, according to the report rather than the caller.
         const made: InstallPins = {
           sourceSnapshotId: report.sourceSnapshotId,
           compatibilityReportId: report.id,

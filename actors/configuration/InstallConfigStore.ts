@@ -22,8 +22,8 @@ import { jsonText } from "../database/JsonText.ts"
 import { InstallConfigRow, ProviderBindingRow } from "./InstallConfigRow.ts"
 
 /**
- * Everything of a configuration but its private values. Immutable; the digest covers it and the values. `compiled` is the
- * manifest compiler's result for snapshot, report and operator policy: plan and apply read nothing else from a manifest.
+ * A configuration without its private values. Immutable; the digest covers it and the values. `compiled` is the manifest
+ * compiler's result for snapshot, report and operator policy: plan and apply read nothing else from a manifest.
  */
 export const StoredConfig = Schema.Struct({
   compiled: CompiledInstall,
@@ -38,7 +38,7 @@ export type StoredConfig = typeof StoredConfig.Type
 
 export type VariableValues = Readonly<Record<string, Schema.Json>>
 
-/** What a configuration is made from. */
+/** What a configuration is derived from. */
 export interface NewInstallConfig {
   readonly id: InstallConfigId
   readonly workspaceId: WorkspaceId

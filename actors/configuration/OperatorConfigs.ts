@@ -36,7 +36,7 @@ export const profileOf = ({ profiles }: OperatorConfigsShape, name: string): Nam
 
 /** What a configuration records about the base configuration it was compiled with. */
 export const StoredOperatorConfig = Schema.Struct({
-  /** Covers the whole base configuration: any change makes another digest. */
+  /** Covers the whole base configuration: any change results in another digest. */
   digest: Schema.String,
   name: Schema.optionalKey(Schema.String),
   profile: Schema.String,
@@ -81,7 +81,7 @@ export const compilerBase = (base: NamedBase | undefined): BaseInstallConfig =>
         outputAllowlist: base.config.outputAllowlist ?? []
       }
 
-/** What a configuration records of it; `declared` are the names that the module declares. */
+/** What a configuration records about it; `declared` are the names that the module declares. */
 export const storedOperator = ({ config, digest }: NamedBase, declared: ReadonlySet<string>): StoredOperatorConfig => ({
   digest,
   ...(config.name === undefined ? {} : { name: config.name }),

@@ -9,7 +9,7 @@ export const startAgain = "No Connection was made or changed. Start again from t
 
 const refused = (why: string) => new ApiError({ code: "permission_denied", message: `${why} ${startAgain}` })
 
-/** Why somebody may not answer an authorization: only the person and the session that began it may. */
+/** Why a caller may not complete an authorization: only the person and session that began it may. */
 export const answererProblem = (
   open: Pick<BegunAuthorization, "subject" | "sessionId">,
   by: { readonly subject: string | undefined; readonly sessionId: string }
@@ -22,13 +22,13 @@ export const answererProblem = (
           "The authorization was begun in another session. Finish it in the browser that began it, or start again from the Connections of the Workspace."
       })
 
-/** Why an answer that arrived at `helperId` is not from the server that was asked, as the operator declares it now. */
+/** Why a response that arrived at `helperId` is not from the server of the request, as the operator declares it now. */
 export const serverProblem = (
   open: Pick<BegunAuthorization, "helperId" | "issuer">,
   helperId: string,
   { server }: { readonly server: Pick<DeclaredHelper["server"], "issuer"> }
 ): ApiError | undefined => {
-  // Every helper has its own redirect URI: an answer at another one is from another server.
+  // Every helper has its own redirect URI: a response at another one is from another server.
   if (open.helperId !== helperId) {
     return refused("The answer came to the address of another helper than the one that was asked.")
   }
@@ -65,7 +65,7 @@ const endOf = (oauth: StoredOAuth) => (oauth.refreshable ? undefined : oauth.acc
 export const firstExpiry = ({ expiresAt }: Pick<ConnectionDraft, "expiresAt">, oauth: StoredOAuth) =>
   earliest(expiresAt, endOf(oauth))
 
-/** The expiry of a Connection with new tokens. One that came from the old token goes with it. */
+/** The expiry of a Connection with new tokens. One that came from the old token is replaced. */
 export const nextExpiry = (
   { expiresAt }: Pick<ConnectionDraft, "expiresAt">,
   row: Pick<ConnectionRow, "expires_at">,

@@ -48,7 +48,7 @@ const place = (workspaceId: WorkspaceId, stateHash: string) => ({
   rowId: stateHash
 })
 
-/** The one state of an answer; `undefined` when there is none, several, or one of the wrong form. */
+/** The only state of a response; `undefined` when there is none, several, or a malformed one. */
 export const stateOf = (search: string): Redacted.Redacted | undefined => {
   const [state, ...others] = new URLSearchParams(search).getAll("state")
   return state === undefined || others.length > 0 || !isWellFormed("oauthState", state)
@@ -57,19 +57,19 @@ export const stateOf = (search: string): Redacted.Redacted | undefined => {
 }
 
 /**
- * Authorizations that a person was sent to grant at another server and has not returned from. The browser carries the state;
- * stored are its digest and the sealed PKCE verifier. The only writer of `connection_authorizations`.
+ * Pending authorizations at other servers. The browser carries the state; stored are its digest and the sealed PKCE
+ * verifier. The only writer of `connection_authorizations`.
  */
 export class ConnectionAuthorizations extends Context.Service<
   ConnectionAuthorizations,
   {
     /** Creates state and verifier. Nothing is written yet. */
     readonly proof: Effect.Effect<Pick<OpenAuthorization, "state" | "codeVerifier">>
-    /** Valid for ten minutes and one answer. Returns when it ends. */
+    /** Valid for ten minutes and one response. Returns the expiry. */
     readonly begin: (authorization: OpenAuthorization) => Effect.Effect<string>
     /** An authorization that may still be answered. */
     readonly find: (state: Redacted.Redacted) => Effect.Effect<Option.Option<OpenAuthorization>>
-    /** Uses it up; `false` when it was used already. */
+    /** Consumes it; `false` when it was already used. */
     readonly spend: (state: Redacted.Redacted) => Effect.Effect<boolean>
   }
 >()("svc/actors/connection/ConnectionAuthorizations") {

@@ -35,7 +35,7 @@ import { genericRecipeId } from "./CredentialRecipes.ts"
 import { CredentialTest } from "./CredentialTest.ts"
 import { finishAuthorization } from "./FinishAuthorization.ts"
 import type { HeldValues } from "./HeldValues.ts"
-import { isProvidedTo, notProvided } from "./PoolCredentials.ts"
+import { isProvidedTo, notProvided, providedOf } from "./PoolCredentials.ts"
 import { startAuthorization } from "./StartAuthorization.ts"
 import { renewTokens } from "./TokenRenewal.ts"
 import { revokeTokens } from "./TokenRevocation.ts"
@@ -79,7 +79,10 @@ export const layer = ConnectionActor.toLayer(
         requestId: context.requestId
       })
 
-    const checkProvided = Effect.fnUntraced(function* ({ providedBy, workspaceId }: CreateConnection) {
+    const checkProvided = Effect.fnUntraced(function* (
+      workspaceId: ConnectionRow["workspace_id"],
+      providedBy: CreateConnection["providedBy"]
+    ) {
       if (providedBy === undefined || (yield* isProvidedTo(workspaceId, providedBy))) return
       return yield* failedPrecondition(notProvided(providedBy))
     })
@@ -98,7 +101,7 @@ export const layer = ConnectionActor.toLayer(
         yield* checkConnection(request, policy)
         yield* checkExpiry(request.expiresAt)
         yield* Effect.provideContext(checkUse(request.workspaceId, request.kind ?? "provider", request.use), services)
-        yield* serving(checkProvided(request))
+        yield* serving(checkProvided(request.workspaceId, request.providedBy))
         yield* store.insert({
           id,
           workspaceId: request.workspaceId,
@@ -134,6 +137,8 @@ export const layer = ConnectionActor.toLayer(
           const problem = yield* serving(renewTokens(id))
           if (problem !== undefined) return yield* failedPrecondition(problem)
         }
+        // No fault of the Connection, which works again when the operator provides it again.
+        yield* serving(checkProvided(row.workspace_id, providedOf(row)))
         // Opening proves that the vault still has the key and that the envelope is intact and in its place.
         const fresh = yield* load
         const outcome = yield* Effect.result(credentialTest.test(fresh, yield* store.secrets(fresh)))

@@ -7,7 +7,7 @@ import { type ConnectionSecrets, statusRemedy } from "./ConnectionStore.ts"
 import { providedOf } from "./PoolCredentials.ts"
 import type { StoredOAuth } from "./StoredOAuth.ts"
 
-/** Why a Connection in this status takes no change. */
+/** Why a Connection in this status cannot be changed. */
 export const changeProblem = ({ status }: Pick<ConnectionRow, "status">): ApiError | undefined =>
   status === "revoked" || status === "unconfirmed"
     ? failedPrecondition(`The Connection is ${status}. ${statusRemedy(status)}`)
@@ -47,14 +47,14 @@ export const poolProblem = (
 
 type Files = ConnectionSecrets["files"]
 
-/** A file without a variable takes that of the file it replaces: only names are shown to people. */
+/** A file without a variable gets that of the file it replaces: only names are shown to people. */
 const replacedFiles = (given: Files | undefined, present: Files): Files =>
   given?.map((file) => {
     const { envName } = file.envName === undefined ? (present.find(({ name }) => name === file.name) ?? file) : file
     return envName === undefined ? file : { ...file, envName }
   }) ?? present
 
-/** The secrets after a change. Nothing can be kept of values that cannot be opened any more. */
+/** The secrets after a change. Values that can no longer be opened cannot be kept. */
 export const changedSecrets = (
   { files, values }: Pick<UpdateConnection, "files" | "values">,
   present: ConnectionSecrets | undefined

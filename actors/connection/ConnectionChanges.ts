@@ -83,7 +83,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
   if (ofPool !== undefined) return yield* ofPool
   yield* checkUse(row.workspace_id, row.kind, request.use)
   const rotates = request.values !== undefined || request.files !== undefined
-  // Values that cannot be opened any more can still be replaced; nothing of them can be kept then.
+  // Values that can no longer be opened can still be replaced, but not partly kept.
   const opening = connections.secrets(row)
   const before =
     request.values === undefined ? yield* opening : yield* orOnIntegrityFault(() => Effect.undefined)(opening)
@@ -179,7 +179,7 @@ export const revokeConnection = Effect.fn("Connection.revoke")(function* (id: Co
   return yield* Effect.gen(function* () {
     const row = yield* load(id)
     if (row.status === "revoked") return { supersededRunIds: [], cancelledRunIds: [], runningApplyIds: [] }
-    // Nobody has received a value of a restored, unconfirmed one.
+    // No Run has received a value of a restored, unconfirmed one.
     if (row.status !== "unconfirmed") {
       yield* held.keep(row, yield* connections.secrets(row))
       yield* held.keepTokens(row)

@@ -44,14 +44,14 @@ export const ConnectionRow = table(
     expires_at: Schema.NullOr(Timestamp),
     created_at: Timestamp,
     updated_at: Timestamp,
-    /** Null while nobody confirmed where a Git Connection may be sent. */
+    /** Null until it is confirmed where a Git Connection may be sent. */
     origins: Schema.NullOr(OriginsJson),
-    /** Of Git Connections made before they had origins. */
+    /** For Git Connections that predate origins. */
     proposed_origins: Schema.NullOr(ProposedOriginsJson),
     use_rule: UseJson,
     version: Schema.Int,
     removed_at: Schema.NullOr(Timestamp),
-    /** Of a Connection that an OAuth helper made. See `ConnectionTokens`, which writes these columns. */
+    /** For a Connection created by an OAuth helper. See `ConnectionTokens`, which writes these columns. */
     oauth: Schema.NullOr(OAuthJson),
     oauth_fault: Schema.NullOr(OAuthFaultJson),
     sealed_tokens: Schema.NullOr(Schema.String),

@@ -28,7 +28,7 @@ const decodeProposed = Schema.decodeUnknownOption(ProposedOrigin)
 export const originsOf = (row: Pick<ConnectionRow, "origins">): ReadonlyArray<CredentialOrigin> =>
   row.origins === null ? [] : OriginsJson.read(row.origins)
 
-/** A host that no origin can name, such as one with an asterisk, is left out: nobody can confirm it. */
+/** A host that no origin can name, such as one with an asterisk, is left out, since it cannot be confirmed. */
 export const proposedOriginsOf = (row: Pick<ConnectionRow, "proposed_origins">): ReadonlyArray<ProposedOrigin> =>
   row.proposed_origins === null
     ? []
@@ -57,7 +57,7 @@ const decodeConnection = storedRecord(Connection)
 /** Who may use it, and for what. */
 export const useOf = (row: Pick<ConnectionRow, "use_rule">): ConnectionUse => UseJson.read(row.use_rule)
 
-/** `expired` is judged by the clock: a job might be late. */
+/** `expired` follows from the clock, since a job might be late. */
 export const effectiveStatus = (row: Pick<ConnectionRow, "status" | "expires_at">, at: string): ConnectionStatus =>
   row.status !== "revoked" && row.expires_at !== null && row.expires_at <= at ? "expired" : row.status
 
@@ -162,17 +162,20 @@ export class ConnectionStore extends Context.Service<
     readonly insert: (connection: NewConnection) => Effect.Effect<void>
     /** A removed one is not found. */
     readonly find: (id: ConnectionId | null) => Effect.Effect<ConnectionRow | undefined>
-    /** Compare-and-set over the row that the caller read; `false` when it has changed meanwhile. In the caller's transaction. */
+    /**
+     * Compare-and-set over the row that the caller read; `false` when it has changed in the meantime. In the caller's
+     * transaction.
+     */
     readonly change: (row: ConnectionRow, change: ConnectionChange) => Effect.Effect<boolean>
     /** New token values with the same authority: no new version. In the caller's transaction. */
     readonly renew: (row: ConnectionRow, secrets: ConnectionSecrets) => Effect.Effect<void>
-    /** The same for its end: without values from then on, and no longer found. */
+    /** The same for its removal: it then has no values, and is no longer found. */
     readonly remove: (row: ConnectionRow) => Effect.Effect<boolean>
-    /** The outcome of a test of the values of `row`. Ignores values that replaced them meanwhile. */
+    /** The outcome of a test of the values of `row`. Ignored when the values were replaced in the meantime. */
     readonly setStatus: (row: ConnectionRow, status: "verified" | "error") => Effect.Effect<void>
     /** Deletes the sealed values: nothing can bring them back. */
     readonly revoke: (id: ConnectionId) => Effect.Effect<void>
-    /** From now on these apply, for good. */
+    /** From now on these apply, permanently. */
     readonly confirmOrigins: (id: ConnectionId, origins: ReadonlyArray<CredentialOrigin>) => Effect.Effect<void>
     readonly touch: (id: ConnectionId) => Effect.Effect<void>
     readonly secrets: (row: ConnectionRow) => Effect.Effect<Redacted.Redacted<ConnectionSecrets>>
@@ -290,7 +293,7 @@ export class ConnectionStore extends Context.Service<
       }, Effect.orDie)
 
       const secrets = Effect.fn("ConnectionStore.secrets")(function* (row: ConnectionRow) {
-        // The only way to the values, whatever checked the status before.
+        // The only access to the values, regardless of earlier checks of the status.
         if (row.status === "unconfirmed")
           return yield* Effect.die(new Error(`Connection ${row.id}: ${statusRemedy(row.status)}`))
         if (row.sealed_values === null) return Redacted.make<ConnectionSecrets>({ values: {}, files: [] })

@@ -15,8 +15,8 @@ const OpenInstall = rowShape({ id: InstallPlanId })
 const mostNamed = 10
 
 /**
- * What uses a Connection: living Capsules that bind it, Sources that are fetched with it, installs that will, and Runs under
- * way with it. Ended Capsules and earlier configurations do not count.
+ * What uses a Connection: existing Capsules that bind it, Sources that are fetched with it, installs that will use it, and
+ * active Runs with it. Ended Capsules and earlier configurations do not count.
  */
 export const usersOf = Effect.fn("Connection.usersOf")(function* (id: ConnectionId) {
   const sql = yield* SqlClient.SqlClient

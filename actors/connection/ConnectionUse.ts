@@ -5,7 +5,10 @@ import { type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
 
 /** The intended use of a Connection, as far as its rule matters. */
 export interface UseAttempt {
-  /** The role of the starter, or of who enabled the automation; `undefined` when there is nobody, or no longer a member. */
+  /**
+   * The role of the starter, or of the person who enabled the automation; `undefined` when there is none, or no longer a
+   * member.
+   */
   readonly role: Role | undefined
   readonly automatic: boolean
   /** Absent without a Project: a Git Connection serves Sources. */

@@ -61,7 +61,7 @@ export class ConnectionUses extends Context.Service<
   {
     /** The basis on which the rule admits it. Fails with `permission_denied` that names the Connection, its rule and what to do. */
     readonly grant: (row: ConnectionRow, starter: UseStarter, site: UseSite) => Effect.Effect<GrantedUse, ApiError>
-    /** Whether somebody is an owner or admin: values that members can set widen a rule only when one of those set them. */
+    /** Whether a person is an owner or admin: values that members can set widen a rule only when one of those set them. */
     readonly isManager: (subject: string | undefined, workspaceId: WorkspaceId) => Effect.Effect<boolean, ApiError>
   }
 >()("svc/actors/connection/ConnectionUses") {

@@ -35,7 +35,7 @@ export class Connections extends Context.Service<
     ) => Effect.Effect<typeof UpdatedConnection.Type, ApiError>
     readonly remove: (context: CommandContext, id: ConnectionId) => Effect.Effect<void, ApiError>
     readonly test: (context: CommandContext, id: ConnectionId) => Effect.Effect<typeof TestedConnection.Type, ApiError>
-    /** Ends it at once: no new use, plans made with it are void, Runs that change nothing are stopped. */
+    /** Ends it at once: no new use, plans made with it are voided, Runs that change nothing are stopped. */
     readonly revoke: (
       context: CommandContext,
       id: ConnectionId
@@ -50,7 +50,7 @@ export class Connections extends Context.Service<
       context: CommandContext,
       start: Omit<StartAuthorization, "renews">
     ) => Effect.Effect<typeof StartedOAuthConnection.Type, ApiError>
-    /** Creates or renews the Connection with the browser's answer. */
+    /** Creates or renews the Connection with the authorization response. */
     readonly finishOAuth: (context: CommandContext, finish: FinishAuthorization) => Effect.Effect<Connection, ApiError>
     /** Those whose tokens could not be renewed, or not be revoked. */
     readonly failing: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>

@@ -12,7 +12,7 @@ const plain = (name: string, ja: string, en: string, required: boolean, argument
   secret: false
 })
 
-/** Recipe of every provider without one of its own: any environment names and files. */
+/** The recipe of every provider without a specific one: any environment names and files. */
 export const genericRecipeId = "generic-env"
 
 /** Setup help for known providers. A recipe is never a condition for admission: a provider without one uses `generic-env`. */

@@ -8,7 +8,7 @@ import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import type { CredentialTestKind } from "../../schema/records/Connection.ts"
 import { type ConnectionSecrets, originsOf } from "./ConnectionStore.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
-import { isProvidedTo, notProvided, providedOf } from "./PoolCredentials.ts"
+import { providedOf } from "./PoolCredentials.ts"
 import { SourceRow } from "../source/SourceRow.ts"
 
 /** The values do not work. The message names no value. */
@@ -29,7 +29,7 @@ interface FetchedSource {
   readonly default_ref: string
 }
 
-/** Tests credentials as far as possible without a Run: a Git server is asked, a provider's service is not. */
+/** Tests credentials as far as possible without a Run: a Git server is contacted, a provider's service is not. */
 export class CredentialTest extends Context.Service<
   CredentialTest,
   {
@@ -63,12 +63,7 @@ export class CredentialTest extends Context.Service<
         row: ConnectionRow,
         secrets: Redacted.Redacted<ConnectionSecrets>
       ) {
-        const providedBy = providedOf(row)
-        if (providedBy !== undefined) {
-          if (yield* Effect.provideService(isProvidedTo(row.workspace_id, providedBy), SqlClient.SqlClient, sql))
-            return "pool"
-          return yield* new CredentialsRefused({ message: notProvided(providedBy) })
-        }
+        if (providedOf(row) !== undefined) return "pool"
         const { files, values } = Redacted.value(secrets)
         if (Object.keys(values).length + files.length === 0 && row.auth_mode !== "none") {
           return yield* new CredentialsRefused({ message: "The Connection holds no values." })

@@ -33,7 +33,7 @@ import { oauthRefusal } from "./OAuthRefusal.ts"
 import { connectionRotated } from "./RotatedConnections.ts"
 import { storedOAuth } from "./TokenLifetime.ts"
 
-/** The answer belongs to no open authorization: it was never begun, was used, or came too late. */
+/** The response belongs to no open authorization: it was never begun, was used, or has expired. */
 export const nothingOpen = failedPrecondition(
   "No authorization is open that this answer belongs to: they last ten minutes and serve once. Nothing was changed; start again from the Connections of the Workspace."
 )
@@ -52,7 +52,7 @@ const authorise = Effect.fnUntraced(function* ({ sessionId, subject, workspaceId
   yield* refuseArchived(workspaceId).pipe(Effect.catchTag("SqlError", Effect.die))
 })
 
-/** Consumes the authorization, for the person, session and helper that began it and for nobody else. */
+/** Consumes the authorization, only for the person, session and helper that began it. */
 const taken = Effect.fnUntraced(function* (context: CommandContext, request: FinishAuthorization) {
   const authorizations = yield* ConnectionAuthorizations
   const state = stateOf(request.search)
@@ -123,7 +123,10 @@ const rotated = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
   return { action: "connection.rotate", row, data: { version: row.version + 1, supersededRunIds } }
 })
 
-/** Turns the draft into a Connection, or gives an existing one its new tokens, unless the authority for it has gone meanwhile. */
+/**
+ * Turns the draft into a Connection, or gives an existing one its new tokens, unless the authority for it was lost in the
+ * meantime.
+ */
 const settle = Effect.fnUntraced(function* (
   context: CommandContext,
   open: OpenAuthorization,
@@ -166,7 +169,7 @@ const settle = Effect.fnUntraced(function* (
   })
 })
 
-/** Finishes an authorization with a browser's answer. Its tokens are revoked when nothing comes of it. */
+/** Finishes an authorization with a browser's answer. Its tokens are revoked if it fails. */
 export const finishAuthorization = Effect.fn("Connection.finishAuthorization")(function* (
   context: CommandContext,
   request: FinishAuthorization

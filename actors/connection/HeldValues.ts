@@ -39,9 +39,9 @@ const tokenTexts = ({ accessToken, refreshToken }: ConnectionTokenPair): Readonl
 ]
 
 /**
- * Which Run was given which values of a Connection, and the values that a rotation replaced meanwhile: a Run that still has the
- * old ones may show them, so they are redacted until it ends. The only writer of `connection_holds`, `former_connection_values`
- * and `former_connection_tokens`.
+ * Which Run was given which values of a Connection, and the values that a rotation replaced in the meantime: a Run that
+ * still has the old ones may print them, so they are redacted until it ends. The only writer of `connection_holds`,
+ * `former_connection_values` and `former_connection_tokens`.
  */
 export class HeldValues extends Context.Service<
   HeldValues,

@@ -56,7 +56,7 @@ const MadeConnection = Schema.Struct({
   authMode: Schema.optionalKey(Schema.String),
   /** The value that the access token becomes: an environment name, or `token` of a Git Connection. */
   accessToken: Schema.NonEmptyString,
-  /** Further values, the same for everybody and not secret. */
+  /** Further values, equal for everybody and not secret. */
   values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   origins: Schema.optionalKey(Schema.Array(GivenCredentialOrigin).check(Schema.isMinLength(1), Schema.isMaxLength(32)))
 })

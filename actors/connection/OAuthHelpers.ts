@@ -26,7 +26,7 @@ export const valuesOf = ({ accessTokenName, values }: DeclaredHelper, accessToke
   [accessTokenName]: Redacted.value(accessToken)
 })
 
-/** Fails with `capability_not_available` where no helper is declared at all, and `not_found` for one that is not. */
+/** Fails with `capability_not_available` when no helper is declared, and `not_found` for an unknown one. */
 export const findHelper = Effect.fn("findHelper")(function* (helperId: string) {
   const helpers = yield* OAuthHelpers
   if (helpers.length === 0) {

@@ -17,7 +17,7 @@ export const rotationProblem = (
   return row !== undefined && row.version !== (use?.connectionVersion ?? 1) ? connectionRotated : undefined
 }
 
-/** Why a plan has lost the credentials that it was made with; `undefined` while it has them. */
+/** Why a plan has lost the credentials that it was made with; `undefined` otherwise. */
 export const rotatedSince = Effect.fn("rotatedSince")(function* (
   resolutions: ReadonlyArray<ProviderResolution> | undefined
 ) {

@@ -28,7 +28,7 @@ const renewed = Effect.fnUntraced(function* (id: ConnectionId, workspaceId: Work
   return row
 })
 
-/** Prepares a person's visit to another server. Nothing becomes a Connection until they return with an answer. */
+/** Prepares a person's authorization at another server. A Connection is created only when they return with a response. */
 export const startAuthorization = Effect.fn("Connection.startAuthorization")(function* (
   id: ConnectionId,
   context: CommandContext,

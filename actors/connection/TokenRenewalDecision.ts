@@ -40,12 +40,12 @@ export const renewalMeans = <Helper extends { readonly server: Pick<DeclaredHelp
     : { declared, refreshToken: Redacted.make(refreshToken) }
 }
 
-/** What a failed renewal leaves behind. */
+/** The result of a failed renewal. */
 export interface RenewalSetback {
   readonly message: string
   /** The authorization itself has ended. */
   readonly isLasting: boolean
-  /** The server has done nothing, so the old refresh token is as good as before. */
+  /** The server has done nothing, so the old refresh token is still valid. */
   readonly hadNoEffect: boolean
 }
 
@@ -69,7 +69,7 @@ export const renewalSetback = (
   return { message: why, isLasting: true, hadNoEffect }
 }
 
-/** While a server cannot be asked, the present access token serves until its end. */
+/** While a server is unreachable, the current access token is used until it expires. */
 export const stopsUse = (oauth: StoredOAuth, isLasting: boolean, at: string): boolean =>
   isLasting || !stillServes(oauth, at)
 

@@ -14,7 +14,7 @@ export class TokenRenewals extends Context.Service<
      * id. Never within a transaction: it calls a server.
      */
     readonly renew: (connectionIds: ReadonlyArray<ConnectionId>) => Effect.Effect<ReadonlyMap<string, string>>
-    /** Revokes the tokens of ended Connections at their servers, where that has not worked yet. */
+    /** Revokes the tokens of ended Connections at their servers, where that has not succeeded yet. */
     readonly revokeEnded: Effect.Effect<void>
   }
 >()("svc/actors/connection/TokenRenewals") {

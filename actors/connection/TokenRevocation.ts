@@ -27,8 +27,8 @@ const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens
 })
 
 /**
- * Revokes the tokens of an ended Connection at the authorization server. They stay sealed until it has accepted, or a week is
- * over: a failure is shown and retried from time to time, even after a restart.
+ * Revokes the tokens of an ended Connection at the authorization server. They stay sealed until it has accepted, or for a
+ * week: a failure is shown and retried from time to time, even after a restart.
  */
 export const revokeTokens = Effect.fn("Connection.revokeTokens")(function* (id: ConnectionId, insist: boolean) {
   const sql = yield* SqlClient.SqlClient

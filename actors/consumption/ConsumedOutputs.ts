@@ -7,7 +7,7 @@ import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { rowShape } from "../database/Table.ts"
 import { CapsuleId, DependencyId, OutputShareId, type RunId, StateVersionId } from "../../schema/records/Ids.ts"
 
-/** What a dependency gave or did not give to a plan: every dependency of the Capsule at that time is recorded. */
+/** What a dependency provided or did not provide to a plan: every dependency of the Capsule at that time is recorded. */
 export const ConsumedOutput = Schema.Struct({
   dependencyId: DependencyId,
   /** From another Workspace: the share that it came through. */
@@ -66,7 +66,7 @@ export const takenOf = (
 
 /**
  * Why a plan with these inputs differs from a new one: a dependency or share was added or removed, or a producer offers
- * something else. `undefined` while all of it holds.
+ * something else. `undefined` when nothing has changed.
  */
 export const movedInputs = Effect.fn("movedInputs")(function* (
   consumer: Consumer,

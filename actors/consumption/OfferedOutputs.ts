@@ -31,7 +31,7 @@ const endOf = ({ release_reason, status }: ProducerRow): string => {
   return `${why} Remove the dependency and give the input a value, or take it from another Capsule.`
 }
 
-/** Consumers of Outputs, as far as that decides what they receive. */
+/** A consumer of Outputs, with the facts that decide what it receives. */
 export interface Consumer {
   readonly id: CapsuleId
   readonly workspace_id: WorkspaceId
@@ -39,7 +39,7 @@ export interface Consumer {
 
 /** What a dependency offers now: one Output for one input, or, as `remote_state`, everything the producer has. */
 export interface OfferedOutput<Id extends DependencyId | undefined = DependencyId> {
-  /** `undefined` for one that is only asked for. */
+  /** `undefined` for one that is only requested. */
   readonly dependencyId: Id
   readonly producerCapsuleId: CapsuleId
   /** `undefined` for an ended producer. */
@@ -59,7 +59,7 @@ export interface OfferedOutput<Id extends DependencyId | undefined = DependencyI
   readonly ended: string | undefined
 }
 
-/** A dependency, or one that is asked for. */
+/** A dependency, or a requested one. */
 export interface WantedOutputs<Id extends DependencyId | undefined = DependencyId> {
   readonly dependencyId: Id
   readonly mode: Dependency["mode"]
@@ -119,7 +119,7 @@ export const offersFrom = <Id extends DependencyId | undefined>(
   })
 }
 
-/** What one dependency gives, or would give if it stood. */
+/** What one dependency provides, or would provide if it existed. */
 export const offersOf = Effect.fn("offersOf")(function* <Id extends DependencyId | undefined>(
   consumer: Pick<Consumer, "workspace_id">,
   dependency: WantedOutputs<Id>

@@ -9,7 +9,7 @@ const ActiveShare = rowShape({ id: OutputShareId, outputs: Schema.String })
 
 const decodeShared = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(SharedOutput)))
 
-/** The producer's name of an Output, and the share that gives it. */
+/** The producer's name of an Output, and the share that provides it. */
 export interface SharedFrom {
   readonly name: string
   readonly shareId: OutputShareId

@@ -2,8 +2,8 @@ import type { TokenLimits } from "../../schema/records/TokenLimits.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
 
 /**
- * What a caller presented. In process there is nothing to present: the host vouches for the person (`host`), or the service acts
- * for itself (`service`). No request from outside can be one of these.
+ * What a caller presented. In process nothing is presented: the host guarantees the person's identity (`host`), or the
+ * service acts for itself (`service`). No external request can be one of these.
  */
 export type CredentialKind = "session" | "token" | "oauth" | "host" | "service"
 
@@ -16,7 +16,7 @@ export interface Principal {
   readonly scopes: ReadonlyArray<string> | "all"
   /** Set when the credential is bound to one Workspace. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
-  /** When the person of a session last showed who they are, in milliseconds since 1970. */
+  /** When the person of a session last confirmed their identity, in milliseconds since 1970. */
   readonly confirmedAt?: number | undefined
   /** Set when the credential is confined within its Workspace. */
   readonly limits?: TokenLimits | undefined

@@ -19,9 +19,12 @@ export class DatabaseFile extends Context.Service<
     readonly checkpoint: Effect.Effect<boolean, SqlError>
     /** How many pages the file has, and how many of them hold nothing. */
     readonly pages: Effect.Effect<FilePages, SqlError>
-    /** Gives at most this many empty pages back to the file system. Does nothing to a file that `rebuild` has never seen. */
+    /** Returns at most this many empty pages to the file system. Does nothing to a file that `rebuild` has never seen. */
     readonly release: (pages: number) => Effect.Effect<void, SqlError>
-    /** Writes the file anew without empty pages, so that `release` works from now on. Needs the size of the file again meanwhile. */
+    /**
+     * Rewrites the file without empty pages, so that `release` works from now on. Temporarily needs the size of the file
+     * again.
+     */
     readonly rebuild: Effect.Effect<void, SqlError>
     /** Problems found in the file, one per line; empty when it is sound. */
     readonly integrityCheck: Effect.Effect<ReadonlyArray<string>, SqlError>

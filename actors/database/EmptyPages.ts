@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 import { DatabaseFile, type FilePages } from "./DatabaseFile.ts"
 
-/** Released in one transaction: moving more pages would hold writers up. */
+/** Released in one transaction: moving more pages would delay writers. */
 const pagesAtOnce = 64
-/** The share of the file that may stay empty, for what is written next. */
+/** The share of the file that may stay empty, for the next writes. */
 const slackShare = 0.1
 /** A file of a few MiB is not worth the work. */
 const slackPages = 1024

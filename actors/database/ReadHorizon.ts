@@ -1,15 +1,15 @@
 import { Clock, Context, DateTime, Effect, type Fiber } from "effect"
 import type { Timestamp } from "../../schema/records/Primitives.ts"
 
-/** Where a read notes how long its answer holds. */
+/** Where a read records how long its answer is valid. */
 export interface ReadHorizonShape {
   /** The clock of the request. */
   readonly clock: Clock.Clock
-  /** The answer holds until this time (milliseconds), and no longer. */
+  /** The answer is valid until this time (milliseconds). */
   readonly until: (millis: number) => void
 }
 
-/** Absent where nobody remembers the answer. */
+/** Absent where answers are not cached. */
 export const ReadHorizon = Context.Reference<ReadHorizonShape | undefined>("svc/database/ReadHorizon", {
   defaultValue: () => undefined
 })
@@ -20,8 +20,8 @@ const clockOf = (fiber: Fiber.Fiber<unknown, unknown>): Clock.Clock =>
 const timestampOf = (millis: number): Timestamp => DateTime.formatIso(DateTime.makeUnsafe(millis))
 
 /**
- * The present time, for a read that compares it with these moments and with nothing else: its answer holds until the first of
- * them that is still to come.
+ * The present time, for a read that compares it only with these times: its answer is valid until the first of them in the
+ * future.
  */
 export const presentUntil = (moments: ReadonlyArray<string | null>): Effect.Effect<Timestamp> =>
   Effect.withFiber((fiber) => {
@@ -34,12 +34,12 @@ export const presentUntil = (moments: ReadonlyArray<string | null>): Effect.Effe
     return Effect.succeed(timestampOf(present))
   })
 
-/** Milliseconds for which an answer that shows its own time is given again. */
+/** Milliseconds for which an answer that shows its own time is reused. */
 const datedAnswerMillis = 1000
 
 /**
- * The present time, for an answer that shows when it was made. Until something is committed the answer stays true and keeps its
- * date, so it holds for a second: long enough to cost nothing, too short for anybody to notice the age of its date.
+ * The present time, for an answer that shows when it was made. The answer stays true until something is committed, and keeps
+ * its date, so it is reused for a second: long enough to be cheap, too short for the age of its date to be noticed.
  */
 export const dateOfAnswer: Effect.Effect<Timestamp> = Effect.withFiber((fiber) => {
   const present = clockOf(fiber).currentTimeMillisUnsafe()

@@ -2,21 +2,21 @@ import { Context, type Effect } from "effect"
 
 /** Of what one key's read found. */
 export interface Remembering<A> {
-  /** Its bytes, where sizes differ; what has no weight is not remembered. */
+  /** Its bytes, where sizes differ; without a size it is not cached. */
   readonly weigh?: (found: A, key: string) => number | undefined
-  /** The time (milliseconds) from which on it is read anew. Without it, only a commit ends it. */
+  /** The time (milliseconds) from which on it is read again. Without it, only a commit invalidates it. */
   readonly until?: (found: A) => number
 }
 
 /**
- * What was read from the database and need not be read again until something is committed there, by this process or by
- * another one. Meant for what every request asks: who is it, and what may they do. Expiry is no commit: what is remembered
- * carries its end, and whoever uses it compares that with the clock.
+ * Values read from the database that need not be read again until something is committed there, by this process or another.
+ * Meant for what every request needs: the caller's identity and rights. Expiry is not a commit: a cached value includes its
+ * expiry, and its users compare that with the clock.
  */
 export interface ReadMemoryShape {
   /**
-   * Remembers what `find` succeeded with for each key. `find` may read the database only, through `ReadSql`; what it fails
-   * with is not remembered, and neither is `undefined`.
+   * Caches the results of `find` for each key. `find` may only read the database, through `ReadSql`; failures and
+   * `undefined` are not cached.
    */
   readonly untilCommit: <A, E, R>(
     find: (key: string) => Effect.Effect<A, E, R>,
@@ -26,7 +26,7 @@ export interface ReadMemoryShape {
   readonly forget: () => void
 }
 
-/** Without an embedded database nobody counts the commits, so nothing is remembered. */
+/** Without an embedded database commits are not counted, so nothing is cached. */
 export const ReadMemory = Context.Reference<ReadMemoryShape>("svc/database/ReadMemory", {
   defaultValue: () => ({ untilCommit: (find) => find, forget: () => {} })
 })

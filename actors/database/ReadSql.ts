@@ -3,6 +3,6 @@ import type { SqlClient } from "effect/sql"
 
 /**
  * The read-only connections: lists, reads and streams that need not see an open write transaction. They never wait for a
- * writer. What a decision rests on is read through `SqlClient` inside the deciding transaction instead.
+ * writer. The basis of a decision is read through `SqlClient` inside the deciding transaction instead.
  */
 export class ReadSql extends Context.Service<ReadSql, SqlClient.SqlClient>()("svc/database/ReadSql") {}

@@ -12,10 +12,10 @@ export const storageFull = {
 const sqliteCodes: ReadonlySet<unknown> = new Set([13, 4874])
 const systemCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"])
 
-// The errors of libraries wrap each other: deeper than any of them, and no further.
+// Errors of libraries wrap each other: a depth beyond any of them.
 const mostWrappings = 8
 
-/** Whether an error, or what it was made of, says that the disk is full. */
+/** Whether an error, or one of its causes, says that the disk is full. */
 export const isStorageFull = (error: unknown): boolean => {
   let pending: ReadonlyArray<unknown> = [error]
   for (let depth = 0; depth < mostWrappings && pending.length > 0; depth++) {

@@ -33,7 +33,7 @@ const filtered = (ast: SchemaAST.AST, take: Take): Take => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-// Rows hold text and numbers, and everything else in them was parsed from JSON: only what is no value at all is left to refuse.
+// Rows hold text and numbers, and everything else in them was parsed from JSON: only a missing value is left to refuse.
 const anyJson: Take = (value) => (value === undefined ? refused : value)
 
 const ofRecord = ({ indexSignatures: [signature, ...others], propertySignatures }: SchemaAST.Objects) => {
@@ -171,7 +171,7 @@ const made = new WeakMap<object, SchemaAST.AST>()
 /** Whether this very value was made by `storedRecord` of the schema, so that it has no other members. */
 export const isStoredAs = (value: object, ast: SchemaAST.AST): boolean => made.get(value) === ast
 
-/** Whether values of the schema are kept as they are, so that `storedRecord` reads them without a parser. */
+/** Whether values of the schema are stored unchanged, so that `storedRecord` reads them without a parser. */
 export const isPlain = (schema: Schema.Constraint): boolean => taking(schema.ast) !== undefined
 
 /**

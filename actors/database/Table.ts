@@ -9,7 +9,7 @@ export type Stored = string | number | null
 /** Columns by name. Values are stored unchanged: none of the schemas transforms. */
 export type Columns = Readonly<Record<string, Schema.Codec<Stored, Stored>>>
 
-/** What is read with these columns. */
+/** A row with these columns. */
 export type RowOf<C extends Columns> = { readonly [Name in keyof C]: C[Name]["Type"] }
 
 /** Whether to check every row against its columns. Costs twice what SQLite takes for the row, so only tests do. */
@@ -58,7 +58,7 @@ export interface RowShape<C extends Columns> {
   readonly columns: C
   /** Reads rows: the statement answers exactly these columns. */
   readonly rows: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
-  /** The same with a statement that is not kept for the next time. */
+  /** The same with a statement that is not cached. */
   readonly rowsOnce: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
 }
 

@@ -40,7 +40,7 @@ const introspectionTargets: ReadonlyArray<string> = [
   "binding:OIDC_INTROSPECTION_SECRET"
 ]
 
-/** The generated secret that is also good for introspection, if there is one. */
+/** The generated secret that also allows introspection, if there is one. */
 export const introspectionShape = (shapes: ReadonlyArray<SecretShape>): SecretShape | undefined =>
   shapes.find(({ target }) => introspectionTargets.includes(target))
 

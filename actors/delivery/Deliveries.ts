@@ -53,7 +53,7 @@ export class Deliveries extends Context.Service<
       run: RunRow,
       subject: DeliverySubject
     ) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
-    /** What the last apply was given. Creates nothing, so it fails once a generated secret is erased. */
+    /** The values of the last apply. Creates nothing, so it fails once a generated secret is erased. */
     readonly lastGiven: (subject: DeliverySubject) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
     /**
      * In the transaction that settles a successful apply: pinned deliveries take effect. Returns why something could not, since
@@ -130,7 +130,7 @@ const make = Effect.gen(function* () {
     const last = yield* sidecar.lastApplied(subject.capsule.id)
     if (last === undefined) return yield* fresh(run, subject)
     const { consumed: _, ...resolved } = last
-    // The last apply may have had other secrets than the configuration requires now; the present module gets its own.
+    // The last apply may have had other secrets than the configuration requires now; the current module gets its own.
     const shapes = secretShapes(subject.requires)
     const found = yield* gathered(shapes, (shape) => secrets.obtain(subject.capsule, shape))
     return yield* planned(subject, { ...resolved, secrets: shapes }, found)
@@ -146,7 +146,7 @@ const make = Effect.gen(function* () {
     yield* sidecar.save(run.id, capsule, { ...resolved, consumed })
   })
 
-  /** Checks everything that can move between review and apply. */
+  /** Checks everything that can change between review and apply. */
   const reverify = Effect.fnUntraced(function* (planRunId: RunId, subject: DeliverySubject, pinned: PinnedDeliveries) {
     const { capsule, requires } = subject
     if (pinned.endpoint !== undefined) {

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 
 /**
- * What the configuration asks of the host cannot be delivered, or is no longer what was reviewed. Nothing was executed.
- * `message` names requirements and variables, never a value.
+ * A requirement of the configuration cannot be delivered, or is no longer what was reviewed. Nothing was executed. `message`
+ * names requirements and variables, never a value.
  */
 export class DeliveryRefused extends Schema.TaggedError<DeliveryRefused>()("DeliveryRefused", {
   code: Schema.Literals([

@@ -25,7 +25,7 @@ const plainText = Schema.String.check(
  * - `workspace`: handle; `project`: slug, needed where two Projects have a Capsule of that name and environment
  * - `url`: canonical https URL, such as `https://app.example.com`
  * - `subdomain`, `routePattern`: passed unchanged to modules that ask for them
- * - `postLogoutPaths`: where the Capsule's application may have people returned after a sign-out, besides `url` itself
+ * - `postLogoutPaths`: where people may return to after signing out of the Capsule's application, besides `url` itself
  */
 export const EndpointAssignment = Schema.Struct({
   workspace: Schema.String,
@@ -45,15 +45,15 @@ export const EndpointAssignment = Schema.Struct({
 export type EndpointAssignment = typeof EndpointAssignment.Type
 
 /**
- * Which Capsules the operator gives an address. None by default: then a module that needs one cannot be planned. Read where
- * it takes effect, since a reload changes it.
+ * The Capsules that the operator assigns an address. None by default: then a module that needs one cannot be planned. Read
+ * where it takes effect, since a reload changes it.
  */
 export const EndpointPolicy = Context.Reference<{ readonly endpoints: ReadonlyArray<EndpointAssignment> }>(
   "svc/actors/delivery/EndpointPolicy",
   { defaultValue: () => ({ endpoints: [] }) }
 )
 
-/** A Capsule as assignments name it. `homonyms`: living Capsules of that name and environment in other Projects. */
+/** A Capsule as assignments name it. `homonyms`: existing Capsules of that name and environment in other Projects. */
 export interface EndpointOwner {
   readonly workspace: string
   readonly project: string
@@ -62,7 +62,7 @@ export interface EndpointOwner {
   readonly homonyms: number
 }
 
-/** The one assignment of a Capsule. None, or more than one way to read the policy, is a refusal. */
+/** The only assignment of a Capsule. None, or an ambiguous policy, is a refusal. */
 export const assignedEndpoint = (
   endpoints: ReadonlyArray<EndpointAssignment>,
   owner: EndpointOwner

@@ -6,7 +6,7 @@ import { assignedEndpoint, EndpointPolicy } from "./EndpointPolicy.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { rowShape } from "../database/Table.ts"
 
-/** The values that an `http.endpoint` requirement may have delivered, by slot. */
+/** The values that an `http.endpoint` requirement can deliver, by slot. */
 export interface EndpointValues {
   readonly url: string
   readonly subdomain?: string
@@ -15,7 +15,7 @@ export interface EndpointValues {
   readonly postLogoutPaths?: ReadonlyArray<string>
 }
 
-/** What an assignment is looked up by. */
+/** The key for looking up an assignment. */
 export type EndpointOwner = Pick<CapsuleRow, "id" | "workspace_id" | "project_id" | "name" | "environment">
 
 const OwnerNames = rowShape({ workspace: Schema.String, project: Schema.String, homonyms: Schema.Int })

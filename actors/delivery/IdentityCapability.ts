@@ -4,7 +4,7 @@ import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 import type { EndpointValues } from "./Endpoints.ts"
 import type { CapsuleId, RunId } from "../../schema/records/Ids.ts"
 
-/** The four values that an `identity.oidc` requirement has delivered, by slot. None is a secret. */
+/** The four values that an `identity.oidc` requirement delivers, by slot. None is a secret. */
 export type IdentityValues = IdentityDelivery
 
 const unavailable = () =>

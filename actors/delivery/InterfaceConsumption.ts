@@ -24,8 +24,8 @@ const consumes = (requires: ReadonlyArray<CompiledRequirement>): ReadonlyArray<C
 
 /**
  * Resolves `interface.consume`: after the plan to exactly one Resolved Interface of the Capsule's own Workspace, with the
- * least binding that does. The binding is pending while the plan is reviewed, and ready from its apply on: a plan that
- * nobody approved grants nothing.
+ * least binding that does. The binding is pending while the plan is reviewed, and ready from its apply on: an unapproved
+ * plan grants nothing.
  */
 export class InterfaceConsumption extends Context.Service<
   InterfaceConsumption,
@@ -36,13 +36,13 @@ export class InterfaceConsumption extends Context.Service<
       capsule: CapsuleRow,
       requires: ReadonlyArray<CompiledRequirement>
     ) => Effect.Effect<ReadonlyArray<ConsumedInterface>, DeliveryRefused>
-    /** Before the tool of the apply starts: the same Interfaces, still alone, by bindings that still stand. */
+    /** Before the tool of the apply starts: the same Interfaces, still unambiguous, by bindings that are still valid. */
     readonly check: (
       capsule: CapsuleRow,
       requires: ReadonlyArray<CompiledRequirement>,
       consumed: ReadonlyArray<ConsumedInterface>
     ) => Effect.Effect<void, DeliveryRefused>
-    /** In the transaction that settles the apply. What the Capsule consumed before and no longer does is switched off. */
+    /** In the transaction that settles the apply. Bindings that the Capsule no longer consumes are disabled. */
     readonly activate: (capsuleId: CapsuleId, consumed: ReadonlyArray<ConsumedInterface>) => Effect.Effect<void>
     /** In the transaction of a terminal destroy. */
     readonly release: (capsuleId: CapsuleId) => Effect.Effect<void>
@@ -76,7 +76,7 @@ export class InterfaceConsumption extends Context.Service<
         return rows.length > 0
       }, Effect.orDie)
 
-      /** Who planned it; for an automatic plan, the person who holds the binding already. */
+      /** The person who planned it; for an automatic plan, the holder of the existing binding. */
       const principalOf = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: CapsuleRow,

@@ -14,7 +14,7 @@ export interface ConsumedInterface {
 
 type Requirement = Pick<ConsumedInterfaceRequirement, "key" | "delivery" | "permissions" | "interface">
 
-/** Why the operator's policy does not let a requirement through. */
+/** Why the operator's policy refuses a requirement. */
 export const policyProblem = (
   { delivery, key, permissions }: Requirement,
   allowedPermissions: ReadonlyArray<{ readonly permission: string; readonly delivery: string }>
@@ -29,7 +29,7 @@ export const policyProblem = (
       )
 }
 
-/** The one Interface of the Workspace that fits, or why it is not exactly one. */
+/** The only matching Interface of the Workspace, or why there is not exactly one. */
 export const soleInterface = <Row>(
   { interface: { type, version }, key }: Requirement,
   matches: ReadonlyArray<Row>
@@ -52,7 +52,7 @@ export const soleInterface = <Row>(
       )
 }
 
-/** Why a binding does not grant what the requirement asks for. */
+/** Why a binding does not grant the required permissions. */
 export const bindingProblem = (
   binding: Pick<BindingRow, "status" | "permissions" | "delivery_type">,
   { delivery, key, permissions }: Requirement
@@ -68,11 +68,11 @@ export const bindingProblem = (
       )
 }
 
-/** What a plan recorded for a requirement, and what holds at its apply. */
+/** What a plan recorded for a requirement, and the facts at its apply. */
 export interface Reviewed {
   readonly pinned: Pick<ConsumedInterface, "interfaceId"> | undefined
   readonly binding: Pick<BindingRow, "status" | "permissions" | "delivery_type"> | undefined
-  /** The Interface that fits now; not looked for without a binding. */
+  /** The Interface that matches now; not searched without a binding. */
   readonly interfaceId: InterfaceId | undefined
   /** Whether the person of the binding is an active member of the Workspace. */
   readonly isMember: boolean
@@ -100,7 +100,7 @@ export const reviewProblem = (
       )
 }
 
-/** Bindings of a Capsule that its apply does not use: they are switched off. */
+/** Bindings of a Capsule that its apply does not use, and that are disabled. */
 export const unusedBindings = <Row extends Pick<BindingRow, "request_key" | "interface_id">>(
   rows: ReadonlyArray<Row>,
   consumed: ReadonlyArray<Pick<ConsumedInterface, "key" | "interfaceId">>

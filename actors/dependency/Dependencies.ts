@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
   ) {
     const consumer = yield* alive(yield* capsules.find(consumerCapsuleId), "Capsule")
     const producer = yield* checkProducer("", consumer.workspace_id, request).pipe(Effect.provideContext(services))
-    // Every edge: a cycle may lead through another Workspace.
+    // All edges, since a cycle may lead through another Workspace.
     const edges = yield* Effect.orDie(DependencyEdgeRow.rows(sql)`SELECT producer_capsule_id AS producer,
         consumer_capsule_id AS consumer FROM dependencies`)
     if (closesCycle(edges, { producer: producer.id, consumer: consumer.id })) {

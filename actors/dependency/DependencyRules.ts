@@ -24,7 +24,7 @@ const unknownProducer = (at: string) => invalidRequest(`${at}producerCapsuleId: 
 const refusePrivate = (at: string, index: number, reason: string | undefined, name: string) =>
   invalidRequest(`${at}outputs[${index}].from: ${reason ?? `The Output ${name} is private.`}`)
 
-/** A producer of another Workspace is known only as far as it shares something that is active. */
+/** A producer of another Workspace is visible only through active shares. */
 const checkOutputs = Effect.fnUntraced(function* (
   at: string,
   workspaceId: WorkspaceId,
@@ -74,7 +74,7 @@ const checkOutputs = Effect.fnUntraced(function* (
   }
 })
 
-/** The producer of a dependency that a Workspace may have: visible to it, and with what is requested. */
+/** The producer of a permitted dependency: visible to the Workspace, and with the requested Outputs. */
 export const checkProducer = Effect.fn("Dependency.checkProducer")(function* (
   at: string,
   workspaceId: WorkspaceId,
@@ -91,7 +91,7 @@ export const checkProducer = Effect.fn("Dependency.checkProducer")(function* (
   return producer
 })
 
-/** The inputs that a dependency fills: the module declares them, and nothing fills them yet. Adds them to `taken`. */
+/** The inputs that a dependency fills: the module declares them, and they are not filled yet. Adds them to `taken`. */
 export const checkInputs = Effect.fnUntraced(function* (
   at: string,
   declared: ReadonlyArray<DeclaredVariable>,

@@ -8,8 +8,8 @@ import type { RunRow } from "../run/RunRow.ts"
 import { blocked } from "./RunBlocked.ts"
 
 /**
- * The machine of the agent that holds a Run, as the agent described it. Whether the sandbox and the tool are really as described is checked there
- * again, before the tool starts.
+ * The machine of the agent that holds a Run, as the agent described it. The agent checks the sandbox and the tool again
+ * before the tool starts.
  */
 export const makeAgentMachine = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -21,7 +21,7 @@ export const makeAgentMachine = Effect.gen(function* () {
     return FactsJson.read(agent.facts)
   })
 
-  /** The agent was chosen by the same need; it may have been described anew since. */
+  /** The agent was chosen by the same need, but its description may have changed since. */
   const tool = Effect.fnUntraced(function* (run: RunRow, evidence: RunEvidence) {
     const need = yield* needs.of(run.id)
     const facts = yield* factsOf(run)

@@ -49,7 +49,7 @@ export const capsuleAfter = (
       ...settled,
       status: "active",
       public_endpoint: publicEndpoint(result.outputs),
-      // An apply puts back what a check has found; it does not replace a first check.
+      // An apply clears what a check has found; it does not replace a first check.
       drift_status: capsule.drift_checked_at === null ? "unknown" : "none"
     }
   }
@@ -64,7 +64,7 @@ export const capsuleAfter = (
 /** The recorded earlier inputs; newest first. */
 const mostSecrets = { texts: 4_096, bytes: 512 * 1024 }
 
-/** A changed or removed input is still in the state where nothing was updated, and in the next plan as the old value. */
+/** Where nothing was updated, the state still contains a changed or removed input, and the next plan its old value. */
 export const rememberedSecrets = (
   now: ReadonlyArray<SecretText>,
   before: ReadonlyArray<SecretText>

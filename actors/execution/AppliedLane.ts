@@ -38,7 +38,7 @@ export const makeAppliedLane = Effect.gen(function* () {
     }
   })
 
-  /** Whether the commit that is applied differs in the module from the one at which its lane stands, before the transaction. */
+  /** Whether the applied commit differs in the module from its lane's current one; read before the transaction. */
   const prepareFilter = Effect.fnUntraced(function* (runId: RunId) {
     const run = yield* runs.find(runId)
     const capsule = yield* capsules.find(run?.capsule_id ?? null)
@@ -61,7 +61,7 @@ export const makeAppliedLane = Effect.gen(function* () {
     return pinOf(run, plan, { at: yield* now, commit: stands?.resolved_commit ?? null })
   })
 
-  // Nothing about a comparison keeps what an apply has done from being recorded; without one the module counts as touched.
+  // A failed comparison must not prevent the recording of an apply; without one the module counts as touched.
   const compared = (runId: RunId) =>
     prepareFilter(runId).pipe(
       Effect.catchCause((cause) => Effect.logError(`The commits of ${runId} could not be compared`, cause))

@@ -12,7 +12,7 @@ import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { PreparedApply } from "./PreparationForms.ts"
 
-/** The outcome of the checks after an apply; `problem` when one failed or they could not be made. */
+/** The outcome of the checks after an apply; `problem` when one failed or they could not run. */
 export interface PostApplyOutcome {
   readonly results: ReadonlyArray<PostApplyResult>
   readonly problem?: { readonly code: string; readonly message: string } | undefined

@@ -30,7 +30,7 @@ export const makeApplySteps = Effect.gen(function* () {
     execute: (job: ApplyJob, control: PlaceControl) =>
       Effect.tapError(runner.apply(job, control), ({ message }) => control.sink.log("prepare", "system", message)),
     settle: Effect.fn("Run.settleApply")(function* (hold, result, control) {
-      // Nobody can repeat what the tool did: its outcome must not be lost to a full disk.
+      // What the tool did cannot be repeated, so its outcome must not be lost to a full disk.
       const checked = yield* control.record(settlement.settle(hold, result))
       if (checked === undefined) return
       yield* killPoint("apply.committed")

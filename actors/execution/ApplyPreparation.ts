@@ -20,7 +20,7 @@ import { RunPlans } from "./RunPlans.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
 import { deliverySubject } from "./RunVariables.ts"
 
-/** Prepares the apply of a reviewed plan: everything that the plan came from is checked again before its tool starts. */
+/** Prepares the apply of a reviewed plan: everything that the plan is based on is checked again before its tool starts. */
 export const makeApplyPreparation = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const preparation = yield* RunPreparation
@@ -34,7 +34,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
   const operator = yield* OperatorConfigs
   const record = yield* makePreparationRecord
 
-  /** The reviewed plan, if everything it came from is unchanged. */
+  /** The reviewed plan, if everything it is based on is unchanged. */
   const reviewed = Effect.fnUntraced(function* (run: RunRow, prepared: PreparedRun) {
     const { evidence } = prepared
     const refuse = ({ code, message }: PlanRefusal) => blocked(code, message, evidence)

@@ -10,6 +10,7 @@ import { lifecycleAfter } from "./ApplyConclusion.ts"
 import { applyForm } from "./PreparationForms.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { interruptedChecks } from "./PostApplyChecks.ts"
+import { sentState } from "../state/SentState.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -70,7 +71,7 @@ const readState = Effect.fnUntraced(function* (state: Redacted.Redacted<Uint8Arr
   return { lineage: parsed.lineage, serial: parsed.serial, outputs, resourceCount, managed }
 })
 
-/** Nothing was recorded: something was changed, and nothing else is known. */
+/** No record exists: something was changed, and no more is known. */
 const unknown: LeftOver = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
 /** In settlement's form: an unreadable folder may contain anything. */
@@ -152,7 +153,7 @@ export class ApplyRecovery extends Context.Service<
       })
 
       /**
-       * The secrets of the Run: from its plan, from its initial state, and from the present values of its Connections;
+       * The secrets of the Run: from its plan, from its initial state, and from the current values of its Connections;
        * `undefined` when they are not completely known.
        */
       const secretsOf = Effect.fnUntraced(function* (run: RunRow) {
@@ -175,13 +176,13 @@ export class ApplyRecovery extends Context.Service<
       ) {
         const hold = holdOf(run)
         const prepared = Option.getOrUndefined(yield* preparations.load(hold, applyForm))
-        // Its state was committed: the checks after it were under way, and are not repeated.
+        // Its state was committed: its post-apply checks were in progress, and are not repeated.
         const now = yield* ledger.find(run.id)
         if (now?.provider_apply_succeeded === 1) {
           return yield* settlement.conclude(hold, interruptedChecks(yield* lifecycleAfter(configs, run, prepared)))
         }
         const left = leftOverOf(leftOver)
-        // One that does not open must not keep the service from starting: the apply ends without it.
+        // One that cannot be opened must not prevent the service from starting: the apply ends without it.
         const { checkpoint, isSound } = yield* checkpoints.load(run.workspace_id, run.id).pipe(
           Effect.map((checkpoint) => ({ checkpoint, isSound: true })),
           orOnIntegrityFault(() => Effect.succeed({ checkpoint: Option.none(), isSound: false }))
@@ -195,7 +196,12 @@ export class ApplyRecovery extends Context.Service<
           )
         }
         const found = left ?? unknown
-        const state = found.state ?? Option.getOrUndefined(checkpoint)
+        // One that does not continue the base is not taken: the settlement keeps it for a person to look at.
+        const saved =
+          found.state !== undefined
+            ? {}
+            : yield* sentState(Option.getOrUndefined(checkpoint), yield* states.find(run.base_state_version_id))
+        const state = found.state ?? saved.state
         const read = state === undefined ? Option.none() : yield* Effect.option(readState(state))
         const known = Option.getOrUndefined(read)
         const possiblyCreated = yield* suspected(run, found, known?.managed ?? [])
@@ -208,13 +214,15 @@ export class ApplyRecovery extends Context.Service<
         yield* settlement.commit(hold, {
           exit: "killed",
           state,
-          stateProblem: found.stateProblem ?? (isSound || state !== undefined ? undefined : "unreadable"),
+          stateProblem:
+            found.stateProblem ?? saved.stateProblem ?? (isSound || state !== undefined ? undefined : "unreadable"),
           rejectedState: found.rejectedState,
-          lineage: known?.lineage ?? found.lineage,
-          serial: known?.serial ?? found.serial,
-          resourceCount: known?.resourceCount ?? found.resourceCount,
+          lineage: known?.lineage ?? saved.lineage ?? found.lineage,
+          serial: known?.serial ?? saved.serial ?? found.serial,
+          resourceCount: known?.resourceCount ?? saved.resourceCount ?? found.resourceCount,
           outputs,
-          changedAnything: found.changedAnything || possiblyCreated.length > 0,
+          // Only a state that differs from the base is saved.
+          changedAnything: found.changedAnything || possiblyCreated.length > 0 || saved.state !== undefined,
           possiblyCreated,
           sandboxKilled: true,
           evidence: {},

@@ -8,7 +8,7 @@ export interface ApplyResult {
   readonly exit: ApplyExit
   readonly state?: Redacted.Redacted<Uint8Array> | undefined
   readonly stateProblem?: StateProblem | undefined
-  /** A left-over that cannot be this Capsule's next state. It is kept, sealed, for a person to decide about. */
+  /** A left-over that cannot be this Capsule's next state. It is kept, sealed, for a person's decision. */
   readonly rejectedState?: Redacted.Redacted<Uint8Array> | undefined
   readonly lineage?: string | undefined
   readonly serial?: number | undefined
@@ -23,7 +23,7 @@ export interface ApplyResult {
   readonly error?: RunError | undefined
 }
 
-/** The result of an apply that the runner saw end, with its Outputs as they may be published. */
+/** The result of an apply whose end the runner observed, with its Outputs as they may be published. */
 export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutput>): ApplyResult => ({
   exit: outcome.exit,
   state: outcome.state,
@@ -45,7 +45,11 @@ export const allPrivate = (outputs: ReadonlyArray<StateOutput>): ReadonlyArray<S
   outputs.map((output) => ({ ...output, sensitive: true }))
 
 /** The error of an unsuccessful apply: its own, or the one for how it ended. */
-export const errorOf = ({ error, exit }: Pick<ApplyResult, "error" | "exit">): RunError => {
+export const errorOf = ({
+  error,
+  exit,
+  stateProblem
+}: Pick<ApplyResult, "error" | "exit" | "stateProblem">): RunError => {
   if (error !== undefined) return error
   switch (exit) {
     case "timed_out":
@@ -53,6 +57,12 @@ export const errorOf = ({ error, exit }: Pick<ApplyResult, "error" | "exit">): R
     case "killed":
       return { code: "apply_killed", message: "The apply was ended by force before it finished." }
     default:
-      return { code: "apply_failed", message: "The tool reported that the apply failed." }
+      return {
+        code: "apply_failed",
+        message:
+          stateProblem === undefined
+            ? "The tool reported that the apply failed."
+            : "The apply did not leave a state that the Capsule can continue with. What could be kept of it is among the Capsule's left-over states; look at it, then plan again."
+      }
   }
 }

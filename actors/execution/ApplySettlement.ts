@@ -135,7 +135,7 @@ export class ApplySettlement extends Context.Service<
         const after = run.type === "apply" ? yield* lifecycleAfter(configs, run, prepared) : undefined
         const checked =
           after === undefined || after.postApply.length === 0 ? undefined : { capsuleId: capsule.id, lifecycle: after }
-        // Committed already: its checks are under way.
+        // Already committed: its checks are in progress.
         if (run.provider_apply_succeeded !== null) return checked
         const base =
           capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
@@ -172,7 +172,7 @@ export class ApplySettlement extends Context.Service<
               })
         const isChecked = succeeded && checked !== undefined
         const settled = capsuleAfter(run.type, capsule, result, prepared, version?.id)
-        // Until the checks have passed nobody knows that it works.
+        // Until the checks have passed it is unknown whether it works.
         const columns = isChecked ? { ...settled, status: capsule.status, runtime_safety: "unknown" } : settled
         const tracked = succeeded && run.type === "apply" ? yield* lane.adopted(run) : {}
         const pin = succeeded ? yield* lane.pinned(run, capsule, tracked) : {}
@@ -191,6 +191,17 @@ export class ApplySettlement extends Context.Service<
         if (version !== undefined)
           yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
         yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`
+        // What was saved during the apply is dropped for the state that it led to, and kept where it led to none.
+        const saved =
+          version === undefined
+            ? yield* checkpoints
+                .load(capsule.workspace_id, runId)
+                .pipe(orOnIntegrityFault(() => Effect.succeed(Option.none())))
+            : Option.none()
+        if (Option.isSome(saved)) {
+          const left = { state: saved.value, reason: result.stateProblem, part: "checkpoint" }
+          yield* leftOvers.keep({ ...left, capsule, runId, settled: undefined, secrets, build: builds[0] })
+        }
         yield* checkpoints.drop(runId)
         if (result.rejectedState !== undefined) {
           const left = { state: result.rejectedState, reason: result.stateProblem }
@@ -215,7 +226,7 @@ export class ApplySettlement extends Context.Service<
 
       const commit = (hold: RunHold, left: ApplyResult) => Effect.andThen(lane.compared(hold.runId), write(hold, left))
 
-      /** The Run's own redactor knows what it was given. A rotation meanwhile adds what it was not. */
+      /** The Run's own redactor knows the values it received. A rotation in the meantime adds others. */
       const published = (runId: RunId, outputs: ApplyResult["outputs"]) =>
         held.renewedSince(runId).pipe(
           Effect.flatMap((renewed) =>

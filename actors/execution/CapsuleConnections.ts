@@ -14,7 +14,7 @@ export const repositoryPath = (folder: string, modulePath: string): string => {
   return modulePath === "." ? folder : `${folder}/${modulePath}`
 }
 
-/** For a module without a Capsule, and perhaps without a Source: then the default is the repository's own. */
+/** For a module without a Capsule, and perhaps without a Source: then the default is the repository's default branch. */
 export const newCapsuleSite = (install: {
   readonly workspaceId: WorkspaceId
   readonly projectId: ProjectId

@@ -17,7 +17,7 @@ export const makeDriftPreparation = Effect.gen(function* () {
   const builds = yield* BuildStore
   const record = yield* makePreparationRecord
 
-  /** The state is compared with its own inputs: nothing is built for a comparison. */
+  /** The state is compared with its own inputs, so nothing is built. */
   const buildOf = Effect.fnUntraced(function* ({ base, evidence }: PreparedRun) {
     const stored = base === undefined ? undefined : storedBuild(base)
     if (stored === undefined) return undefined

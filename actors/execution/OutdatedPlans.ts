@@ -9,13 +9,13 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { pendingPlan, RunRow, toRun } from "../run/RunRow.ts"
 import { toolMoved } from "./ReviewedPlanProblem.ts"
 
-/** Plans of another tool than the one that would apply them: after an upgrade of the release or of the tool. */
+/** Plans made with another tool than the one that would apply them: after an upgrade of the release or of the tool. */
 export class OutdatedPlans extends Context.Service<
   OutdatedPlans,
   {
     /**
-     * Voids every unapplied plan that its apply would refuse for the tool, so that nobody approves it first. Returns the number. A
-     * plan whose tool cannot be found now is left alone.
+     * Voids every unapplied plan that its apply would refuse for the tool, so that it is not approved first. Returns the
+     * number. A plan whose tool cannot be found now is kept.
      */
     readonly supersede: Effect.Effect<number>
   }
@@ -28,7 +28,7 @@ export class OutdatedPlans extends Context.Service<
       const toolchain = yield* Toolchain
       const operator = yield* OperatorConfigs
 
-      /** Why the plan has to be made again; asked outside of a transaction, since the tool may have to be started. */
+      /** Why the plan has to be made again; determined outside a transaction, since the tool may have to be started. */
       const reasonOf = Effect.fnUntraced(function* (plan: RunRow) {
         const [capsule] = yield* Effect.orDie(
           CapsuleRow.rows(sql)`SELECT * FROM capsules WHERE id = ${plan.capsule_id}`

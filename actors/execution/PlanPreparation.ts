@@ -10,7 +10,7 @@ import type { RunBlocked } from "./RunBlocked.ts"
 import { RunPreparation } from "./RunPreparation.ts"
 import { makeRunVariables } from "./RunVariables.ts"
 
-/** Prepares a plan or destroy plan under the present authority. */
+/** Prepares a plan or destroy plan under the current authority. */
 export const makePlanPreparation = Effect.gen(function* () {
   const preparation = yield* RunPreparation
   const variablesOf = yield* makeRunVariables

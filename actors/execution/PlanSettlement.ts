@@ -48,7 +48,7 @@ export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: 
 type Dependant = Pick<CapsuleRow, "name" | "workspace_id">
 
 /**
- * What the approver of a destroy learns about the consumers of this Capsule's Outputs; those of another Workspace are only
+ * What the approver of a destroy learns about the consumers of this Capsule's Outputs; those in other Workspaces are only
  * counted.
  */
 export const dependantsWarning = (
@@ -106,7 +106,7 @@ export class PlanSettlement extends Context.Service<
         return { run, prepared: prepared.value }
       })
 
-      /** Why a computed plan must not be applied; `undefined` while everything it came from is unchanged. */
+      /** Why a computed plan must not be applied; `undefined` while everything it is based on is unchanged. */
       const moved = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,

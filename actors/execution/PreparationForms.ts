@@ -7,14 +7,15 @@ import { ResolvedDeliveries } from "../delivery/DeliverySidecar.ts"
 import type { PreparationForm } from "../run/RunPreparations.ts"
 
 /*
- * What the preparation of each kind of execution stores for its settlement. Everything else that settlement needs is in rows
- * already: the authority in the Run, the configuration under its id, secrets where they are sealed. No secret belongs in here.
+ * What the preparation of each kind of execution stores for its settlement. Everything else that settlement needs is already
+ * in rows: the authority in the Run, the configuration under its id, secrets where they are sealed. No secret belongs in
+ * here.
  */
 
 /**
  * A plan or destroy plan.
  *
- * - `place`: decides which base configuration of the operator counts
+ * - `place`: decides which base configuration of the operator applies
  * - `consumed`: which Outputs of other Capsules it was given, by their StateVersions
  * - `deliveries`: what the host delivers; it is pinned when the plan is parked
  */
@@ -31,7 +32,7 @@ export type PreparedPlan = typeof PreparedPlan.Type
  * An apply or destroy apply.
  *
  * - `lockText`: the reviewed provider lock; absent when the module uses no installed provider
- * - `lifecycle`: what the operator has checked afterwards
+ * - `lifecycle`: the operator's checks afterwards
  */
 export const PreparedApply = Schema.Struct({
   evidence: RunEvidence,

@@ -30,8 +30,9 @@ interface Reviewed {
 }
 
 /**
- * Commits a reviewed restore in the caller's transaction: a successor of the archived configuration, a new StateVersion, Outputs,
- * pointers, generation and epoch. Nothing older becomes current again, so no plan or apply of an earlier authority fits.
+ * Commits a reviewed restore in the caller's transaction: a successor of the archived configuration, a new StateVersion,
+ * Outputs, pointers, generation and epoch. Nothing older becomes current again, so no plan or apply of an earlier authority
+ * is valid.
  */
 export const makeRestoreCommit = Effect.gen(function* () {
   const capsules = yield* CapsuleLedger
@@ -46,7 +47,7 @@ export const makeRestoreCommit = Effect.gen(function* () {
 
   const impossible = (run: RunRow) => Effect.die(new Error(`The Capsule of ${run.id} moved inside its transaction`))
 
-  /** The archived configuration, derived again where another one is in force; the epoch moves with it. */
+  /** The archived configuration, derived again if another one is current; the epoch changes with it. */
   const configured = Effect.fnUntraced(function* ({ capsule, run, target }: Reviewed) {
     const { bindings, config, values } = target.config
     if (config.row.id === capsule.install_config_id) return capsule
@@ -104,7 +105,7 @@ export const makeRestoreCommit = Effect.gen(function* () {
       current_state_version_id: made.id,
       current_state_generation: evidence.next.generation,
       execution_authority_epoch: evidence.next.executionAuthorityEpoch,
-      // Until a plan is applied, nobody knows how the infrastructure differs from this state.
+      // Until a plan is applied, it is unknown how the infrastructure differs from this state.
       status: "stale",
       runtime_safety: "unknown",
       drift_status: "unknown",

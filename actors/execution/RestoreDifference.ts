@@ -43,7 +43,7 @@ const providersOf = ({ bindings }: ComparedConfig) =>
 const outputsOf = ({ config }: ComparedConfig) =>
   new Map(config.config.outputs.map((output) => [output.name, canonicalJson([output.name])]))
 
-/** What differs between two configurations, by name. Values decide, and are not part of it. */
+/** The differences between two configurations, by name. Values are compared but not included. */
 export const configurationDifferences = (
   current: ComparedConfig,
   restored: ComparedConfig

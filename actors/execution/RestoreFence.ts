@@ -19,7 +19,7 @@ export interface RestoreFence {
   readonly plans: number
   /** Applies that were queued or running. */
   readonly applies: number
-  /** Capsules whose automatic applies were switched off. */
+  /** Capsules whose automatic applies were disabled. */
   readonly automaticApplies: number
 }
 

@@ -28,7 +28,7 @@ export const backupOf = (plan: Pick<RunRow, "spec">) =>
 
 const Highest = rowShape({ serial: Schema.NullOr(Schema.Int) })
 
-/** Any state of the Capsule that anybody may hold, adopted or not. */
+/** Any existing state of the Capsule, adopted or not. */
 const highestSerial = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, archived: StateVersionRow) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* Effect.orDie(Highest.rows(sql)`SELECT MAX(serial) AS serial FROM (
@@ -53,8 +53,8 @@ const standingOf = (row: Pick<StateVersionRow, "id" | "generation" | "serial" | 
 })
 
 /**
- * What the restore of a backup makes of a Capsule as it is now, in the caller's transaction. Review and commit both derive it, and
- * the digest says whether they derived the same.
+ * What the restore of a backup would change about the current Capsule, in the caller's transaction. Review and commit both
+ * derive it, and the digest says whether they derived the same.
  */
 export const restoreTarget = Effect.fn("restoreTarget")(function* (capsule: GuardedCapsuleRow, backupId: BackupId) {
   const backups = yield* BackupStore

@@ -21,12 +21,12 @@ export const toolMoved = (madeWith: Tool | undefined, tool: Tool): string | unde
 
 interface PlanFacts<Plan> {
   readonly plan: Plan | undefined
-  /** What of the operator's base configuration has moved since the plan. */
+  /** What has changed in the operator's base configuration since the plan. */
   readonly moved: string | undefined
   readonly madeWith: Tool | undefined
 }
 
-/** The plan, when it is approved for this apply and what it came from is unchanged. */
+/** The plan, when it is approved for this apply and what it is based on is unchanged. */
 export const reviewedPlan = <Plan extends Pick<RunRow, "approved_at" | "used_by_run_id" | "status">>(
   applyId: RunRow["id"],
   tool: Tool,
@@ -45,7 +45,7 @@ export const reviewedPlan = <Plan extends Pick<RunRow, "approved_at" | "used_by_
   return otherTool === undefined ? Result.succeed(plan) : refused("tool_changed", otherTool)
 }
 
-/** What was saved of the plan, when all of it is still there. `hasBuild`: whether the archive of its source build is. */
+/** What was saved of the plan, when all of it still exists. `hasBuild`: whether the archive of its source build exists. */
 export const savedPlan = <Saved extends { readonly build?: unknown }>(
   saved: Saved | undefined,
   planDigest: string | null,

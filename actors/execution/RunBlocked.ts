@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { RunEvidence } from "../../schema/records/Run.ts"
 
-/** Why a Run cannot start. `superseded` when its authority is gone. */
+/** Why a Run cannot start. `superseded` when its authority has changed. */
 export class RunBlocked extends Schema.TaggedError<RunBlocked>()("RunBlocked", {
   code: Schema.String,
   message: Schema.String,

@@ -47,8 +47,8 @@ type Ended = "settled" | "unreadable" | "lost"
 const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
 
 /**
- * Executes Runs in fibers of their own, outside any mailbox, so that reads and cancels always answer. It is the only
- * owner of running Runs in this process; what it leaves behind when the process dies is `RunRecovery`'s to settle.
+ * Executes Runs in fibers of their own, outside any mailbox, so that reads and cancels always answer. It is the only owner
+ * of running Runs in this process; `RunRecovery` settles what it leaves when the process dies.
  */
 export class RunExecutor extends Context.Service<
   RunExecutor,
@@ -56,8 +56,8 @@ export class RunExecutor extends Context.Service<
     /** Starts nothing more; running Runs continue. */
     readonly quiesce: Effect.Effect<void>
     /**
-     * Starts nothing more, gives running Runs their grace (unless `SkipDrainGrace` completes first), then interrupts them and waits
-     * until each is settled.
+     * Starts nothing more, gives running Runs their grace period (unless `SkipDrainGrace` completes first), then interrupts
+     * them and waits until each is settled.
      */
     readonly drain: Effect.Effect<void>
     /** Takes Runs from the queue until the scope closes. */
@@ -126,7 +126,7 @@ export class RunExecutor extends Context.Service<
         if (current?.cancel_requested_at != null) yield* cancels.cancel(run.id)
         const log = yield* logs.open(hold)
         const lost = yield* Deferred.make<never, HoldLost>()
-        /** The tool does not learn this; its executor does, and ends it. */
+        /** The tool is not notified; its executor is, and ends it. */
         const whileHeld = (write: Effect.Effect<void, HoldLost>): Effect.Effect<void> =>
           Effect.catchTag(write, "HoldLost", (error) => Effect.asVoid(Deferred.fail(lost, error)))
         const states = yield* keepStates(run)

@@ -40,7 +40,7 @@ export interface GivenVariables {
 /** A required value that nothing provides. */
 export class MissingInput extends Schema.TaggedError<MissingInput>()("MissingInput", { message: Schema.String }) {}
 
-/** What people and other Capsules give, and what nobody does. */
+/** The values from people and other Capsules, and the missing ones. */
 export interface KnownVariables extends GivenVariables {
   readonly missing: ReadonlyArray<MissingInput>
 }
@@ -75,7 +75,7 @@ export class RunInputs extends Context.Service<
       declared: StoredConfig["variables"],
       defaults: Readonly<Record<string, Schema.Json>>
     ) => Effect.Effect<GivenVariables, MissingInput>
-    /** The same without a refusal: inputs that nobody provides are left out. */
+    /** The same without a refusal: inputs without a value are left out. */
     readonly known: (
       capsule: CapsuleRow,
       config: LoadedInstallConfig,
@@ -156,11 +156,11 @@ export class RunInputs extends Context.Service<
         Effect.orDie
       )
 
-      /** Outputs of the Capsule's producers, by target variable; of two for the same one the later wins. */
+      /** Outputs of the Capsule's producers, by target variable; if two fill the same one, the later wins. */
       const injected = Effect.fnUntraced(function* (capsule: CapsuleRow) {
         const values = new Map<string, RunVariable>()
         const missing: Array<MissingInput> = []
-        // One transaction: what is recorded is what was given.
+        // One transaction, so that the record matches the values given.
         const offered = yield* Effect.provideContext(offeredOutputs(capsule), context).pipe(transaction(sql))
         for (const { given, input, output, ended, producerName, required, withheld } of offered) {
           if (input === undefined || output === undefined) continue

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { PlanSecrets } from "../../runner/execution/RunJob.ts"
+import { type PlanSecrets, ProvidedBinding } from "../../runner/execution/RunJob.ts"
 import { secretRuleVersion } from "../../runner/redaction/SecretRule.ts"
 import { now } from "../Identity.ts"
 import type { BuildReference } from "../../runner/execution/RunJob.ts"
@@ -42,7 +42,8 @@ const SecretsJson = Schema.fromJsonString(
   Schema.Struct({
     inputs: StoredSecrets,
     credentials: Schema.optionalKey(StoredSecrets),
-    marked: StoredSecrets
+    marked: StoredSecrets,
+    provided: Schema.optionalKey(Schema.Array(ProvidedBinding))
   })
 )
 const encodeSecrets = Schema.encodeSync(SecretsJson)
@@ -60,7 +61,7 @@ export class RunPlans extends Context.Service<
     /** In the caller's transaction. */
     readonly save: (workspaceId: WorkspaceId, runId: RunId, plan: ConsumingPlan) => Effect.Effect<void>
     readonly load: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<SavedPlan | undefined>
-    /** What the plan's inputs and marks keep secret; `undefined` when the plan is gone. */
+    /** What the plan's inputs and marks keep secret; `undefined` when the plan was removed. */
     readonly secrets: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<RecordedSecrets | undefined>
     readonly drop: (runId: RunId | null) => Effect.Effect<void>
   }
@@ -72,14 +73,15 @@ export class RunPlans extends Context.Service<
       const vault = yield* Vault
 
       const opened = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId, sealed: string | null) {
-        // A plan of a release that kept none.
+        // A plan of a release that recorded none.
         if (sealed === null) return { inputs: [], credentials: [], marked: [] }
         const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
-        const { credentials = [], inputs, marked } = yield* decodeSecrets(Redacted.value(text))
+        const { credentials = [], inputs, marked, provided } = yield* decodeSecrets(Redacted.value(text))
         return {
           inputs: fromStoredSecrets(inputs),
           credentials: fromStoredSecrets(credentials),
-          marked: fromStoredSecrets(marked)
+          marked: fromStoredSecrets(marked),
+          ...(provided === undefined ? {} : { provided })
         }
       })
 
@@ -95,7 +97,8 @@ export class RunPlans extends Context.Service<
                 encodeSecrets({
                   inputs: toStoredSecrets(plan.secrets.inputs),
                   credentials: toStoredSecrets(plan.secrets.credentials),
-                  marked: toStoredSecrets(plan.secrets.marked)
+                  marked: toStoredSecrets(plan.secrets.marked),
+                  ...(plan.secrets.provided === undefined ? {} : { provided: plan.secrets.provided })
                 })
               )
             ),

@@ -47,14 +47,14 @@ import type { StateVersionRow } from "../state/StateVersionRow.ts"
 /** A block that configures the state, or the marker for omitted findings. */
 const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud_overridden", "more_findings"])
 
-/** Whether the module may say itself where its state is. */
+/** Whether the module may configure its own state backend. */
 export const configuresState = ({ findings }: Pick<ScannedModule, "findings">): boolean =>
   findings.some(({ code }) => stateFindings.has(code))
 
 const isSelfContained = (scan: Pick<ScannedModule, "findings" | "providerPackages">) =>
   scan.providerPackages.length === 0 && !configuresState(scan)
 
-/** What plan, drift check and apply have in common. `run` is the row with its present authority. */
+/** What plan, drift check and apply have in common. `run` is the row with its current authority. */
 export interface PreparedRun {
   readonly run: RunRow
   readonly capsule: GuardedCapsuleRow
@@ -117,7 +117,7 @@ export class RunPreparation extends Context.Service<
         return { ...run, ...authority }
       })
 
-      /** What the plan of an apply was made with and is not given any more. */
+      /** What the plan of an apply was made with and no longer gets. */
       const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: RunId | null) {
         const lost = yield* Effect.provideContext(movedInputsOf(capsule, planRunId), values)
         const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined
@@ -152,7 +152,7 @@ export class RunPreparation extends Context.Service<
         if (config === undefined || snapshot === undefined) {
           return yield* Effect.die(new Error(`Run ${run.id} refers to records that do not exist`))
         }
-        // A plan is made under the operator's present policy, an apply under that of its plan's review.
+        // A plan is made under the operator's current policy, an apply under that of its plan's review.
         const followed =
           run.type === "plan" || run.type === "destroy_plan"
             ? yield* succession
@@ -168,8 +168,8 @@ export class RunPreparation extends Context.Service<
       }, transaction(sql))
 
       /**
-       * A newer commit of the lane has no report until somebody checks it: the plan does. A module that an older tool could not
-       * run is checked again, since the tool may have changed.
+       * A newer commit of the lane has no report until it is checked, which the plan does. A module that an older tool could
+       * not run is checked again, since the tool may have changed.
        */
       const reportOf = Effect.fnUntraced(function* (
         run: RunRow,
@@ -199,7 +199,7 @@ export class RunPreparation extends Context.Service<
         return stored ?? (yield* Effect.die(new Error(`The report of ${snapshot.id} was not stored`)))
       })
 
-      /** The Capsule says what it waits for, and whose turn it is. */
+      /** The Capsule shows what it waits for, and who has to act. */
       const waits = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
@@ -232,7 +232,7 @@ export class RunPreparation extends Context.Service<
         const scan = yield* Effect.orDie(decodeScan(report.module_scan))
         const requirements: ReadonlyArray<ProviderRequirement> = toReport(report).rootProviderRequirements
         const source = yield* store.find(snapshot.source_id)
-        // Before they are read: a server may take its time, and no transaction waits for one.
+        // Before they are read: a server may be slow, and no transaction may wait for one.
         const bindings = yield* configs.bindings(config.row.id)
         const unrenewed = yield* renewals.renew(bindings.map(({ connection_id }) => connection_id))
         // Checked again where it takes effect: a rule may have been narrowed, or a role lost, since the Run was created.
@@ -246,7 +246,7 @@ export class RunPreparation extends Context.Service<
           providerResolutions: providers.resolutions,
           ...(ofOperator === undefined ? {} : { operatorConfig: ofOperator })
         }
-        // First whether it may be used at all: the reason for a refusal says more than its present status.
+        // First whether it may be used at all: the reason for a refusal says more than its current status.
         const [lapsed] = providers.resolutions.flatMap((resolution) => {
           const blockedReason = unrenewed.get(resolution.connectionId ?? "")
           return blockedReason === undefined ? [] : [{ ...resolution, blockedReason }]

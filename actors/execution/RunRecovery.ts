@@ -27,8 +27,8 @@ const interrupted = {
 }
 
 /**
- * Settles what an earlier incarnation of this process left running (design, section 5): work that changes nothing is requeued
- * once; an apply is never run again, see `ApplyRecovery`. Runs of other owners are left alone.
+ * Settles the Runs that an earlier incarnation of this process left running (design, section 5): work that changes nothing
+ * is requeued once; an apply is never run again, see `ApplyRecovery`. Runs of other owners are left alone.
  */
 export class RunRecovery extends Context.Service<RunRecovery, { readonly recover: Effect.Effect<void> }>()(
   "svc/actors/execution/RunRecovery"

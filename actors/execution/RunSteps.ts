@@ -7,7 +7,7 @@ import type { RunRow } from "../run/RunRow.ts"
 import type { RunBlocked } from "./RunBlocked.ts"
 import type { RunControl, RunExecution } from "./RunExecution.ts"
 
-/** How the job of a Run ended at its place of execution. */
+/** The result of a Run's job at its place of execution. */
 export type JobResult<Outcome, Failure = RunnerFailure> = Result.Result<Outcome, Failure>
 
 /**

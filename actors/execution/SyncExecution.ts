@@ -27,7 +27,7 @@ import { type StagedSnapshot, StagedSnapshotJson } from "../source/StagedFinding
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(SyncSpec))
 const encodeSnapshot = Schema.encodeEffect(StagedSnapshotJson)
 
-/** Nobody asked for this Run: it leaves a trace only when it finds something. */
+/** No person requested this Run: it leaves a trace only when it finds something. */
 const isLook = (run: RunRow) => run.trigger_kind === "webhook" || run.trigger_kind === "schedule"
 
 /** Fetches a commit and records it as an immutable snapshot, or hands it to its coordinator. */
@@ -93,7 +93,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* filters.prepare(yield* capsules.ofLane({ sourceId, ref, path }), content)
   })
 
-  /** Another look may have recorded the same commit meanwhile: then that snapshot is the lane's. */
+  /** Another look may have recorded the same commit in the meantime: then that snapshot is the lane's. */
   const unrepeated = Effect.fnUntraced(function* (sourceId: SourceId, spec: SyncSpec, fetched: FetchedLane) {
     if (fetched.kind === "known") return fetched
     const snapshot = yield* store.snapshotOf(sourceId, spec, fetched.synced.resolvedCommit)

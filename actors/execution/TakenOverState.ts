@@ -10,7 +10,7 @@ type Base = Pick<StateVersionRow, "state_upload_id"> | undefined
 
 const isTakenOver = (base: Base): boolean => base !== undefined && base.state_upload_id !== null
 
-/** Why the Run's tool is too old for a state that was taken over: which tool it is, is known only now. */
+/** Why the Run's tool is too old for an adopted state, since the tool is known only now. */
 export const newerState = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, base: Base, tool: ToolIdentity) {
   if (!isTakenOver(base)) return undefined
   const [upload] = yield* Effect.orDie(StateUploadRow.some(sql, "tool_version")`SELECT tool_version
@@ -26,7 +26,7 @@ const importedWarning: RunDiagnostic = {
     "That installation may have applied since the backup was made, and may still apply. Release the Capsule there before you apply here, and read every change in this plan: the state is as old as the backup."
 }
 
-/** What the reviewer of a plan over a state that was taken over has to know: nothing was applied to it yet. */
+/** What the reviewer of a plan over an adopted state has to know: nothing was applied to it yet. */
 export const takenOverWarning = (
   base: Base,
   { imported_from }: Pick<CapsuleRow, "imported_from">

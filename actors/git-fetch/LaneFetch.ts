@@ -13,7 +13,7 @@ import { LaneUnavailable } from "./LaneUnavailable.ts"
 import type { SnapshotRow } from "../source/SourceRow.ts"
 import { ConnectionId } from "../../schema/records/Ids.ts"
 
-/** What a sync Run is asked to fetch. */
+/** What a sync Run has to fetch. */
 export const SyncSpec = Schema.Struct({
   url: Schema.String,
   ref: Schema.String,
@@ -21,13 +21,13 @@ export const SyncSpec = Schema.Struct({
   expectedCommit: Schema.optionalKey(Schema.String),
   authConnectionId: Schema.optionalKey(ConnectionId),
   intent: Schema.Literals(["observe", "manual_plan"]),
-  /** A person asked for the Source, not for one lane: every other lane in use is looked at too. */
+  /** A person requested the Source, not one lane: every other lane in use is looked at too. */
   everyLane: Schema.optionalKey(Schema.Boolean),
   ...UnreadSource
 })
 export type SyncSpec = typeof SyncSpec.Type
 
-/** What a lane is at: an existing snapshot, or a new one. */
+/** A lane's position: an existing snapshot, or a new one. */
 export type FetchedLane =
   | { readonly kind: "known"; readonly snapshot: SnapshotRow }
   | { readonly kind: "fetched"; readonly synced: SyncedSnapshot }

@@ -58,7 +58,7 @@ export class Handoffs extends Context.Service<
       const tickets = yield* SetupTickets
       const endpoints = yield* Endpoints
 
-      /** The address that the module's own Output says, or the one that the operator assigned; a Capsule may have neither. */
+      /** The address in the module's own Output, or the one that the operator assigned; a Capsule may have neither. */
       const hostUrlOf = (row: AppliedRow) => {
         const { capsule_id: id, environment, name, project_id, public_endpoint, workspace_id } = row
         if (public_endpoint !== null) return Effect.succeed(public_endpoint)

@@ -11,7 +11,7 @@ import { SetupTicketRow } from "./SetupTicketRow.ts"
 
 const lifetime = retention.setupTicket.after
 
-/** What a ticket tells the redeeming product: the install, and the person. */
+/** What a ticket reveals to the redeeming product: the install, and the person. */
 export interface SetupTicket {
   readonly product: string
   readonly workspaceId: WorkspaceId
@@ -26,10 +26,10 @@ export class SetupTickets extends Context.Service<
   {
     /**
      * A new ticket, valid for ten minutes. In the caller's transaction. An earlier unused one for the same Run, product and
-     * person becomes void: a lost answer leaves no second key behind.
+     * person becomes void: so a lost response leaves no second ticket.
      */
     readonly mint: (ticket: SetupTicket) => Effect.Effect<Redacted.Redacted<string>>
-    /** Answers once; fails with `invalid_token` for anything unknown, used, replaced or expired. */
+    /** Succeeds once; fails with `invalid_token` for anything unknown, used, replaced or expired. */
     readonly redeem: (ticket: Redacted.Redacted<string>, requestId: string) => Effect.Effect<SetupTicket, ApiError>
   }
 >()("svc/actors/handoff/SetupTickets") {

@@ -86,7 +86,7 @@ export class Receipts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
 
-      // A request may contain private values: with a plain digest, somebody with the disk could guess short ones.
+      // A request may contain private values: with a plain digest, short ones could be guessed from the disk.
       const keyed = (request: IdempotentRequest) => vault.mac("idempotency-receipt", request.requestDigest)
 
       const find = SqlSchema.findAll({

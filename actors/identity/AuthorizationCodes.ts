@@ -38,7 +38,7 @@ const IssuedCode = rowShape({
 })
 type IssuedCode = RowOf<typeof IssuedCode.columns>
 
-/** What happened to a presented code. `reused` means that somebody else has it too. */
+/** What happened to a presented code. `reused` means that another party has it too. */
 export type CodeRedemption =
   | { readonly kind: "redeemed"; readonly grantId: string; readonly nonce: string | undefined }
   | { readonly kind: "reused"; readonly grantId: string }
@@ -60,7 +60,7 @@ export class AuthorizationCodes extends Context.Service<
   AuthorizationCodes,
   {
     readonly issue: (code: NewCode) => Effect.Effect<Redacted.Redacted, SqlError>
-    /** Uses up the code when everything about it matches; changes nothing otherwise. */
+    /** Consumes the code when everything about it matches; changes nothing otherwise. */
     readonly redeem: (presented: PresentedCode) => Effect.Effect<CodeRedemption, SqlError>
   }
 >()("svc/identity/AuthorizationCodes") {

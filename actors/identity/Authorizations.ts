@@ -49,7 +49,7 @@ const denial = ({ reason }: Denial): OAuthError => {
   }
 }
 
-/** A person's consent to a client: the moment at which authority is granted. */
+/** A person's consent to a client, which grants authority. */
 export class Authorizations extends Context.Service<
   Authorizations,
   {
@@ -61,7 +61,7 @@ export class Authorizations extends Context.Service<
     ) => Effect.Effect<LiveAuthority, OAuthError>
     /**
      * The Workspace that a request means: the one it names, or else the only one in which its resource is an Interface of
-     * this person. Clients that know OAuth and nothing of Workspaces name none.
+     * this person. OAuth clients without knowledge of Workspaces name none.
      */
     readonly meantWorkspace: (
       client: Client,
@@ -177,7 +177,7 @@ export class Authorizations extends Context.Service<
         ),
         grantable: Effect.fn("Authorizations.grantable")((client, subject, request) =>
           Effect.gen(function* () {
-            // Somebody without membership learns that, not that the address does not exist.
+            // A person without membership learns only that, not that the address does not exist.
             if (request.resource !== undefined) yield* authority(read, client, subject, request.workspaceId)
             return yield* narrowed(read, client, subject, request)
           }).pipe(failClosed)

@@ -10,7 +10,7 @@ import { type RowOf, rowShape } from "../database/Table.ts"
 
 const contract = "svc.accounts-oidc-activation/v1"
 
-/** A Capsule, as far as its identity depends on it. */
+/** The facts about a Capsule that its identity depends on. */
 const CapsuleAuthority = rowShape({
   workspace_id: CapsuleRow.columns.workspace_id,
   capsule_id: CapsuleRow.columns.id,
@@ -23,7 +23,7 @@ const CapsuleAuthority = rowShape({
 })
 export type CapsuleAuthority = RowOf<typeof CapsuleAuthority.columns>
 
-/** The Capsule with its present configuration, read through `sql`. */
+/** The Capsule with its current configuration, read through `sql`. */
 export const readCapsuleAuthority = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, capsuleId: CapsuleId) {
   const rows = yield* CapsuleAuthority.rows(sql)`SELECT c.workspace_id, c.id AS capsule_id, c.status,
       c.execution_authority_epoch, i.id AS install_config_id, i.digest AS install_config_digest, i.source_snapshot_id,
@@ -33,7 +33,7 @@ export const readCapsuleAuthority = Effect.fnUntraced(function* (sql: SqlClient.
 })
 
 /**
- * The activation digest of a Capsule's present authority: Workspace, Capsule, epoch and the full InstallConfig, whose digest
+ * The activation digest of a Capsule's current authority: Workspace, Capsule, epoch and the full InstallConfig, whose digest
  * covers module, provenance, manifest pins, inputs and bindings.
  */
 export const activationDigest = (authority: CapsuleAuthority): string =>

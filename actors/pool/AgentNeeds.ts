@@ -20,7 +20,10 @@ const Needed = rowShape({
 
 const Provided = rowShape({ name: ProvidedName })
 
-/** What the Runs of pools need of an agent, read from what decides it: the reviewed plan, the Capsule, the execution profile and the pool. */
+/**
+ * What the Runs of pools need from an agent, derived from the reviewed plan, the Capsule, the execution profile and the
+ * pool.
+ */
 export class AgentNeeds extends Context.Service<
   AgentNeeds,
   { readonly of: (runId: RunId) => Effect.Effect<Option.Option<AgentNeed>> }

@@ -10,7 +10,7 @@ import { ServerRelease } from "./AgentVersions.ts"
 import { BusyAgentRow, runsOfAgent } from "./PoolRows.ts"
 import { shownAgent } from "./ShownAgent.ts"
 
-/** The agents as rows: listed, told to drain, revoked. Enrolment and sessions are `AgentSessions`'. */
+/** The agents as rows: listed, asked to drain, revoked. Enrolment and sessions are `AgentSessions`'. */
 export class Agents extends Context.Service<
   Agents,
   {

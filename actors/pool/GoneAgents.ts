@@ -6,12 +6,17 @@ import { serviceContext } from "../Command.ts"
 import { rowShape } from "../database/Table.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
+import { monotonicNow, seconds } from "../MonotonicNow.ts"
+import { mayOweEvidence, owesEvidence } from "../run/OwedEvidence.ts"
 import { RetentionSettings } from "../run/RetentionSettings.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { AgentRow } from "./PoolRows.ts"
 
-/** So many are forgotten in one transaction. */
+/** How many are forgotten in one transaction. */
 const mostAtOnce = 200
+
+/** How often they are looked for. It is also how long the service has run by then: every agent that is there was heard of again. */
+const lookEvery = seconds(3600)
 
 const Gone = AgentRow.only("id", "pool", "name")
 const Token = rowShape({ id: Schema.String })
@@ -21,11 +26,14 @@ const isEphemeral = `(json_extract(a.facts, '$.labels.ephemeral') = 'true'
   OR EXISTS (SELECT 1 FROM agent_enrolment_tokens t WHERE t.id = a.enrolment_token_id
     AND (t.uses_left > 0 OR EXISTS (SELECT 1 FROM agents o WHERE o.enrolment_token_id = t.id AND o.id <> a.id))))`
 
-/** Forgets agents that come and go, such as those of an autoscaling group, once they are gone and owe nothing. */
+/** Forgets ephemeral agents, such as those of an autoscaling group, once they have been silent for long and owe nothing. */
 export class GoneAgents extends Context.Service<
   GoneAgents,
   {
-    /** Revokes some of those that were not heard of for the period, and removes what is left of earlier ones. */
+    /**
+     * Revokes some of those that were silent for the period, and removes the rows of earlier ones. It looks once an hour, the first time an hour
+     * after the service began: while the service was away it could hear nobody.
+     */
     readonly forget: Effect.Effect<void>
   }
 >()("svc/actors/pool/GoneAgents") {
@@ -42,12 +50,11 @@ export class GoneAgents extends Context.Service<
       const before = (period: Duration.Duration) =>
         Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(period)).toISOString())
 
-      /** It may come back with the state of an apply, for as long as that is of use. */
+      /** It may return with the state of an apply, however late. One that was not started, as far as is known here, is waited for less long. */
       const owes = Effect.map(
         before(agentFiles),
         (since) => sql`EXISTS (SELECT 1 FROM agent_runs r WHERE r.agent_id = a.id AND (r.ended_at IS NULL
-          OR (r.kind = 'apply' AND r.accepted_at IS NOT NULL AND r.result IS NULL AND r.ended_at > ${since}
-            AND NOT EXISTS (SELECT 1 FROM agent_evidence e WHERE e.run_id = r.run_id AND e.agent_id = a.id))))`
+          OR ${sql.literal(owesEvidence("r."))} OR (${sql.literal(mayOweEvidence("r."))} AND r.ended_at > ${since})))`
       )
 
       const revoke = Effect.gen(function* () {
@@ -56,6 +63,8 @@ export class GoneAgents extends Context.Service<
           WHERE a.revoked_at IS NULL AND a.last_contact_at < ${since} AND ${ephemeral} AND NOT ${yield* owes}
           ORDER BY a.last_contact_at LIMIT ${mostAtOnce}`
         for (const { id, name, pool } of gone) {
+          // What is stored of the contact is older than the session.
+          if (yield* presence.isConnected(id)) continue
           yield* sql`UPDATE agents SET revoked_at = ${yield* now} WHERE id = ${id}`
           yield* sql`DELETE FROM agent_sessions WHERE agent_id = ${id}`
           yield* audit.append({
@@ -69,15 +78,18 @@ export class GoneAgents extends Context.Service<
         }
       }).pipe(transaction(sql))
 
-      /** While another agent of the token is there, its rows say that the token was for several. */
+      /**
+       * Nobody needs a revoked agent that nothing refers to any more, ephemeral or not. While another agent of the token exists, its rows show that
+       * the token was for several.
+       */
       const remove = Effect.gen(function* () {
         const since = yield* before(goneAgents)
         const removed = yield* Gone.rows(sql)`SELECT a.id, a.pool, a.name FROM agents a
-          WHERE a.revoked_at IS NOT NULL AND a.last_contact_at < ${since} AND ${ephemeral}
+          WHERE a.revoked_at IS NOT NULL AND a.last_contact_at < ${since}
             AND NOT EXISTS (SELECT 1 FROM agents o WHERE o.enrolment_token_id = a.enrolment_token_id AND o.revoked_at IS NULL)
-            AND NOT EXISTS (SELECT 1 FROM agent_runs r WHERE r.agent_id = a.id)
-            AND NOT EXISTS (SELECT 1 FROM agent_evidence e WHERE e.agent_id = a.id)
-            AND NOT EXISTS (SELECT 1 FROM restore_review v WHERE v.record_id = a.id AND v.decision IS NULL) LIMIT ${mostAtOnce}`
+            AND a.id NOT IN (SELECT agent_id FROM agent_runs)
+            AND a.id NOT IN (SELECT agent_id FROM agent_evidence)
+            AND a.id NOT IN (SELECT record_id FROM restore_review WHERE decision IS NULL) LIMIT ${mostAtOnce}`
         const ids = removed.map(({ id }) => id)
         yield* sql`DELETE FROM agent_sessions WHERE ${sql.in("agent_id", ids)}`
         yield* sql`DELETE FROM agents WHERE ${sql.in("id", ids)}`
@@ -92,8 +104,13 @@ export class GoneAgents extends Context.Service<
         (rows) => rows.length > 0
       )
 
+      let lookedAt = yield* monotonicNow
+
       return GoneAgents.of({
         forget: Effect.gen(function* () {
+          const instant = yield* monotonicNow
+          if (instant - lookedAt < lookEvery) return
+          lookedAt = instant
           if (!(yield* isAnybodyThere)) return
           yield* revoke
           yield* remove

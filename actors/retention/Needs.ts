@@ -1,5 +1,6 @@
 import { capsuleWithEvidence, livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { coordinatorUnderWay } from "../../schema/tables/PlanTables.ts"
+import { owesEvidence } from "../run/OwedEvidence.ts"
 import { pendingPlan } from "../run/RunRow.ts"
 import type { Need, NeedReason } from "./RetainedKind.ts"
 
@@ -79,6 +80,14 @@ export const runNeeds: ReadonlyArray<Need> = [
   need("open", exists("run_results o", "o.run_id = r.id")),
   need("open", exists("run_checkpoints o", "o.run_id = r.id")),
   need("open", exists("agent_runs o", "o.run_id = r.id AND o.ended_at IS NULL")),
+  // Its agent can hand in the state only while the Run is known. One that was revoked does not come back.
+  need(
+    "open",
+    exists(
+      "agent_runs o JOIN agents a ON a.id = o.agent_id",
+      `o.run_id = r.id AND a.revoked_at IS NULL AND ${owesEvidence("o.")}`
+    )
+  ),
   need("connection", exists("connection_holds h", "h.run_id = r.id")),
   need("log", exists("run_log_chunks l", "l.run_id = r.id")),
   receipt

@@ -48,7 +48,7 @@ export class RunJournal extends Context.Service<
       kind: Kind,
       data: RunEventData<Kind>
     ) => Effect.Effect<void, HoldLost>
-    /** Takes a batch of what a place of execution reported. One that comes again is stored once. */
+    /** Accepts a batch of reports from a place of execution. A repeated batch is stored once. */
     readonly receive: (
       hold: RunHold,
       batch: number,

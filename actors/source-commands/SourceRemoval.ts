@@ -103,7 +103,7 @@ const removed = Effect.fnUntraced(function* (
 
 /**
  * Removes a Source that was made for a reading which failed. Another sync that is under way decides by its own end; what was
- * read, or is used, stays. In the caller's transaction.
+ * read, is used, or was changed by somebody since (another ref, a Connection, a new webhook secret) stays. In the caller's transaction.
  */
 export const removeUnread = Effect.fn("Source.removeUnread")(function* (
   id: SourceId,
@@ -112,6 +112,7 @@ export const removeUnread = Effect.fn("Source.removeUnread")(function* (
 ) {
   const row = yield* (yield* SourceStore).find(id)
   if (row === undefined || row.removed_at !== null || row.last_synced_at !== null) return
+  if (row.updated_at !== row.created_at) return
   if ((yield* openRun(id)) !== undefined || (yield* usersOf(id)).length > 0) return
   yield* removed(row, serviceContext, mintSecret, runId)
 })

@@ -75,7 +75,7 @@ const judgeOf = (plan: PlanEvidence) => {
         const references = change.references?.find((each) => each.attribute === attribute.name)
         // Values that a provider recomputes follow from the other attributes.
         if (references === undefined && attribute.unknown === true) return []
-        // Blocks that the module repeats are not described at all, nor is what a provider normalises.
+        // Repeated blocks are not described at all, nor are values that a provider normalises.
         if (references === undefined) return [...inputs.map(([, cause]) => cause), ...commits, ...plan.others]
         const refersToNothing = references.inputs === undefined && references.resources === undefined
         const isComputed = references.literal !== true && references.partial !== true && refersToNothing

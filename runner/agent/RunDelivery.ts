@@ -13,6 +13,9 @@ import { ServerLine } from "./ServerLine.ts"
 
 const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(LeftOver))
 
+/** What follows an entry at once goes with it: each request is a commit of the server, and the tool may want the processor. */
+const gathering = "20 millis"
+
 /** Sends the spool's entries as they arrive, until interrupted. */
 export const sendReports = Effect.fnUntraced(function* ({
   room,
@@ -23,6 +26,7 @@ export const sendReports = Effect.fnUntraced(function* ({
     const batch = yield* spool.next
     if (Option.isNone(batch)) {
       yield* spool.waiting
+      yield* Effect.sleep(gathering)
       continue
     }
     yield* spool.acknowledged(yield* line.report(room.claim, batch.value))
@@ -57,16 +61,17 @@ export const sendState = Effect.fnUntraced(function* (room: RunRoom, state: Stat
 export const deliver = Effect.fnUntraced(function* (handle: RunHandle, result: SealedResult) {
   const line = yield* ServerLine
   const { claim } = handle.room
-  const lastBatch = yield* sendRest(handle)
   const { build, outcome, planFile, state } = result
-  for (const [kind, file] of [
+  const files = [
     ["plan_file", planFile],
     ["state", state],
     ["build", build],
     ["outcome", outcome]
-  ] as const) {
-    if (file !== undefined) yield* line.put(claim, kind, file)
-  }
+  ] as const
+  const puts = files.map(([kind, file]) => (file === undefined ? Effect.void : line.put(claim, kind, file)))
+  const [lastBatch] = yield* Effect.all([sendRest(handle), Effect.all(puts, { concurrency: "unbounded" })], {
+    concurrency: "unbounded"
+  })
   yield* line.result(claim, {
     lastBatch,
     outcome: outcome.digest,

@@ -202,6 +202,7 @@ export const executeApply = Effect.fnUntraced(function* (
       ],
       derived: job.secrets.marked,
       planFile: job.planFile,
+      reviewed: { planDigest: job.planDigest, bindings: job.secrets.provided ?? [] },
       lock: "given",
       build: () => requiredBuild(job.build)
     },

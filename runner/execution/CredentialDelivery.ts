@@ -30,7 +30,7 @@ export interface CredentialDelivery {
   readonly files: ReadonlyArray<DeliveredFile>
   /** Everything that must never be shown. */
   readonly secrets: ReadonlyArray<Secret>
-  /** Those of them that this machine has of its own: they must not leave it either. */
+  /** Those that only this machine has: they must not leave it either. */
   readonly provided: ReadonlyArray<Secret>
 }
 

@@ -8,8 +8,8 @@ const isExact = (digits: string): boolean => {
   return Number.isSafeInteger(value) || (Number.isFinite(value) && BigInt(value) === BigInt(digits))
 }
 
-const rewritten = (between: string): string =>
-  between.replace(numbers, (number) => (wholeNumber.test(number) && !isExact(number) ? `"${number}"` : number))
+const exact = (number: string): string => (wholeNumber.test(number) && !isExact(number) ? `"${number}"` : number)
+const asText = (number: string): string => `"${number}"`
 
 /** The end of the string that begins at `opening`: the index after its closing quote, or the end of a truncated document. */
 const endOfString = (text: string, opening: number): number => {
@@ -21,13 +21,9 @@ const endOfString = (text: string, opening: number): number => {
   return text.length
 }
 
-/**
- * A JSON document of the tool with every whole number that a double cannot hold written as a string of its digits. The tool
- * counts in hundreds of bits: parsed directly, such a number would be reviewed, passed to another Capsule, or redacted as a
- * different one. The tool accepts the string wherever a number is expected.
- */
-export const withExactNumbers = (document: string): string => {
-  if (!longDigits.test(document)) return document
+/** A JSON document with each number outside of strings rewritten. */
+const withNumbers = (document: string, rewrite: (number: string) => string): string => {
+  const rewritten = (between: string) => between.replace(numbers, rewrite)
   const parts: Array<string> = []
   let from = 0
   while (from < document.length) {
@@ -39,3 +35,14 @@ export const withExactNumbers = (document: string): string => {
   }
   return parts.join("") + rewritten(document.slice(from))
 }
+
+/**
+ * A JSON document of the tool with every whole number that a double cannot hold written as a string of its digits. The tool
+ * counts in hundreds of bits: parsed directly, such a number would be reviewed, passed to another Capsule, or redacted as a
+ * different one. The tool accepts the string wherever a number is expected.
+ */
+export const withExactNumbers = (document: string): string =>
+  longDigits.test(document) ? withNumbers(document, exact) : document
+
+/** The same with every number as the string of its digits, for a search that must not lose any of them. */
+export const withNumbersAsText = (document: string): string => withNumbers(document, asText)

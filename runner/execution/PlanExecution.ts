@@ -9,6 +9,7 @@ import { lockFileName } from "./ModulePreparation.ts"
 import { decodePlanDocument } from "./PlanDocument.ts"
 import { checkProviderArguments } from "./ProviderArguments.ts"
 import { type PlanProjection, planSensitiveTexts, projectPlan } from "./PlanProjection.ts"
+import { providedBindings } from "./ProvidedBinding.ts"
 import { refuseProvided } from "./ProvidedInPlan.ts"
 import { removeTree } from "./RunFiles.ts"
 import { planFileName } from "./RunFolder.ts"
@@ -189,10 +190,15 @@ export const executePlan = Effect.fnUntraced(function* (
     isSent: true
   })
   yield* session.report.planSummary(planned.projection.summary)
+  const planDigest = sha256(planned.file)
+  const secrets = { inputs: secretsOf(job), credentials: session.credentialSecrets, marked: planned.marked }
   return {
     planFile: Redacted.make(planned.file),
-    planDigest: sha256(planned.file),
-    secrets: { inputs: secretsOf(job), credentials: session.credentialSecrets, marked: planned.marked },
+    planDigest,
+    secrets:
+      session.ownSets.size === 0
+        ? secrets
+        : { ...secrets, provided: yield* providedBindings(session.ownSets, planDigest) },
     ...lockEvidence(planned.lockText),
     ...planned.projection,
     hasChanges: planned.hasChanges,

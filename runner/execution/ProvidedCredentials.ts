@@ -4,8 +4,12 @@ import type { CredentialFile } from "./RunJob.ts"
 /** This machine does not have what a Connection leaves to its pool. `message` names no value. */
 export class NotProvided extends Schema.TaggedError<NotProvided>()("NotProvided", { message: Schema.String }) {}
 
-/** Credentials that this machine has of its own, for one provider. */
+/**
+ * Credentials that this machine has of its own, for one provider. `publicNames`: variables, and members of JSON documents, whose values are no
+ * secrets and may be in a plan.
+ */
 export interface ProvidedSet {
+  readonly publicNames?: ReadonlyArray<string>
   readonly values: Readonly<Record<string, Redacted.Redacted<string>>>
   readonly files: ReadonlyArray<CredentialFile>
 }

@@ -154,6 +154,10 @@ export const DriftJob = Schema.Struct({
 })
 export type DriftJob = typeof DriftJob.Type
 
+/** The credentials of the place of execution with which a plan was made: their name, and a digest that does not show them. */
+export const ProvidedBinding = Schema.Struct({ name: Schema.String, digest: Schema.String })
+export type ProvidedBinding = typeof ProvidedBinding.Type
+
 /**
  * Text that was secret when a plan was made. The apply receives no inputs, so without this it would not know what to redact in
  * the tool's output.
@@ -161,11 +165,13 @@ export type DriftJob = typeof DriftJob.Type
  * - `inputs`: values of sensitive inputs, structured ones in their parts
  * - `credentials`: what the plan was made with; the apply may have others
  * - `marked`: what the plan itself marks as sensitive, up to a limit
+ * - `provided`: what the place of execution had of its own, which is not text but has the same way and the same seal; absent when nothing was used
  */
 export const PlanSecrets = Schema.Struct({
   inputs: Schema.Array(SecretText),
   credentials: Schema.Array(SecretText),
-  marked: Schema.Array(SecretText)
+  marked: Schema.Array(SecretText),
+  provided: Schema.optional(Schema.Array(ProvidedBinding))
 })
 export type PlanSecrets = typeof PlanSecrets.Type
 

@@ -12,6 +12,10 @@ import { type CancelSignal, listenForCancel } from "./CancelSignal.ts"
 import { deliverCredentials, type ProviderBlock } from "./CredentialDelivery.ts"
 import { checkJob } from "./JobCheck.ts"
 import { type Preparation, prepareModule } from "./ModulePreparation.ts"
+import { bindingProblem, type ReviewedPlan } from "./ProvidedBinding.ts"
+import type { ProvidedSet } from "./ProvidedCredentials.ts"
+import { providedParts } from "./ProvidedParts.ts"
+import { providedSets } from "./ProvidedSets.ts"
 import { fileOperation, type HeldFolder, holdFolder, removeTree, type RunFileFailed } from "./RunFiles.ts"
 import {
   createRunFolder,
@@ -60,6 +64,8 @@ export interface RunSession {
   readonly credentialSecrets: ReadonlyArray<SecretText>
   /** Finds the credentials that this machine has of its own; absent when the Run was given none. */
   readonly provided: RunRedactor | undefined
+  /** Those credentials, by name. */
+  readonly ownSets: ReadonlyMap<string, ProvidedSet>
   readonly cancel: CancelSignal
   readonly envNames: ReadonlyArray<string>
   readonly providerBlocks: ReadonlyArray<ProviderBlock>
@@ -88,6 +94,8 @@ export interface SessionRequest {
   /** Secrets found by an earlier step: redacted too, but not counted, since they are not inputs of this Run. */
   readonly derived?: ReadonlyArray<Secret>
   readonly planFile: Preparation["planFile"]
+  /** For an apply: it is refused where the credentials of this machine are not those of the plan. */
+  readonly reviewed?: ReviewedPlan
   readonly lock: Preparation["lock"]
   /** Runs after the folder exists and before it is filled; returns the archive to lay over the tree. */
   readonly build: (start: SessionStart) => Effect.Effect<BuildArchive | undefined, RunnerFailure, Sandbox | RunPlace>
@@ -151,11 +159,13 @@ export const openSession = Effect.fn("RunSession.open")(function* (
 
   const insideRoot = sandbox.insideRoot(paths.sandbox)
   const cwd = moduleFolder(job.module.path)
-  const credentials = yield* Effect.forEach(job.credentials, (tuple) =>
-    tuple.provided === undefined
-      ? Effect.succeed(tuple)
-      : Effect.map(place.provided(tuple.provided), (own) => ({ ...tuple, ...own }))
-  ).pipe(Effect.mapError(({ message }) => runnerFailure("prepare_failed", "prepare", message)))
+  const ownSets = yield* providedSets(job)
+  const changed = request.reviewed === undefined ? undefined : yield* bindingProblem(ownSets, request.reviewed)
+  if (changed !== undefined) return yield* runnerFailure("job_invalid", "prepare", changed)
+  const credentials = job.credentials.map((tuple) => {
+    const { files, values } = ownSets.get(tuple.provided ?? "") ?? tuple
+    return { ...tuple, files, values }
+  })
   const delivered = deliverCredentials(credentials, {
     insideRoot,
     credentialFolder: sandboxPaths.credentials,
@@ -172,7 +182,9 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     .filter(({ value }) => !own.has(value))
     .map(({ origin, value }) => ({ origin, value: textOf(value) }))
   const provided =
-    own.size === 0 ? undefined : yield* redaction.redactor(delivery.provided).pipe(Effect.mapError(prepareFailed))
+    ownSets.size === 0
+      ? undefined
+      : yield* redaction.redactor(providedParts(ownSets.values())).pipe(Effect.mapError(prepareFailed))
   yield* redactor.add([...request.secrets, ...delivery.secrets])
   const base =
     job.state === undefined
@@ -270,6 +282,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     serverPaths,
     credentialSecrets,
     provided,
+    ownSets,
     cancel,
     envNames: Object.keys(delivery.environment).sort(),
     providerBlocks: delivery.blocks,

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto"
 import { Cause, Context, Duration, Effect, type FileSystem, Layer } from "effect"
+import type { AgentFacts } from "../../schema/agent/AgentIdentity.ts"
 import type { JobOffer } from "../../schema/agent/AgentJob.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
 import type { AgentParty } from "../../runner/agent/AgentParty.ts"
@@ -35,7 +36,9 @@ type Services =
   | FileSystem.FileSystem
 
 /** Whether this machine can execute the job; anything missing is shown where the Run waits. */
-const requireAbility = Effect.fnUntraced(function* (offer: JobOffer) {
+const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: AgentFacts["disk"]) {
+  // It may have filled up since the poll was sent.
+  if (disk.low) return yield* new OfferUnusable({ message: "Its disk is nearly full." })
   const opened = yield* openedJob(offer)
   const place = yield* RunPlace
   const runner = yield* ModuleRunner
@@ -105,7 +108,9 @@ export class AgentWork extends Context.Service<
         const takeOffer = Effect.fnUntraced(function* (offer: JobOffer, sent: Moment) {
           if (runs.holds(offer)) return
           const { fence, runId } = offer
-          const opened = yield* Effect.result(Effect.provideContext(requireAbility(offer), context))
+          const opened = yield* Effect.result(
+            Effect.provideContext(requireAbility(offer, yield* machine.disk), context)
+          )
           if (opened._tag === "Failure") {
             const reason = opened.failure.message.slice(0, longestReason)
             yield* Effect.logWarning(`The Run ${runId} is declined. ${reason}`)

@@ -61,7 +61,7 @@ export class Answered extends Context.Service<
           return Effect.logWarning(message)
         })
 
-      /** Waits as the refusal asks; `Gone` is the only one that ends a message. */
+      /** Waits as long as the refusal requests; only `Gone` ends a message. */
       const wait = Effect.fnUntraced(function* (problem: Problem, attempt: number) {
         switch (problem._tag) {
           case "Busy":

@@ -12,7 +12,7 @@ import type { AgentSession } from "./AgentSession.ts"
  * Large files by plain HTTP, in parts: parts that arrived before a line was cut are not sent again.
  */
 
-/** The head of a sealed file is another each time: one that broke off in it is fetched anew. */
+/** The header of a sealed file differs each time: a transfer that was cut off within it starts again. */
 const longestHead = 8 * 1024
 const partBytes = 4 * 1024 * 1024
 const longestPart = "10 minutes"

@@ -4,6 +4,7 @@ import { Config, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { credentialFileNameProblem, longestCredentialFile } from "../../runner/execution/CredentialFileName.ts"
 import { providedNameProblem } from "../../runner/execution/EnvironmentNames.ts"
 import { NotProvided, ProvidedCredentials, type ProvidedSet } from "../../runner/execution/ProvidedCredentials.ts"
+import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import { hidingProblem } from "../../runner/redaction/SecretRule.ts"
 import { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 import { closed } from "../../schema/events/RunEvent.ts"
@@ -15,10 +16,12 @@ const Place = Schema.Union([Schema.Struct({ file: Schema.String }), Schema.Struc
 type Place = typeof Place.Type
 
 /**
- * What an agent has of its own, by the name that Connections use. The file says where the values are and holds none itself.
+ * The agent's own credentials, by the names that Connections use. The file says where the values are and holds none itself.
  *
  * - `env`: where the value of each environment variable is
  * - `files`: files that the provider reads; `envName` receives the path of the copy that the Run gets
+ * - `withoutIsolation`: they may be used where modules run without isolation, and every module of the pool can read them
+ * - `publicNames`: variables, and members of JSON documents, whose values are no secrets and may be in a plan
  */
 const OwnSets = Schema.Record(
   ProvidedName,
@@ -28,7 +31,9 @@ const OwnSets = Schema.Record(
       Schema.Array(
         Schema.Struct({ name: Schema.String, path: Schema.String, envName: Schema.optionalKey(Schema.String) })
       )
-    )
+    ),
+    publicNames: Schema.optionalKey(Schema.Array(Schema.String)),
+    withoutIsolation: Schema.optionalKey(Schema.Boolean)
   })
 )
 type OwnSet = (typeof OwnSets.Type)[string]
@@ -39,7 +44,7 @@ const mostSets = 64
 const refused = (path: string, message: string) =>
   new SettingsRefused({ message: `${agentEnv.credentials} (${path}) is not valid. ${message}` })
 
-/** Why a set cannot be given to a Run, whatever its values are. */
+/** Why a set cannot be delivered to a Run, whatever its values are. */
 const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | undefined => {
   const variables = [...Object.keys(env), ...files.flatMap(({ envName }) => envName ?? [])]
   if (variables.length + files.length === 0) return `${name}: names no variable and no file.`
@@ -89,7 +94,7 @@ const valueAt = (name: string, variable: string, place: Place) =>
 
 const readSet = Effect.fnUntraced(function* (
   name: string,
-  { env = {}, files = [] }: OwnSet
+  { env = {}, files = [], publicNames = [] }: OwnSet
 ): Effect.fn.Return<ProvidedSet, NotProvided> {
   const values: Record<string, Redacted.Redacted<string>> = {}
   for (const [variable, place] of Object.entries(env)) {
@@ -103,10 +108,10 @@ const readSet = Effect.fnUntraced(function* (
       return { name: file.name, content: Redacted.make(content), envName: file.envName }
     })
   )
-  return { values, files: read }
+  return { values, files: read, publicNames }
 })
 
-/** What the file says that this agent has; nothing without a file. */
+/** The credentials that the file declares; none without a file. */
 const ownSets = Effect.gen(function* () {
   const path = yield* Config.option(Config.NonEmptyString(agentEnv.credentials)).pipe(
     Effect.mapError(({ message }) => new SettingsRefused({ message }))
@@ -138,11 +143,14 @@ export const ownCredentials = Layer.effect(
   ProvidedCredentials,
   Effect.gen(function* () {
     const sets = yield* ownSets
+    const { level } = (yield* Sandbox).status
     const find = (name: string) => Object.entries(sets).find(([known]) => known === name)?.[1]
     const read = (name: string) => {
       const set = find(name)
-      return set === undefined
-        ? Effect.fail(new NotProvided({ message: `This agent has no credentials ${name}.` }))
+      if (set === undefined) return Effect.fail(new NotProvided({ message: `This agent has no credentials ${name}.` }))
+      // A module reads the files and the agent's own environment there, whichever Workspace it is of.
+      return level === "process" && set.withoutIsolation !== true
+        ? Effect.fail(unusable(name, "modules", "run without isolation here, and could read them for every Workspace"))
         : readSet(name, set)
     }
     return {

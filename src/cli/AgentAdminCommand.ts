@@ -5,6 +5,7 @@ import { OperatorReleases } from "../operator/Operator.ts"
 import type { AgentChange } from "../operator/PoolCommands.ts"
 import { CommandFailed, jsonFlag, print } from "./Output.ts"
 import { withPools } from "./PoolCommand.ts"
+import { releasedText } from "./ReleasedText.ts"
 import { dataFlags, settingsOf } from "./SettingFlags.ts"
 
 const formatted = (agents: ReadonlyArray<Agent>): string =>
@@ -81,26 +82,29 @@ const change = (word: AgentChange["word"], what: string, description: string) =>
     })
   ).pipe(Command.withDescription(description))
 
-const risk =
-  "The tool of this Run may still work on the agent's machine, and nothing can stop it from here. Release the Capsule only when you know that the machine, or the tool on it, is dead: two applies at once damage what both of them manage. Repeat the command with --tool-is-dead."
-
 const releaseCommand = Command.make(
   "release",
   {
     ...dataFlags,
     run: Argument.String("run").pipe(Argument.withDescription("The Run, run_...")),
-    confirmed: Flag.Boolean("tool-is-dead").pipe(
+    fence: Flag.optional(
+      Flag.Int("fence").pipe(
+        Flag.withDescription("Fence of the agent's claim, as the command without it shows"),
+        Flag.withMetavar("number")
+      )
+    ),
+    toolIsDead: Flag.Boolean("tool-is-dead").pipe(
       Flag.withDescription("You know that the tool of the Run is not working any more")
     ),
     json: jsonFlag
   },
-  Effect.fn("agent.release")(function* ({ config, confirmed, json, run, ...flags }) {
+  Effect.fn("agent.release")(function* ({ config, fence, json, run, toolIsDead, ...flags }) {
     const settings = yield* settingsOf(flags, config)
-    if (!confirmed) return yield* new CommandFailed({ message: risk })
-    const released = yield* Effect.flatMap(OperatorReleases, ({ release }) => release(run)).pipe(
-      Effect.provide(OperatorReleases.layer(settings))
-    )
-    yield* print(json, { released }, `The Run ${released.runId} is ${released.status}. Check what it may have created.`)
+    const seen = Option.match(fence, { onNone: () => ({}), onSome: (number) => ({ fence: number }) })
+    const released = yield* Effect.flatMap(OperatorReleases, ({ release }) =>
+      release({ runId: run, toolIsDead, ...seen })
+    ).pipe(Effect.provide(OperatorReleases.layer(settings)))
+    yield* print(json, { released }, releasedText(released))
   })
 ).pipe(Command.withDescription("Settle the Run of an agent that is gone, before its lease is over"))
 

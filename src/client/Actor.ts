@@ -2,14 +2,15 @@ import { Context, Layer, Redacted } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { sessionHeader } from "../../schema/api/SessionHeader.ts"
 
-/** Proves in whose name a request is made. */
+/** Proves on whose behalf a request is made. */
 export interface ActorShape {
   readonly sign: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest
 }
 
 /**
- * In whose name the services act. Every method of them requires it, so nothing acts for nobody, and one program may act for
- * several: `Effect.provide(program, Actor.token(...))`. In process, `ControlPlane.user` and `ControlPlane.service` give others.
+ * On whose behalf the services act. Each of their methods requires it, so that no call is anonymous, and one program may act
+ * for several people: `Effect.provide(program, Actor.token(...))`. In process, `ControlPlane.user` and
+ * `ControlPlane.service` give others.
  *
  * @effect-leakable-service
  */

@@ -7,9 +7,9 @@ import { repeatedWhereSafe } from "./SafeRepeat.ts"
 export interface ApiTransportShape {
   /** Origin of the server, or the address under which a host mounts the API, without a trailing slash. */
   readonly baseUrl: string
-  /** Signs in the name of the actor. */
+  /** Signs on behalf of the actor. */
   readonly client: HttpClient.HttpClient
-  /** Whether a server that went away may come back, so that live streams are resumed. */
+  /** Whether a server may come back, so that live streams are resumed. */
   readonly returns: boolean
 }
 
@@ -28,7 +28,7 @@ export const withoutTrailingSlash = (url: string): string => {
   return url.slice(0, end)
 }
 
-/** The one thing in which the control plane in process and a server over HTTP differ. */
+/** The only difference between a control plane in process and a server over HTTP. */
 export class ApiTransport extends Context.Service<ApiTransport, ApiTransportShape>()("svc/client/ApiTransport") {
   /** Over the platform's `fetch`. What the server was too busy for is repeated where a repetition does nothing twice. */
   static readonly overFetch = (baseUrl: string): Layer.Layer<ApiTransport> =>

@@ -13,13 +13,13 @@ export interface Page<A> {
   readonly nextCursor?: string
 }
 
-/** A page from an answer that names its items otherwise. */
+/** A page from a response with another name for its items. */
 export const pageOf = <A>(
   items: ReadonlyArray<A>,
   { nextCursor }: { readonly nextCursor?: string | undefined }
 ): Page<A> => (nextCursor === undefined ? { items } : { items, nextCursor })
 
-/** Every item from the page of the query on. A page is read when its first item is asked for. */
+/** Every item from the query's page on. A page is read when its first item is requested. */
 export const everyPage = <Q extends PageQuery, A>(page: (query: Q) => Answer<Page<A>>, query: Q): Items<A> =>
   Stream.paginate(query.cursor, (cursor) =>
     Effect.map(page(cursor === undefined ? query : { ...query, cursor }), ({ items, nextCursor }) => [

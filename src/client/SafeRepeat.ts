@@ -3,7 +3,7 @@ import { HttpClient, type HttpClientRequest, type HttpClientResponse } from "eff
 
 /** The first request and its repetitions. */
 const mostAttempts = 4
-/** A server that asks for more is better answered by a person. */
+/** A longer wait is left to the caller. */
 const longestWait = 60_000
 
 /** Milliseconds before another attempt: longer from failure to failure, counted from 0. */

@@ -21,7 +21,7 @@ export interface ClientOptions {
 /** One method per route, by group. A named type, so that declarations and hovers stay short. */
 export interface SvcClientShape extends HttpApiClient.ForApi<typeof SvcApi> {}
 
-/** Presents the credential of the options with every request. */
+/** Adds the credential of the options to every request. */
 export const authenticated =
   ({ session, token }: ClientOptions) =>
   (client: HttpClient.HttpClient): HttpClient.HttpClient => {

@@ -15,15 +15,15 @@ export class UnreadableAnswer extends Schema.SchemaError {}
 /** `ApiError` is what the control plane refused: code, message, request id. */
 export type SvcError = ApiError | TransportFailed
 
-/** What a method of a service gives. */
+/** The result of a service's method. */
 export type Answer<A, E = never> = Effect.Effect<A, SvcError | E, Actor>
 
-/** What a method that gives many gives. */
+/** The result of a service's method with many items. */
 export type Items<A, E = never> = Stream.Stream<A, SvcError | E, Actor>
 
 const unreachable = "The server cannot be reached. Check its address, and whether it runs."
 
-/** A failure of the typed client as one of the services. A request that the API's definition refuses never leaves. */
+/** A failure of the typed client as one of the services. A request that the API's definition refuses is never sent. */
 export const svcErrorOf = (error: unknown): SvcError => {
   if (error instanceof ApiError || error instanceof TransportFailed) return error
   if (Schema.isSchemaError(error) && !(error instanceof UnreadableAnswer)) {

@@ -27,8 +27,8 @@ const installed = Effect.gen(function* () {
 })
 
 /**
- * The dashboard: embedded in a compiled binary, a package beside a built library, bundled from its sources in a checkout. In any case it
- * is prepared for the first page, so that a server without readers pays nothing.
+ * The dashboard: embedded in a compiled binary, a package beside a built library, bundled from its sources in a checkout. In
+ * any case it is prepared for the first page, so that a server without visitors pays nothing.
  */
 export const dashboardFiles = Layer.effect(
   DashboardAssets,

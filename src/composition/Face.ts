@@ -85,5 +85,6 @@ export const face = (settings: Settings) =>
 export const listener = (settings: Settings) =>
   HttpListener.layer(settings.listen, {
     drainDelay: `${settings.drainDelay} seconds`,
-    trustedProxies: settings.trustedProxies
+    trustedProxies: settings.trustedProxies,
+    corsOrigins: settings.corsOrigins
   }).pipe(Layer.provideMerge(WebSockets.layer), Layer.provideMerge(Draining.layer))

@@ -26,7 +26,7 @@ const parts = ["repositoryInstallUx", "profiles", "baseConfigs", "endpoints", "p
 const changedParts = (before: OperatorPolicyFile, after: OperatorPolicyFile): ReadonlyArray<string> =>
   parts.filter((part) => JSON.stringify(before[part]) !== JSON.stringify(after[part]))
 
-/** The operator's policy in force, and the way to reload its file. */
+/** The operator's current policy, and the reload of its file. */
 export class PolicyInForce extends Context.Service<
   PolicyInForce,
   {

@@ -21,7 +21,7 @@ export const vaultSettings = (settings: Settings) =>
 /** What a database must provide: a writing client, a reading one, and the operations on its file. */
 export type DatabaseServices = Layer.Success<typeof Database.layer>
 
-/** What the settings say about the folder, besides what a command does. */
+/** The folder's settings, besides those of a command. */
 const expectedInstallation = (settings: Settings) =>
   Layer.effect(
     ExpectedInstallation,

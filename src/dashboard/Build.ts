@@ -39,7 +39,7 @@ const compressGzip = promisify(gzip)
 /** `best` is for a release: it takes seconds. `fast` is for a start from a source checkout. */
 export type Effort = "best" | "fast"
 
-/** Formats that are compressed by themselves. */
+/** Formats that are already compressed. */
 const isCompressed = (path: string): boolean => path.endsWith(".woff2")
 
 const asset = Effect.fn("Build.asset")(function* (

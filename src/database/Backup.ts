@@ -27,14 +27,14 @@ export const syncFile = Effect.fnUntraced(function* (file: string) {
 const layerOfCopy = (file: string) =>
   Layer.effect(SqlClient.SqlClient, ReadSql).pipe(Layer.provide(layerReader(`${pathToFileURL(file).href}?immutable=1`)))
 
-/** What the manifest says about the copy, and which files beside the database its living Capsules need. */
+/** What the manifest says about the copy, and which files beside the database its existing Capsules need. */
 const factsOf = (file: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM svc_migrations`
     const schemaVersion = row?.newest ?? 0
     const installation = yield* readInstallation
-    // Of an older database nothing but the keys is known: its tables are not those of the queries.
+    // Only the keys of an older database are read: its tables do not match the queries.
     const needed = schemaVersion === newestKnown ? yield* neededFiles : []
     return {
       needed,
@@ -55,9 +55,10 @@ export interface BackupOptions {
 }
 
 /**
- * Writes a consistent copy of the live database, and the snapshots and builds that its living Capsules need, to a new file of
- * mode 0600, authenticated with the master key. Secrets in it stay sealed: the master key is not part of it and has to be kept
- * apart. Fails with `BackupRefused` when the file exists or cannot be written, or when the keys are not those of the database.
+ * Writes a consistent copy of the live database, and the snapshots and builds that its existing Capsules need, to a new file
+ * of mode 0600, authenticated with the master key. Secrets in it stay sealed: the master key is not part of it and has to be
+ * kept apart. Fails with `BackupRefused` when the file exists or cannot be written, or when the keys are not those of the
+ * database.
  */
 export const backupTo = Effect.fn("backupTo")(
   function* (file: string, keyring: Keyring, { filesOf, progress = () => Effect.void }: BackupOptions = {}) {

@@ -4,16 +4,16 @@ import { BackupRefused } from "./BackupRefused.ts"
 import { type BackupEntry, type BackupManifest, type NeededFile, placeOf } from "./BackupManifest.ts"
 import { passOn } from "./FileRanges.ts"
 
-/** Receives lines about how far a long command is. */
+/** Receives progress lines of a long command. */
 export type Progress = (line: string) => Effect.Effect<void>
 
-/** Whether the file's bytes are those that its name promises. Those of a build are compared while they are copied. */
+/** Whether the file's bytes match the digest in its name. Those of a build are compared while they are copied. */
 const isWhole = ({ digest, kind }: NeededFile, file: string) =>
   kind === "build" ? Effect.succeed(true) : Effect.isSuccess(openArchive(file, digest))
 
 /**
- * Appends files of the data folder to `backup`. Damaged files and files that are gone are left out and returned as missing: the
- * next plan fetches or builds them again.
+ * Appends files of the data folder to `backup`. Damaged and missing files are left out and returned as missing: the next
+ * plan fetches or builds them again.
  */
 export const appendFiles = Effect.fn("appendFiles")(function* (
   backup: string,
@@ -38,7 +38,7 @@ export const appendFiles = Effect.fn("appendFiles")(function* (
       return file.kind === "build" && `sha256:${copied.sha256}` !== file.digest ? undefined : { ...file, ...copied }
     }).pipe(
       Effect.scoped,
-      // The file may vanish at any moment; a failure to write the backup is one.
+      // The file may vanish at any time; only a failure to write the backup is an error.
       Effect.catchIf(
         (error) => error.reason._tag === "NotFound",
         () => Effect.undefined
@@ -89,7 +89,7 @@ export const unpackFiles = Effect.fn("unpackFiles")(function* (
         return passed
       })
     )
-    // The copy was checked before; its disk may fail all the same.
+    // The copy was checked before; its disk may fail nevertheless.
     if (written.sha256 !== entry.sha256) {
       return yield* new BackupRefused({ message: `The ${entry.kind} ${entry.digest} could not be written whole.` })
     }

@@ -18,7 +18,7 @@ export const BackupEntry = Schema.Struct({
 })
 export type BackupEntry = typeof BackupEntry.Type
 
-/** Where such a file lies below the data folder. The digest was checked when it was read. */
+/** The path of such a file below the data folder. The digest was checked when it was read. */
 export const placeOf = ({ digest, kind }: NeededFile): string =>
   kind === "snapshot" ? `${snapshotsName}/${snapshotFileName(digest)}` : `${buildsName}/${buildFileName(digest)}`
 
@@ -42,12 +42,12 @@ export const BackupManifest = Schema.Struct({
   ...sealed,
   /** The release that wrote the backup. */
   release: Schema.optionalKey(Schema.String),
-  /** The master keys without which its secrets do not open. */
+  /** The master keys that are needed to open its secrets. */
   neededKeyIds: Schema.Array(Schema.String),
-  /** Whether snapshots and builds were taken along. */
+  /** Whether snapshots and builds were included. */
   files: Schema.Literals(["included", "left_out"]),
   entries: Schema.Array(BackupEntry),
-  /** Needed by a living Capsule, but gone or damaged when the backup was written. */
+  /** Needed by an existing Capsule, but missing or damaged when the backup was written. */
   missing: Schema.Array(NeededFile)
 })
 /** The manifest of a backup. */
@@ -56,7 +56,7 @@ export type BackupManifest = typeof BackupManifest.Type
 /** As written by this release, or by an earlier one whose backups hold the database alone. */
 export const StoredManifest = Schema.fromJsonString(Schema.Union([BackupManifest, DatabaseOnly]))
 
-/** A manifest of an earlier release in the present form. */
+/** A manifest of an earlier release in the current form. */
 export const presentManifest = (stored: typeof StoredManifest.Type): BackupManifest =>
   stored.format === "svc.backup@v2"
     ? stored

@@ -25,7 +25,7 @@ const macPurpose = "svc/backup/manifest/v1"
 /** The source of a backup's key; used only for sealed ones. */
 export type MasterKeys = Effect.Effect<Keyring, BackupRefused, Effect.Services<ReturnType<typeof loadKeyring>>>
 
-/** What a manifest says beside the digests of the database. */
+/** What a manifest contains besides the digests of the database. */
 export type BackupFacts = Omit<BackupManifest, "format" | "masterKeyId" | "blockBytes" | "blocks">
 
 const blockDigest = Effect.fnUntraced(function* (file: FileSystem.File, index: number, bytes: number, total: number) {

@@ -10,23 +10,23 @@ import { isWhole, neededFiles } from "./NeededFiles.ts"
 import { integrityOf, withReadOnlyDatabase } from "./ReadOnlyDatabase.ts"
 import { restoreFrom, type RestoreOptions } from "./Restore.ts"
 
-/** What a backup turned out to be worth after it was restored. */
+/** The result of verifying a backup by restoring it. */
 export interface VerifiedBackup {
   readonly authenticated: boolean
   readonly createdAt: string | undefined
   readonly release: string | undefined
   readonly installationId: string | undefined
-  /** The master keys without which its secrets do not open. */
+  /** The master keys that are needed to open its secrets. */
   readonly neededKeyIds: ReadonlyArray<string>
   readonly snapshots: number
   readonly builds: number
-  /** Files that living Capsules need and that have to be fetched or built again. */
+  /** Files that existing Capsules need and that have to be fetched or built again. */
   readonly absent: ReadonlyArray<NeededFile>
   /** Why the backup cannot be relied on; empty for a good one. */
   readonly problems: ReadonlyArray<string>
 }
 
-/** What is wrong inside a restored database, and which files its living Capsules need. */
+/** Faults inside a restored database, and the files that its existing Capsules need. */
 const inspected = (keys: RestoreOptions["keys"]) =>
   Effect.gen(function* () {
     yield* SqlClient.SqlClient
@@ -71,9 +71,9 @@ const checkFiles = Effect.fnUntraced(function* (
 })
 
 /**
- * Restores a backup into a temporary folder, which is removed afterwards, and checks what is there: the pages and references of
- * the database, every sealed value, and every file that a living Capsule needs. Fails with `BackupRefused` for a file that
- * cannot be restored at all.
+ * Restores a backup into a temporary folder, which is removed afterwards, and checks what is there: the pages and references
+ * of the database, every sealed value, and every file that an existing Capsule needs. Fails with `BackupRefused` for a file
+ * that cannot be restored at all.
  */
 export const verifyBackup = Effect.fn("verifyBackup")(
   function* (file: string, options: RestoreOptions, progress: Progress = () => Effect.void) {

@@ -28,7 +28,7 @@ export const ExpectedInstallation = Context.Reference<ExpectedInstallationShape>
   defaultValue: () => ({ isNew: false, id: undefined })
 })
 
-/** Exists before a first start creates anything, until the folder knows its database. */
+/** Exists from before a first start creates anything until the folder names its database. */
 const markName = "instance.creating"
 
 /** Why a folder with these remains cannot hold a new installation, and what to do. */
@@ -54,15 +54,15 @@ const unexpected = (folder: string, expected: string, found: string): StartFault
 const unusable = (folder: string) => (error: { readonly message: string }) =>
   new DatabaseVanished({ message: `The data folder ${folder} cannot be used: ${error.message}.` })
 
-/** What a folder may become. `fault` belongs to `lost` and `unexpected`. */
+/** What a server may do with a folder. `fault` belongs to `lost` and `unexpected`. */
 interface Admission {
   readonly kind: "installed" | "new" | "resumed" | "lost" | "unexpected"
   readonly fault?: StartFault
 }
 
 /**
- * Whether a server may begin or go on with an installation in this folder. A database that has vanished must not look like a new
- * installation; a first start that was interrupted may go on. `readOnly` leaves no trace.
+ * Whether a server may begin or continue an installation in this folder. A database that has vanished must not look like a
+ * new installation; an interrupted first start may continue. `readOnly` leaves no trace.
  */
 export const admissionOf = Effect.fn("admissionOf")(function* (
   folder: string,

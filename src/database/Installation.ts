@@ -19,7 +19,7 @@ const InstanceFile = Schema.fromJsonString(Instance)
 /** What earlier releases wrote into the file: the last process of the folder. */
 const EarlierFile = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int }))
 
-/** The data folder and its contents are not of one installation. Nothing was changed. */
+/** The data folder and its contents belong to different installations. Nothing was changed. */
 export class InstallationMismatch extends Schema.TaggedError<InstallationMismatch>()("InstallationMismatch", {
   message: Schema.String
 }) {}

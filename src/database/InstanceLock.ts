@@ -14,7 +14,7 @@ const Holder = Schema.Struct({ pid: Schema.Int, since: Schema.optionalKey(Schema
 export type Holder = typeof Holder.Type
 const HolderFile = Schema.fromJsonString(Holder)
 
-// A check whether the folder is taken holds the lock for a moment, and must not keep a server from starting.
+// A check whether the folder is locked holds the lock briefly, and must not prevent a server from starting.
 const lookerMillis = 100
 
 const names = Effect.fnUntraced(function* (folder: string) {

@@ -34,9 +34,9 @@ const readAs = (file: string, way: string) => {
 }
 
 /**
- * Gives `use` a reading client of a database file, beside its server or without one, without creating or changing anything.
- * Reads that a starting server may have disturbed are repeated. Fails with `DatabaseUnreadable`, and with `SqlError` for a file
- * that cannot be read.
+ * Passes `use` a reading client of a database file, with or without its server running, without creating or changing
+ * anything. Reads that a starting server may have disturbed are repeated. Fails with `DatabaseUnreadable`, and with
+ * `SqlError` for a file that cannot be read.
  */
 export const withReadOnlyDatabase = <A, E, R, R2>(
   file: string,

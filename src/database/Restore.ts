@@ -61,8 +61,8 @@ const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry)
 })
 
 /**
- * Revokes, in one transaction, what may have changed after the backup was written: plans and applies, everything that lets
- * somebody in, and the effect of what may have been ended since.
+ * Revokes, in one transaction, what may have changed after the backup was written: plans and applies, every credential, and
+ * the effect of what may have been ended since.
  */
 const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<BackupManifest>, keys: MasterKeys) {
   const sql = yield* SqlClient.SqlClient
@@ -161,7 +161,7 @@ const authenticate = Effect.fn("authenticateBackup")(function* (
 
 /**
  * Puts a backup into a data folder that holds no database yet. The copy is authenticated, checked, brought to this release's
- * tables, and loses what cannot be vouched for (`takeBack`) before it is put in place: killed at any moment, the folder has
+ * tables, and loses what cannot be trusted (`takeBack`) before it is put in place: killed at any moment, the folder has
  * either no database or the complete one, and a refused file leaves it unchanged. The master key is put there first by the
  * operator.
  */

@@ -5,10 +5,10 @@ import type { Commits } from "../../actors/database/Commits.ts"
 import type { ReadMemoryShape, Remembering } from "../../actors/database/ReadMemory.ts"
 import type { ReadSnapshotShape } from "../../actors/database/ReadSnapshot.ts"
 
-// Of each kind: more than the credentials in use at a time, and nothing beside what one commit forgets.
+// Entries of each kind: more than the credentials in use at a time.
 const maxRemembered = 4096
 
-// Of everything that is weighed together.
+// The total of everything that has a size.
 const maxBytes = 32 * 1024 * 1024
 
 interface Remembered<A> {
@@ -22,8 +22,8 @@ interface Remembered<A> {
  * of the event loop do it once. The transaction begins with the first of them and is over before anything else happens: at the
  * end of the turn, or as soon as this process commits something.
  *
- * What may be remembered is held against SQLite's own count of commits by other connections, which is read before it is used and
- * as the transaction begins. This connection never writes, so the count covers every change there is.
+ * Cached values are compared with SQLite's own count of commits by other connections, which is read before it is used and as
+ * the transaction begins. This connection never writes, so the count covers every change there is.
  */
 export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] | undefined) => {
   const control = {
@@ -33,7 +33,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
   }
   const forget: Array<() => void> = []
   let isOpen = false
-  // Whether what is remembered was held against the count of commits since the last renewal.
+  // Whether the cache was compared with the count of commits since the last renewal.
   let isHeld = false
   // Whether one comparison serves the rest of this turn of the event loop.
   let isTurn = false
@@ -76,14 +76,14 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
 
   const begin = () => {
     if (isOpen) return
-    // `run` would ask for what changed, on every read.
+    // `run` would query the changes, on every read.
     control.begin.get()
     isOpen = true
     queueMicrotask(endReads)
     compareVersion()
   }
 
-  /** For what is remembered alone, a transaction is more than it takes. */
+  /** For cached values alone, a transaction is not needed. */
   const hold = () => {
     if (isOpen || isHeld) return
     compareVersion()
@@ -100,7 +100,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     const findAnew = (key: string) => {
       const since = epoch
       return Effect.map(find(key), (found) => {
-        // Read from this state or from a newer one that was not looked at yet; the next look forgets it in that case.
+        // Read from this state or from a newer one that was not checked yet; in that case the next check drops it.
         if (since === epoch && found !== undefined) {
           const weight = weigh === undefined ? 0 : weigh(found, key)
           bytes -= remembered.get(key)?.weight ?? 0
@@ -118,7 +118,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     }
     return (key) =>
       Effect.withFiber((fiber): Effect.Effect<A, E, R> => {
-        // What is wrong with the database is the read's to report.
+        // Faults of the database are reported by the read.
         const isTrue = Result.isSuccess(Result.try(hold))
         const known = isTrue ? remembered.get(key) : undefined
         if (known === undefined) return findAnew(key)

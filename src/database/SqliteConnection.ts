@@ -42,7 +42,7 @@ const nextChunk = <A>(iterator: Iterator<A>): ReadonlyArray<A> => {
 interface Prepared {
   readonly statement: StatementSync
   readonly returnsRows: boolean
-  /** How it answers at the moment: setting that again would cost a call into SQLite for each use. */
+  /** Its current mode: setting it again would cost a call into SQLite for each use. */
   asBigInts: boolean
   asArrays: boolean
 }

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { diskSpace } from "../../runner/sandbox/limits/FolderSize.ts"
 
-// What a few commands write at most. Runs are ended far earlier (SVC_RUN_FREE_DISK), so that what they did can be recorded.
+// The most that a few commands write. Runs are ended far earlier (SVC_RUN_FREE_DISK), so that what they did can be recorded.
 const fullBelow = 4 * 1024 * 1024
 
 /** The disk of the data folder; nothing is known where a host provides the database. */
@@ -14,7 +14,7 @@ export const StorageSpace = Context.Reference<{
   defaultValue: () => ({ free: Effect.succeed(undefined), isFull: Effect.succeed(false) })
 })
 
-/** The disk is looked at once a second at most. */
+/** The disk is checked once a second at most. */
 export const storageSpace = (folder: string) =>
   Layer.effect(
     StorageSpace,

@@ -40,7 +40,7 @@ export interface AdministrationShape {
   readonly createAccount: (account: NewAccount) => Effect.Effect<Account, ApiError>
   readonly findAccount: (email: string) => Effect.Effect<Option.Option<User>>
   readonly accounts: Effect.Effect<ReadonlyArray<User>>
-  /** Locks the account out everywhere at once: sessions, tokens, and programs that act for it. */
+  /** Disables the account everywhere at once: sessions, tokens, and programs that act for it. */
   readonly disableAccount: (subject: string) => Effect.Effect<void, ApiError>
   readonly enableAccount: (subject: string) => Effect.Effect<void, ApiError>
   readonly createToken: (subject: string, token: NewToken) => Effect.Effect<Redacted.Redacted, ApiError>
@@ -83,8 +83,8 @@ const make = Effect.gen(function* () {
 })
 
 /**
- * What `svc admin` does, for the host: accounts, and what they sign in with. It is audited as the service's own; who may ask
- * for it, the host decides.
+ * What `svc admin` does, for the host: accounts, and what they sign in with. It is audited as the service's own action; the
+ * host decides who may request it.
  */
 export class Administration extends Context.Service<Administration, AdministrationShape>()(
   "svc/embedding/Administration"

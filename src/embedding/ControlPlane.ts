@@ -12,7 +12,7 @@ import { HttpFace, type WebHandler } from "../http/HttpApplication.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { makeRequestGate } from "../http/RequestGate.ts"
 
-/** What a program may do for a person: what a token of theirs with the same scopes could. */
+/** What a program may do for a person: the same as a token with these scopes. */
 export interface ActingFor {
   /** `read` and `write` unless given. `project:<id>` and `environment:<name>` confine, and need `workspaceId`, as for tokens. */
   readonly scopes?: ReadonlyArray<string>
@@ -83,17 +83,17 @@ export const inProcess: Layer.Layer<ControlPlane | ApiTransport, never, Accounts
   Layer.effectContext(
     Effect.gen(function* () {
       const { handler } = yield* HttpFace
-      const { baseUrl } = yield* HttpSettings
+      const { baseUrl, corsOrigins = [] } = yield* HttpSettings
       const accounts = yield* Accounts
       const scopes = scopeCatalog(yield* ExtensionScopes)
       const identities = new WeakMap<ActorShape, HostIdentity>()
-      const gate = yield* makeRequestGate
+      const gate = yield* makeRequestGate(corsOrigins)
       yield* Effect.acquireRelease(gate.open(handler), () => Effect.andThen(gate.close, gate.settled))
       const plane = ControlPlane.of({
         baseUrl,
         handle: gate.handle,
         actAs: (identity) => {
-          // The object itself is the proof: nobody else can make one that this control plane knows.
+          // The object itself is the proof: no other code can create one that this control plane accepts.
           const actor: ActorShape = { sign: unsigned }
           const known = Effect.sync(() => {
             identities.set(actor, identity)

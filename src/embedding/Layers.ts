@@ -25,13 +25,16 @@ export interface ServerOptions extends PlainOptions {
   readonly baseUrl?: string
 }
 
-/** What a control plane in process gives: itself, the services that a client has as well, and the administration. */
+/** What a control plane in process provides: itself, the services that a client has as well, and the administration. */
 export type Embedded = ControlPlane | Administration | SvcServices
 
 const faces = servicesOver.pipe(Layer.provideMerge(Layer.merge(inProcess, Administration.layer)))
 
-const mounted = (baseUrl: string) =>
-  MountedHandler.layer(baseUrl).pipe(Layer.provideMerge(WebSockets.layer), Layer.provideMerge(Draining.layer))
+const mounted = (baseUrl: string, corsOrigins: ReadonlyArray<string>) =>
+  MountedHandler.layer(baseUrl, corsOrigins).pipe(
+    Layer.provideMerge(WebSockets.layer),
+    Layer.provideMerge(Draining.layer)
+  )
 
 /**
  * A control plane in this process, without a listener. Nothing is global, so several can live in one process with separate data
@@ -46,7 +49,10 @@ export const layer = <DatabaseE = never, DatabaseR = never, RunnerE = never, Run
         Effect.map(settingsOf(options, { baseUrl: options.baseUrl }), (settings) =>
           faces.pipe(
             Layer.provideMerge(
-              controlPlaneOf(settings, { ...partsOf(options, settings), http: mounted(options.baseUrl) })
+              controlPlaneOf(settings, {
+                ...partsOf(options, settings),
+                http: mounted(options.baseUrl, settings.corsOrigins)
+              })
             )
           )
         )

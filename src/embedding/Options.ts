@@ -9,13 +9,16 @@ import { type HostFailure, ofHost, type StartFailed, withStartFailed } from "./S
 
 /** How the control plane stops when its Scope closes. */
 export interface Drain {
-  /** How long running Runs may go on before applies are interrupted, so that they save their state. 30 seconds unless given. */
+  /**
+   * How long running Runs may continue before applies are interrupted, so that they save their state. 30 seconds unless
+   * given.
+   */
   readonly grace?: Duration.Input
   /** Of a listener: between not being ready and closing, for a load balancer to notice. At most 300 seconds. */
   readonly delay?: Duration.Input
 }
 
-/** What a control plane is told in plain values. */
+/** The options of a control plane, as plain values. */
 export interface PlainOptions {
   /** Where it keeps everything. */
   readonly dataDir: string
@@ -34,7 +37,7 @@ export interface HostParts<DatabaseE = never, DatabaseR = never, RunnerE = never
   readonly runner?: (shipped: Layer.Layer<RunnerServices, StartFailed>) => Layer.Layer<RunnerServices, RunnerE, RunnerR>
 }
 
-/** The settings of the options; the environment has no say in a process that is not the service's own. */
+/** The settings of the options; the environment is not read in a process that is not the service's own. */
 export const settingsOf = (
   { dataDir, drain, settings = {} }: PlainOptions,
   place: { readonly baseUrl?: string | undefined; readonly listen?: string | undefined }

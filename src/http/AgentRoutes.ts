@@ -91,7 +91,7 @@ const handlers = AgentProtocol.toLayer(
       Checkpoint: (checkpoint, options) => written(options, (session) => reports.checkpoint(session, checkpoint)),
       Result: (result, options) =>
         written(options, (session) =>
-          // Also one that was stored before: whoever stored it may not have come so far.
+          // Also for one that was stored before: the earlier request may not have got this far.
           Effect.andThen(
             reports.result(session, result),
             settlement.begin({ runId: result.runId, fence: result.fence })
@@ -185,7 +185,7 @@ const blobRoutes = HttpRouter.use(
         const isHeld = (yield* ledger.held({ ...claim, owner: session.agent.id })) !== undefined
         const isOpen =
           row !== undefined &&
-          // What the result names stays as it is; a part of it that comes again is acknowledged.
+          // The blobs that the result names are kept; a repeated part of one is acknowledged.
           (row.result !== null
             ? yield* blobs.isComplete(claim, kind, digest)
             : // What an apply left may come after its end: that is what it is for.
@@ -221,5 +221,5 @@ const commandRoute = HttpRouter.use(
   })
 ).pipe(Layer.provide(handlers), Layer.provide(RpcSerialization.layerNdjson))
 
-/** What agents speak to. Without a pool there is nobody to speak to, and the paths do not exist. */
+/** The routes of agents. Without a pool the paths do not exist. */
 export const agentRoutes = Layer.mergeAll(commandRoute, blobRoutes)

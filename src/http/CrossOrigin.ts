@@ -19,9 +19,9 @@ const preflightHeaders = {
 export interface CrossOrigin {
   /** The same request without what a browser adds by itself, when it comes from such a page. */
   readonly admitted: (request: Request) => Request
-  /** The answer to a browser that asks beforehand, or nothing. */
+  /** The response to a preflight request, or nothing. */
   readonly preflight: (request: Request) => Response | undefined
-  /** The answer, readable for the page that asked. */
+  /** The response, readable by the requesting page. */
   readonly readable: (request: Request, response: Response) => Response
 }
 
@@ -31,38 +31,63 @@ const closed: CrossOrigin = {
   readable: (_, response) => response
 }
 
+/** What the named origins may call, and what their pages may read then. */
+const sharing = (origins: ReadonlyArray<string>) => {
+  const named: ReadonlySet<string> = new Set(origins)
+  return {
+    from: (origin: string | null | undefined, path: string) =>
+      typeof origin === "string" && named.has(origin) && sharedPaths.test(path) ? origin : undefined,
+    headersFor: (origin: string | undefined, vary: string | undefined) => ({
+      // Also for origins that may not read it: a cache must not serve one origin's response to another.
+      vary: vary === undefined ? "origin" : `${vary}, origin`,
+      ...(origin === undefined
+        ? {}
+        : { "access-control-allow-origin": origin, "access-control-expose-headers": exposed })
+    })
+  }
+}
+
 /**
- * CORS for named origins, compared character for character. Credentials are never allowed: such a page sends a bearer
- * token, and a cookie or session that comes with its request counts as absent.
+ * CORS for named origins, compared character for character. Credentials are never allowed: such a page sends a bearer token,
+ * and a cookie or session on its request is ignored.
  */
 export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
   if (origins.length === 0) return closed
-  const named: ReadonlySet<string> = new Set(origins)
-  const from = ({ headers, url }: Request) => {
-    const { origin } = headers
-    return origin !== undefined && named.has(origin) && sharedPaths.test(url) ? origin : undefined
-  }
+  const { from, headersFor } = sharing(origins)
+  const page = ({ headers, url }: Request) => from(headers["origin"], url)
   return {
     admitted: (request) =>
-      from(request) === undefined
+      page(request) === undefined
         ? request
         : request.modify({ headers: Headers.removeMany(request.headers, ["cookie", sessionHeader]) }),
     preflight: (request) => {
       const asks = request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined
-      return asks && from(request) !== undefined
+      return asks && page(request) !== undefined
         ? HttpServerResponse.empty({ status: 204, headers: preflightHeaders })
         : undefined
     },
-    readable: (request, response) => {
-      if (!sharedPaths.test(request.url)) return response
-      const origin = from(request)
-      return HttpServerResponse.setHeaders(response, {
-        // Also for those that may not read it: a cache must not give one's answer to another.
-        vary: response.headers["vary"] === undefined ? "origin" : `${response.headers["vary"]}, origin`,
-        ...(origin === undefined
-          ? {}
-          : { "access-control-allow-origin": origin, "access-control-expose-headers": exposed })
-      })
-    }
+    readable: (request, response) =>
+      sharedPaths.test(request.url)
+        ? HttpServerResponse.setHeaders(response, headersFor(page(request), response.headers["vary"]))
+        : response
+  }
+}
+
+/**
+ * The same for what is answered without the application, while it starts or stops: `refusal`, which a page of a named origin
+ * can read, so that it knows when to come back. A browser that asks beforehand is let through to it.
+ */
+export const crossOriginRefusal = (origins: ReadonlyArray<string>) => {
+  const { from, headersFor } = sharing(origins)
+  return (request: globalThis.Request, refusal: globalThis.Response): globalThis.Response => {
+    const { pathname, search } = new URL(request.url)
+    const path = `${pathname}${search}`
+    if (origins.length === 0 || !sharedPaths.test(path)) return refusal
+    const origin = from(request.headers.get("origin"), path)
+    const asks = request.method === "OPTIONS" && request.headers.has("access-control-request-method")
+    const answer =
+      asks && origin !== undefined ? new globalThis.Response(null, { status: 204, headers: preflightHeaders }) : refusal
+    for (const [name, value] of Object.entries(headersFor(origin, undefined))) answer.headers.set(name, value)
+    return answer
   }
 }

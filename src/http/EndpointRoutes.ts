@@ -7,7 +7,9 @@ import { SvcApi } from "../../schema/api/SvcApi.ts"
 import { answersOf } from "./handlers/StoredAnswers.ts"
 import { rememberedAnswers } from "./RememberedAnswers.ts"
 
-/** A handler as `HttpApiBuilder.group` registers it. What it fails with is for the envelope; what it needs, each request has. */
+/**
+ * A handler as `HttpApiBuilder.group` registers it. Its failures go into the envelope; each request provides its services.
+ */
 interface Registered {
   readonly endpoint: HttpApiEndpoint.Top
   readonly handler: (request: object) => Effect.Effect<unknown>
@@ -38,7 +40,7 @@ type Decode = (given: unknown) => Exit.Exit<unknown>
 const isPlainText = (ast: SchemaAST.AST): boolean =>
   ast._tag === "String" && ast.encoding === undefined && ast.checks === undefined
 
-/** Whether any text is valid for each of these names: the router has found texts, and no others. */
+/** Whether any text is valid for each of these names, as the router provides only texts. */
 const isAnyText = (ast: SchemaAST.AST): boolean =>
   ast._tag === "Objects" &&
   ast.encoding === undefined &&
@@ -58,7 +60,7 @@ const decoding = (part: Part, schema: Schema.Top | undefined): Decode | undefine
   }
 }
 
-/** What a handler is given, decoded by what its endpoint declares. */
+/** A handler's arguments, decoded by its endpoint's declaration. */
 const requestOf = (group: HttpApiGroup.Top, endpoint: HttpApiEndpoint.Top) => {
   const params = decoding("Params", endpoint.params)
   const headers = decoding("Headers", endpoint.headers)
@@ -90,13 +92,13 @@ const unanswered = Effect.die(new Error("The handler of a read gave no response.
 const toResponse = (value: unknown) =>
   HttpServerResponse.isHttpServerResponse(value) ? Effect.succeed(value) : unanswered
 
-/** `HttpApiBuilder` says nowhere what it keeps of a group, so another version may keep something else: the start ends then. */
+/** The internals of `HttpApiBuilder` are undocumented, so another version may differ: the start then fails. */
 const unknownShape = (group: HttpApiGroup.Top) =>
   new Error(
     `The handlers of the group ${group.identifier} of the API are missing, or kept in another way than expected.`
   )
 
-/** A middleware of the API, around what it guards. What that fails with, the outermost turns into an envelope. */
+/** A middleware of the API, around what it guards. The outermost one turns its failures into an envelope. */
 type Middleware = (
   handled: Effect.Effect<HttpServerResponse.HttpServerResponse>,
   options: { readonly endpoint: HttpApiEndpoint.Top; readonly group: HttpApiGroup.Top }
@@ -108,8 +110,8 @@ type Groups<Api> = Api extends HttpApi.HttpApi<infer Id, infer Declared> ? HttpA
 type Needs = Groups<typeof SvcApi> | Authorization | BodyLimits | Envelope
 
 /**
- * The routes of the API. `HttpApiBuilder.layer` gives each request a new map of all services, since the handlers of a group may
- * have been given others than the request has. These have not, so reads run with the services of the request as they are.
+ * The routes of the API. `HttpApiBuilder.layer` gives each request a new map of all services, since the handlers of a group
+ * may have their own services. These have none, so reads run with the services of the request.
  */
 export const endpointRoutes: Layer.Layer<never, never, Needs | HttpRouter.HttpRouter> = Layer.unwrap(
   Effect.zipWith(Effect.context<Needs>(), rememberedAnswers, (services, remembered) => {

@@ -43,7 +43,7 @@ const expected = (failure: unknown): ApiError | undefined => {
   return undefined
 }
 
-/** What the caller may know of a defect. */
+/** What the caller may know about a defect. */
 const defectOf = (cause: Cause.Cause<unknown>) => {
   if (hasIntegrityFault(cause)) return new ApiError(integrityFault)
   return hasStorageFull(cause) ? new ApiError(storageFull) : internalError

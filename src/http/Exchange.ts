@@ -13,7 +13,7 @@ export interface Turn {
 export interface ExchangeShape {
   readonly requestId: string
   readonly remoteAddress?: string | undefined
-  /** Absent when nobody can say what arrived together: the request then renews the state for itself. */
+  /** Absent when it is unknown what arrived together: the request then renews the state for itself. */
   readonly turn?: Turn | undefined
   /** Called once the whole body has arrived. From then on the connection may be idle while the server works. */
   readonly bodyReceived: () => void

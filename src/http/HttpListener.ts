@@ -5,6 +5,7 @@ import { Draining } from "../streams/Draining.ts"
 import type { RunFrames } from "../streams/RunFrames.ts"
 import { WebSockets } from "../streams/WebSockets.ts"
 import { startBunServer } from "./BunServer.ts"
+import { crossOriginRefusal } from "./CrossOrigin.ts"
 import { clientAddress, parseAddressRange } from "./ClientAddress.ts"
 import { Exchange, makeRequestId, type Turn } from "./Exchange.ts"
 import type { WebHandler } from "./HttpApplication.ts"
@@ -25,13 +26,15 @@ export class ListenRefused extends Schema.TaggedError<ListenRefused>()("ListenRe
 /**
  * - `drainDelay`: time between not being ready and closing, for a load balancer to notice
  * - `trustedProxies`: addresses and ranges whose `X-Forwarded-For` counts
+ * - `corsOrigins`: whose pages may read that the server starts or stops
  */
 export interface ListenerOptions {
   readonly drainDelay?: Duration.Input | undefined
   readonly trustedProxies?: ReadonlyArray<string> | undefined
+  readonly corsOrigins?: ReadonlyArray<string> | undefined
 }
 
-/** That of this runtime. A compiled binary leaves the other one out. */
+/** The server of this runtime. A compiled binary leaves the other one out. */
 const startServer = async (): Promise<StartServer> =>
   typeof Bun === "undefined" ? (await import("./NodeServer.ts")).startNodeServer : startBunServer
 
@@ -89,12 +92,13 @@ export class HttpListener extends Context.Service<
           const range = parseAddressRange(text)
           return range === undefined ? [] : [range]
         })
+        const readable = crossOriginRefusal(options.corsOrigins ?? [])
         // The last one seen: nearly all requests to a server name the same host.
         let knownHost: string | undefined
         let mounted: WebHandler | undefined
         let turn: Turn | undefined
 
-        // All requests that are ready are handed over before the next look at the sockets, and immediates run in between.
+        // All ready requests are passed on before the next poll of the sockets, and immediates run in between.
         const thisTurn = () => {
           if (turn !== undefined) return turn
           turn = { isRenewed: false }
@@ -118,10 +122,14 @@ export class HttpListener extends Context.Service<
           if (mounted === undefined) {
             // A supervisor must not kill the process while it migrates.
             const isWatcher = new URL(url).pathname === "/healthz"
-            return isWatcher ? Response.json({ status: "ok" }) : plainErrorResponse(starting, requestId)
+            return isWatcher
+              ? Response.json({ status: "ok" })
+              : readable(build(), plainErrorResponse(starting, requestId))
           }
           const request = build()
-          if (draining.begun() && !readMethods.has(request.method)) return plainErrorResponse(stopping, requestId)
+          if (draining.begun() && !readMethods.has(request.method)) {
+            return readable(request, plainErrorResponse(stopping, requestId))
+          }
           if (!hasBody(request)) connection.idleAfter(workIdleSeconds)
           let upgraded = false
           const exchange = {

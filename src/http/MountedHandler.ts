@@ -20,12 +20,12 @@ export class MountedHandler extends Context.Service<
    * Replaces the listener; no port is opened. `baseUrl` is the public origin under which the host serves it. Closing
    * the Scope ends live streams and waits up to 20 seconds for requests in progress.
    */
-  static readonly layer = (baseUrl: string) =>
+  static readonly layer = (baseUrl: string, corsOrigins: ReadonlyArray<string> = []) =>
     Layer.effectContext(
       Effect.gen(function* () {
         const draining = yield* Draining
         const sockets = yield* WebSockets
-        const gate = yield* makeRequestGate
+        const gate = yield* makeRequestGate(corsOrigins)
         const { hostname, port, protocol } = new URL(baseUrl)
         const listener = HttpListener.of({
           address: { host: hostname, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) },

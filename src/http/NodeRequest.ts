@@ -30,7 +30,10 @@ const bodyOf = (incoming: IncomingMessage): ReadableStream<Uint8Array> => {
   })
 }
 
-/** The head of what Node received, and how a `Request` is made of it. Its signal is aborted when the client goes away. */
+/**
+ * The head of a request that Node received, and its conversion to a `Request`. Its signal is aborted when the client
+ * disconnects.
+ */
 export const nodeRequest = (
   incoming: IncomingMessage,
   outgoing: ServerResponse

@@ -8,7 +8,7 @@ const headersOf = (response: Response): Record<string, string | Array<string>> =
   return headers
 }
 
-/** Resolves when the client has taken what was written, or is gone. */
+/** Resolves when the client has received what was written, or has disconnected. */
 const taken = (outgoing: ServerResponse) =>
   new Promise<void>((resolve) => {
     const settle = () => {
@@ -20,7 +20,7 @@ const taken = (outgoing: ServerResponse) =>
     outgoing.on("close", settle)
   })
 
-/** Sends a response at the pace of its reader. When that one goes away, the body is cancelled. */
+/** Sends a response at the pace of its reader. When the reader disconnects, the body is cancelled. */
 export const writeResponse = async (
   response: Response,
   incoming: IncomingMessage,

@@ -8,7 +8,7 @@ import type { Connection, ServerOptions, StartServer } from "./ServerPort.ts"
 
 const isSocket = (stream: Duplex): stream is Socket => "setTimeout" in stream
 
-/** A connection that left the parser of HTTP answers once, and ends. */
+/** A connection that left the HTTP parser gets one response, and ends. */
 const lastResponse = (incoming: IncomingMessage, socket: Duplex): ServerResponse => {
   const outgoing = new ServerResponse(incoming)
   outgoing.shouldKeepAlive = false
@@ -28,7 +28,7 @@ const isWhole = ({ headers }: IncomingMessage) =>
 const isMalformed = ({ headers, httpVersion, url }: IncomingMessage) =>
   url === "*" || (headers.host === undefined && httpVersion === "1.1")
 
-/** The server of Node: its parser decides what a request is, and its own answers to what is none stay. */
+/** The server of Node: its parser decides what a request is, and its own responses to anything else are kept. */
 export const startNodeServer: StartServer = async (options: ServerOptions) => {
   const sockets = nodeSockets(options)
   const detached = new Set<Duplex>()
@@ -54,7 +54,7 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
     await writeResponse(response, incoming, outgoing)
   }
 
-  /** What nobody expected ends the connection, and not the process. */
+  /** An unexpected error ends the connection, not the process. */
   const exchange = (...given: Parameters<typeof exchanged>): void => {
     exchanged(...given).catch(() => given[1].destroy())
   }
@@ -78,7 +78,8 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
   }
   server.on("upgrade", (incoming, socket, head) => {
     const outgoing = detach(incoming, socket)
-    // The rest of the request has lost its parser. A client that wishes for another protocol may repeat it without that wish.
+    // The rest of the request has lost its parser. A client that requested another protocol may repeat the request without
+    // the upgrade.
     if (!isWhole(incoming)) return void outgoing.writeHead(400).end()
     exchange(incoming, outgoing, (frames, headers) => {
       if (!isHandshake(incoming)) return false

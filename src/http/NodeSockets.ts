@@ -26,7 +26,7 @@ export const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "op
     for (const [name, value] of Object.entries(added.get(incoming) ?? {})) lines.push(`${name}: ${value}`)
   })
 
-  // Who answers no ping for a whole round is gone.
+  // A client that answers no ping for a whole round has disconnected.
   const answered = new Map<WebSocket, boolean>()
   const round = setInterval(
     () => {

@@ -17,7 +17,7 @@ export const OperatorList = Schema.Struct({
   )
 })
 
-/** What an operator may do over HTTP, and all of it: they read. */
+/** Everything that an operator may do over HTTP: reading. */
 export class OperatorApi extends describedGroup("operator", "What operators may read over HTTP.")
   .add(
     HttpApiEndpoint.get("operators", "/internal/v1/operators", { success: OperatorList }).annotateMerge(

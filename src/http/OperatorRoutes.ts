@@ -25,7 +25,9 @@ const tokenNeeded = denied("The operator's routes need a personal access token; 
 const confined = denied("The token is bound to one Workspace; the operator's routes need one of the whole account.")
 const notOperator = denied("You are no operator of this installation. `svc admin operators grant` makes somebody one.")
 
-/** The operator behind the request; read anew every time. A browser's cookie never counts: no page can act as an operator. */
+/**
+ * The operator behind the request; read again every time. A browser's cookie never counts: no page can act as an operator.
+ */
 const operator = Effect.gen(function* () {
   const { headers, method } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings
@@ -70,7 +72,7 @@ const readFile = (by: Principal) =>
     const sources = yield* Sources
     const { workspaceId } = yield* sources.read(id)
     const file = yield* sources.file(id, snapshotId, path)
-    // The members of the Workspace see who read what of theirs.
+    // The members of the Workspace see who read their data.
     const audit = yield* Audit
     yield* audit.append({
       workspaceId,
@@ -94,7 +96,10 @@ const resolveTag = () =>
     return HttpServerResponse.jsonUnsafe(yield* sources.stableSemver(id, url))
   })
 
-/** What an operator may do over HTTP, and all of it: they read. Isolation, allowed origins, policy and keys stay with `svc admin`. They are no part of the API, and no Workspace role opens them. */
+/**
+ * Everything that an operator may do over HTTP: reading. Isolation, allowed origins, policy and keys stay with `svc admin`.
+ * They are no part of the API, and no Workspace role opens them.
+ */
 export const operatorRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(

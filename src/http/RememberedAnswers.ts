@@ -10,7 +10,7 @@ type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
 const separator = "\u0000"
 
-/** Two requests with the same key get the same answer from the same records. A live stream is asked for by header. */
+/** Two requests with the same key get the same answer from the same records. A live stream is requested by header. */
 const keyOf = (context: Context.Context<never>): string => {
   const { credential, credentialId, subject } = Context.getUnsafe(context, Caller)
   const { headers, url } = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
@@ -19,8 +19,8 @@ const keyOf = (context: Context.Context<never>): string => {
 }
 
 /**
- * An answer to give again: only a whole one that is in memory already, as a stream is read once. A blob is sent as it is; text or
- * bytes would be copied for each response, and the garbage of long lists stops everything else while it is collected.
+ * An answer to reuse: only a complete one that is already in memory, as a stream is read once. A blob is sent as it is; text
+ * or bytes would be copied for each response, and the garbage of long lists stops everything else while it is collected.
  */
 const repeatable = (response: HttpServerResponse.HttpServerResponse) => {
   const { body, status } = response
@@ -41,7 +41,7 @@ const noting = (clock: Clock.Clock, note: () => void): Clock.Clock => {
     currentTimeMillisUnsafe,
     currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
     currentTimeNanos: Effect.andThen(Effect.sync(note), clock.currentTimeNanos),
-    // These measure how long something takes, for traces. What an answer shows is a time of day.
+    // These measure durations, for traces. Answers show times of day.
     currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
     monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
     monotonicTimeNanos: clock.monotonicTimeNanos,
@@ -53,11 +53,14 @@ const noting = (clock: Clock.Clock, note: () => void): Clock.Clock => {
 interface Remembered {
   readonly response: HttpServerResponse.HttpServerResponse
   readonly until: number
-  /** Bytes of the answer; absent where it is not given again. */
+  /** Bytes of the answer; absent if it is not reused. */
   readonly weight?: number | undefined
 }
 
-/** Answers, and notes how long it holds. Whatever reads the time for anything but `presentUntil` holds for no time at all. */
+/**
+ * Answers, and records how long the answer is valid. A handler that reads the time other than through `presentUntil` makes
+ * it invalid at once.
+ */
 const observed = (answered: Answered): Effect.Effect<Remembered> =>
   Effect.withFiber((fiber) => {
     let until = Number.POSITIVE_INFINITY
@@ -79,8 +82,8 @@ const observed = (answered: Answered): Effect.Effect<Remembered> =>
   })
 
 /**
- * Reads whose answer is given again, byte for byte, until something is committed or the time comes that it was compared with.
- * Who asks is still verified by every request, before this.
+ * Reads whose answer is reused, byte for byte, until something is committed or until the time that it was compared with. The
+ * caller is still verified by every request, before this.
  */
 export const rememberedAnswers = Effect.map(ReadMemory, ({ untilCommit }) => {
   return (endpoint: HttpApiEndpoint.Top, answered: Answered): Answered => {

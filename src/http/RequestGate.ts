@@ -1,5 +1,6 @@
 import { Duration, Effect, Random, Schedule } from "effect"
 import { ApiError } from "../../schema/errors/ApiError.ts"
+import { crossOriginRefusal } from "./CrossOrigin.ts"
 import { makeRequestId } from "./Exchange.ts"
 import type { WebHandler } from "./HttpApplication.ts"
 import { plainErrorResponse } from "./PlainErrorResponse.ts"
@@ -20,7 +21,8 @@ export interface RequestGate {
   readonly settled: Effect.Effect<void>
 }
 
-export const makeRequestGate: Effect.Effect<RequestGate> = Effect.gen(function* () {
+export const makeRequestGate = Effect.fnUntraced(function* (corsOrigins: ReadonlyArray<string>) {
+  const readable = crossOriginRefusal(corsOrigins)
   const random = yield* Random.Random
   let mounted: WebHandler | undefined
   let inProgress = 0
@@ -28,9 +30,11 @@ export const makeRequestGate: Effect.Effect<RequestGate> = Effect.gen(function* 
     Effect.sync(() => {
       mounted = handler
     })
-  return {
+  const gate: RequestGate = {
     handle: (request, context) => {
-      if (mounted === undefined) return Promise.resolve(plainErrorResponse(unavailable, makeRequestId(random)))
+      if (mounted === undefined) {
+        return Promise.resolve(readable(request, plainErrorResponse(unavailable, makeRequestId(random))))
+      }
       inProgress++
       return mounted(request, context).finally(() => {
         inProgress--
@@ -44,4 +48,5 @@ export const makeRequestGate: Effect.Effect<RequestGate> = Effect.gen(function* 
       Effect.asVoid
     )
   }
+  return gate
 })

@@ -11,7 +11,7 @@ export const socketLimits = { payload: 64 * kibibyte, unread: kibibyte * kibibyt
 export interface RequestHead {
   /** All Host headers, joined with a comma. */
   readonly host: string | null
-  /** Where the bytes of the request lead; not always a URL. */
+  /** The target of the request; not always a URL. */
   readonly url: string
 }
 
@@ -44,7 +44,7 @@ export interface ServerOptions {
 /** A listening server. */
 export interface Server {
   readonly port: number
-  /** Takes no more connections, and resolves once none is left. With `force` those that are left are cut. */
+  /** Accepts no more connections, and resolves once none is left. With `force` the remaining ones are cut. */
   readonly stop: (force: boolean) => Promise<void>
 }
 

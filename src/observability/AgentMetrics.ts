@@ -1,4 +1,4 @@
-import { Clock, Effect, Layer, Metric, Schedule, Schema } from "effect"
+import { Cause, Clock, Effect, Layer, Metric, Schedule, Schema } from "effect"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { rowShape } from "../../actors/database/Table.ts"
 import { Agents } from "../../actors/pool/Agents.ts"
@@ -73,9 +73,9 @@ export const agentMetrics = Layer.effectDiscard(
           sum((agent) => agent.runs)
         )
         const heard = own.filter(({ status }) => status !== "revoked").map((agent) => Date.parse(agent.lastContactAt))
-        if (heard.length > 0) {
-          yield* Metric.update(Metric.withAttributes(lastContact, { pool }), (now - Math.max(...heard)) / 1000)
-        }
+        // Without an agent there is no such number; the last one would say that all is well.
+        const silence = heard.length > 0 ? (now - Math.max(...heard)) / 1000 : Number.NaN
+        yield* Metric.update(Metric.withAttributes(lastContact, { pool }), silence)
         const reasons = queued.flatMap((run) => (run.pool === pool ? [found.get(run.id)?.reason] : []))
         for (const reason of QueueReason.literals) {
           const count = reasons.filter((one) => one === reason).length
@@ -84,7 +84,14 @@ export const agentMetrics = Layer.effectDiscard(
         const lost = silent.find((row) => row.pool === pool)?.runs ?? 0
         yield* Metric.update(Metric.withAttributes(unreachable, { pool }), lost)
       }
-    }).pipe(Effect.catch((error) => Effect.logDebug("The metrics of agents could not be sampled", error)))
+    }).pipe(
+      // One fault of the database, which is a defect there, must not end the sampling.
+      Effect.catchCause((cause) =>
+        Cause.hasInterrupts(cause)
+          ? Effect.failCause(cause)
+          : Effect.logWarning("The metrics of agents could not be sampled", cause)
+      )
+    )
 
     yield* Effect.forkScoped(Effect.repeat(sample, Schedule.spaced(sampleEvery)))
   })

@@ -3,7 +3,7 @@ import { type StoredAmount, StoredBytes } from "../../actors/retention/StoredByt
 import { StoredKind } from "../../schema/records/StoredKind.ts"
 
 const sampleEvery = "15 seconds"
-/** Workspaces that have a label of their own: an installation may have thousands, and each is a time series of each kind. */
+/** Workspaces with their own label: an installation may have thousands, and each is a time series of each kind. */
 const namedWorkspaces = 20
 
 const stored = Metric.gauge("svc_stored_bytes", {

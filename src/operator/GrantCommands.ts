@@ -20,7 +20,10 @@ const Operator = Schema.Struct({
 export const OperatorList = Schema.Array(Operator)
 export type OperatorList = typeof OperatorList.Type
 
-/** Who operates the installation, besides whoever has its data folder. Changes leave an audit event `operator.command`. */
+/**
+ * Who operates the installation, besides those with access to its data folder. Changes leave an audit event
+ * `operator.command`.
+ */
 export class GrantCommands extends Context.Service<
   GrantCommands,
   {

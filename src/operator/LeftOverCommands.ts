@@ -37,7 +37,7 @@ export type DownloadedState = typeof DownloadedState.Type
 export class LeftOverCommands extends Context.Service<
   LeftOverCommands,
   {
-    /** Those that nobody has adopted or discarded, the newest first. */
+    /** Those that were neither adopted nor discarded, newest first. */
     readonly list: Effect.Effect<ReadonlyArray<KeptLeftOver>>
     /** The state in the clear, with an audit event. Fails with `not_found`, and `failed_precondition` for one that was erased. */
     readonly download: (id: string) => Effect.Effect<DownloadedState, ApiError>

@@ -199,7 +199,7 @@ export class OperatorReleases extends Context.Service<OperatorReleases, Reached<
           })
         }
         const { client, reached } = yield* operatorClient(server.folder, server.holder)
-        return OperatorReleases.of({ release: (runId) => reached(client.ReleaseRun({ runId })) })
+        return OperatorReleases.of({ release: (request) => reached(client.ReleaseRun(request)) })
       })
     )
 }

@@ -10,7 +10,7 @@ import { OperatorAuthorization } from "./OperatorAuthorization.ts"
 import { OperatorList } from "./GrantCommands.ts"
 import { DownloadedState, KeptLeftOvers } from "./LeftOverCommands.ts"
 import { AgentChange, EnrolmentRequest, IssuedEnrolment, PoolChange } from "./PoolCommands.ts"
-import { ReleasedRun } from "./ReleaseCommands.ts"
+import { ReleaseCommand, ReleasedRun } from "./ReleaseCommands.ts"
 import { Agent, AgentPool } from "../../schema/records/AgentPool.ts"
 import { RetentionReport } from "./RetentionCommands.ts"
 import { RestoreDecision, RestoredRulesList, RestoreReviewList } from "./RestoreCommands.ts"
@@ -82,7 +82,7 @@ export const OperatorProtocol = RpcGroup.make(
   Rpc.make("IssueEnrolmentToken", { payload: EnrolmentRequest, success: IssuedEnrolment, error: ApiError }),
   Rpc.make("ListAgents", { payload: { pool: Schema.optionalKey(Schema.String) }, success: Schema.Array(Agent) }),
   Rpc.make("ChangeAgent", { payload: AgentChange, success: Schema.Array(Agent), error: ApiError }),
-  Rpc.make("ReleaseRun", { payload: { runId: Schema.String }, success: ReleasedRun, error: ApiError }),
+  Rpc.make("ReleaseRun", { payload: ReleaseCommand, success: ReleasedRun, error: ApiError }),
   Rpc.make("SurveyRetention", { success: RetentionReport }),
   Rpc.make("Prune", { success: RetentionReport }),
   Rpc.make("ReloadPolicy", { success: PolicyReloaded, error: ApiError }),

@@ -34,8 +34,8 @@ const authorization = Layer.unwrap(
 )
 
 /**
- * Listens in the claimed data folder, for its owner alone: the folder has mode 0700, the socket 0600. A socket left by a killed
- * server is removed first; the claim proves that nobody listens there.
+ * Listens in the claimed data folder, for its owner alone: the folder has mode 0700, the socket 0600. A socket left by a
+ * killed server is removed first; the claim proves that no other process listens there.
  */
 const listening = Layer.effect(
   SocketServer.SocketServer,
@@ -91,7 +91,7 @@ const handlers = OperatorProtocol.toLayer(
       IssueEnrolmentToken: poolCommands.token,
       ListAgents: ({ pool }) => poolCommands.agents(pool),
       ChangeAgent: poolCommands.changeAgent,
-      ReleaseRun: ({ runId }) => released.release(runId),
+      ReleaseRun: released.release,
       SurveyRetention: () => retained.survey,
       Prune: () => retained.prune,
       ReloadPolicy: () => policies.reload,

@@ -1,6 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { AgentMonitor } from "../../actors/agent/AgentMonitor.ts"
-import { Audit } from "../../actors/audit/Audit.ts"
+import { AgentReleases } from "../../actors/agent/AgentReleases.ts"
 import { serviceContext } from "../../actors/Command.ts"
 import { idOrNull } from "../../actors/Identity.ts"
 import { RunLedger } from "../../actors/run/RunLedger.ts"
@@ -11,39 +10,47 @@ import { RunStatus } from "../../schema/records/Run.ts"
 export const ReleasedRun = Schema.Struct({ runId: Schema.String, status: RunStatus })
 export type ReleasedRun = typeof ReleasedRun.Type
 
-/** Releases a Capsule from an agent that is gone for good, before the lease of its apply is over. */
+export const ReleaseCommand = Schema.Struct({
+  runId: Schema.String,
+  fence: Schema.optionalKey(Schema.Int),
+  toolIsDead: Schema.Boolean
+})
+export type ReleaseCommand = typeof ReleaseCommand.Type
+
+const risk =
+  "Its tool may still work on the agent's machine, and nothing can stop it from here. Release the Capsule only when you know that the machine, or the tool on it, is dead: two applies at once damage what both of them manage."
+
+/** Releases a Capsule from an agent that is permanently lost, before the lease of its apply ends. */
 export class ReleaseCommands extends Context.Service<
   ReleaseCommands,
   {
-    /** Settles the Run as if its lease were over. Fails with `not_found`, and `failed_precondition` when no agent holds it. */
-    readonly release: (runId: string) => Effect.Effect<ReleasedRun, ApiError>
+    /**
+     * Settles the Run as if its lease were over: of a silent agent, and under the fence that was seen. Without a fence, or where nobody knows
+     * that the tool is dead, it fails and says who holds the Run and what the risk is.
+     */
+    readonly release: (request: ReleaseCommand) => Effect.Effect<ReleasedRun, ApiError>
   }
 >()("svc/operator/ReleaseCommands") {
   static readonly layer = Layer.effect(
     ReleaseCommands,
     Effect.gen(function* () {
-      const monitor = yield* AgentMonitor
+      const releases = yield* AgentReleases
       const ledger = yield* RunLedger
-      const audit = yield* Audit
 
-      const release = Effect.fn("ReleaseCommands.release")(function* (text: string) {
-        const id = idOrNull(RunId, text)
+      const release = Effect.fn("ReleaseCommands.release")(function* ({ fence, runId, toolIsDead }: ReleaseCommand) {
+        const id = idOrNull(RunId, runId)
         const run = yield* ledger.find(id)
         if (run === undefined) return yield* notFound("Run")
-        // Before it takes effect, which may be in several transactions: who released it is known in any case.
-        const audited = audit.append({
-          workspaceId: run.workspace_id,
-          actor: serviceContext.actor,
-          action: "operator.command",
-          target: { kind: "run", id: run.id },
-          ...(run.capsule_id === null ? {} : { capsuleId: run.capsule_id }),
-          runId: run.id,
-          data: { command: "admin agent release" }
-        })
-        if (!(yield* monitor.release(run.id, () => audited))) {
+        const holder = yield* releases.holder(run.id)
+        if (holder === undefined)
           return yield* failedPrecondition(`No agent holds the Run ${run.id}: it is ${run.status}.`)
+        if (fence === undefined || !toolIsDead) {
+          const contact = holder.isUnreachable ? "is silent" : "is heard of"
+          return yield* failedPrecondition(
+            `The agent ${holder.agentId} executes the Run ${run.id} under fence ${holder.fence}, and ${contact}. ${risk} Repeat the command with --fence ${holder.fence} --tool-is-dead.`
+          )
         }
-        yield* Effect.logInfo(`Done for an operator: svc admin agent release, ${run.id}`)
+        yield* releases.release(serviceContext, run.id, { fence, command: "admin agent release" })
         return { runId: run.id, status: (yield* ledger.find(run.id))?.status ?? run.status }
       })
 

@@ -67,7 +67,7 @@ export class RetentionCommands extends Context.Service<
       }).pipe(Effect.orDie)
 
       const surveyed = Effect.all([logs.survey, records.survey, audit.survey])
-      // A Run goes only after its log.
+      // A Run is removed only after its log.
       const removed = Effect.all([
         logs.removeAll,
         Effect.map(records.removeAll, (removable) => ({ removable, kept: [] })),

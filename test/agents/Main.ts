@@ -24,12 +24,18 @@ const killShares = 14
 /** So many cases share a server. */
 const laneLength = 10
 const longestLaneCase = Duration.minutes(2)
-const longestWorldCase = Duration.minutes(20)
+const longestWorldCase = Duration.minutes(60)
 
 const flags = {
   short: Flag.Boolean("short").pipe(Flag.withDefault(false), Flag.withDescription("For CI: a share of the cases")),
   share: Flag.Int("share").pipe(Flag.optional, Flag.withDescription("Which share; by default the commit says")),
   only: Flag.String("only").pipe(Flag.withDefault(""), Flag.withDescription("Those whose name holds this text")),
+  other: Flag.String("other").pipe(
+    Flag.withDefault(""),
+    Flag.withDescription(
+      "Binary of another release: only whether its agents work with this server, and this agent with its server"
+    )
+  ),
   parallel: Flag.Int("parallel").pipe(Flag.withDefault(3), Flag.withDescription("Servers at a time"))
 }
 
@@ -72,9 +78,16 @@ const laneJob = (cases: ReadonlyArray<LaneCase>, server: string) => (folder: str
   }).pipe(Effect.scoped)
 
 const worldJob =
-  ({ name, run }: WorldCase, server: string) =>
+  ({ name, run }: WorldCase, programs: { readonly server: string; readonly agent?: string }) =>
   (folder: string) =>
-    Effect.map(judged(name, longestWorldCase, Effect.scoped(run({ folder, server }))), (passed) => [passed])
+    Effect.map(judged(name, longestWorldCase, Effect.scoped(run({ folder, ...programs }))), (passed) => [passed])
+
+/** One side is of another release. */
+const mixedJobs = (own: string, other: string): ReadonlyArray<Job> =>
+  shortWorldCases.flatMap(({ name, run }) => [
+    worldJob({ name: `agent of another release: ${name}`, run }, { server: own, agent: other }),
+    worldJob({ name: `server of another release: ${name}`, run }, { server: other, agent: own })
+  ])
 
 type Job = (folder: string, number: number) => Effect.Effect<ReadonlyArray<boolean>, unknown, Services>
 
@@ -86,7 +99,7 @@ const lanesOf = (cases: ReadonlyArray<LaneCase>, count: number): ReadonlyArray<R
 const agents = Command.make(
   "test:agents",
   flags,
-  Effect.fn("agents")(function* ({ only, parallel, share: asked, short }) {
+  Effect.fn("agents")(function* ({ only, other, parallel, share: asked, short }) {
     const files = yield* FileSystem.FileSystem
     const server = yield* Effect.promise(svcProgram)
     const root = yield* files.makeTempDirectoryScoped({ prefix: "svc-agents-" })
@@ -100,10 +113,11 @@ const agents = Command.make(
     const chosen = inLanes.filter(isWanted)
     const lanes = lanesOf(chosen, short ? 2 : Math.max(parallel, Math.ceil(chosen.length / laneLength)))
     const alone = (short ? shortWorldCases : worldCases).filter(isWanted)
-    const jobs: ReadonlyArray<Job> = [
-      ...alone.map((one) => worldJob(one, server)),
+    const usual: ReadonlyArray<Job> = [
+      ...alone.map((one) => worldJob(one, { server })),
       ...lanes.map((lane) => laneJob(lane, server))
     ]
+    const jobs = other === "" ? usual : mixedJobs(server, other)
     const [time, results] = yield* Effect.timed(
       Effect.forEach(jobs, (job, index) => job(`${root}/${index}`, index), { concurrency: parallel })
     )

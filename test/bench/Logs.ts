@@ -34,7 +34,7 @@ const talkingTool = Effect.fnUntraced(function* (folder: string, tool: string, n
 })
 
 /** Starts a Run whose plan prints; returns its id once it runs. */
-const startRun = Effect.fnUntraced(function* (product: Product, url: string) {
+export const startRun = Effect.fnUntraced(function* (product: Product, url: string) {
   const { installPlan } = yield* product.client.installPlans.create({
     params: { workspaceId: product.workspaceId },
     headers: { "idempotency-key": "talk" },
@@ -50,17 +50,17 @@ const startRun = Effect.fnUntraced(function* (product: Product, url: string) {
   return started.installPlan.planRunId ?? ""
 })
 
-/** Milliseconds from the time of printing, as recorded in the line, to its arrival at a subscriber. */
-const latency = Effect.fn("latency")(function* (folder: string, tool: string, binary: string) {
-  const repository = yield* repositoryOf({ "main.tf": module })
-  const program = yield* talkingTool(
+/** A tool whose plan prints the time again and again. */
+export const pacedTool = (folder: string, tool: string) =>
+  talkingTool(
     folder,
     tool,
     "paced",
     `i=0; while [ $i -lt ${timedLines} ]; do echo "printed at $(date +%s%N)"; i=$((i+1)); sleep 0.01; done`
   )
-  const product = yield* startProduct(["--git-allow-origins", repository.origin, "--tool", program], [binary])
-  const runId = yield* startRun(product, repository.url)
+
+/** Milliseconds from the time of printing, as recorded in the line, to its arrival at a subscriber. */
+export const delaysOf = Effect.fn("delaysOf")(function* (product: Product, runId: string) {
   const delays: Array<number> = []
   const done = yield* Deferred.make<void>()
   yield* Effect.acquireRelease(
@@ -83,6 +83,13 @@ const latency = Effect.fn("latency")(function* (folder: string, tool: string, bi
   )
   yield* Deferred.await(done)
   return delays
+}, Effect.scoped)
+
+const latency = Effect.fn("latency")(function* (folder: string, tool: string, binary: string) {
+  const repository = yield* repositoryOf({ "main.tf": module })
+  const program = yield* pacedTool(folder, tool)
+  const product = yield* startProduct(["--git-allow-origins", repository.origin, "--tool", program], [binary])
+  return yield* delaysOf(product, yield* startRun(product, repository.url))
 }, Effect.scoped)
 
 const megabytes = (pid: number) =>

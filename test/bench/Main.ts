@@ -5,6 +5,7 @@ import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"
 import { Console, Effect, Schema } from "effect"
 import { platform } from "../../src/composition/Platform.ts"
+import { agents } from "./agents/Agents.ts"
 import { commandLine } from "./CommandLine.ts"
 import { commandsFigure } from "./Commands.ts"
 import { growth } from "./Growth.ts"
@@ -36,6 +37,7 @@ const groups = (binary: string) => ({
   ...(tool === null ? {} : { growth: growth(binary) }),
   ...(tool === null ? {} : { logs: logs(binary, tool) }),
   ...(tool === null ? {} : { secrets: manySecrets(binary, tool) }),
+  ...(tool === null ? {} : { agents: agents(binary, tool) }),
   tokenCheck,
   signInStorm,
   pruning,

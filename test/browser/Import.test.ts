@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import { importConfirmationWords } from "../../src/dashboard/screens/capsule/ImportConfirmationWords.ts"
+import { exportWords } from "../../src/dashboard/screens/capsule/ExportWords.ts"
 import { capsuleWords } from "../../src/dashboard/screens/capsule/Words.ts"
 import { importWords } from "../../src/dashboard/screens/install/ImportWords.ts"
+import { takeOverWords } from "../../src/dashboard/screens/install/TakeOverWords.ts"
 import { vocabulary } from "../../src/dashboard/words/Vocabulary.ts"
 import { storefrontId } from "./support/records/Capsules.ts"
+import { newWorld } from "./support/routes/World.ts"
 import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
@@ -52,5 +55,23 @@ describe("a capsule of another installation", () => {
       body: { confirm: "storefront" }
     })
     expect(faults).toEqual([])
+  })
+
+  test("is not offered where the operator has turned it off, nor are states and exports", async () => {
+    const { go, page } = await suite.visit(undefined, {
+      ...newWorld(),
+      familiesOff: ["backup-imports", "state-uploads", "exports"]
+    })
+    const [known] = await Promise.all([
+      page.waitForResponse((response) => new URL(response.url()).pathname === "/api/v1/extensions"),
+      go(link, "input[type=url]").then(() => page.getByRole("button", { name: "Read the repository" }).click())
+    ])
+    expect(known.status()).toBe(200)
+    await page.getByLabel("Domain").waitFor()
+    expect(await page.getByText(importWords.en.title).count()).toBe(0)
+    expect(await page.getByText(takeOverWords.en.title).count()).toBe(0)
+    await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel-danger")
+    await page.waitForLoadState("networkidle")
+    expect(await page.getByRole("button", { name: exportWords.en.export }).count()).toBe(0)
   })
 })

@@ -44,6 +44,7 @@ const exampleWalk = [
   "svc open network --print",
   "svc connection create staging --provider hashicorp/aws --env AWS_ACCESS_KEY_ID --env AWS_SECRET_ACCESS_KEY",
   "svc connection rotate staging --values credentials.json",
+  "svc connection create production --provider hashicorp/aws --provided-by eu-west/aws-production",
   "svc invite create eve@example.com",
   "svc invite withdraw eve@example.com",
   "svc invite create bob@example.com --role admin",
@@ -143,7 +144,7 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
         const given = line
           .replace("sha256:...", yield* field("svc run get network --json | jq -r .run.planDigest"))
           .replace("cap_...", yield* field("svc capsule get network --json | jq -r .capsule.id"))
-          .replace(/^svc connection create/, "AWS_ACCESS_KEY_ID=AKIAEXAMPLE AWS_SECRET_ACCESS_KEY=secret $&")
+          .replace(/^svc connection create staging/, "AWS_ACCESS_KEY_ID=AKIAEXAMPLE AWS_SECRET_ACCESS_KEY=secret $&")
         const { code, error, out } = yield* run(given)
         expect([line, code, error]).toEqual([line, leavesPlan.test(line) ? 3 : 0, expect.any(String)])
         if (given.endsWith("--json") && !line.startsWith("svc logs")) hasShape(line, out)

@@ -5,6 +5,7 @@ const spoolTest = "test/runner/agent/Spool.test.ts"
 const claimsTest = "test/src/http/agent/AgentClaims.test.ts"
 const rotationTest = "test/src/http/agent/KeyRotation.test.ts"
 const providedTest = "test/runner/execution/ProvidedCredentials.test.ts"
+const planTest = "test/runner/execution/ProvidedInPlan.test.ts"
 const guardsTest = "test/src/http/agent/AgentGuards.test.ts"
 const liesTest = "test/src/http/agent/AgentLies.test.ts"
 const poolsTest = "test/src/http/agent/AgentPools.test.ts"
@@ -97,6 +98,13 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: claimsTest
   },
   {
+    name: "agent: nobody hoards Runs",
+    file: "actors/agent/AgentOffers.ts",
+    text: "mostOfPlaces * session.facts.places",
+    broken: "mostOfPlaces * 1024",
+    test: liesTest
+  },
+  {
     name: "agent: a claim is of the agent that made it",
     file: "actors/agent/AgentClaims.ts",
     text: "AND fence = ${fence} AND agent_id = ${agent.id}`)",
@@ -126,10 +134,10 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: a state says itself which one it is",
-    file: "actors/agent/SentState.ts",
+    file: "actors/state/SentState.ts",
     text: "if (problem !== undefined) return",
     broken: "if (problem === null) return",
-    test: "test/actors/agent/SentState.test.ts"
+    test: "test/actors/state/SentState.test.ts"
   },
   {
     name: "agent: who was revoked meanwhile is given nothing",
@@ -230,11 +238,32 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: providedTest
   },
   {
+    name: "pool: a plan is applied with the credentials that it was made with",
+    file: "runner/execution/ProvidedBinding.ts",
+    text: "present.get(name) !== planned.get(name)",
+    broken: "planned.get(name) === null",
+    test: providedTest
+  },
+  {
+    name: "pool: modules without isolation are given none of its credentials",
+    file: "src/agent/OwnCredentials.ts",
+    text: `level === "process" &&`,
+    broken: `level === "seatbelt" &&`,
+    test: "test/src/agent/OwnCredentials.test.ts"
+  },
+  {
     name: "pool: a plan that holds its credentials stays",
     file: "runner/execution/ProvidedInPlan.ts",
-    text: "if (found === undefined) return",
-    broken: "if (found !== null) return",
-    test: providedTest
+    text: "if (held === undefined) return",
+    broken: "if (held !== null) return",
+    test: planTest
+  },
+  {
+    name: "pool: only what the state held itself is there already",
+    file: "runner/execution/ProvidedInPlan.ts",
+    text: "!known.has(text)",
+    broken: "known.size === 0",
+    test: planTest
   },
   {
     name: "pool: its credentials are no inputs of a module",
@@ -267,8 +296,15 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: a Capsule is released only from a silent agent",
     file: "actors/agent/AgentReleases.ts",
-    text: "!lease.isUnreachable",
-    broken: "lease.fence < 0",
+    text: "lease?.isUnreachable !== true",
+    broken: "lease === undefined",
+    test: poolsTest
+  },
+  {
+    name: "agent: a server that starts listens before a Capsule is released",
+    file: "actors/agent/AgentReleases.ts",
+    text: "lease.heardAt <= unreachableAfter",
+    broken: "lease.heardAt < 0n",
     test: poolsTest
   },
   {

@@ -27,7 +27,7 @@ const writeResult = (folder: string, name: string, problem: string) => {
  */
 export const builtOnce = async (name: string, build: () => Promise<void>): Promise<void> => {
   if (shared === undefined) return build()
-  // It answers nothing where the folder exists: then another process has begun.
+  // It returns `undefined` when the folder exists: then another process has begun.
   if (mkdirSync(`${shared}/${name}.begun`, { recursive: true }) === undefined) {
     const problem = await resultOf(shared, name)
     if (problem !== "") throw new Error(problem)

@@ -31,10 +31,7 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   ],
   "actors/configuration/ModuleVerdicts.ts": ["actors/source/Manifests", "a word for each verdict of the compiler"],
   "actors/configuration/PublicInstallConfig.ts": ["actors/configuration/OperatorConfigs", "a projection"],
-  "actors/connection/CredentialTest.ts": [
-    "actors/connection/ConnectionChanges",
-    "asks a Git server, or the operator's word"
-  ],
+  "actors/connection/CredentialTest.ts": ["actors/connection/ConnectionChanges", "asks a Git server"],
   "actors/connection/ConnectionBehavior.ts": [
     "actors/connection/GitOrigins",
     "asks ConnectionRules and ConnectionOrigins"

@@ -1,6 +1,6 @@
 /**
- * What the process that becomes a program of a sandbox is asked to do, as JSON over a pipe: the environment holds secrets, and arguments
- * are world readable. Both ends are of the same build, so the text is not checked beyond being whole.
+ * What the process that becomes a program of a sandbox is asked to do, as JSON over a pipe: the environment holds secrets,
+ * and arguments are world readable. Both ends are of the same build, so the text is only checked for completeness.
  */
 export interface ConfinementSpec {
   /** The path of the program, and its arguments. */

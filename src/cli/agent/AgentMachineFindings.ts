@@ -65,6 +65,15 @@ const credentialsFinding = Effect.gen(function* () {
     described.filter((name) => !complete.includes(name)),
     (name) => Effect.match(credentials.read(name), { onFailure: ({ message }) => message, onSuccess: () => `${name}.` })
   )
+  const { level } = (yield* Sandbox).status
+  if (missing.length === 0 && complete.length > 0 && level === "process") {
+    return {
+      check: "credentials",
+      status: "warning",
+      message: `${complete.join(", ")}. Modules run without isolation here, and each of them can read these.`,
+      remedy: "Let this agent isolate modules, or give it only Workspaces that may have these credentials."
+    } satisfies AnyFinding
+  }
   const finding: AnyFinding =
     missing.length > 0
       ? { check: "credentials", status: "error", message: missing.join(" "), remedy: "Runs that need them wait." }

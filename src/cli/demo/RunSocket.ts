@@ -43,7 +43,7 @@ const frames = (server: DemoServer, path: string) =>
         }),
         (socket) => Effect.sync(() => socket.close())
       ),
-    // A live line waits for nothing here: the server sends only what the socket accepts.
+    // No flow control is needed here: the server sends only what the socket accepts.
     { bufferSize: 4096 }
   )
 

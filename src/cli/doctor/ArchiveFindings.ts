@@ -7,11 +7,14 @@ import type { Finding } from "./DoctorReport.ts"
 
 const mostNamed = 3
 
-/** Whether the snapshots and builds that living Capsules need are there. `svc doctor` reads each of them to the last byte. */
+/**
+ * Whether the snapshots and builds that existing Capsules need are present. `svc doctor` reads each of them to the last
+ * byte.
+ */
 export const archiveFindings = Effect.fn("archiveFindings")(function* (folder: string, face: Face) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  // The queries are those of the present tables.
+  // The queries require the current tables.
   if ((yield* tableVersion).newest !== newestKnown) return []
   const needed = (yield* neededFiles).map((file) => ({ file, place: path.join(folder, placeOf(file)) }))
   const wrong = yield* Effect.filter(needed, ({ file, place }) =>

@@ -6,7 +6,7 @@ import type { Finding } from "./DoctorReport.ts"
 
 const hourMillis = 3_600_000
 
-/** Whether the key to every backup lies apart from the data. */
+/** Whether the key to the backups is stored apart from the data. */
 export const keyFindings = (settings: Settings) =>
   Effect.map(
     isKeyBesideData(settings),

@@ -1,6 +1,6 @@
 import type { Finding } from "./DoctorReport.ts"
 
-/** Who looks: `svc doctor`, or a server that starts and that people wait for. */
+/** Who runs the checks: `svc doctor`, or a server that starts while people wait for it. */
 export type Face = "doctor" | "start"
 
 /** One check, as an operator has to know it. */
@@ -8,12 +8,12 @@ export interface CheckFacts {
   readonly name: Finding["check"]
   readonly looksAt: string
   /**
-   * When the start makes it: `before` it opens anything; `opening` what is looked at, by the code that opens it; once it is
-   * `ready`; or `never`.
+   * When the start runs it: `before` it opens anything; while `opening` the thing in question, by the code that opens it;
+   * once it is `ready`; or `never`.
    */
   readonly atStart: "before" | "opening" | "ready" | "never"
-  /** Whether an error keeps a server from starting, or is only logged, because running Runs are better served than stopped. */
+  /** Whether an error prevents a server from starting, or is only logged, since stopping would harm running Runs more. */
   readonly onError: "refuses" | "warns"
-  /** How the start does less than `svc doctor`, or why it leaves the check out. Absent where both do the same. */
+  /** How the start does less than `svc doctor`, or why it omits the check. Absent where both do the same. */
   readonly less?: string
 }

@@ -58,7 +58,7 @@ export const folderFinding = Effect.fn("folderFinding")(function* (look: DataFol
       }
 })
 
-/** Which process has the folder: a fact, not a fault. */
+/** Which process has the folder locked: a fact, not a fault. */
 export const serverFinding = ({ held, holder }: { held: boolean; holder: Option.Option<Holder> }): Finding => {
   const named = Option.match(holder, {
     onNone: () => "",

@@ -55,7 +55,7 @@ const reported = ({ check, message, remedy, status }: FolderFinding): Finding =>
 
 const dataFindings = Effect.fn("dataFindings")(function* (settings: Settings, look: DataFolderLook) {
   const outside = yield* folderFindings(look)
-  // What this user cannot open says nothing about its contents.
+  // Files that this user cannot open say nothing about their contents.
   const inside = outside.some(isRefused) ? [] : yield* databaseFindings(settings, look.path)
   return [...outside.map(reported), ...inside]
 })

@@ -58,7 +58,7 @@ export const installationFinding = Effect.fn("installationFinding")(function* (
   return finding
 })
 
-/** What a restore brought back unconfirmed; no finding when nothing waits. */
+/** Restored records that await confirmation; no finding when there are none. */
 export const restoreFinding = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const known = yield* sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'restore_review'`
@@ -73,7 +73,7 @@ export const restoreFinding = Effect.gen(function* () {
   return [finding]
 })
 
-/** Whether every sealed value opens in its place. */
+/** Whether every sealed value can be opened in its place. */
 export const sealedFinding = Effect.fn("sealedFinding")(function* (keyring: Keyring) {
   const faults = yield* integrityFaults(keyring)
   const more = faults.length > mostFaults ? ` and ${faults.length - mostFaults} more` : ""

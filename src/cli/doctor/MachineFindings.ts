@@ -46,7 +46,7 @@ export const toolFinding = (settings: Settings, face: Face) =>
 const describeLevel = ({ level, reason, works }: LevelFinding) =>
   works ? `${level}: works.` : `${level}: no. ${reason}`
 
-/** The level that Runs get and, where nobody waits, the result of trying every other one. */
+/** The level that Runs get and, outside a start, the result of trying every other one. */
 export const sandboxFinding = Effect.fn("sandboxFinding")(function* (face: Face) {
   const { examine, status } = yield* Sandbox
   const message = status.accepted ? `${status.level}: ${status.reason}` : `Runs are refused: ${status.reason}`
@@ -102,7 +102,7 @@ export const networkFinding = Effect.map(
   })
 )
 
-/** Variables that look like settings and are not. */
+/** Variables that look like settings but are not. */
 export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettings, (misspelt) =>
   misspelt.length === 0
     ? { check: "settings", status: "ok", message: "Every setting of the environment is known." }

@@ -57,7 +57,7 @@ export const serverCheck: CheckFacts = {
   less: "`svc doctor` only names the process"
 }
 
-/** What both look at in the database; nothing is changed by looking. */
+/** What both check in the database, without changing it. */
 export const storedChecks: ReadonlyArray<StoredCheck> = [
   {
     name: "database",
@@ -136,7 +136,7 @@ export const storedFindings = Effect.fn("storedFindings")(function* (
   for (const { look, name } of checks) {
     const found = yield* Effect.exit(look(subject))
     if (found._tag === "Success") findings.push(...found.value)
-    // What cannot be read in a damaged database is no finding of its own.
+    // Unreadable parts of a damaged database are not separate findings.
     else if (!findings.some(({ check, status }) => check === "database" && status === "error")) {
       if (name === "database") return yield* Effect.failCause(found.cause)
       findings.push(failedLook(name, found.cause))

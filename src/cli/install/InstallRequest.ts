@@ -13,7 +13,7 @@ const decodeVariables = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(
 const text = (name: string, description: string, metavar = "text") =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar))
 
-/** Which module becomes which Capsule. Values are never arguments: other people of the machine can read those. */
+/** Which module becomes which Capsule. Values are never arguments: other users of the machine can read those. */
 export const installFlags = {
   ref: text("ref", "Branch, tag or commit", "ref").pipe(Flag.withDefault("HEAD")),
   module: text("module", "Path of the module in the repository", "path").pipe(Flag.withDefault(".")),
@@ -46,7 +46,7 @@ const valuesOf = Effect.fnUntraced(function* (file: string) {
   )
 })
 
-/** The request that the flags stand for. */
+/** The request that the flags describe. */
 export const installRequest = Effect.fn("installRequest")(function* (url: string, given: InstallFlags) {
   const variables = Option.isNone(given.variables) ? {} : yield* valuesOf(given.variables.value)
   const providerBindings = yield* connectionsOf(given.connections)

@@ -109,7 +109,7 @@ export const logOut = Effect.fn("logOut")(function* (origin: string) {
   return yield* ended
 })
 
-/** An access token that is valid for the next moments; a new one if the old has expired. */
+/** An access token that is still valid for a moment; a new one if the old has expired. */
 export const currentToken = Effect.fn("currentToken")(function* (origin: string) {
   const logins = yield* StoredLogins
   const login = yield* logins.find(origin)

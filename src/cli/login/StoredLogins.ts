@@ -23,7 +23,7 @@ const words: PrivateFileWords = {
     `The stored logins in ${file} cannot be used: ${cause}. Remove the file and log in again.`
 }
 
-/** The logins of this person on this machine: one file, mode 0600, in the folder for settings. */
+/** This user's logins on this machine: one file, mode 0600, in the settings folder. */
 export class StoredLogins extends Context.Service<
   StoredLogins,
   {

@@ -27,7 +27,7 @@ const membersOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
 
 const nameOf = ({ displayName, email, subject }: Member) => email ?? displayName ?? subject
 
-/** A member by address, by name or by subject. Who joined is meant before an invitation that is open for the same address. */
+/** A member by address, by name or by subject. A member takes precedence over an open invitation for the same address. */
 const memberNamed = Effect.fnUntraced(function* (workspaceId: WorkspaceId, named: string) {
   const all = (yield* membersOf(workspaceId)).map((member) => ({ ...member, id: member.subject }))
   const bySubject = all.find(({ subject }) => subject === named)

@@ -30,7 +30,7 @@ const confirmed = Effect.fnUntraced(function* (name: string, given: Option.Optio
   return typed.trim() === name ? name : yield* unconfirmed(name)
 })
 
-/** Never over a file that is there, and for this person only: the state is in it. */
+/** Never replaces an existing file, and is readable by this user only, since it contains the state. */
 const written = Effect.fnUntraced(function* (file: string, bytes: Uint8Array) {
   const files = yield* FileSystem.FileSystem
   yield* files.writeFile(file, bytes, { flag: "wx", mode: 0o600 }).pipe(
@@ -78,7 +78,7 @@ export const exportCommand = Command.make(
           return { archive: made, bytes: yield* exports.download({ params: { ...params, exportLink } }) }
         })
       )
-      // The server's name is a name, and no place.
+      // The server's file name must not contain a path.
       const file = Option.getOrElse(given.out, () => path.basename(archive.fileName))
       yield* written(file, bytes)
       const { inputsToSupply, resolvedCommit, stateVersionId } = archive

@@ -16,13 +16,13 @@ const planArgument = Argument.String("plan").pipe(
 )
 
 const waits = ({ status }: Run) => status === "waiting_approval"
-/** An approval ends a plan; what uses it is a Run of its own. */
+/** An approval ends a plan; its apply is a separate Run. */
 const isApproved = ({ approvedAt, planRunId, status }: Run) =>
   status === "succeeded" && approvedAt !== undefined && planRunId === undefined
 
 const unapproved = new CommandFailed({ message: "The plan was not approved. It waits as before." })
 
-/** Asks the person at the terminal. What takes something away, or puts a state back, is confirmed by its name. */
+/** Asks the person at the terminal. Removals and restores are confirmed by name. */
 const asked = Effect.fn("asked")(function* (run: Run) {
   const { destroy = 0, replace = 0 } = run.planSummary ?? {}
   const name = (yield* capsuleOfRun(run))?.name ?? run.id
@@ -77,7 +77,7 @@ export const approveCommand = Command.make(
       const { approvals, runs } = yield* SvcClient
       const { id } = yield* runNamed(given.plan, given.workspace, waits, "plan that waits for approval")
       const params = { runId: id }
-      // A list has no changes; what is shown is what the digest stands for.
+      // A list has no changes; the shown plan is what the digest covers.
       const { run } = yield* runs.read({ params })
       if (!waits(run))
         return yield* new CommandFailed({ message: `${id} is ${run.status}, so there is nothing to approve.` })

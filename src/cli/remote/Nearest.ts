@@ -1,6 +1,6 @@
 import { editDistance } from "../../settings/EditDistance.ts"
 
-/** Most edits after which two names still look like one with a typo. */
+/** The most edits between two names that still look like a typo. */
 const mostEdits = 2
 
 /** The known name that was probably meant, for a suggestion. A part of a name counts too. */

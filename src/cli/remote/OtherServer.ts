@@ -18,15 +18,15 @@ const versionsOf = Effect.fnUntraced(
   Effect.orElseSucceed((): ReadonlyArray<string> => [])
 )
 
-/** What an unknown route answers. A record that is not there says what was not found. */
+/** The response of an unknown route, unlike that for a missing record, which names the record. */
 const isUnknownRoute = (error: unknown): boolean =>
   error instanceof ApiError && error.code === "not_found" && error.message.startsWith("There is no such route")
 
 const isUnknownForm = (error: unknown): boolean => Schema.isSchemaError(error)
 
 /**
- * Explains failures at a server of another version of the API, and at an older one of the same version that lacks the route of a
- * command. Every other failure stays as it is.
+ * Explains failures at a server of another version of the API, and at an older one of the same version that lacks the route
+ * of a command. Every other failure is unchanged.
  */
 export const explainedOf =
   (origin: string) =>

@@ -27,7 +27,7 @@ interface Waiting {
   readonly waitTimeout: Option.Option<number>
 }
 
-/** Waits for a Run that was just made, shows its plan or its result, and ends with the exit code that it means. */
+/** Waits for a new Run, shows its plan or its result, and ends with the corresponding exit code. */
 export const planned = Effect.fn("planned")(function* (run: Run, { json, wait, waitTimeout }: Waiting) {
   if (!wait) {
     return yield* print(json, { run }, `${run.id} is ${run.status}. Follow it with \`svc run watch ${run.id}\`.`)
@@ -114,7 +114,7 @@ export const driftCommand = Command.make(
 
 const isStateVersionId = (text: string) => text.startsWith("sv_")
 
-/** The state that is named: by its id, or as a generation of a Capsule, the one before the current one unless it is named. */
+/** The selected state: by its id, or as a generation of a Capsule, by default the previous one. */
 const returnOf = Effect.fn("returnOf")(function* (given: {
   readonly to: string
   readonly generation: Option.Option<number>

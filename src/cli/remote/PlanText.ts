@@ -83,7 +83,7 @@ const changeLines = (change: ResourceChange, paint: Paint): ReadonlyArray<string
   ]
 }
 
-/** An Output that repeats a secret stays private, whatever the module says of it. */
+/** An Output that repeats a secret stays private, whatever the module declares. */
 const outputNote = ({ origins = [], reason }: OutputChange, paint: Paint): string => {
   if (reason === undefined) return ""
   const repeated = origins.length === 0 ? "a secret" : origins.map(terminalText).join(", ")
@@ -160,7 +160,7 @@ const commitLine = ({ commitDescription, resolvedCommit }: Run): ReadonlyArray<s
   return [`commit ${shortCommit(resolvedCommit)}${said}`]
 }
 
-/** How the module is kept apart, in the plan and in its apply. */
+/** How the module is isolated, in the plan and in its apply. */
 const confinementLine = ({ isolation, network, profile }: Run): ReadonlyArray<string> => {
   const said = [
     ...(isolation === undefined ? [] : [isolation === "process" ? "not isolated" : `isolated by ${isolation}`]),
@@ -170,7 +170,7 @@ const confinementLine = ({ isolation, network, profile }: Run): ReadonlyArray<st
   return said.length === 0 ? [] : [said.join(" · ")]
 }
 
-/** A plan as a person reviews it: the riskiest changes first, then what is quiet, then Outputs, counts and the digest. */
+/** A plan as a person reviews it: the riskiest changes first, then minor ones, then Outputs, counts and the digest. */
 export const planText = (run: Run, title: string, paint: Paint): string => {
   const { groups, noise } = diffOf(run.resourceChanges ?? [])
   const quiet = noise.filter((change) => changeKind(change) !== "none")

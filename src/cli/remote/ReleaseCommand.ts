@@ -3,6 +3,7 @@ import { Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import type { Run } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, print } from "../Output.ts"
+import { releasedText } from "../ReleasedText.ts"
 import { agentFacts } from "./AgentText.ts"
 import { capsuleOfRun } from "./PlanShown.ts"
 import { onServer } from "./Remote.ts"
@@ -78,11 +79,7 @@ export const releaseCommand = Command.make(
         params: { runId: id },
         payload: { fence, toolIsDead: true, ...reason }
       })
-      yield* print(
-        given.json,
-        { run },
-        `The Run ${id} is ${run.status}. Check what it may have created, then plan again.`
-      )
+      yield* print(given.json, { run }, releasedText({ runId: id, status: run.status }))
     }).pipe(onServer(given))
   )
 ).pipe(Command.withDescription("Release a Capsule from an agent that is gone for good, before its lease is over"))

@@ -2,7 +2,7 @@ import { Effect, Runtime, Schema } from "effect"
 import { HttpClientError } from "effect/http"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 
-/** What scripts distinguish; `docs/cli.md` lists them. */
+/** Failures that scripts distinguish; `docs/cli.md` lists them. */
 export const exitCodes = {
   failed: 1,
   usage: 2,
@@ -85,7 +85,7 @@ const incomprehensible = (origin: string) =>
     message: `${origin} answered in a form that this release does not know. Compare its version with \`svc version\`.`
   })
 
-/** Says every failure of the client in the words and exit codes of the command line. */
+/** Translates every failure of the client into the messages and exit codes of the command line. */
 export const inWords =
   (origin: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>

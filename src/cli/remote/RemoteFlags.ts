@@ -23,7 +23,7 @@ const WaitTimeout = Schema.String.check(
 const named = (name: string, description: string, metavar: string) =>
   Flag.optional(Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar)))
 
-/** What every command has that talks to a server. */
+/** The flags of every command that talks to a server. */
 export const serverFlags = {
   server: named("server", "Origin of the server; else SVC_URL, the context, or the only login", "origin"),
   context: named("context", "A context of `svc context list`; else SVC_CONTEXT, or the current one", "name"),

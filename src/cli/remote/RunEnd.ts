@@ -12,7 +12,7 @@ import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
 import { summaryText } from "./PlanText.ts"
 import { terminalText } from "./TerminalText.ts"
 
-/** Whether nothing more happens to the Run by itself. */
+/** Whether nothing more happens to the Run automatically. */
 export const isSettled = ({ status }: Run) => status === "waiting_approval" || isFinalStatus(status)
 
 const phases: Readonly<Record<RunPhase, string>> = {
@@ -86,7 +86,7 @@ const stopped = (run: Run) =>
     `Stopped watching. The Run goes on: \`svc run watch ${run.id}\` shows it again, \`svc run cancel ${run.id}\` ends it.`
   )
 
-/** Waits until nothing more happens by itself, with its progress; an interruption stops the watching only. */
+/** Waits until nothing more happens automatically, and shows progress; an interruption only stops watching. */
 export const awaitRun = (run: Run, timeout: Option.Option<number>, quiet: boolean) => {
   const watched = quiet
     ? settled(run)

@@ -96,7 +96,7 @@ export const stateVersionsOf = Effect.fn("stateVersionsOf")(function* (capsuleId
 
 const isRunId = (text: string) => text.startsWith("run_")
 
-/** A Run by its id; or the newest one of a Capsule that fits, by the Capsule's name. */
+/** A Run by its id; or the newest matching one of a Capsule, by the Capsule's name. */
 export const runNamed = Effect.fn("runNamed")(function* (
   named: string,
   workspace: Option.Option<string>,

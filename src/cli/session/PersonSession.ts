@@ -6,7 +6,7 @@ import { Remote } from "../remote/Remote.ts"
 import { terminalText } from "../remote/TerminalText.ts"
 import { signIn, signOut } from "./SignIn.ts"
 
-/** What a command has that only a person does who is there. */
+/** The flags of a command that requires a person's presence. */
 export const sessionFlags = { passwordStdin: passwordFlag }
 
 /** Who the token belongs to. Automations have no address, and no password. */
@@ -18,8 +18,8 @@ const emailOf = Effect.gen(function* () {
 })
 
 /**
- * Runs a command as the person who is there: they give their password, which opens a session, and the session ends with the
- * command. For what the server refuses to tokens. An account without a password uses the dashboard.
+ * Runs a command as the person at the terminal: they enter their password, which opens a session, and the session ends with
+ * the command. For what the server refuses to tokens. An account without a password uses the dashboard.
  */
 export const asPerson =
   ({ passwordStdin }: { readonly passwordStdin: boolean }) =>

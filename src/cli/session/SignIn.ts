@@ -45,7 +45,7 @@ const sessionOf = Effect.fnUntraced(function* (origin: string, answer: Effect.Su
   if (answer.session !== undefined) return answer.session
   const { refused } = answer
   if (refused.code === "capability_not_available") return yield* withoutPasswords(origin)
-  // To log in again would not help: the password was wrong.
+  // Logging in again would not help: the password was wrong.
   const code = refused.code === "unauthenticated" ? "sign_in_refused" : refused.code
   return yield* refusal(origin, { ...refused, code })
 })
@@ -78,7 +78,7 @@ export const signUp = Effect.fn("signUp")(function* (origin: string, account: Ne
   return yield* sessionOf(origin, answer)
 })
 
-/** Ends a session; one that the server does not hear of ends with its time. */
+/** Ends a session; if the server cannot be reached, it expires. */
 export const signOut = (origin: string, session: Redacted.Redacted) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient

@@ -9,12 +9,12 @@ export interface ConnectionsShape {
   readonly get: (id: string) => Answer<Connection>
   readonly list: (workspaceId: string) => Items<Connection>
   readonly page: (workspaceId: string, query?: PageQuery) => Answer<Page<Connection>>
-  /** Its values go in here and never come out. */
+  /** Its values are write-only. */
   readonly create: (request: CreateConnection) => Answer<Connection>
   readonly update: (id: string, change: UpdateConnection) => Answer<Connection>
   readonly test: (id: string) => Answer<Connection>
   readonly revoke: (id: string) => Answer<Connection>
-  /** Refused while something living uses it. */
+  /** Refused while an existing record uses it. */
   readonly remove: (id: string) => Answer<void>
 }
 

@@ -18,7 +18,7 @@ interface Progressing {
 const firstWait = 50
 const longestWait = 1000
 
-/** Between two looks: how often nothing was new, and the Run that was followed to its end. */
+/** Between two polls: how often nothing was new, and the Run that was followed to its end. */
 interface Looked<P> {
   readonly seen: P | undefined
   readonly idle: number

@@ -15,7 +15,7 @@ import { SvcClient } from "../SvcClient.ts"
 import { type Answer, answered, type Items, svcErrorOf } from "../SvcError.ts"
 import type { QueryOf } from "./RequestParts.ts"
 
-/** A Run ended, and not with what was asked of it. `run.error` says why, if the tool or the service failed. */
+/** A Run ended without the requested result. `run.error` says why, if the tool or the service failed. */
 export class RunFailed extends Schema.TaggedError<RunFailed>()("RunFailed", { message: Schema.String, run: Run }) {}
 
 /** What a list of Runs may be narrowed to. */
@@ -24,7 +24,7 @@ export type RunFilter = Omit<QueryOf<"workspaces", "runs">, keyof PageQuery>
 /** The Run that was reviewed: its digest binds the approval to exactly this plan. */
 export type ReviewedRun = Pick<Run, "id" | "planDigest">
 
-/** Whether nothing more happens to the Run by itself. */
+/** Whether nothing more happens to the Run automatically. */
 const isSettled = ({ status }: Run): boolean => status === "waiting_approval" || isFinalStatus(status)
 
 export interface RunsShape {
@@ -32,7 +32,7 @@ export interface RunsShape {
   /** Newest first. */
   readonly list: (workspaceId: string, filter?: RunFilter) => Items<Run>
   readonly page: (workspaceId: string, query?: RunFilter & PageQuery) => Answer<Page<Run>>
-  /** Approves the plan that was reviewed, and no other: if the Run has another one by now, it is refused. */
+  /** Approves exactly the reviewed plan: if the Run has another one by now, it is refused. */
   readonly approve: (reviewed: ReviewedRun, options?: { readonly comment?: string }) => Answer<Run>
   /** Applies an approved plan; gives the Apply Run. A plan is usable once. */
   readonly apply: (id: string, once?: Once) => Answer<Run>
@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
       Stream.takeUntil(({ kind }) => kind === "run.waiting_approval"),
       Stream.runDrain,
       Effect.andThen(get(id)),
-      // A Run that was taken back from review goes on: its earlier event is not the last word.
+      // A Run that was withdrawn from review continues: its earlier event is not final.
       Effect.filterOrElse(isSettled, () => settled(id))
     )
 

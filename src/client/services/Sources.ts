@@ -13,8 +13,8 @@ export interface SourcesShape {
   readonly list: (workspaceId: string) => Items<Source>
   readonly page: (workspaceId: string, query?: PageQuery) => Answer<Page<Source>>
   /**
-   * `hookSecret` is what webhooks prove themselves with, shown this once. `firstSync` starts a sync (`run`) in the same step;
-   * with `onFailure: "remove"` the server removes the Source if nothing could be read.
+   * `hookSecret` authenticates webhooks, shown only once. `firstSync` starts a sync (`run`) in the same step; with
+   * `onFailure: "remove"` the server removes the Source if nothing could be read.
    */
   readonly create: (request: CreateSource) => Answer<CreatedSource>
   readonly update: (id: string, change: UpdateSource) => Answer<Source>

@@ -24,7 +24,7 @@ export interface WorkspacesShape {
 
 export interface MembersShape {
   readonly list: (workspaceId: string) => Items<Member>
-  /** `link` is for somebody who is invited, shown this once. */
+  /** `link` is for the invitee, shown only once. */
   readonly add: (
     workspaceId: string,
     request: PayloadOf<"workspaces", "addMember">

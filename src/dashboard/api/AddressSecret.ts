@@ -3,7 +3,7 @@ import { forgetLinkSecret, linkSecret } from "./LinkSecret.ts"
 const key = "svc.address"
 export const addressPath = "/account/address"
 
-/** Whether the address had a secret, which is out of the address bar now. */
+/** Whether the address had a secret, now removed from the address bar. */
 const takeSecret = (): boolean => {
   const { hash, pathname } = window.location
   if (pathname !== addressPath || hash === "") return false
@@ -12,7 +12,7 @@ const takeSecret = (): boolean => {
   return true
 }
 
-/** The secret of the link to another address, out of the address bar before anything can send the person to sign in. */
+/** The secret of an address-change link, removed from the address bar before any redirect to sign-in. */
 export const takeAddressSecret = (): void => {
   takeSecret()
   // A second link opened on the page of the first differs only in its fragment, for which no browser reloads the page.

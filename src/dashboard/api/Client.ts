@@ -47,7 +47,7 @@ const send = (method: string, path: string, options: RequestOptions): Promise<Re
   const url = apiUrl(path, options.query)
   const headers = new Headers({ accept: "application/json" })
   const { body } = options
-  // A file goes as it is.
+  // A file is sent unchanged.
   const sent = body instanceof Uint8Array ? new Uint8Array(body) : body === undefined ? undefined : JSON.stringify(body)
   if (sent !== undefined)
     headers.set("content-type", typeof sent === "string" ? "application/json" : "application/octet-stream")
@@ -65,7 +65,7 @@ const send = (method: string, path: string, options: RequestOptions): Promise<Re
 
 const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === "AbortError"
 
-/** A sensitive action, and the server wants to know that the person is still there. */
+/** A sensitive action for which the server requires a confirmed identity. */
 const wantsConfirmation = (fault: Fault): boolean => fault.code === "reauthentication_required"
 
 /**
@@ -81,8 +81,8 @@ const leaveForSignIn = (fault: Fault): Promise<never> =>
   })
 
 /**
- * One request to this origin. A sensitive one is repeated once the person has confirmed that it is them. Rejects with a {@link Fault};
- * the shape of `A` is the API document's promise.
+ * One request to this origin. A sensitive one is repeated once the person has confirmed their identity. Rejects with a
+ * {@link Fault}; the shape of `A` is the API document's promise.
  */
 export const request = async <A>(method: string, path: string, options: RequestOptions = {}): Promise<A> => {
   const response = await send(method, path, options).catch((error: unknown) => {

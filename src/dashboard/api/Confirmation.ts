@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react"
 
-/** Settled by the dialog: whether the person confirmed that it is them. */
+/** Settled by the dialog: whether the person confirmed their identity. */
 type Settle = (confirmed: boolean) => void
 
 let waiting: ReadonlyArray<Settle> = []
@@ -12,8 +12,8 @@ const change = (next: ReadonlyArray<Settle>): void => {
 }
 
 /**
- * Asks the person at the browser to confirm that it is them; false when they do not. Requests that wait at the same time share one
- * question. Before the dashboard is shown there is nobody to ask.
+ * Asks the person at the browser to confirm their identity; false when they do not. Concurrent requests share one question.
+ * Before the dashboard is shown, nobody can be asked.
  */
 export const confirmIdentity = (): Promise<boolean> =>
   listeners.size === 0 ? Promise.resolve(false) : new Promise((settle) => change([...waiting, settle]))
@@ -30,5 +30,5 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener)
 }
 
-/** Whether somebody waits for a confirmation. */
+/** Whether a request waits for a confirmation. */
 export const useConfirmationWanted = (): boolean => useSyncExternalStore(subscribe, () => waiting.length > 0)

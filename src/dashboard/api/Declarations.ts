@@ -19,7 +19,7 @@ export type Endpoint<G extends keyof Groups, N extends Operations[G]["identifier
   Extract<Operations[G], { readonly identifier: N }>
 >
 
-/** What is sent or answered: the encoded side of the codec. */
+/** What is sent or returned: the encoded side of the codec. */
 type Encoded<S> = [S] extends [never]
   ? never
   : S extends { readonly schema: { readonly Encoded: infer E } }
@@ -53,7 +53,7 @@ export type Input<L extends Line> = Address<L> &
   Part<"body", Body<L>> &
   ("idempotency-key" extends HeaderNames<Declared[L]["~Headers"]> ? { readonly idempotencyKey?: string } : unknown)
 
-/** The answer of a route, as JSON. */
+/** The response of a route, as JSON. */
 export type Answer<L extends Line> = Encoded<Declared[L]["~Success"]>
 
 /** Routes that need no input. */

@@ -24,7 +24,10 @@ const send = (url: string): Promise<Response> => {
   return response
 }
 
-/** Sends a GET now, and hands a good answer's JSON to `then`, which may name the next one. Failures are left to the page's code. */
+/**
+ * Sends a GET now, and passes the JSON of a successful response to `then`, which may name the next one. Failures are left to
+ * the page's code.
+ */
 export const askEarly = <A>(url: string, then: (body: A) => void = () => undefined): void => {
   send(url)
     .then(async (answer) => {

@@ -9,6 +9,8 @@ export const accountTokensScopes: Endpoint<"accountTokens", "scopes"> = "GET /ap
 export const accountTokensCreate: Endpoint<"accountTokens", "create"> = "POST /api/v1/account/tokens"
 export const accountTokensRevoke: Endpoint<"accountTokens", "revoke"> = "POST /api/v1/account/tokens/:tokenId/revoke"
 
+export const discoveryExtensions: Endpoint<"discovery", "extensions"> = "GET /api/v1/extensions"
+
 export const workspacesCreate: Endpoint<"workspaces", "create"> = "POST /api/v1/workspaces"
 export const workspacesUpdate: Endpoint<"workspaces", "update"> = "PATCH /api/v1/workspaces/:workspaceId"
 export const workspacesSetAutomation: Endpoint<"workspaces", "setAutomation"> =

@@ -13,7 +13,7 @@ export const automationTokensQuery = (workspaceId: string, subject: string) =>
       )
   })
 
-/** Read anew each time: it is what a person decides by. */
+/** Read again each time, since a person decides by it. */
 export const departureQuery = (workspaceId: string, subject: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "members", subject, "departure"],

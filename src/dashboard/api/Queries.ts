@@ -194,7 +194,7 @@ export const revisionPlanQuery = (revisionPlanId: string) =>
       call(revisionPlansRead, { params: { revisionPlanId }, signal }).then(({ revisionPlan }) => revisionPlan)
   })
 
-/** An update moves while somebody watches it. */
+/** An update advances while it is being watched. */
 const groupPaceMs = 3000
 
 export const runGroupQuery = (groupId: string) =>

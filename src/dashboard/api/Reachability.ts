@@ -1,11 +1,11 @@
 // Whether the server answers. A click on a page that cannot be fetched waits here instead of leading out of the application.
 
-/** Any answer proves that the server is there; this one costs it nothing. */
+/** Any response proves that the server is up; this one is the cheapest. */
 const probeUrl = "/healthz"
 const firstPauseMs = 1000
 const longestPauseMs = 10_000
 const probeTimeoutMs = 5000
-/** So long the last answer speaks for the next navigation. */
+/** How long the last response counts for the next navigation. */
 const freshMs = 10_000
 
 interface State {
@@ -41,7 +41,7 @@ export const reportAnswer = (): void => {
   change({ isReachable: true, answeredAt: Date.now() })
 }
 
-/** Asks the server for a sign of life, now; while there is none, again and again. */
+/** Pings the server now, and repeatedly until it responds. */
 export const probe = async (): Promise<boolean> => {
   clearTimeout(timer)
   try {
@@ -68,7 +68,7 @@ export const untilReachable = (): Promise<void> =>
     })
   })
 
-/** What a navigation waits for: nothing while the server answered lately. */
+/** What a navigation waits for: nothing if the server responded recently. */
 export const reachableForNavigation = async (): Promise<void> => {
   if (state.isReachable && Date.now() - state.answeredAt > freshMs) await probe()
   await untilReachable()

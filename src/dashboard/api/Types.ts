@@ -152,7 +152,7 @@ export type AccountSession = typeof AccountSessionSchema.Encoded & { readonly cu
 export type AccountNotice = typeof AccountNoticeSchema.Encoded
 export type Passkey = typeof PasskeySchema.Encoded
 export type LinkedIdentity = typeof LinkedIdentitySchema.Encoded
-/** Whether the person showed lately that it is them, and how they can. */
+/** Whether the person confirmed their identity recently, and how they can. */
 export interface Confirmation {
   readonly confirmed: boolean
   readonly password: boolean

@@ -1,16 +1,16 @@
 import type { AuditEvent, Run } from "../api/Types.ts"
 import { dayOf } from "../words/Days.ts"
 
-/** A line of the activity: one event, the same done again and again, or syncs that brought nothing. */
+/** A line of the activity: one event, repetitions of it, or syncs without news. */
 export type ActivityLine =
   | { readonly kind: "event"; readonly event: AuditEvent }
   | { readonly kind: "repeated" | "quiet"; readonly events: readonly [AuditEvent, ...ReadonlyArray<AuditEvent>] }
 
-/** What the person said with it. */
+/** The person's comment. */
 export const commentOf = ({ data }: AuditEvent): string | undefined =>
   typeof data.comment === "string" && data.comment !== "" ? data.comment : undefined
 
-/** Whether both are the same deed of the same person. What somebody said is a line of its own. */
+/** Whether both are the same action by the same person. A comment is a separate line. */
 const isSame = (one: AuditEvent, other: AuditEvent): boolean =>
   one.action === other.action &&
   one.actor.kind === other.actor.kind &&
@@ -34,7 +34,7 @@ export const foldRepeated = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<A
 
 type SyncRun = Pick<Run, "createdAt" | "id" | "sourceId" | "sourceSnapshotId" | "status" | "type">
 
-/** The Runs of syncs that found what an earlier sync of the same Source had brought already. */
+/** The Runs of syncs that found only what an earlier sync of the same Source had already found. */
 export const syncsWithoutNews = (runs: ReadonlyArray<SyncRun>): ReadonlySet<string> => {
   const known = new Set<string>()
   const without = new Set<string>()
@@ -55,7 +55,7 @@ export interface ActivityDay {
   readonly lines: ReadonlyArray<ActivityLine>
 }
 
-/** The activity by day, newest first; syncs that brought nothing are the last line of their day. */
+/** The activity by day, newest first; syncs without news are the last line of their day. */
 export const activityByDay = (
   events: ReadonlyArray<AuditEvent>,
   runs: ReadonlyArray<SyncRun>

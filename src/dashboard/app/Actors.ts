@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { membersQuery } from "../api/Queries.ts"
 import { useBootstrap, useOptionalWorkspace } from "./Workspace.ts"
 
-/** Turns a subject into the name known in this Workspace; an unknown one stays as it is. */
+/** Turns a subject into the name known in this Workspace; an unknown one is unchanged. */
 export const useActorName = (): ((subject: string) => string) => {
   const { subject: own } = useBootstrap()
   const workspace = useOptionalWorkspace()

@@ -138,7 +138,10 @@ const Ways = ({ ways }: { readonly ways: Confirmation }) => {
   )
 }
 
-/** The one question before every sensitive action: shown when the server asks, and what waits for it goes on by itself. */
+/**
+ * The one question before every sensitive action: shown when the server asks; the waiting requests then continue
+ * automatically.
+ */
 export const ConfirmIdentity = () => {
   const words = useWords(confirmIdentityWords)
   const query = useQuery(confirmationQuery)

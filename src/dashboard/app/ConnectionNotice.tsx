@@ -7,7 +7,7 @@ import { Icon } from "../ui/Icon.tsx"
 import { useWords } from "../words/Words.ts"
 import { appWords } from "./Words.ts"
 
-/** Says that the server does not answer and what becomes of a click meanwhile, and catches up once it does. */
+/** Says that the server does not respond and what happens to clicks in the meantime, and refreshes once it does. */
 export const ConnectionNotice = () => {
   const words = useWords(appWords)
   const queryClient = useQueryClient()

@@ -14,7 +14,7 @@ export const handOffKeptMs = 7 * 24 * 3_600_000
 
 interface Kept extends HandOff {
   readonly since: number
-  /** The apply that ended it: from there one may return again, from later ones not. */
+  /** The apply that ended it: one may return from that one again, but not from later ones. */
   readonly endedWith?: string
 }
 

@@ -126,7 +126,7 @@ const commandsFor = ({
   ]
 }
 
-/** Something that has an id here is found by it too: whole, or the first characters of it. */
+/** Records are also found by id: complete, or its first characters. */
 const textOf = ({ detail, id, label }: Command): string => `${label} ${detail ?? ""} ${looksLikeId(id) ? id : ""}`
 
 /** Every command with its text. There is one per Capsule, so no key and no move rebuilds them. */

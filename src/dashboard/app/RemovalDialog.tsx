@@ -6,7 +6,7 @@ interface RemovalDialogProps {
   readonly title: string
   /** What confirming does. */
   readonly children: ReactNode
-  /** What follows from it, in more than a sentence. */
+  /** Its consequences, in more than a sentence. */
   readonly details?: ReactNode
   /** The label of the button, a verb. */
   readonly action: string
@@ -16,7 +16,7 @@ interface RemovalDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks before one entry of a list is removed or revoked, and closes when the list shows it. */
+/** Asks for confirmation before one entry of a list is removed or revoked, and closes when the list shows the change. */
 export const RemovalDialog = ({ remove, list, onClose, ...asked }: RemovalDialogProps) => {
   const queryClient = useQueryClient()
   const refresh = () => queryClient.invalidateQueries({ queryKey: list })

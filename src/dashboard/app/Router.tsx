@@ -39,7 +39,7 @@ const handleOf = async (queryClient: QueryClient, workspaceId: string): Promise<
 }
 
 // A screen's first data is requested while its code is loading, or when a link is hovered. Nothing waits for it: the screen
-// requests the same and finds it.
+// makes the same request and finds the result.
 const aheadOfRun = async (queryClient: QueryClient, runId: string): Promise<void> => {
   await queryClient.prefetchQuery(runQuery(runId))
   const capsuleId = queryClient.getQueryData(runQuery(runId).queryKey)?.capsuleId
@@ -63,7 +63,7 @@ const home = createRoute({
   }
 })
 
-// Short addresses, for links from outside that know an id and nothing else.
+// Short addresses, for external links that only know an id.
 const shortRun = createRoute({
   getParentRoute: () => root,
   path: "/runs/$runId",

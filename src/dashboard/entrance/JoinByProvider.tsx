@@ -10,7 +10,9 @@ interface JoinByProviderProps {
   readonly onRefused: (error: unknown) => void
 }
 
-/** A new account at the upstream provider, or the one that the person there has. The secret is posted, never part of an address. */
+/**
+ * A new account through the upstream provider, or the person's existing one. The secret is posted, never part of an address.
+ */
 export const JoinByProvider = ({ secret, onRefused }: JoinByProviderProps) => {
   const words = useWords(joinWords)
   const { provider } = useSignInOffer()

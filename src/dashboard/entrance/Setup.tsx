@@ -27,7 +27,7 @@ const inspect = (secret: string, signal?: AbortSignal): Promise<Found> =>
       error instanceof Fault && error.status === 404 ? { kind: "unknown" } : { kind: "failed", error }
   )
 
-/** What the link is for, and the way to ask again. */
+/** The purpose of the link, and a way to retry. */
 const useSetupLink = (secret: string | undefined): readonly [found: Found, ask: () => void] => {
   const [found, setFound] = useState<Found>({ kind: "checking" })
   useEffect(() => {

@@ -80,7 +80,7 @@ interface SetupFormProps {
   /** `undefined` without a script: the person types it. */
   readonly secret: string | undefined
   readonly recovering: boolean
-  /** The link has ended since the page said what it is for. */
+  /** The link has expired since the page showed its purpose. */
   readonly onEnded?: () => void
 }
 
@@ -97,7 +97,7 @@ export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
   const byPasskey = capable && offer.passkeys
-  // The holder of a link must get in; where nothing else is possible, a password still opens this session.
+  // The holder of a link must be able to sign in; if nothing else is possible, a password still opens this session.
   const byPassword = offer.password || !byPasskey
   const person = (): SetupPerson => ({
     secret: secret ?? "",

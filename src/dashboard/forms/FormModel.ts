@@ -30,7 +30,7 @@ export interface FormGroup {
 export interface FormModel {
   readonly groups: ReadonlyArray<FormGroup>
   readonly advanced: ReadonlyArray<FormField>
-  /** Variables that nobody is asked for, and the origin of their values. */
+  /** Variables without a question, and the origin of their values. */
   readonly filled: ReadonlyArray<{ readonly name: string; readonly origin: DeclaredVariable["origin"] }>
 }
 
@@ -90,12 +90,12 @@ const fieldOf = (
   }
 }
 
-/** So many questions fit on a screen; only beyond that optional ones without a label fold away. */
+/** How many questions fit on a screen; only beyond that, optional ones without a label are folded. */
 const fitsOneLook = 6
 
 /**
- * The form for a module's variables: what the manifest groups and labels comes in its order; where there is much to ask,
- * optional variables without a label of their own fold under advanced.
+ * The form for a module's variables: grouped and labelled inputs come in the manifest's order; with many questions, optional
+ * variables without a label are folded under advanced.
  */
 export const formModel = (
   variables: ReadonlyArray<ReportVariable>,

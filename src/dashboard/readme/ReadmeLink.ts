@@ -1,6 +1,6 @@
 import { fileLink } from "../../../schema/git/CommitLink.ts"
 
-/** Where a README lies. */
+/** The location of a README. */
 export interface ReadmePlace {
   readonly gitAddress: string | undefined
   readonly commit: string
@@ -9,8 +9,8 @@ export interface ReadmePlace {
 }
 
 /**
- * Where an address in a README leads: `https:` as it is, a path to its file at the forge, where that is known. Anything else leads
- * nowhere.
+ * Where an address in a README leads: `https:` as it is, a path to its file at the forge, where that is known. Anything else
+ * is not a link.
  */
 export const readmeTarget = (address: string, { commit, folder, gitAddress }: ReadmePlace): string | undefined => {
   if (URL.canParse(address)) {

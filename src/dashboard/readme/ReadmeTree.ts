@@ -27,10 +27,10 @@ export type ReadmeBlock =
     }
   | { readonly kind: "rule" }
 
-/** A README without anything of it that could act: no HTML, no addresses that were followed. */
+/** A README without active content: no HTML, and no fetched addresses. */
 export interface ReadmeTree {
   readonly blocks: ReadonlyArray<ReadmeBlock>
-  /** Whether there was more than is worth showing. */
+  /** Whether the rest was left out. */
   readonly isCut: boolean
 }
 
@@ -55,7 +55,7 @@ interface TableToken extends Token {
 
 const isTable = (token: Token): token is TableToken => "header" in token && "rows" in token
 
-/** More than anybody reads, and than a page draws without a pause. */
+/** More than anybody reads, or than a page draws without delay. */
 const mostParts = 6000
 /** Deeper than anybody nests on purpose. */
 const deepest = 12
@@ -75,7 +75,7 @@ const withoutTags = (html: string): string => {
   return first + rest.map((part) => (part.includes(">") ? part.slice(part.indexOf(">") + 1) : "")).join("")
 }
 
-/** Counts what was drawn, and says when it is enough. */
+/** Counts drawn parts, up to the limit. */
 interface Room {
   left: number
   isCut: boolean

@@ -13,7 +13,7 @@ interface CommitProps {
   readonly description?: CommitDescription | undefined
 }
 
-/** Isolated, so that the direction of a stranger's text ends with it. */
+/** Isolated, so that the text direction of untrusted text ends with it. */
 const Title = ({ description }: Pick<CommitProps, "description">) =>
   description === undefined || description.title === "" ? null : <bdi className="commit-title">{description.title}</bdi>
 

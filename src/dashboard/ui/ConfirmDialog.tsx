@@ -9,7 +9,7 @@ interface ConfirmDialogProps {
   readonly title: string
   /** What confirming does. */
   readonly children: ReactNode
-  /** What follows from it, in more than a sentence. */
+  /** Its consequences, in more than a sentence. */
   readonly details?: ReactNode
   /** The label of the button, a verb. */
   readonly action: string
@@ -18,7 +18,7 @@ interface ConfirmDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks before something irreversible, and shows there why it was refused. Mount it to open it. */
+/** Asks for confirmation before something irreversible, and shows a refusal in place. Mount it to open it. */
 export const ConfirmDialog = ({ title, children, details, action, change, onConfirm, onClose }: ConfirmDialogProps) => {
   const terms = useWords(vocabulary)
   return (

@@ -19,7 +19,7 @@ const systems: ReadonlyArray<readonly [RegExp, string]> = [
 const first = (rules: ReadonlyArray<readonly [RegExp, string]>, text: string): string | undefined =>
   rules.find(([pattern]) => pattern.test(text))?.[1]
 
-/** "Firefox · Linux", as a reminder for its owner; it is what the browser says of itself, so nothing depends on it. */
+/** "Firefox · Linux", as a reminder for its owner; it is the browser's own claim, so nothing depends on it. */
 export const deviceName = (userAgent: string | null): string | undefined => {
   if (userAgent === null) return undefined
   const parts = [first(browsers, userAgent), first(systems, userAgent)].filter((part) => part !== undefined)

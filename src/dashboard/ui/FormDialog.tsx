@@ -13,14 +13,14 @@ interface FormDialogProps {
   readonly action: string
   /** Whether something must still be chosen that no field can require. */
   readonly incomplete?: boolean
-  /** `danger` for what there is no way back from. */
+  /** `danger` for irreversible actions. */
   readonly tone?: "primary" | "danger"
   readonly change: { readonly error: unknown; readonly isPending: boolean }
   readonly onSubmit: () => void
   readonly onClose: () => void
 }
 
-/** Asks for the input of a change, and shows there why it was refused. Mount it to open it. */
+/** Asks for the input of a change, and shows a refusal in place. Mount it to open it. */
 export const FormDialog = ({
   title,
   children,

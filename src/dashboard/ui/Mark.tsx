@@ -1,4 +1,4 @@
-/** The product's mark: a commit, and the road from it by plan and apply. It takes the colour of its text. */
+/** The product's mark: a commit, and the path from it through plan and apply. It inherits the text colour. */
 export const Mark = ({ className }: { readonly className?: string }) => (
   <svg className={className} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
     <path

@@ -4,7 +4,7 @@ import { useWords } from "../words/Words.ts"
 const words = { en: { from: "From", until: "Until" }, ja: { from: "開始日", until: "終了日" } }
 
 interface PeriodFilterProps {
-  /** Instants: days begin at another time elsewhere. */
+  /** Instants, since days begin at different times elsewhere. */
   readonly from: string | undefined
   readonly until: string | undefined
   readonly onChange: (period: { readonly from?: string | undefined } | { readonly until?: string | undefined }) => void

@@ -25,7 +25,7 @@ const show = (text: string, icon: IconName): void => {
 /** Says that something worked, briefly, where assistive technology hears it. */
 export const toast = (text: string): void => show(text, "check")
 
-/** Says that something failed which has no place on the page. Other failures are shown beside what failed. */
+/** Reports a failure that has no place on the page. Other failures are shown where they occurred. */
 export const warn = (text: string): void => show(text, "warning")
 
 const subscribe = (listener: () => void): (() => void) => {

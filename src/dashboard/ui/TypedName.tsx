@@ -3,7 +3,7 @@ import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { TextField } from "./Field.tsx"
 
-/** A field for the name of what an action has no way back from, and whether it was typed. */
+/** A field for typing the name of the object of an irreversible action, and whether it matches. */
 export const useTypedName = (name: string, helper?: string) => {
   const terms = useWords(vocabulary)
   const [typed, setTyped] = useState("")

@@ -1,6 +1,6 @@
 import { Icon, type IconName } from "./Icon.tsx"
 
-/** What a plan does to a resource, and what it only looks at. */
+/** What a plan does to a resource, or only reads. */
 export type Verb = "destroy" | "replace" | "forget" | "update" | "create" | "import" | "move" | "read" | "none"
 
 const icons: Readonly<Record<Verb, IconName>> = {

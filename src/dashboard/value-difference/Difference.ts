@@ -12,9 +12,9 @@ export type DifferenceLine =
   | { readonly kind: "same"; readonly before: number; readonly after: number; readonly text: string }
   | { readonly kind: "removed"; readonly before: number; readonly segments: ReadonlyArray<Segment> }
   | { readonly kind: "added"; readonly after: number; readonly segments: ReadonlyArray<Segment> }
-  /** Where the lines below it are, from the outermost member inwards. */
+  /** The path of the lines below it, from the outermost member inwards. */
   | { readonly kind: "path"; readonly path: ReadonlyArray<string> }
-  /** An element of a list that has a meaningful order stands elsewhere; positions count from 1. */
+  /** An element of an ordered list has moved; positions count from 1. */
   | { readonly kind: "moved"; readonly from: number; readonly to: number; readonly text: string }
   | {
       readonly kind: "fold"
@@ -45,16 +45,16 @@ export interface Difference {
     readonly total: number
   }
   readonly highlights: ReadonlyArray<Highlight>
-  /** Elements that changed only their place where the place means nothing. */
+  /** Elements that only changed their position where order has no meaning. */
   readonly reordered: number
-  /** What is the same apart from this. */
+  /** The difference without this. */
   readonly only: "whitespace" | "type" | "order" | undefined
   readonly lines: ReadonlyArray<DifferenceLine>
   /** Lines that were added or removed; more than are drawn at first in a long difference. */
   readonly changedLines: number
 }
 
-/** What a value is compared by, and under which name it stands. */
+/** What a value is compared by, and its name. */
 export interface ValuePair {
   readonly name: string
   readonly before: unknown

@@ -27,7 +27,9 @@ const drawnFirst = 50
 /** Lines that are added by one request for more. */
 export const linesOfPage = 1000
 
-/** Cuts a difference into what is drawn at first and what is asked for later, so that a page never draws it all at once. */
+/**
+ * Splits a difference into what is drawn at first and what is requested later, so that a page never draws all of it at once.
+ */
 export const paged = (difference: Difference) => {
   const folds: Array<ReadonlyArray<DifferenceLine>> = []
   const lines = difference.lines.map((line): DrawnLine => {

@@ -2,10 +2,10 @@ import type { DifferenceReply, DifferenceRequest } from "./DifferenceMessages.ts
 import { paged } from "./DifferencePages.ts"
 import { valueDifference } from "./ValueDifference.ts"
 
-// Runs in a worker of its own: a policy of a megabyte takes longer to compare than a page may stand still.
+// Runs in a worker: comparing a policy of a megabyte would block the page for too long.
 const known = new Map<number, ReturnType<typeof paged>>()
 
-// A worker answers its own page only, and has no target to name.
+// A worker responds only to its own page, so there is no target origin.
 const reply = (message: DifferenceReply) => self.postMessage(message, {})
 
 self.addEventListener("message", ({ data: request }: MessageEvent<DifferenceRequest>) => {

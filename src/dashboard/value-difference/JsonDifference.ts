@@ -15,7 +15,7 @@ const longestRun = 2
 const indent = (depth: number) => "  ".repeat(depth)
 const label = (key: string | undefined) => (key === undefined ? "" : `${JSON.stringify(key)}: `)
 
-/** What stands in a value in place of a part that is unknown or sensitive. */
+/** The placeholders in a value for unknown and sensitive parts. */
 const marks: ReadonlySet<string> = new Set(["(known after apply)", "(sensitive value)"])
 
 const scalarText = (value: JsonValue, isText: boolean): string =>
@@ -106,7 +106,7 @@ const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> =>
       const run = Array.from({ length: end - at }, (_, offset) => ({ index: at + offset, lines: drawnAt(at + offset) }))
       const near = new Set<number>()
       if (isObject) {
-        // What names an element stays with its change, and so does what stands close to it.
+        // An element's name stays with its change, and so do adjacent lines.
         for (const { index } of run) if (isIdentityKey(all[index]?.key ?? "")) near.add(index)
         const keep = (order: typeof run) => {
           let left = context
@@ -177,7 +177,7 @@ const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> =>
   return nodeLines(root, 0, "", [])
 }
 
-/** The list or object of which the head says how much changed: inwards as long as one member alone changed. */
+/** The list or object that the heading counts: the innermost one that contains all changes. */
 const measured = (node: JsonNode): JsonNode => {
   const changed = node.children?.filter(({ state }) => state !== "same") ?? []
   const [only] = changed
@@ -214,7 +214,7 @@ export const jsonDifference = (
       removed: counted.filter(({ state }) => state === "removed").length,
       total: counted.length
     },
-    // A value that comes or goes as a whole is shown as a whole.
+    // A value that is added or removed as a whole is shown as a whole.
     highlights: tree.children === undefined ? [] : highlightsOf(tree),
     reordered: tree.reordered,
     only:

@@ -35,7 +35,7 @@ const sharedIdentity = (before: ReadonlyArray<JsonValue>, after: ReadonlyArray<J
     })
   )
 
-/** The longest ascending part of the numbers: what stands in it did not move. */
+/** The longest ascending subsequence of the numbers: its elements did not move. */
 const longestAscending = (numbers: ReadonlyArray<number>): ReadonlySet<number> => {
   const tails: Array<number> = []
   const previous = new Map<number, number | undefined>()
@@ -56,8 +56,8 @@ const longestAscending = (numbers: ReadonlyArray<number>): ReadonlySet<number> =
 }
 
 /**
- * Pairs the elements of two lists: by the member that names them, else by equality, else by position. In the order of the new
- * list, with removed elements after the one that they followed.
+ * Pairs the elements of two lists: by the member that names them, else by equality, else by position. In the order of the
+ * new list, with removed elements after their predecessors.
  */
 export const pairElements = (
   before: ReadonlyArray<JsonValue>,
@@ -83,7 +83,7 @@ export const pairElements = (
   else {
     byText(canonicalText)
     for (const young of after.keys()) {
-      // An element that is left over is compared with what stood in its place, when it is of the same kind.
+      // An unpaired element is compared with the one at its position, if it is of the same kind.
       const old = free.has(young) ? young : undefined
       if (oldOf.has(young) || old === undefined) continue
       const isAlike =
@@ -111,7 +111,7 @@ export const pairElements = (
   return { pairs, moved }
 }
 
-/** The keys of both sides in the order of the new one; removed keys stand after the one that they followed. */
+/** The keys of both sides in the order of the new one; removed keys come after their predecessors. */
 export const pairKeys = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<string> => {
   const kept = new Set(after)
   const followers = new Map<string, Array<string>>()

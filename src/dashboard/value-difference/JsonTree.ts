@@ -3,8 +3,8 @@ import { identityOf, pairElements, pairKeys } from "./JsonPairing.ts"
 import { canonicalText, isJsonArray, isJsonObject, type JsonValue } from "./JsonValue.ts"
 
 /**
- * A value on both sides, with the values inside of it. `same` may still stand in another order where that means nothing; `moved`
- * is the same at another place of a list whose order has a meaning.
+ * A value on both sides, with the values inside it. `same` may be in another order where that has no meaning; `moved` is
+ * equal, at another position of an ordered list.
  */
 export interface JsonNode {
   /** The key in an object; none in a list. */
@@ -18,7 +18,7 @@ export interface JsonNode {
   readonly children: ReadonlyArray<JsonNode> | undefined
   /** The previous position of an element that moved in a list whose order has a meaning. */
   readonly movedFrom: number | undefined
-  /** Elements inside of it that only changed their place where it means nothing. */
+  /** Elements inside it that only changed their position where order has no meaning. */
   readonly reordered: number
 }
 
@@ -140,7 +140,7 @@ export const highlightsOf = (
   if (own || (widens && !isJsonObject(node.after) && !isJsonObject(node.before) && node.key !== "Statement")) {
     return [highlight(node)]
   }
-  // A whole statement that comes or goes is read like one whose members come or go.
+  // A statement that is added or removed as a whole is treated like one whose members are.
   const children =
     node.children ??
     (isJsonObject(node.after ?? node.before)

@@ -15,7 +15,7 @@ const decoded = (text: string): string | undefined => {
   const bytes = Uint8Array.from(atob(compact), (character) => character.charCodeAt(0))
   try {
     const plain = new TextDecoder("utf-8", { fatal: true }).decode(bytes)
-    // What holds control characters is not a text that somebody wrote.
+    // A value with control characters is not human-written text.
     return /[^\P{Cc}\s]/u.test(plain) ? undefined : plain
   } catch {
     return undefined
@@ -40,7 +40,7 @@ const words = (before: string, after: string): Difference => {
   }
 }
 
-/** A value that exists on one side only is laid out by the same readings, and nothing of it is folded. */
+/** A value that exists on one side only is laid out the same way, without folds. */
 const oneSide = (before: unknown, after: unknown, name: string): Difference => {
   const value = after ?? before
   const tree = structureOf(value)
@@ -57,8 +57,9 @@ const oneSide = (before: unknown, after: unknown, name: string): Difference => {
 }
 
 /**
- * The difference of two values, by the reading that shows most: structure where both sides are objects or lists or hold such a
- * document, decoded text where the attribute is known to hold base64, lines where one side has several, and words otherwise.
+ * The difference of two values, by the most informative reading: structure where both sides are objects or lists or hold
+ * such a document, decoded text where the attribute is known to hold base64, lines where one side has several, and words
+ * otherwise.
  */
 export const valueDifference = ({ after, before, name }: ValuePair): Difference => {
   if (before === undefined || after === undefined) return oneSide(before, after, name)

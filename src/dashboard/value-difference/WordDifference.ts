@@ -1,7 +1,7 @@
 import { diffArrays } from "diff"
 import type { Segment } from "./Difference.ts"
 
-/** Identifiers, numbers, white space, and every other character by itself. */
+/** Identifiers, numbers, white space, and every other character on its own. */
 const token = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu
 
 /** Longer lines are compared as a whole: their words would take longer than they help. */

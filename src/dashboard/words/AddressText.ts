@@ -4,7 +4,7 @@ export const addressText = (value: unknown): string | undefined =>
 
 export const boundedText = (value: unknown, most: number): string | undefined => addressText(value)?.slice(0, most)
 
-/** An instant of an address; nothing for what is none. */
+/** An instant in an address; nothing if it is invalid. */
 export const addressInstant = (value: unknown): string | undefined => {
   const at = Date.parse(addressText(value) ?? "")
   return Number.isNaN(at) ? undefined : new Date(at).toISOString()

@@ -66,7 +66,7 @@ export type AdmittedRule = Exclude<AccessRule, { readonly kind: "public" | "toke
 interface Authenticated {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly exchange: ExchangeShape
-  /** The browser sent the credential by itself. */
+  /** The browser sent the credential automatically. */
   readonly ambient: boolean
   readonly principal: Principal
 }
@@ -74,9 +74,9 @@ interface Authenticated {
 const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
 /**
- * Admits the current request under a route's rule, in the order of the specification: authentication (401), origin and
- * scope (403), the Workspace (404), the caller's role in it (403), whether the Workspace is archived (409), whether the
- * person confirmed recently that it is them (403), whether there is room for what it writes (503). Query and body are not
+ * Admits the current request under a route's rule, in the order of the specification: authentication (401), origin and scope
+ * (403), the Workspace (404), the caller's role in it (403), whether the Workspace is archived (409), whether the person
+ * confirmed their identity recently (403), whether there is disk space for its writes (503). Query and body are not
  * validated yet.
  */
 export const admissions = Effect.gen(function* () {
@@ -152,7 +152,7 @@ export const admissions = Effect.gen(function* () {
       return isConfirmed ? Effect.andThen(requireConfirmed(principal), counted) : counted
     }
 
-    // Each step asks only what the one before left open, since every request takes them.
+    // Each step checks only what the previous one left open, since every request passes them.
     return Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
       const request = Context.get(context, HttpServerRequest.HttpServerRequest)
       const exchange = Context.get(context, Exchange)

@@ -14,14 +14,14 @@ export type HostIdentity =
   | { readonly kind: "service" }
 
 /**
- * The identity of a call in process. It takes the place of a credential, and only the in-process transport sets it: what a
- * listener or a host's server passes on has none.
+ * The identity of a call in process. It takes the place of a credential, and only the in-process transport sets it: requests
+ * from a listener or a host's server have none.
  */
 export const AmbientIdentity = Context.Reference<HostIdentity | undefined>("svc/http/authorization/AmbientIdentity", {
   defaultValue: () => undefined
 })
 
-/** What the identity may do. Keys of idempotency and remembered answers tell identities apart by `credentialId`. */
+/** What the identity may do. Idempotency keys and cached answers distinguish identities by `credentialId`. */
 export const hostPrincipal = (identity: HostIdentity): Principal => {
   if (identity.kind === "service") {
     return { credential: "service", credentialId: "service", subject: "", scopes: "all" }

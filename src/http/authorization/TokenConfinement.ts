@@ -22,7 +22,7 @@ const byCapsule =
 
 const wholeWorkspace: Places = () => Effect.succeed([])
 
-/** The places that a record concerns, by which the route finds its Workspace; none for what lies beyond any Project. */
+/** The places that a record concerns, by which the route finds its Workspace; none for a record outside every Project. */
 const placesOf: Record<WorkspaceLocator, Places> = {
   "path.workspaceId": wholeWorkspace,
   "query.workspaceId": wholeWorkspace,
@@ -66,8 +66,8 @@ const unavailable = new ApiError({
 })
 
 /**
- * Holds a limited token to its Projects and environments on every route of a Workspace. What lies in no Project is refused, so
- * a route that is added later is closed to limited tokens until its rule says otherwise.
+ * Holds a limited token to its Projects and environments on every route of a Workspace. A record outside every Project is
+ * refused, so a new route is closed to limited tokens until its rule says otherwise.
  */
 export const confinements = Effect.gen(function* () {
   const sql = yield* ReadSql

@@ -2,7 +2,7 @@ import type { QueuePlace } from "../../../schema/records/QueuePlace.ts"
 
 type FieldProse<R extends { readonly fields: object }> = { readonly [Field in keyof R["fields"]]?: string }
 
-/** What fields of records mean, in words, where their names do not say it: by the name of the record in the description. */
+/** Descriptions of record fields whose names do not explain them, by the record's name in the description. */
 export const recordProse: { readonly QueuePlace: FieldProse<typeof QueuePlace> } = {
   QueuePlace: {
     position:

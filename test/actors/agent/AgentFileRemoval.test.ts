@@ -1,9 +1,12 @@
+import { utimesSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { afterAll, expect } from "bun:test"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { AgentBlobs } from "../../../actors/agent/AgentBlobs.ts"
 import { AgentFileRemoval } from "../../../actors/agent/AgentFileRemoval.ts"
 import { AgentMonitor } from "../../../actors/agent/AgentMonitor.ts"
+import { RunSettings } from "../../../actors/run/RunSettings.ts"
 import { suite } from "../../support/Effect.ts"
 import { settled } from "../../support/Journey.ts"
 import { applyingOn, farPlane, stateFile, world } from "../../src/http/support/FarPlane.ts"
@@ -11,11 +14,13 @@ import { applyingOn, farPlane, stateFile, world } from "../../src/http/support/F
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
+const day = 86_400_000
+
 /** Everything that is due so many days from now. */
 const removedAfter = (days: number) =>
   Effect.gen(function* () {
     const { removeAll } = yield* AgentFileRemoval
-    const then = Date.now() + days * 86_400_000
+    const then = Date.now() + days * day
     yield* Effect.andThen(TestClock.setTime(then), removeAll).pipe(Effect.provide(TestClock.layer()))
   })
 
@@ -36,7 +41,14 @@ plane.live(
       expect(yield* blobs.claims).toEqual([claim])
       yield* removedAfter(29)
       expect(yield* isThere).toBe(true)
+      // Its agent is back after a month, and sends what it has over a slow line.
+      const { runsFolder } = yield* RunSettings
+      const late = new Date(Date.now() + 31 * day - day / 2)
+      const folder = join(dirname(runsFolder), "agent-blobs", `${claim.runId}-${claim.fence}`)
+      utimesSync(join(folder, `state-${digest.slice("sha256:".length)}`), late, late)
       yield* removedAfter(31)
+      expect(yield* isThere).toBe(true)
+      yield* removedAfter(32)
       expect(yield* isThere).toBe(false)
       expect(yield* blobs.claims).toEqual([])
     }),

@@ -11,6 +11,7 @@ const lease = {
   leaseSeconds: 2700,
   isAccepted: true,
   isUnreachable: false,
+  isResumed: false,
   heardAt: 0n
 }
 const plan = { kind: "plan" as const, leaseSeconds: 60 }

@@ -1,17 +1,21 @@
 import { afterAll, expect } from "bun:test"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { AgentPresence } from "../../../actors/pool/AgentPresence.ts"
 import { GoneAgents } from "../../../actors/pool/GoneAgents.ts"
 import { restoredAgents } from "../../../actors/pool/RestoredAgents.ts"
+import { AgentId } from "../../../schema/records/Ids.ts"
 import { testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
 import { add, emptyWorld, named, run } from "../retention/support/RetainedWorld.ts"
 import { agentFacts } from "../../src/database/support/RepresentativeRows.ts"
 
-const tests = suite(GoneAgents.layer.pipe(Layer.provide(AgentPresence.layer), Layer.provideMerge(testAccounts)))
+const tests = suite(AgentPresence.layer.pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
+
+/** Of a service that begins now. */
+const begun = Effect.map(Layer.build(Layer.fresh(GoneAgents.layer)), Context.get(GoneAgents))
 
 const at = "2026-03-01T00:00:00.000Z"
 
@@ -46,7 +50,7 @@ tests.live("an agent that comes and goes is forgotten a week after it was heard 
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
-    const { forget } = yield* GoneAgents
+    const { forget } = yield* begun
     yield* token("single", 0)
     yield* token("several", 0)
     yield* token("unspent", 1)
@@ -54,6 +58,7 @@ tests.live("an agent that comes and goes is forgotten a week after it was heard 
     yield* agent("group1", "several")
     const busy = yield* agent("group2", "several")
     const lost = yield* agent("group3", "several")
+    const owing = yield* agent("group4", "several")
     yield* token("marked", 0)
     yield* agent("labelled", "marked", { ephemeral: "true" })
     yield* agent("unspent1", "unspent")
@@ -61,49 +66,57 @@ tests.live("an agent that comes and goes is forgotten a week after it was heard 
     yield* add("agent_runs", { run_id: yield* run("busy"), ended_at: null, ...claim })
     const ended = { agent_id: lost, kind: "apply", accepted_at: at, ended_at: "2026-03-05T00:00:00.000Z" }
     yield* add("agent_runs", { run_id: yield* run("lost"), ...ended })
-    yield* TestClock.setTime(Date.parse("2026-03-07T23:59:00.000Z"))
+    const startedRun = yield* run("owing", { start_acknowledged_at: at })
+    yield* add("agent_runs", { run_id: startedRun, ...ended, agent_id: owing })
+    yield* TestClock.setTime(Date.parse("2026-03-07T23:00:00.000Z"))
     yield* forget
-    expect(yield* there).toEqual(["group1", "group2", "group3", "labelled", "machine", "unspent1"])
+    expect(yield* there).toEqual(["group1", "group2", "group3", "group4", "labelled", "machine", "unspent1"])
     yield* TestClock.setTime(Date.parse("2026-03-08T00:01:00.000Z"))
     yield* forget
     // The last of a token goes at once; while others of a token are there, the row says that the token was for several.
-    expect(yield* there).toEqual(["group1 revoked", "group2", "group3", "machine"])
+    expect(yield* there).toEqual(["group1 revoked", "group2", "group3", "group4", "machine"])
     expect(yield* sql`SELECT COUNT(*) AS n FROM audit_events WHERE action = 'agent.forget'`).toEqual([{ n: 3 }])
     yield* sql`UPDATE agent_runs SET ended_at = ${at} WHERE agent_id = ${busy}`
+    yield* TestClock.adjust("59 minutes")
     yield* forget
-    expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3", "machine"])
-    // What it kept of its apply is of no use any more.
-    yield* TestClock.setTime(Date.parse("2026-04-04T00:01:00.000Z"))
+    expect(yield* there).toContain("group2")
+    yield* TestClock.adjust("1 minute")
     yield* forget
-    expect(yield* there).toEqual(["group2 revoked", "group3 revoked", "machine"])
+    expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3", "group4", "machine"])
+    // Nothing says that the apply of the one was started; that of the other was, and its state may be on that machine only.
+    yield* TestClock.setTime(Date.parse("2029-04-04T00:01:00.000Z"))
+    yield* forget
+    expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3 revoked", "group4", "machine"])
     expect(yield* sql`SELECT id FROM agent_enrolment_tokens WHERE id = ${named("aet", "unspent")}`).toEqual([])
     yield* sql`DELETE FROM agent_runs`
     yield* sql`UPDATE agents SET revoked_at = ${at} WHERE name = 'machine'`
+    yield* TestClock.adjust("1 hour")
     yield* forget
-    yield* forget
-    expect(yield* there).toEqual(["machine revoked"])
-  }).pipe(Effect.provide(TestClock.layer()))
+    expect(yield* there).toEqual([])
+  }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )
 
 tests.live("one that waits for the review of a restore is not forgotten before it, nor right after", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
-    const { forget } = yield* GoneAgents
     yield* token("review", 1)
     const id = yield* agent("waiting", "review")
     const { confirm, hold } = yield* restoredAgents
     yield* TestClock.setTime(Date.parse("2026-03-09T00:00:00.000Z"))
+    const { forget } = yield* begun
     for (const held of yield* hold) {
       yield* sql`INSERT INTO restore_review ${sql.insert({ record_id: held.id, kind: "agent", previous_status: held.previousStatus, restored_at: at })}`
     }
+    yield* TestClock.adjust("1 hour")
     yield* forget
     expect(yield* there).toContain("waiting revoked")
     yield* confirm(id, "enrolled")
     yield* sql`UPDATE restore_review SET decision = 'confirmed'`
+    yield* TestClock.adjust("1 hour")
     yield* forget
     expect(yield* there).toContain("waiting")
-  }).pipe(Effect.provide(TestClock.layer()))
+  }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )
 
 tests.live("one that handed in what its apply left owes nothing", () =>
@@ -116,11 +129,24 @@ tests.live("one that handed in what its apply left owes nothing", () =>
     const run_id = yield* run("given up")
     yield* add("agent_runs", { run_id, agent_id: lost, kind: "apply", accepted_at: at, ended_at: at })
     yield* TestClock.setTime(Date.parse("2026-03-09T00:00:00.000Z"))
-    const { forget } = yield* GoneAgents
+    const { forget } = yield* begun
+    // It was away for longer than any period, and so was everybody who waited for it.
+    yield* forget
+    expect(yield* there).toEqual(["back"])
+    yield* TestClock.adjust("1 hour")
     yield* forget
     expect(yield* there).toEqual(["back"])
     yield* add("agent_evidence", { run_id, agent_id: lost })
     yield* forget
+    expect(yield* there).toEqual(["back"])
+    yield* TestClock.adjust("1 hour")
+    const presence = yield* AgentPresence
+    yield* presence.heard(AgentId.make(lost))
+    yield* forget
+    expect(yield* there).toEqual(["back"])
+    yield* presence.left(AgentId.make(lost))
+    yield* TestClock.adjust("1 hour")
+    yield* forget
     expect(yield* there).toEqual(["back revoked"])
-  }).pipe(Effect.provide(TestClock.layer()))
+  }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )

@@ -59,10 +59,15 @@ const audited = Effect.gen(function* () {
 
 const dangling = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.orDie(sql`PRAGMA foreign_key_check`))
 
+const started = { type: "apply", status: "failed", start_acknowledged_at: longAgo() }
+/** Of an agent that accepted an apply and was not heard of again. */
+const givenUp = { kind: "apply", accepted_at: longAgo(), ended_at: longAgo(), result: null }
+
 /** A Run for each record that may refer to one; every other reason has one too. */
 const runs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* run("newest", { finished_at: longAgo(9) })
+  yield* run("newestfailed", { type: "apply", status: "failed", finished_at: longAgo(9) })
   yield* run("newestbackup", { type: "backup", finished_at: longAgo(9) })
   yield* run("young", { type: "apply", finished_at: young })
   yield* run("waiting", { type: "restore", status: "waiting_approval" })
@@ -96,6 +101,7 @@ const runs = Effect.gen(function* () {
   yield* add("run_results", { run_id: yield* run("result") })
   yield* add("run_checkpoints", { run_id: yield* run("checkpoint") })
   yield* add("agent_runs", { run_id: yield* run("atagent"), ended_at: null })
+  yield* add("agent_runs", { run_id: yield* run("owed", started), ...givenUp })
   yield* add("run_log_chunks", { run_id: yield* run("log") })
   yield* receipt(yield* run("repeated"))
 }).pipe(Effect.orDie)
@@ -187,9 +193,17 @@ tests.live("a Run stays while something names it, whatever its age; every reason
     yield* add("run_plans", { run_id: id })
     yield* add("run_events", { run_id: id })
     yield* add("run_approvals", { run_id: id })
-    yield* add("agent_runs", { run_id: id, ended_at: longAgo() })
+    yield* add("agent_runs", { run_id: id, ...givenUp })
     yield* add("agent_evidence", { run_id: id })
-    expect((yield* removal.survey).removable.filter(({ kind }) => kind === "runs")).toMatchObject([{ records: 1 }])
+    // Nothing is owed of one that was not started, was started by another agent later, or whose agent is revoked.
+    yield* add("agent_runs", { run_id: yield* run("unstarted"), ...givenUp })
+    const sent = yield* run("sent", started)
+    yield* add("agent_runs", { run_id: sent, ...givenUp })
+    yield* add("agent_runs", { run_id: sent, ...givenUp, fence: 9, result: "{}", claim: "later" })
+    const revoked = of("agt", "r")
+    yield* add("agents", { id: revoked, name: "revoked", sign_key: "r".repeat(43), revoked_at: longAgo() })
+    yield* add("agent_runs", { run_id: yield* run("revoked", started), ...givenUp, agent_id: revoked })
+    expect((yield* removal.survey).removable.filter(({ kind }) => kind === "runs")).toMatchObject([{ records: 4 }])
     yield* removal.removeAll
     expect(yield* idsOf("runs")).toEqual(before)
     expect(yield* dangling).toEqual([])

@@ -112,6 +112,19 @@ describe("a Source that is made for a reading", () => {
     })
   )
 
+  tests.live("stays when somebody set it up further while it was read", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const hold = yield* holding
+      const { run, source } = yield* ofPlane("nowhere")
+      yield* hold.reached
+      yield* (yield* Sources).renewHookSecret(context, source.id, 1, undefined)
+      yield* hold.release
+      expect((yield* settled(run.id)).status).toBe("failed")
+      expect(yield* isRemoved(source.id)).toBe(false)
+    })
+  )
+
   tests.live("stays once it was read, whatever happens later", () =>
     Effect.gen(function* () {
       const { commit, context, moveBranch, workspaceId } = yield* TestPlane

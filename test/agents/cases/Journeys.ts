@@ -103,7 +103,7 @@ export const journeyTo = Effect.fn("journeyTo")(function* (
   return [planned, applied, yield* world.over(run.id)]
 })
 
-/** The Capsule is released while its tool works, so what the agent has becomes evidence. */
+/** The Capsule is released from an agent that stands still while its tool works, so what the agent has becomes evidence. */
 const handedIn = Effect.fnUntraced(function* (
   world: AgentWorld,
   agent: KeptAgent,
@@ -115,7 +115,10 @@ const handedIn = Effect.fnUntraced(function* (
   const applyId = yield* world.approvedApply(planRunId)
   yield* world.held(`${label}-b`)
   yield* armed(agent.line, faults)
-  yield* world.operator("agent", "release", applyId, "--tool-is-dead")
+  agent.signal("SIGSTOP")
+  const silent = yield* world.until(applyId, ({ agentUnreachableSince }) => agentUnreachableSince !== undefined)
+  yield* world.operator("agent", "release", applyId, "--fence", String(silent.agent?.fence), "--tool-is-dead")
+  agent.signal("SIGCONT")
   const applied = yield* world.over(applyId)
   yield* holds(
     applied.error?.code === "agent_lost",

@@ -44,12 +44,12 @@ output "note" { value = demo_note.a.name }
 /** The notes that an apply of these modules makes. */
 export const notesOf = (label: string): ReadonlyArray<string> => ["a", "b", "c"].map((name) => `${label}-${name}`)
 
-/** 200 objects of a quarter of a megabyte each, in text that hardly becomes smaller when it is compressed. */
-const wide = `
+/** Objects of a quarter of a megabyte each, in text that hardly becomes smaller when it is compressed. */
+const wide = (count: number) => `
 resource "demo_note" "many" {
-  count   = 200
+  count   = ${count}
   name    = "\${var.label}-\${count.index}"
-  content = join("", [for part in range(4000) : sha256("\${var.label} \${count.index} \${part}")])
+  content = join("", [for i in range(64) : join("", [for j in range(64) : sha256("\${var.label} \${count.index} \${i} \${j}")])])
 }
 `
 
@@ -66,11 +66,12 @@ resource "terraform_data" "it" { input = var.label }
 export const modules = (notesDir: string): Readonly<Record<string, string>> => ({
   "notes/main.tf": `${head(notesDir)}${notes('"plain"')}`,
   "built/main.tf": `${head(notesDir)}${notes('file("${path.module}/out/made.txt")')}`,
-  "wide/main.tf": `${head(notesDir)}${wide}`,
+  "wide/main.tf": `${head(notesDir)}${wide(200)}`,
+  "half-wide/main.tf": `${head(notesDir)}${wide(40)}`,
   "plain/main.tf": plain
 })
 
-export type ModuleName = "notes" | "built" | "wide" | "plain"
+export type ModuleName = "notes" | "built" | "wide" | "half-wide" | "plain"
 
 export const pathOf = (module: ModuleName) => RelativePath.make(module)
 

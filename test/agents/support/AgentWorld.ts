@@ -1,18 +1,14 @@
 import { mkdirSync } from "node:fs"
 import { Effect, FileSystem, Option, Redacted, Schedule, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
-import { Users } from "../../../actors/account/Users.ts"
-import { serviceContext } from "../../../actors/Command.ts"
 import { PoolName } from "../../../schema/agent/PoolName.ts"
 import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { makeClient } from "../../../src/client/index.ts"
+import { signInForFirstTime } from "../../../src/cli/demo/DemoSession.ts"
 import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
 import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
-import { storage } from "../../../src/composition/Storage.ts"
 import { Broken } from "../../crash/CrashClient.ts"
-import { testSettings } from "../../support/ControlPlane.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
 import { faultLine, type FaultLine } from "../line/FaultLine.ts"
 import { canaries, modules, type ModuleName, pathOf, provider, sourceBuild } from "./AgentModules.ts"
@@ -24,7 +20,7 @@ export const ownName = "cloud"
 
 const often = Schedule.spaced("50 millis")
 
-const Told = Schema.fromJsonString(Schema.Struct({ url: Schema.String }))
+const Told = Schema.fromJsonString(Schema.Struct({ url: Schema.String, setupLink: Schema.NullOr(Schema.String) }))
 const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
 
 export interface WorldOptions {
@@ -67,12 +63,6 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
   const baseConfigs = [{ origin: repository.origin, profile: "far" }]
   yield* files.writeFileString(policy, JSON.stringify({ profiles, baseConfigs }))
 
-  const token = yield* Effect.gen(function* () {
-    const { subject } = yield* (yield* Users).create(serviceContext, { email: "ada@example.test", isOperator: true })
-    const tokens = yield* AccessTokens
-    return (yield* tokens.create(serviceContext, subject, { name: "test", scopes: ["read", "write"] })).secret
-  }).pipe(Effect.provide(storage(yield* testSettings({ dataDir }))))
-
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder }
   const read = (stream: ReadableStream<Uint8Array>) =>
     Stream.fromReadableStream({ evaluate: () => stream, onError: () => new Broken({ message: "No output" }) }).pipe(
@@ -110,12 +100,14 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     })
     const lines = read(server.stdout).pipe(Stream.splitLines)
     const line = yield* Stream.runHead(lines)
-    const { url } = yield* Schema.decodeEffect(Told)(Option.getOrElse(line, () => ""))
-    current = { ...server, url }
-    return current
+    const told = yield* Schema.decodeEffect(Told)(Option.getOrElse(line, () => ""))
+    current = { ...server, ...told }
+    return { ...server, ...told }
   })
 
   const first = yield* serve("127.0.0.1:0")
+  const secret = (first.setupLink ?? "").split("#")[1] ?? ""
+  const token = yield* signInForFirstTime(first.url, Redacted.make(secret))
   const client = yield* makeClient({ baseUrl: first.url, token })
   const { workspaces } = yield* client.workspaces.list({ query: {} })
   const [workspace] = workspaces
@@ -142,7 +134,8 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     // Outside of what the verdict searches: this is where the secret belongs.
     const kept = yield* files.makeTempDirectoryScoped({ prefix: "own-credentials-" })
     yield* files.writeFileString(`${kept}/token`, `${credential}\n`, { mode: 0o600 })
-    const described = { [ownName]: { env: { DEMO_TOKEN: { file: `${kept}/token` } } } }
+    // The provider of the tests runs without isolation.
+    const described = { [ownName]: { env: { DEMO_TOKEN: { file: `${kept}/token` } }, withoutIsolation: true } }
     yield* files.writeFileString(`${kept}/credentials.json`, JSON.stringify(described))
     return { SVC_AGENT_CREDENTIALS: `${kept}/credentials.json` }
   })
@@ -268,7 +261,6 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     ...options,
     client,
     workspace,
-    token: Redacted.value(token),
     dataDir,
     output,
     notesDir: mirror.notesDir,

@@ -1,6 +1,9 @@
 import { Context, Effect, FileSystem, Layer, Option, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import { SqlClient } from "effect/sql"
 import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { transaction } from "../../../actors/database/Transaction.ts"
+import { Pools } from "../../../actors/pool/Pools.ts"
 import { Passwords } from "../../../actors/account/Passwords.ts"
 import { Sessions } from "../../../actors/account/Sessions.ts"
 import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
@@ -86,8 +89,17 @@ export const hostedServer = Effect.fnUntraced(function* (
       const response = await fetch(`${url}${path}`, { ...body, headers, redirect: "manual" })
       return { status: response.status, headers: response.headers, text: await response.text() }
     })
+  const pools = Context.get(services, Pools)
+  /** A pool of agents that has these credentials for a Workspace, as its operator declares it. */
+  const providing = (pool: string, credentials: string, workspace: string) =>
+    Effect.gen(function* () {
+      yield* pools.create(pool, {})
+      yield* pools.assign(pool, workspace)
+      yield* pools.provide(pool, credentials, workspace)
+    }).pipe(transaction(Context.get(services, SqlClient.SqlClient)))
   return {
     browse,
+    providing,
     cookie,
     /** For the same person in another browser. */
     anotherCookie: Effect.map(open, cookieOf),

@@ -63,6 +63,7 @@ export const network = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const server = yield* hostedServer(modulesWith("s3:GetObject"))
   yield* server.client.workspaces.create({ payload: { handle: "acme", displayName: "Acme" } })
+  yield* server.providing("eu-west", "aws-production", "acme")
   const shell = yield* shellOf({ SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token) })
   yield* files.writeFileString(`${shell.home}/values.json`, values)
   yield* files.writeFileString(`${shell.home}/credentials.json`, credentials)

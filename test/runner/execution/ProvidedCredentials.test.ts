@@ -2,13 +2,11 @@ import { describe, expect, test } from "bun:test"
 import { Effect, Redacted, Result } from "effect"
 import { deliverCredentials } from "../../../runner/execution/CredentialDelivery.ts"
 import { ProvidedCredentials } from "../../../runner/execution/ProvidedCredentials.ts"
-import { refuseProvided } from "../../../runner/execution/ProvidedInPlan.ts"
 import type { ProviderCredentials } from "../../../runner/execution/RunJob.ts"
-import { Redactor } from "../../../runner/redaction/Redactor.ts"
-import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
 import { it } from "../../support/Effect.ts"
-import { recorder } from "./support/RunnerHarness.ts"
-import { credentials, note, notesOf, onStage, ownerOf, required, tokenA } from "./support/ProviderStage.ts"
+import { archivedParts } from "../../support/ArchivedParts.ts"
+import { applyJob, recorder } from "./support/RunnerHarness.ts"
+import { credentials, note, notesOf, onStage, ownerOf, required, tokenA, tokenB } from "./support/ProviderStage.ts"
 import { TestRunner } from "./support/TestRunner.ts"
 
 const place = { insideRoot: "/capsule", credentialFolder: "settings/credentials", moduleFolder: "source" }
@@ -27,6 +25,14 @@ const tuple = (more: Partial<ProviderCredentials>): ProviderCredentials => ({
 
 const own = (more: Partial<ProviderCredentials> = {}) =>
   tuple({ provided: "cloud", values: { DEMO_TOKEN: secret("own-canary") }, ...more })
+
+/** A place that has these as `cloud`. */
+const providing = (values: ProviderCredentials["values"]) =>
+  Effect.provideService(ProvidedCredentials, {
+    described: Effect.succeed(["cloud"]),
+    names: Effect.succeed(["cloud"]),
+    read: () => Effect.succeed({ values, files: [] })
+  })
 
 const problem = (tuples: ReadonlyArray<ProviderCredentials>) =>
   Result.match(deliverCredentials(tuples, place), { onFailure: (reason) => reason, onSuccess: () => undefined })
@@ -63,18 +69,14 @@ describe("credentials that a place of execution has of its own", () => {
           { "main.tf": `${required}${note("a")}` },
           { credentials: [{ ...given, values: {}, provided: "cloud", config: { echo_token: true } }] }
         )
-        const plan = yield* runner.plan(first, seen.sink).pipe(
-          Effect.provideService(ProvidedCredentials, {
-            described: Effect.succeed(["cloud"]),
-            names: Effect.succeed(["cloud"]),
-            read: () => Effect.succeed({ values: given.values, files: [] })
-          })
-        )
+        const plan = yield* runner.plan(first, seen.sink).pipe(providing(given.values))
         expect(plan.envNames).toEqual(["DEMO_DIR", "DEMO_TOKEN"])
         expect(plan.secrets.credentials).toEqual([])
         expect(`${seen.everything()}${JSON.stringify(plan)}`).toContain("[redacted env.DEMO_TOKEN]")
         expect(`${seen.everything()}${JSON.stringify(plan)}`).not.toContain(tokenA)
-        expect(Buffer.from(Redacted.value(plan.planFile)).includes(tokenA)).toBe(false)
+        const unpacked = Buffer.concat(archivedParts(Buffer.from(Redacted.value(plan.planFile))))
+        expect(unpacked.includes("content of a")).toBe(true)
+        expect(unpacked.includes(tokenA)).toBe(false)
         // A place that has none refuses the job before anything is started.
         expect(yield* Effect.flip(runner.plan(first, recorder().sink))).toMatchObject({
           reason: "prepare_failed",
@@ -85,17 +87,43 @@ describe("credentials that a place of execution has of its own", () => {
     )
   )
 
-  it.effect("keep a plan that holds them on the machine, unless the state held them before", () =>
-    Effect.gen(function* () {
-      const value = "own-credential-canary"
-      const redactor = directRedactor(new Redactor([{ origin: "env.DEMO_TOKEN", value: secret(value) }]))
-      const plan = (text: string) => JSON.stringify({ prior_state: { values: { note: `a ${text} b` } } })
-      const refused = yield* Effect.flip(refuseProvided(redactor, plan(value), undefined))
-      expect(refused.reason).toBe("plan_failed")
-      expect(refused.message).toContain("env.DEMO_TOKEN")
-      expect(refused.message).not.toContain(value)
-      yield* refuseProvided(redactor, plan("nothing"), undefined)
-      yield* refuseProvided(redactor, plan(value), Redacted.make(new TextEncoder().encode(plan(value))))
-    })
+  it.live("are those of the reviewed plan when it is applied, and no others", () =>
+    onStage(({ folder, job, notesDir }) =>
+      Effect.gen(function* () {
+        const runner = yield* TestRunner
+        const given = credentials(notesDir)
+        const first = job(
+          { "main.tf": `${required}${note("a")}` },
+          { credentials: [{ ...given, values: {}, provided: "cloud" }] }
+        )
+        const plan = yield* runner.plan(first, recorder().sink).pipe(providing(given.values))
+        const bound = JSON.stringify(plan.secrets.provided)
+        expect(plan.secrets.provided).toMatchObject([{ name: "cloud" }])
+        const others = { ...given.values, DEMO_TOKEN: secret(tokenB) }
+        const more = { ...given.values, DEMO_MORE: secret("one-more") }
+        for (const [values, outcome] of [
+          [others, plan],
+          [more, plan],
+          // What a plan of an earlier release was made with is not known.
+          [given.values, { ...plan, secrets: { ...plan.secrets, provided: undefined } }],
+          [given.values, { ...plan, secrets: { ...plan.secrets, provided: [{ name: "cloud", digest: "another" }] } }]
+        ] as const) {
+          const seen = recorder()
+          const refused = yield* Effect.flip(
+            runner.apply(applyJob(folder, first, outcome), seen.sink).pipe(providing(values))
+          )
+          expect(refused.reason).toBe("job_invalid")
+          expect(refused.message).toContain("not made with the credentials cloud")
+          expect(refused.message).toContain("Plan again")
+          expect(`${seen.everything()}${refused.message}${bound}`).not.toContain(tokenA)
+          expect(`${seen.everything()}${refused.message}`).not.toContain(tokenB)
+        }
+        expect(notesOf(notesDir)).toEqual([])
+        const reordered = Object.fromEntries(Object.entries(given.values).toReversed())
+        const applied = yield* runner.apply(applyJob(folder, first, plan), recorder().sink).pipe(providing(reordered))
+        expect(applied.exit).toBe("succeeded")
+        expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenA)])
+      })
+    )
   )
 })

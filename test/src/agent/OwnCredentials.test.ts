@@ -1,16 +1,18 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
-import { ConfigProvider, Effect, Redacted } from "effect"
+import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { ProvidedCredentials } from "../../../runner/execution/ProvidedCredentials.ts"
+import type { SandboxLevel } from "../../../schema/records/Run.ts"
 import { ownCredentials } from "../../../src/agent/OwnCredentials.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+import { sandboxAt } from "./support/SandboxAt.ts"
 
 const secret = "own-credential-canary-77"
 
 /** The credentials of an agent with this description; `secret` is at `<folder>/secret`. */
-const having = Effect.fnUntraced(function* (describe: (folder: string) => unknown) {
+const having = Effect.fnUntraced(function* (describe: (folder: string) => unknown, level: SandboxLevel = "landlock") {
   const folder = yield* temporaryFolder
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, "secret"), `${secret}\n`)
@@ -19,7 +21,7 @@ const having = Effect.fnUntraced(function* (describe: (folder: string) => unknow
   const text = describe(folder)
   writeFileSync(file, typeof text === "string" ? text : JSON.stringify(text))
   const own = ProvidedCredentials.pipe(
-    Effect.provide(ownCredentials),
+    Effect.provide(Layer.provide(ownCredentials, sandboxAt(level))),
     Effect.provideService(
       ConfigProvider.ConfigProvider,
       ConfigProvider.fromEnv({ env: { SVC_AGENT_CREDENTIALS: file } })
@@ -34,7 +36,8 @@ describe("what an agent has of its own", () => {
       const { folder, own } = yield* having((at) => ({
         cloud: {
           env: { DEMO_TOKEN: { file: join(at, "secret") }, DEMO_HOME: { variable: "HOME" } },
-          files: [{ name: "key.json", path: join(at, "secret"), envName: "DEMO_KEY_FILE" }]
+          files: [{ name: "key.json", path: join(at, "secret"), envName: "DEMO_KEY_FILE" }],
+          publicNames: ["DEMO_HOME"]
         },
         absent: { env: { DEMO_TOKEN: { file: join(at, "not-there") } } },
         blank: { env: { DEMO_TOKEN: { file: join(at, "empty") } } },
@@ -42,7 +45,8 @@ describe("what an agent has of its own", () => {
       }))
       const credentials = yield* own
       expect(yield* credentials.names).toEqual(["cloud"])
-      const { files, values } = yield* credentials.read("cloud")
+      const { files, publicNames, values } = yield* credentials.read("cloud")
+      expect(publicNames).toEqual(["DEMO_HOME"])
       const token = values["DEMO_TOKEN"]
       expect(token === undefined ? undefined : Redacted.value(token)).toBe(secret)
       expect(files).toMatchObject([{ name: "key.json", envName: "DEMO_KEY_FILE" }])
@@ -57,6 +61,22 @@ describe("what an agent has of its own", () => {
       writeFileSync(join(folder, "secret"), "replaced-credential")
       const replaced = (yield* credentials.read("cloud")).values["DEMO_TOKEN"]
       expect(replaced === undefined ? undefined : Redacted.value(replaced)).toBe("replaced-credential")
+    })
+  )
+
+  it.live("is given to nobody where modules run without isolation, unless its operator says so", () =>
+    Effect.gen(function* () {
+      const { own } = yield* having((folder) => {
+        const env = { DEMO_TOKEN: { file: join(folder, "secret") }, DEMO_HOME: { variable: "HOME" } }
+        return { cloud: { env }, trusted: { env, withoutIsolation: true }, not: { env, withoutIsolation: false } }
+      }, "process")
+      const credentials = yield* own
+      expect(yield* credentials.described).toEqual(["cloud", "trusted", "not"])
+      expect(yield* credentials.names).toEqual(["trusted"])
+      expect(Object.keys((yield* credentials.read("trusted")).values)).toEqual(["DEMO_TOKEN", "DEMO_HOME"])
+      const refused = yield* Effect.flip(credentials.read("cloud"))
+      expect(refused.message).toContain("without isolation")
+      expect(refused.message).not.toContain(secret)
     })
   )
 

@@ -1,10 +1,11 @@
 import { expect } from "bun:test"
-import { Context, Deferred, Effect, Fiber, Layer } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { Draining } from "../../../src/streams/Draining.ts"
 import { WebSockets } from "../../../src/streams/WebSockets.ts"
 import { SkipDrainGrace } from "../../../actors/execution/SkipDrainGrace.ts"
 import { it } from "../../support/Effect.ts"
+import { eventually } from "../../support/Eventually.ts"
 
 const address = { host: "127.0.0.1", port: 0 }
 
@@ -22,6 +23,58 @@ it.live("before the service is up, the process is live but not ready, and says w
   }).pipe(
     Effect.provide(HttpListener.layer(address).pipe(Layer.provide(WebSockets.layer), Layer.provide(Draining.layer)))
   )
+)
+
+it.live("a page of a named origin reads that the server starts or stops, and when to come back", () =>
+  Effect.gen(function* () {
+    const page = "https://app.example.com"
+    const stopping = yield* Deferred.make<void>()
+    const seen = (answer: Response) => [
+      answer.status,
+      answer.headers.get("access-control-allow-origin"),
+      answer.headers.get("access-control-expose-headers")?.includes("retry-after"),
+      answer.headers.get("vary")
+    ]
+    const from = (origin: string, url: string, init: RequestInit = {}) =>
+      Effect.map(
+        Effect.promise(() => fetch(url, { ...init, headers: { ...init.headers, origin } })),
+        seen
+      )
+    const preflight = { method: "OPTIONS", headers: { "access-control-request-method": "POST" } }
+    const running = Effect.gen(function* () {
+      const listener = yield* HttpListener
+      const runs = `${listener.url}/api/v1/runs/run_a/apply`
+      const starting = [
+        yield* from(page, runs, preflight),
+        yield* from(page, runs, { method: "POST" }),
+        yield* from("https://evil.example.com", runs, preflight),
+        yield* from(page, `${listener.url}/auth/sign-in`)
+      ]
+      yield* listener.mount(() => Promise.resolve(new Response("mounted")))
+      return { runs, starting }
+    })
+    const scope = yield* Scope.make()
+    const draining = Draining.layer
+    const services = yield* Layer.buildWithScope(
+      HttpListener.layer(address, { corsOrigins: [page], drainDelay: "1 hour" }).pipe(
+        Layer.provide(WebSockets.layer),
+        Layer.provideMerge(draining)
+      ),
+      scope
+    ).pipe(Effect.provideService(SkipDrainGrace, Deferred.await(stopping)))
+    const { runs, starting } = yield* running.pipe(Effect.provideContext(services), Scope.provide(scope))
+    expect(starting).toEqual([
+      [204, page, true, "origin"],
+      [503, page, true, "origin"],
+      [503, null, undefined, "origin"],
+      [503, null, undefined, null]
+    ])
+    const closing = yield* Effect.forkScoped(Scope.close(scope, Exit.void))
+    yield* eventually(Effect.sync(Context.get(services, Draining).begun), (begun) => begun)
+    expect(yield* from(page, runs, { method: "POST" })).toEqual([503, page, true, "origin"])
+    yield* Deferred.succeed(stopping, undefined)
+    yield* Fiber.join(closing)
+  }).pipe(Effect.scoped)
 )
 
 it.live("a hanging request does not keep the listener open once the drain grace is skipped", () =>

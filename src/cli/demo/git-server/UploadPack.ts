@@ -100,7 +100,7 @@ interface Closure {
 const addTree = async (repository: ServedObjects, oid: string, oids: Set<string>): Promise<void> => {
   if (oids.has(oid)) return
   oids.add(oid)
-  // Not by the library's reader, which refuses the malformed trees that a client must be tested with.
+  // Avoids the library's reader, which refuses the malformed trees that clients are tested with.
   const { object } = await git.readObject({ ...repository, oid, format: "content" })
   if (!(object instanceof Uint8Array)) return
   for (const entry of Result.getOrElse(parseTree(object), () => [])) {

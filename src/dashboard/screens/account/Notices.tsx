@@ -38,7 +38,7 @@ const Changes = ({ notices, newest }: { readonly notices: ReadonlyArray<AccountN
   )
 }
 
-/** What was changed about the account, until its owner says that they did it. */
+/** Changes of the account, until its owner acknowledges them. */
 export const Notices = () => {
   const { data = [] } = useQuery(noticesQuery)
   const [newest] = data

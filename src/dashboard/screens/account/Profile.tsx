@@ -80,7 +80,7 @@ const ChangeAddress = ({ onClose }: { readonly onClose: () => void }) => {
   )
 }
 
-/** Who the person is here. */
+/** The person's profile. */
 export const Profile = () => {
   const words = useWords(profileWords)
   const account = useWords(accountWords)

@@ -87,7 +87,7 @@ const SetUp = ({ begun, onClose }: { readonly begun: Begun; readonly onClose: ()
   )
 }
 
-/** The key is made when the person asks for it, after they have confirmed that it is them. */
+/** The key is generated on request, after the person has confirmed their identity. */
 const Begin = () => {
   const words = useWords(factorWords)
   const [open, setOpen] = useState(false)

@@ -51,7 +51,7 @@ const words = {
   }
 }
 
-/** The choices of a filter, with one that the address names and nobody else knows. */
+/** The choices of a filter, including an unknown one from the address. */
 const withChosen = (
   options: ReadonlyArray<readonly [string, string]>,
   chosen: string | undefined

@@ -4,6 +4,7 @@ import { call } from "../../api/Call.ts"
 import { exportsCreate } from "../../api/Endpoints.ts"
 import type { Answer } from "../../api/Declarations.ts"
 import type { Capsule } from "../../api/Types.ts"
+import { useOffers } from "../../app/Families.ts"
 import { useMay } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
@@ -80,11 +81,13 @@ const ExportDialog = ({ capsule, onClose }: Shown) => {
   )
 }
 
-/** The way out: what the Capsule consists of, for the bare tool. */
+/** The export: the contents of the Capsule, for use with the tool alone. */
 export const Export = ({ capsule }: { readonly capsule: Capsule }) => {
   const text = useWords(exportWords)
   const may = useMay()
+  const isOffered = useOffers("exports")
   const [open, setOpen] = useState(false)
+  if (!isOffered) return null
   const never = capsule.adoptedSourceRevision === undefined || capsule.currentStateVersionId === undefined
   return (
     <Panel title={text.title}>

@@ -12,7 +12,9 @@ export interface HistoryLine {
 const isApply = ({ type }: FoldedRun): boolean => type === "apply" || type === "destroy_apply"
 const isCheck = ({ status, type }: Run): boolean => type === "drift_check" && status === "succeeded"
 
-/** Lines of the list of changes, newest first: a drift check belongs to the state that it looked at, so to the change below it. */
+/**
+ * Lines of the list of changes, newest first: a drift check belongs to the state that it checked, so to the change below it.
+ */
 export const historyLines = (
   runs: ReadonlyArray<Run>,
   folded: ReadonlyArray<FoldedRun>
@@ -34,10 +36,10 @@ export const historyLines = (
   return [...lines, ...checks.map((run) => ({ run, checks: [] }))]
 }
 
-/** The check that says how the state was found last: one with a finding before those without. */
+/** The most relevant last check: one with a finding before those without. */
 export const tellingCheck = (checks: ReadonlyArray<Run>): Run | undefined =>
   checks.find(({ drifted }) => drifted === true) ?? checks[0]
 
-/** Whether somebody has decided on it, so that an approver or the lack of one is worth a word. */
+/** Whether it was decided on, so that the approver, or the lack of one, is shown. */
 export const isDecided = ({ run, apply }: HistoryLine): boolean =>
   isPlan(run.type) && (run.approvedAt !== undefined || apply !== undefined)

@@ -7,7 +7,7 @@ const ended: ReadonlySet<Run["status"]> = new Set(["succeeded", "failed", "cance
 
 const endOf = (run: Run): string => run.finishedAt ?? run.createdAt
 
-/** The Run that decided what is known of the Capsule. */
+/** The Run that decided what is known about the Capsule. */
 export const lastDecisive = (runs: ReadonlyArray<Run>): Run | undefined =>
   runs
     .filter(({ status, type }) => decisive.has(type) && ended.has(status))

@@ -6,7 +6,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { readmeWords } from "./ReadmeWords.ts"
 
-// A README is drawn once and never changes, so places in it are good keys.
+// A README is drawn once and never changes, so positions in it are stable keys.
 
 const Target = ({
   address,
@@ -29,7 +29,7 @@ const Target = ({
   )
 }
 
-/** Nothing is fetched: an image of a stranger would know who reads it. */
+/** Nothing is fetched: an external image would reveal its readers. */
 const Picture = ({
   address,
   place,

@@ -82,7 +82,7 @@ interface TimelineProps {
   readonly resource: StateResource
 }
 
-/** What became of one resource, the newest first, above it what was changed outside since. */
+/** The history of one resource, newest first, below changes made outside since. */
 export const ResourceTimeline = ({ capsule, resource }: TimelineProps) => {
   const words = useWords(resourceWords)
   const query = useInfiniteQuery(resourceHistoryQuery(capsule.id, capsule.currentStateVersionId, resource))

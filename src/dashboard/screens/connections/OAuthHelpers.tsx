@@ -45,7 +45,7 @@ const Helper = ({ helper }: { readonly helper: OAuthHelper }) => {
   )
 }
 
-/** How the operator lets people make a Connection without typing a credential. Nothing where there is no way. */
+/** The operator's ways to create a Connection without typing a credential, if there are any. */
 export const OAuthHelpers = () => {
   const words = useWords(connectionWords)
   const { data: helpers = [] } = useQuery(helpersQuery)

@@ -12,7 +12,7 @@ interface FinderProps {
   readonly search: string
 }
 
-/** Search beside the drawing. Arrows lead from the field through what was found; Enter puts one in the middle. */
+/** Search beside the drawing. Arrow keys move from the field through the results; Enter centres one. */
 export const Finder = ({ graph, centre, search }: FinderProps) => {
   const words = useWords(graphWords)
   const { handle } = useWorkspace()

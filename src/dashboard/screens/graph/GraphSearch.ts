@@ -1,6 +1,6 @@
 import { boundedText } from "../../words/AddressText.ts"
 
-/** What the address of the graph carries: the Capsule in the middle, and the words that are searched for. */
+/** The graph's state in its address: the centred Capsule, and the search text. */
 export interface GraphSearch {
   readonly around?: string | undefined
   readonly q?: string | undefined

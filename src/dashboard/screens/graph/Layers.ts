@@ -19,7 +19,7 @@ export interface LinkedGraph {
   readonly capsules: ReadonlyMap<string, LinkedCapsule>
   readonly layers: ReadonlyArray<ReadonlyArray<LinkedCapsule>>
   readonly links: number
-  /** Capsules that neither take nor give. */
+  /** Capsules without producers or consumers. */
   readonly apart: number
 }
 
@@ -31,7 +31,10 @@ const grouped = (pairs: ReadonlyArray<readonly [string, string]>): ReadonlyMap<s
   return new Map([...groups].map(([key, values]) => [key, [...values]]))
 }
 
-/** Layers from what takes nothing onwards. A Capsule is placed once all its producers are; a cycle stays in the last layer. */
+/**
+ * Layers from Capsules without producers onwards. A Capsule is placed once all its producers are; a cycle stays in the last
+ * layer.
+ */
 const layersOf = (
   ids: ReadonlyArray<string>,
   takes: ReadonlyMap<string, ReadonlyArray<string>>
@@ -97,7 +100,7 @@ export const reachedFrom = (graph: LinkedGraph, id: string, way: "takesFrom" | "
   return reached
 }
 
-/** Where a reader starts who named no Capsule: the one with the most links. */
+/** The Capsule shown first: the one with the most links. */
 export const busiest = (graph: LinkedGraph): LinkedCapsule | undefined =>
   [...graph.capsules.values()].reduce<LinkedCapsule | undefined>((found, capsule) => {
     const links = ({ takesFrom, givesTo }: LinkedCapsule) => takesFrom.length + givesTo.length

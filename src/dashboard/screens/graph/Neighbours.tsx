@@ -96,7 +96,7 @@ const Column = ({ title, further, nothing, capsules, outputsOf, all, onAll }: Co
   )
 }
 
-/** One Capsule at full size between what it takes from and what it gives to. */
+/** One Capsule at full size between its producers and consumers. */
 export const Neighbours = ({ graph, centre }: { readonly graph: LinkedGraph; readonly centre: LinkedCapsule }) => {
   const words = useWords(graphWords)
   const { handle } = useWorkspace()

@@ -47,7 +47,7 @@ const FirstSteps = () => {
 /** All is well only where that is known: every Capsule is applied, was compared, and nothing differed. */
 const allIsWell = ({ capsules, complete, healthy }: CapsuleHealth): boolean => complete && healthy === capsules
 
-/** Nothing is open; says what nobody has looked at. */
+/** Nothing is open; names what has not been checked. */
 const NothingOpen = ({ health }: { readonly health: CapsuleHealth }) => {
   const words = useWords(homeWords)
   const language = useLanguage()

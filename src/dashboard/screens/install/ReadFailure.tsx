@@ -19,7 +19,7 @@ const useIsRemoved = (sourceId: string | undefined): boolean => {
     staleTime: 0,
     enabled: sourceId !== undefined,
     select: ({ removedAt }) => removedAt !== undefined,
-    // One that was there before the reading stays, so this does not ask for ever.
+    // One that existed before is kept, so this does not poll for ever.
     refetchInterval: ({ state }) => (state.data?.removedAt === undefined && state.dataUpdateCount < 8 ? 600 : false)
   })
   useEffect(() => {

@@ -42,7 +42,7 @@ export const SourceStep = ({
     change({ ...reset, url })
   }
   return (
-    // The browser's own check of the address would refuse what is offered in another form below.
+    // The browser's own validation would refuse addresses that are offered in another form below.
     <form
       className="form"
       noValidate={https !== undefined || refused}

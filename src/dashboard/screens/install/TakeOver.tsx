@@ -5,6 +5,7 @@ import { call } from "../../api/Call.ts"
 import { newIdempotencyKey } from "../../api/Client.ts"
 import { stateUploadsCreate } from "../../api/Endpoints.ts"
 import type { NewInstallPlan, StateUpload } from "../../api/Types.ts"
+import { useOffers } from "../../app/Families.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
@@ -85,40 +86,46 @@ const Upload = ({ onChange }: Pick<TakeOverProps, "onChange">) => {
 export const TakeOver = ({ taken, onChange }: TakeOverProps) => {
   const words = useWords(takeOverWords)
   const imports = useWords(importWords)
+  const takesStates = useOffers("state-uploads")
+  const takesBackups = useOffers("backup-imports")
   const from = taken?.upload.importedFrom
   return (
     <>
-      <details className="fold" open={taken !== undefined || undefined}>
-        <summary>{from === undefined ? words.title : imports.title}</summary>
-        <p className="muted">{from === undefined ? words.about : imports.about}</p>
-        {taken === undefined ? (
-          <Upload onChange={onChange} />
-        ) : (
-          <div className="form">
-            <Facts
-              items={[
-                [imports.origin, from === undefined ? undefined : imports.from(from.name)],
-                [words.uploaded, words.facts(taken.upload.resourceCount, taken.upload.serial)],
-                [words.writtenBy, taken.upload.toolVersion],
-                [words.digest, <code key="digest">{taken.upload.sha256}</code>]
-              ]}
-            />
-            <AreaField
-              label={words.undeclared}
-              helper={words.undeclaredHelp}
-              optional
-              mono
-              rows={3}
-              value={taken.undeclared}
-              onChange={(event) => onChange({ ...taken, undeclared: event.target.value })}
-            />
-            <Button small onClick={() => onChange(undefined)}>
-              {words.without}
-            </Button>
-          </div>
-        )}
-      </details>
-      {taken === undefined ? <ImportBackup onUploaded={(upload) => onChange({ upload, undeclared: "" })} /> : null}
+      {taken === undefined && !takesStates ? null : (
+        <details className="fold" open={taken !== undefined || undefined}>
+          <summary>{from === undefined ? words.title : imports.title}</summary>
+          <p className="muted">{from === undefined ? words.about : imports.about}</p>
+          {taken === undefined ? (
+            <Upload onChange={onChange} />
+          ) : (
+            <div className="form">
+              <Facts
+                items={[
+                  [imports.origin, from === undefined ? undefined : imports.from(from.name)],
+                  [words.uploaded, words.facts(taken.upload.resourceCount, taken.upload.serial)],
+                  [words.writtenBy, taken.upload.toolVersion],
+                  [words.digest, <code key="digest">{taken.upload.sha256}</code>]
+                ]}
+              />
+              <AreaField
+                label={words.undeclared}
+                helper={words.undeclaredHelp}
+                optional
+                mono
+                rows={3}
+                value={taken.undeclared}
+                onChange={(event) => onChange({ ...taken, undeclared: event.target.value })}
+              />
+              <Button small onClick={() => onChange(undefined)}>
+                {words.without}
+              </Button>
+            </div>
+          )}
+        </details>
+      )}
+      {taken === undefined && takesBackups ? (
+        <ImportBackup onUploaded={(upload) => onChange({ upload, undeclared: "" })} />
+      ) : null}
     </>
   )
 }

@@ -26,7 +26,7 @@ interface ConfirmProps extends DecisionProps {
   readonly children: ReactNode
 }
 
-/** Asks for the Capsule's name before something that there is no way back from. */
+/** Asks for the Capsule's name before an irreversible action. */
 const Confirm = ({ action, capsule, children, decide, done, onClose, title }: ConfirmProps) => {
   const queryClient = useQueryClient()
   const name = useTypedName(capsule.name)
@@ -40,7 +40,7 @@ const Confirm = ({ action, capsule, children, decide, done, onClose, title }: Co
       toast(done)
       onClose()
     },
-    // What is in the way, or a guard that has moved, is read again.
+    // Obstacles, and a changed guard, are read again.
     onError: () => void refresh()
   })
   return (

@@ -67,7 +67,7 @@ const LeftOver = ({ capsule, leftOver }: LeftOverProps) => {
   )
 }
 
-/** What applies of a Capsule, or one of them, left and nobody has decided over yet. */
+/** The undecided left-over states of a Capsule's applies, or of one apply. */
 export const LeftOvers = ({ capsule, runId }: { readonly capsule: Capsule; readonly runId?: string }) => {
   const leftOvers = useQuery(leftOverStatesQuery(capsule.id)).data ?? []
   return leftOvers.map((leftOver) =>

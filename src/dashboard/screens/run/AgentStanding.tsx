@@ -22,7 +22,7 @@ const Unreachable = ({ run, agent, capsule, since }: Props & { readonly since: s
   const words = useWords(agentRunWords)
   const may = useMay()
   const [releasing, setReleasing] = useState(false)
-  // Whatever changes nothing is given up by itself, soon.
+  // A Run that changes nothing is given up automatically, and soon.
   const mayGoOn = agent.state !== undefined
   return (
     <Notice tone="warn" title={words.unreachable(agent.name)}>

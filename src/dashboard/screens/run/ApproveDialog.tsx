@@ -30,7 +30,7 @@ interface ApproveDialogProps {
   readonly run: Run
   readonly capsule: Capsule | undefined
   readonly standing: RunApprovals | undefined
-  /** Whether all approvals are there, so that it is applied only. */
+  /** Whether all approvals exist, so that it is only applied. */
   readonly approved: boolean
   /** Why the plan ended while the dialog was open. */
   readonly end: PlanEnd | undefined
@@ -124,7 +124,7 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
         queryClient.invalidateQueries({ queryKey: ["workspace"] })
       ])
   })
-  // What this reader's own decision moves is no surprise to them.
+  // Changes by this reader's own decision are not reported.
   const isDeciding = approve.isPending || approve.isSuccess
   const stop = isDeciding ? undefined : (end ?? (wasApproved && !approved ? "lapsed" : undefined))
   const isReady = confirmed && stop === undefined

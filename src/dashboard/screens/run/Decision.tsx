@@ -28,7 +28,7 @@ const useApplyOf = (run: Run): Run | null | undefined => {
     ...runsQuery(workspace.id, run.capsuleId === undefined ? {} : { capsuleId: run.capsuleId }),
     enabled: wanted
   })
-  // Other components keep the same list, so it may be there unasked.
+  // Other components keep the same list, so it may already be loaded.
   return data === undefined || !wanted
     ? undefined
     : (data.pages.flatMap(({ runs }) => runs).find((other) => other.planRunId === run.id) ?? null)
@@ -120,7 +120,7 @@ interface DecisionProps {
   readonly endReason: string | undefined
 }
 
-/** What the Run's status asks of its reader. */
+/** What the Run's status requires of its reader. */
 const Content = ({
   run,
   capsule,

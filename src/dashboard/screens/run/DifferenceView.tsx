@@ -120,7 +120,7 @@ interface DifferenceViewProps {
   readonly after: unknown
 }
 
-/** What changes inside of a value, laid out by its structure, its lines or its words. */
+/** The changes inside a value, laid out by its structure, its lines or its words. */
 export const DifferenceView = ({ after, before, name, of }: DifferenceViewProps) => {
   const words = useWords(differenceWords)
   const open = useDifference(name, before, after)

@@ -11,7 +11,7 @@ const restsAt: Readonly<Record<string, RunStatus>> = {
   "run.expired": "expired"
 }
 
-/** Whether a Run that was read stands where these events left it, so that they are a replay of what it says. */
+/** Whether a Run already reflects these events, so that they are only a replay. */
 export const saysAlready = (
   run: Pick<Run, "status"> | undefined,
   events: ReadonlyArray<{ readonly kind: string }>

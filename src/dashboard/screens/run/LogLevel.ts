@@ -2,7 +2,7 @@ import { stripAnsi } from "./Ansi.ts"
 
 export type LogLevel = "plain" | "warning" | "error"
 
-// A tool that draws boxes puts a line before its words.
+// A tool that draws boxes puts a line before its text.
 const error = /^(?:[│╷|] ?)*(?:Error: |panic: |fatal error: )/
 const warning = /^(?:[│╷|] ?)*Warning: /
 const continued = /^(?:[│╵|]| {2}|\t)/
@@ -10,7 +10,7 @@ const continued = /^(?:[│╵|]| {2}|\t)/
 /** Whether a diagnostic begins with this line. */
 export const startsDiagnostic = (text: string): boolean => error.test(stripAnsi(text))
 
-/** How grave a line is. The indented lines below the first one of a diagnostic belong to it. */
+/** The severity of a line. The indented lines below the first one of a diagnostic belong to it. */
 export const levelOf = (text: string, before: LogLevel): LogLevel => {
   const plain = stripAnsi(text)
   if (error.test(plain)) return "error"

@@ -22,7 +22,7 @@ const widthOf = (character: string): number => {
   return (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1
 }
 
-/** Where each row of a text begins when it has so many columns. */
+/** Where each row of a text begins, given this many columns. */
 export const rowStarts = (text: string, columns: number): ReadonlyArray<number> => {
   if (!unusual.test(text)) {
     return Array.from({ length: Math.max(1, Math.ceil(text.length / columns)) }, (_, row) => row * columns)
@@ -74,7 +74,7 @@ export class LogRows {
     this.#only = only
   }
 
-  /** The number of rows of everything that the log has by now. */
+  /** The number of rows of the current log. */
   count(): number {
     for (; this.#read < this.#lines.length; this.#read += 1) {
       const line = this.#lines.line(this.#read)

@@ -35,7 +35,7 @@ export class LogSearch {
     return this.wanted === "" || (this.likelyNext >= this.likely.length && this.next >= this.lines.length)
   }
 
-  /** Searches at most so many lines. */
+  /** Searches at most this many lines. */
   step(count: number): void {
     for (let left = count; left > 0 && !this.done; left -= 1) {
       const likely = this.likely[this.likelyNext]

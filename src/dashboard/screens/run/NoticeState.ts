@@ -2,7 +2,7 @@ import type { Run, RunEvent } from "../../api/Types.ts"
 import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import { progressOf } from "./Phases.ts"
 
-/** What somebody in another tab has to know of a Run. */
+/** What a person in another tab has to know about a Run. */
 export type NoticeState = "running" | "waiting" | "done" | "failed"
 
 const states: Readonly<Record<Run["status"], NoticeState | undefined>> = {
@@ -17,7 +17,7 @@ const states: Readonly<Record<Run["status"], NoticeState | undefined>> = {
 }
 
 export const noticeStateOf = ({ drifted, status, type }: Pick<Run, "drifted" | "status" | "type">) =>
-  // The check succeeded, and somebody has to look.
+  // The check succeeded, and a person has to look.
   type === "drift_check" && drifted === true ? "waiting" : states[status]
 
 /** How many resources of an apply are done, of how many; `undefined` before the first. */

@@ -175,7 +175,7 @@ export const expectedOf = (plan: Pick<Run, "planSummary"> | undefined): number =
 /** The actions of the plan that the tool reports while it applies; the others change the state alone. */
 const reportedActions: ReadonlySet<string> = new Set(["create", "update", "delete"])
 
-/** What the plan has and the apply has not begun, by address. */
+/** What the apply has not begun of the plan, by address. */
 export const notBegun = (
   changes: ReadonlyArray<ResourceChange>,
   items: ReadonlyArray<ResourceProgress>

@@ -49,7 +49,7 @@ const Rules = ({ standing }: { readonly standing: RunApprovals }) => {
   )
 }
 
-/** Names of the Outputs that everybody who reads the Capsule sees after the apply, and did not before. */
+/** Names of the Outputs that become visible to the Capsule's readers with the apply. */
 export const newlyPublic = (run: Pick<Run, "outputChanges">): ReadonlyArray<string> =>
   (run.outputChanges ?? [])
     .filter(({ actions, reason, sensitive }) => actions.includes("create") && !sensitive && reason === undefined)

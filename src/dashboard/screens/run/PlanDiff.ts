@@ -32,11 +32,11 @@ export const changeKind = (change: Pick<ResourceChange, "actions" | "importing" 
   return previousAddress === undefined ? "none" : "move"
 }
 
-/** How many resources get another address and nothing else: the tool's summary does not count them. */
+/** How many resources only get another address: the tool's summary does not count them. */
 export const movesOf = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "move").length
 
-/** Whether the existing object goes away, for good or for a successor. */
+/** Whether the existing object is removed, permanently or for a replacement. */
 export const isLoss = (kind: ChangeKind): boolean => kind === "destroy" || kind === "replace"
 
 const labelAttributes = /^(?:tags|tags_all|labels|annotations|metadata_labels|description)(?:\W|$)/
@@ -74,7 +74,7 @@ const byAddress = (a: ResourceChange, b: ResourceChange): number =>
 
 const fold = (text: string): string => text.normalize("NFKC").toLowerCase()
 
-/** Groups changes by risk and folds the noise away; `search` looks at addresses, types and attribute names. */
+/** Groups changes by risk and folds the noise; `search` matches addresses, types and attribute names. */
 export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = ""): Diff => {
   const wanted = fold(search)
     .split(/\s+/)
@@ -96,7 +96,7 @@ export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = ""): Dif
   }
 }
 
-/** How many things cease to exist, for the approver: destroyed and replaced ones. */
+/** How many objects cease to exist, for the approver: destroyed and replaced ones. */
 export const losses = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "destroy" || changeKind(change) === "replace").length
 
@@ -127,25 +127,25 @@ export const sidesOf = (
   }
 }
 
-/** Longest value that stands in the line of its attribute. */
+/** The longest value that is shown in the line of its attribute. */
 const longestInline = 60
 
 /** A value as one short line; none for a longer one, which is laid out below its attribute. */
 export const inlineText = (value: unknown): string | undefined => {
   const text = typeof value === "string" ? value : JSON.stringify(value)
   if (text.length > longestInline || text.includes("\n")) return undefined
-  // A document inside of a text reads better over lines, even a short one.
+  // Even a short document inside a text reads better over several lines.
   return typeof value === "string" && structureOf(value) !== undefined ? undefined : visibleText(JSON.stringify(value))
 }
 
 export interface AttributeGroups {
   /** What makes the tool replace the resource comes first. */
   readonly shown: ReadonlyArray<ChangedAttribute>
-  /** Attributes of which nothing is known but that they will be known. */
+  /** Attributes that are known only after the apply. */
   readonly later: ReadonlyArray<string>
 }
 
-/** The attributes of a change in the order of their weight. */
+/** The attributes of a change by importance. */
 export const attributesOf = ({ changedAttributes }: Pick<ResourceChange, "changedAttributes">): AttributeGroups => {
   const isLater = ({ after, before, forcesReplacement, unknown }: ChangedAttribute) =>
     unknown === true && before === undefined && after === undefined && forcesReplacement !== true

@@ -26,8 +26,8 @@ const endedBy: Readonly<Partial<Record<Run["status"], PlanEnd>>> = {
 }
 
 /**
- * Why a plan that is on the screen can no longer be decided on, from what was read last; `undefined` while it can. The server
- * decides; this only spares a reader a decision that it would refuse. The clock of the browser ends a plan whose time is over
+ * Why a plan that is on the screen can no longer be decided on, from what was read last; `undefined` while it can. The
+ * server decides; this only avoids a decision that it would refuse. The clock of the browser ends a plan whose time is over
  * before the server says so.
  */
 export const planEndOf = (
@@ -45,7 +45,7 @@ export const planEndOf = (
   if (run.status === "waiting_approval" && run.expiresAt !== undefined && Date.parse(run.expiresAt) <= now)
     return "expired"
   if (capsule !== undefined && isEnded(capsule.status)) return "capsule_ended"
-  // Both only grow: a Capsule that was read before its plan is older and says nothing.
+  // Both only grow: a Capsule that was read before its plan is outdated and ignored.
   return isPast(capsule?.executionAuthorityEpoch, run.executionAuthorityEpoch) ||
     isPast(capsule?.currentStateGeneration, run.baseStateGeneration)
     ? "moved"

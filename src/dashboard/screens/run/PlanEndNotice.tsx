@@ -21,7 +21,7 @@ const useNewerPlan = (run: Run): Run | undefined => {
     .find(({ createdAt, id, type }) => isPlan(type) && id !== run.id && createdAt > run.createdAt)
 }
 
-/** The way from a plan that was replaced to the one that replaced it. */
+/** The link from a replaced plan to the one that replaced it. */
 export const NewerPlan = ({ run }: { readonly run: Run }) => {
   const words = useWords(planEndWords)
   const workspace = useWorkspace()
@@ -33,7 +33,7 @@ export const NewerPlan = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** Said at once where the plan is being read, because what the reader is about to do would be refused. */
+/** Shown at once where the plan is being read, because the reader's next action would be refused. */
 export const PlanEndNotice = ({
   run,
   end,

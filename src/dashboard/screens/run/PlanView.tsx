@@ -54,13 +54,13 @@ const Outputs = ({ changes }: { readonly changes: ReadonlyArray<OutputChange> })
   )
 }
 
-/** So many resources are open by default; others are folded. What removes something opens sooner. */
+/** How many resources are open by default; others are folded. Removals are opened first. */
 const opensUpTo = 24
 const lossesOpenUpTo = 12
-/** More rows follow when a reader comes near their end. */
+/** More rows are added when a reader comes near the end. */
 const drawnAtOnce = 30
 
-/** Asks for more rows by a click, or by itself as soon as it comes into view. */
+/** Loads more rows on a click, or automatically when it comes into view. */
 const More = ({ count, onReach }: { readonly count: number; readonly onReach: () => void }) => {
   const place = useRef<HTMLDivElement>(null)
   const reach = useEffectEvent(onReach)

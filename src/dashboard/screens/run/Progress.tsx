@@ -78,7 +78,7 @@ export const Progress = ({
   const done = items.filter(({ state }) => state === "done").length
   const failed = items.filter(({ state }) => state === "failed").length
   const total = Math.max(expectedOf(plan), items.length)
-  // While it runs, the rest is what the count says.
+  // While it runs, the rest follows from the count.
   const waiting = running || lost ? [] : notBegun(plan?.resourceChanges ?? [], items)
   const ordered = items.toReversed().toSorted((one, other) => urgency[one.state] - urgency[other.state])
   const open = ordered.filter(({ state }) => state !== "done")

@@ -88,7 +88,7 @@ const Operator = ({ config }: { readonly config: NonNullable<Run["operatorConfig
   )
 }
 
-/** Where the identity of the Capsule's application lets people return. */
+/** Where people may return to after signing in to the Capsule's application. */
 const SignIn = ({ signIn }: { readonly signIn: NonNullable<Run["signIn"]> }) => {
   const words = useWords(runWords)
   return (

@@ -51,7 +51,7 @@ const endReasonOf = (events: ReadonlyArray<RunEvent>): string | undefined => {
   return typeof reason === "string" ? reason : undefined
 }
 
-/** As large as the log that will be here. */
+/** As large as the log that will replace it. */
 const LogPlace = () => {
   const words = useWords(logWords)
   return (

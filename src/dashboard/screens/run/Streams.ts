@@ -93,7 +93,7 @@ export const useRunEvents = (runId: string): LiveStream & { readonly events: Rea
           setEvents((known) => [...known, ...items])
           if (items.some(({ kind }) => !kind.startsWith("resource."))) {
             const { queryKey } = runQuery(runId)
-            // A plan may be megabytes long: it is not read again for the replay of what it says already.
+            // A plan may be megabytes long: it is not read again when events that it already contains are replayed.
             const isKnown = saysAlready(queryClient.getQueryData(queryKey), items)
             void queryClient.invalidateQueries({
               queryKey,

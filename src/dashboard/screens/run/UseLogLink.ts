@@ -3,7 +3,7 @@ import { extended, hashOf, type LineRange, rangeOf } from "./LogLink.ts"
 
 const inAddress = () => rangeOf(window.location.hash)
 
-/** The lines that the address names. A press on a number names its line, with Shift all from the named one to it. */
+/** The lines that the address names. A click on a number selects its line, with Shift the range from the selected one. */
 export const useLogLink = (
   setFollow: (follow: boolean) => void
 ): {
@@ -28,7 +28,7 @@ export const useLogLink = (
       const line = Number(event.currentTarget.dataset["line"])
       setRange((known) => {
         const next = event.shiftKey ? extended(known, line) : { from: line, to: line }
-        // No step back of its own.
+        // Adds no entry to the browser's history.
         window.history.replaceState(window.history.state, "", hashOf(next))
         return next
       })

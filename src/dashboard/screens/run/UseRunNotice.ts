@@ -7,7 +7,7 @@ import { doneOf, type NoticeState, noticeStateOf } from "./NoticeState.ts"
 
 const signs: Readonly<Record<NoticeState, string>> = { running: "▸", waiting: "●", done: "✓", failed: "✕" }
 
-// Each a shape of its own, since a colour is not enough.
+// Each has its own shape, since colour is not enough.
 const marks: Readonly<Record<NoticeState, string>> = {
   running:
     '<path d="M14 12.6v9.8l8.8-4.9z" fill="#9aa8ff" stroke="#121110" stroke-width="1.5" stroke-linejoin="round"/>',
@@ -46,7 +46,7 @@ const show = (text: string, tag: string): void => {
   }
 }
 
-/** A notice of the desktop when the Run changes while the person looks at something else. Nothing of its values is in it. */
+/** A desktop notification when the Run changes while the page is hidden. It contains no values. */
 const useDesktopNotice = (run: Run, state: NoticeState | undefined, name: string): void => {
   const words = useWords(noticeWords)
   const before = useRef(state)
@@ -65,7 +65,7 @@ const useDesktopNotice = (run: Run, state: NoticeState | undefined, name: string
   }, [run, state, name, words])
 }
 
-/** Title, icon and notices of the open Run. Answers the title of the document. */
+/** Title, icon and notifications of the open Run. Returns the document's title. */
 export const useRunNotice = (run: Run, events: ReadonlyArray<RunEvent>, expected: number, name: string): string => {
   const words = useWords(noticeWords)
   const state = noticeStateOf(run)

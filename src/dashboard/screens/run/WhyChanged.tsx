@@ -67,7 +67,7 @@ export const ResourceWhy = ({ resource }: { readonly resource: Resource }) => {
   )
 }
 
-/** What differs since the last apply and may be why the plan changes anything. */
+/** Differences since the last apply that may explain the plan's changes. */
 export const PlanWhy = ({ causes, status, unknown }: ChangeCauses) => {
   const words = useWords(whyWords)
   const textOf = useCauseText(causes, false)

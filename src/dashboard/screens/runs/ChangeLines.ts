@@ -55,7 +55,7 @@ export const linesByDay = (
 
 type Bar = "done" | "waiting" | "failed" | "active" | "open"
 
-/** How far a change is: its plan, its approval and its apply. */
+/** The progress of a change: its plan, its approval and its apply. */
 export const barsOf = (run: Run, apply: FoldedRun | undefined): readonly [Bar, Bar, Bar] | undefined => {
   if (!isPlan(run.type)) return undefined
   const active = (status: Run["status"]): Bar =>

@@ -17,7 +17,7 @@ const changesNothing = ({ planSummary: sum }: Run): boolean =>
   sum !== undefined &&
   [sum.add, sum.change, sum.destroy, sum.replace, sum.import, sum.forget].every((count) => count === 0)
 
-/** Where a change stands, in the words of its furthest Run. */
+/** The status of a change, in the words of its latest Run. */
 const Standing = ({ run, apply }: { readonly run: Run; readonly apply: FoldedRun | undefined }) => {
   const text = useWords(runListWords)
   const terms = useWords(vocabulary)
@@ -99,7 +99,7 @@ interface ChangeRowProps {
   readonly project: string | undefined
 }
 
-/** One change: the line leads to the Run that it has come to, and what led there is folded below it. */
+/** One change: the line links to its latest Run, and the earlier ones are folded below it. */
 export const ChangeRow = ({ run, apply, fed, capsule, project }: ChangeRowProps) => {
   const text = useWords(runListWords)
   const terms = useWords(vocabulary)

@@ -9,7 +9,7 @@ export interface RunSearch {
   readonly type?: string | undefined
   readonly status?: string | undefined
   readonly trigger?: string | undefined
-  /** An instant, since days begin at another time elsewhere. */
+  /** An instant, since days begin at different times elsewhere. */
   readonly from?: string | undefined
   readonly until?: string | undefined
 }
@@ -33,7 +33,7 @@ export const runSearch = (search: Record<string, unknown>): RunSearch => ({
 
 export const isFiltered = (search: RunSearch): boolean => Object.values(search).some((value) => value !== undefined)
 
-/** Whether whole changes are shown: other filters may fit one Run of a change and not another. */
+/** Whether whole changes are shown: other filters may match one Run of a change and not another. */
 export const showsChanges = ({ person, q, status, trigger, type }: RunSearch): boolean =>
   [person, q, status, trigger, type].every((value) => value === undefined)
 

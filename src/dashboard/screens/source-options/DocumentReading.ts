@@ -13,7 +13,7 @@ const text = (value: unknown, name: string): string | undefined => {
   return typeof found === "string" ? found : undefined
 }
 
-/** Reads back what was kept; anything unexpected counts as nothing. */
+/** Restores what was stored; anything unexpected is ignored. */
 export const restoreReading = (kept: string | null): DocumentReading | undefined => {
   let parsed: unknown
   try {

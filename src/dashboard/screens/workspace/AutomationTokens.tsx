@@ -59,7 +59,7 @@ const Row = ({ token }: { readonly token: TokenRecord }) => {
   )
 }
 
-/** The tokens of an automation, and the way to a new one. */
+/** The tokens of an automation, and a button for a new one. */
 export const AutomationTokens = ({
   member,
   name,

@@ -46,7 +46,7 @@ const Row = ({ backup }: { readonly backup: Backup }) => {
   )
 }
 
-/** Backups of the whole installation, for those who answer for them. */
+/** Backups of the whole installation, for those responsible. */
 const ServerBackups = () => {
   const words = useWords(backupWords)
   const { serverBackups } = useBootstrap()

@@ -10,7 +10,7 @@ const grantable = ["viewer", "member", "admin"] as const
 
 /** A role that a team adds, as the form holds it. */
 export interface GrantForm extends Place {
-  /** Tells the entries of the form apart. */
+  /** Distinguishes the entries of the form. */
   readonly key: number
   readonly role: string
 }

@@ -68,7 +68,7 @@ const Row = ({ invitation }: { readonly invitation: Invitation }) => {
   )
 }
 
-/** Invitations with what became of them; nothing where there never was one. */
+/** Invitations with their outcomes; nothing if there never was one. */
 export const Invitations = () => {
   const words = useWords(memberWords)
   const workspace = useWorkspace()

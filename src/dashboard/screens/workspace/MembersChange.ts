@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { membersQuery } from "../../api/Queries.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 
-/** A change of members or invitations: both lists are read again after it, whatever became of it. */
+/** A change of members or invitations: both lists are read again after it, whatever its outcome. */
 export const useMembersChange = <A, B>(change: (input: A) => Promise<B>) => {
   const workspace = useWorkspace()
   const queryClient = useQueryClient()

@@ -10,7 +10,7 @@ import { useWords } from "../../words/Words.ts"
 import { automationWords } from "./AutomationWords.ts"
 import { useMembersChange } from "./MembersChange.ts"
 
-/** Gives an automation another name. People name themselves. */
+/** Renames an automation. People name themselves. */
 export const RenameAutomation = ({
   member,
   name: present,

@@ -25,7 +25,7 @@ interface FleetProps {
   readonly line: typeof workspacesPlanUpdate | typeof workspacesDriftCheck
 }
 
-/** One press that starts a Run for many Capsules. */
+/** One click that starts a Run for many Capsules. */
 const Fleet = ({ title, text, label, line }: FleetProps) => {
   const words = useWords(workspaceWords)
   const workspace = useWorkspace()

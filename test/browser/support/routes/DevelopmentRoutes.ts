@@ -1,3 +1,4 @@
+import { extensions } from "../../../../schema/api/Extensions.ts"
 import { storefrontId } from "../records/Capsules.ts"
 import { oauthHelpers, recipes } from "../records/Connections.ts"
 import { installConfig } from "../records/InstallConfigs.ts"
@@ -20,6 +21,10 @@ import { type World, addRun } from "./World.ts"
 export const answer = (world: World, asked: Asked): Answer => {
   const { path } = asked
   if (path === "/api/v1/capabilities") return ok(discovery(asked.origin))
+  if (path === "/api/v1/extensions") {
+    const off: ReadonlyArray<string> = world.familiesOff
+    return ok({ extensions: extensions.map((family) => ({ ...family, enabled: !off.includes(family.name) })) })
+  }
   if (path.startsWith("/auth/") || path.startsWith("/api/v1/invitations/")) {
     return signInRoute(world, asked) ?? authRoute(world, path, asked)
   }

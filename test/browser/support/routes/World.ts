@@ -1,3 +1,4 @@
+import type { OptionalFamily } from "../../../../schema/api/Extensions.ts"
 import { agents, pools } from "../records/Agents.ts"
 import type {
   Agent,
@@ -61,6 +62,7 @@ export interface World {
   graph: Graph
   activity: ReadonlyArray<AuditEvent>
   empty: boolean
+  familiesOff: ReadonlyArray<OptionalFamily>
 }
 
 export const newWorld = (): World => ({
@@ -90,7 +92,8 @@ export const newWorld = (): World => ({
   health,
   graph,
   activity,
-  empty: false
+  empty: false,
+  familiesOff: []
 })
 
 export const replaceRun = (world: World, id: string, change: Partial<Run>): Run | undefined => {

@@ -87,7 +87,9 @@ live(
       expect(shown.out).toMatch(/^agent +one \(agt_\w+\), fence 3$/m)
       const heard = yield* told("run", "release", id, "--fence", "3", "--tool-is-dead", "--json")
       expect(JSON.parse(heard.error)).toMatchObject({ error: { code: "failed_precondition" } })
-      yield* within(after(31, monitor.look))
+      // Half a minute ago a server started, and has heard nothing of it since.
+      yield* within(after(-31, monitor.resume))
+      yield* within(monitor.look)
       expect((yield* told("run", "get", id)).out).toMatch(/^unreachable +since /m)
       const unasked = yield* told("run", "release", id)
       expect([unasked.code, unasked.error]).toEqual([2, expect.stringContaining("--fence")])

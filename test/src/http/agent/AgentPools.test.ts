@@ -7,6 +7,7 @@ import { Agents } from "../../../../actors/pool/Agents.ts"
 import { WorkspacePools } from "../../../../actors/pool/WorkspacePools.ts"
 import { RunLifecycle } from "../../../../actors/run/RunLifecycle.ts"
 import { Runs, RunStreams } from "../../../../actors/run/Runs.ts"
+import { ReleaseCommands } from "../../../../src/operator/ReleaseCommands.ts"
 import { type RunId, WorkspaceId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { eventually } from "../../../support/Eventually.ts"
@@ -165,24 +166,36 @@ plane.live(
         state: { newestSerial: 4 }
       })
       expect(shown.agent?.givenUpAt).toBeUndefined()
-      const early = yield* Effect.flip(releases.release(context, claim.runId, { fence: claim.fence }))
-      expect(early.code).toBe("failed_precondition")
+      const release = (fence: number, reason?: string) => releases.release(context, claim.runId, { fence, reason })
+      const early = yield* Effect.flip(after(31, release(claim.fence)))
+      expect(early).toMatchObject({ code: "failed_precondition", message: expect.stringContaining("is heard of") })
       yield* after(31, monitor.look)
       const silent = yield* runs.read(claim.runId)
       expect(silent.agentUnreachableSince).toBeDefined()
       const until = Date.parse(silent.agent?.givenUpAt ?? "") - Date.parse(silent.agent?.heardAt ?? "")
       expect(until).toBe((2700 * 1.01 + 60) * 1000)
       expect(yield* agentEvents(claim.runId)).toEqual(["agent.unreachable"])
-      // A server that starts again goes on saying so, and takes it back once it hears of the agent.
+      // A server that starts again goes on saying so, and takes it back once it hears of the agent. Until then it has heard nothing.
       yield* monitor.resume
+      expect((yield* runs.read(claim.runId)).agent).not.toHaveProperty("heardAt")
+      const hasty = yield* Effect.flip(release(claim.fence))
+      expect(hasty).toMatchObject({ code: "failed_precondition", message: expect.stringContaining("listened") })
       yield* renewal(agent, claim)
       expect((yield* runs.read(claim.runId)).agentUnreachableSince).toBeUndefined()
       expect(yield* agentEvents(claim.runId)).toEqual(["agent.unreachable", "agent.returned"])
       yield* after(31, monitor.look)
-      const other = yield* Effect.flip(releases.release(context, claim.runId, { fence: claim.fence - 1 }))
+      const other = yield* Effect.flip(after(31, release(claim.fence - 1)))
       expect(other.code).toBe("guard_conflict")
       expect((yield* runs.read(claim.runId)).status).toBe("running")
-      yield* releases.release(context, claim.runId, { fence: claim.fence, reason: "The machine burned down." })
+      const commands = yield* ReleaseCommands
+      const asked = { runId: claim.runId, toolIsDead: true }
+      const unseen = yield* Effect.flip(after(31, commands.release(asked)))
+      expect(unseen.message).toContain(`Repeat the command with --fence ${claim.fence} --tool-is-dead`)
+      const stale = yield* Effect.flip(after(31, commands.release({ ...asked, fence: claim.fence - 1 })))
+      expect(stale.code).toBe("guard_conflict")
+      expect((yield* Effect.flip(commands.release({ ...asked, fence: claim.fence }))).code).toBe("failed_precondition")
+      expect((yield* runs.read(claim.runId)).status).toBe("running")
+      yield* after(31, release(claim.fence, "The machine burned down."))
       expect(yield* settled(claim.runId)).toMatchObject({
         status: "failed",
         error: { code: "agent_lost", message: expect.stringContaining("released from the agent") }
@@ -193,9 +206,9 @@ plane.live(
       expect(audited.map(({ data }) => JSON.parse(data))).toEqual([
         { agent: agent.agentId, fence: claim.fence, reason: "The machine burned down." }
       ])
-      const late = yield* Effect.flip(releases.release(context, claim.runId, { fence: claim.fence }))
+      const late = yield* Effect.flip(release(claim.fence))
       expect(late.code).toBe("failed_precondition")
       expect((yield* runs.read(claim.runId)).agent).toBeUndefined()
-    }),
+    }).pipe(Effect.provide(ReleaseCommands.layer)),
   120_000
 )

@@ -67,7 +67,11 @@ plane.live(
       yield* connections.update(context, connection.id, { displayName: "production" })
       yield* pools.withhold("far", "cloud", workspaceId)
       expect((yield* poolObstacle(row, workspaceId, "far"))?.blockedReason).toContain("does not let this Workspace")
-      expect((yield* Effect.flip(connections.test(context, connection.id))).code).toBe("failed_precondition")
+      const withheld = yield* Effect.flip(connections.test(context, connection.id))
+      expect(withheld.code).toBe("failed_precondition")
+      expect(withheld.message).toContain("does not let this Workspace")
+      // Nothing is wrong with the Connection itself.
+      expect((yield* (yield* ConnectionStore).find(connection.id))?.status).toBe("verified")
       expect((yield* Effect.flip(pools.withhold("far", "cloud", workspaceId))).code).toBe("not_found")
       // Who may not use the pool any more is not given its credentials when it may again.
       yield* pools.provide("far", "cloud", workspaceId)

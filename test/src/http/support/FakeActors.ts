@@ -239,7 +239,7 @@ const authenticator = Layer.succeed(Authenticator, {
 const agents = Layer.mergeAll(
   Layer.mock(Pools)({ exist: Effect.succeed(false) }),
   Layer.succeed(WorkspacePools, { pools: refuse, agents: refuse }),
-  Layer.succeed(AgentReleases, { release: refuse }),
+  Layer.succeed(AgentReleases, { holder: () => Effect.succeed(undefined), release: refuse }),
   Layer.mock(AgentBlobs)({}),
   Layer.mock(AgentClaims)({}),
   Layer.mock(AgentEvidence)({}),

@@ -61,6 +61,9 @@ export const evidence = {
   diagnostics: []
 }
 
+/** What the plans of a test are bound to. */
+const planBinding = [{ name: "cloud", digest: "digest-of-the-plan" }]
+
 export const world = Effect.gen(function* () {
   const { url, workspaceId } = yield* TestPlane
   const pools = yield* Pools
@@ -127,7 +130,8 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
   const planned = text(`plan of ${offer.runId}`)
   const planFile = yield* agent.put(offer, "plan_file", planned)
   yield* agent.finish(
-    offer,
+    // Not the offer: it names the state that the plan began with.
+    { runId: offer.runId, fence: offer.fence },
     {
       kind: "plan",
       status: "ended",
@@ -135,7 +139,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
         ...evidence,
         tool: job.tool,
         planFile: Redacted.make(new Uint8Array(0)),
-        secrets: { inputs: [], credentials: [], marked: [] },
+        secrets: { inputs: [], credentials: [], marked: [], provided: planBinding },
         planDigest: digestOf(planned),
         summary: { add: 1, change: 0, destroy: 0, replace: 0, import: 0, forget: 0 },
         resourceChanges: [],
@@ -173,6 +177,8 @@ export const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch:
   expect(applyOffer).toMatchObject({ runId: apply.id, kind: "apply", leaseSeconds: 2700 })
   // An offer is withheld from all agents until it is accepted.
   expect((yield* agent.get(applyOffer, "plan_file", applyOffer.planFile ?? "")).status).toBe(410)
+  // An agent applies a plan only with the credentials with which it was made.
+  expect((yield* agent.applyJob(applyOffer)).secrets.provided).toEqual(planBinding)
   yield* agent.as(agent.client.Accept(applyOffer))
   expect(yield* agent.fetched(applyOffer, "plan_file", applyOffer.planFile ?? "")).toEqual(planned)
   yield* agent.as(agent.client.Start(applyOffer))

@@ -5,6 +5,8 @@ import { SqlClient } from "effect/sql"
 import type { AgentLeases } from "../../../../actors/agent/AgentLeases.ts"
 import type { InstallPlans } from "../../../../actors/install-plan/InstallPlans.ts"
 import type { Agents } from "../../../../actors/pool/Agents.ts"
+import type { RunJournal } from "../../../../actors/run/RunJournal.ts"
+import type { Runs } from "../../../../actors/run/Runs.ts"
 import type { Pools } from "../../../../actors/pool/Pools.ts"
 import type { JobOffer } from "../../../../schema/agent/AgentJob.ts"
 import type { AgentProtocol } from "../../../../schema/agent/AgentProtocol.ts"
@@ -66,6 +68,8 @@ export type Services =
   | AgentServer
   | InstallPlans
   | Pools
+  | RunJournal
+  | Runs
   | Scope.Scope
   | SqlClient.SqlClient
   | TestPlane

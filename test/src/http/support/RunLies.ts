@@ -136,6 +136,17 @@ export const runLies = {
           yield* honest.send(held, "state", digestOf(bytes), bytes, 0, bytes.length)
           yield* refused(say(digestOf(bytes)), "Rejected")
         })
+      },
+      {
+        name: "with something that is no state, or a state that is another than it says",
+        tell: Effect.fnUntraced(function* ({ held, honest }) {
+          const contents = [text("not a state"), text('{"version":4,"serial":50,"lineage":"lineage"'), stateFile(49)]
+          for (const content of contents) {
+            const blob = yield* honest.put(held, "state", content)
+            const told = honest.as(honest.client.Checkpoint({ ...held, serial: 50, resourceCount: 1, blob }))
+            yield* refused(told, "Rejected")
+          }
+        })
       }
     ]
   },

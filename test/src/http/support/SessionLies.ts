@@ -3,6 +3,9 @@ import { expect } from "bun:test"
 import { Duration, Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Agents } from "../../../../actors/pool/Agents.ts"
+import { runnerFailure } from "../../../../runner/execution/RunnerFailure.ts"
+import type { RunId } from "../../../../schema/records/Ids.ts"
+import { settled } from "../../../support/Journey.ts"
 import { begun, offerTo, world } from "./FarPlane.ts"
 import { greeting, notOwn, refused, type Tag, type Told } from "./LieScene.ts"
 import { testAgent } from "./TestAgent.ts"
@@ -146,6 +149,45 @@ export const sessionLies = {
           const nothing = stranger.next(stranger.claim()).pipe(Effect.timeoutOption("1 second"))
           expect((yield* nothing)._tag).toBe("None")
           expect(yield* sql`SELECT 1 AS one FROM agent_runs WHERE agent_id = ${stranger.agentId}`).toEqual([])
+        })
+      },
+      {
+        name: "free places that it does not have give it no more Runs than it could have",
+        tell: Effect.fnUntraced(function* () {
+          const { enrolled } = yield* world
+          const hoarder = yield* enrolled({ places: 1 })
+          const taken: Array<{ readonly runId: RunId; readonly fence: number }> = []
+          for (const at of [1, 2]) {
+            yield* begun(`hoarded-${at}`, { "hoarded.md": String(at) })
+            const { offer } = yield* offerTo(hoarder)
+            taken.push({ runId: offer.runId, fence: offer.fence })
+            yield* hoarder.as(hoarder.client.Accept({ runId: offer.runId, fence: offer.fence }))
+          }
+          yield* begun("hoarded-3", { "hoarded.md": "3" })
+          const other = yield* enrolled()
+          const { offer } = yield* offerTo(other)
+          const back = { runId: offer.runId, fence: offer.fence, reason: "for somebody else" }
+          yield* other.as(other.client.Decline(back))
+          const asked = hoarder.as(hoarder.client.Next({ claim: hoarder.claim(), freePlaces: 256 }))
+          expect((yield* Effect.timeoutOption(asked, "1 second"))._tag).toBe("None")
+          const stopped = runnerFailure("killed", "plan", "It was stopped.")
+          for (const claim of taken) {
+            yield* hoarder.finish(claim, { kind: "plan", status: "failed", failure: stopped }, { lastBatch: 0 })
+          }
+          // Its results make place.
+          const { offer: last } = yield* offerTo(hoarder)
+          expect(last.runId).toBe(offer.runId)
+          const { offer: rest } = yield* offerTo(other)
+          for (const [agent, { fence, runId }] of [
+            [hoarder, last],
+            [other, rest]
+          ] as const) {
+            yield* agent.as(agent.client.Accept({ runId, fence }))
+            const result = { kind: "plan", status: "failed", failure: stopped } as const
+            yield* agent.finish({ runId, fence }, result, { lastBatch: 0 })
+            yield* settled(runId)
+          }
+          for (const { runId } of taken) yield* settled(runId)
         })
       },
       {

@@ -152,6 +152,29 @@ export const testAgent = Effect.fnUntraced(function* (
       return { status: response.status, text: await response.text() }
     })
 
+  /** Sends a message, whose line can be cut before the answer. */
+  const cuttable = (tag: string, payload: unknown) =>
+    Effect.sync(() => {
+      const line = new AbortController()
+      const message = { _tag: "Request", id: "1", tag, payload, headers: [] }
+      const request = new Request(`${origin}${agentRpcPath}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${session}` },
+        body: `${JSON.stringify(message)}\n`,
+        signal: line.signal
+      })
+      const ended = fetch(request).then(
+        () => "answered" as const,
+        () => "cut" as const
+      )
+      return {
+        cut: Effect.promise(() => {
+          line.abort()
+          return ended
+        })
+      }
+    })
+
   const as = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.suspend(() => RpcClient.withHeaders(effect, { authorization: `Bearer ${session}` }))
 
@@ -250,6 +273,7 @@ export const testAgent = Effect.fnUntraced(function* (
     hello,
     signed,
     unchecked,
+    cuttable,
     as,
     get,
     send,

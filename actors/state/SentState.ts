@@ -1,0 +1,33 @@
+import { Effect, Option, Redacted } from "effect"
+import type { StateProblem } from "../../runner/execution/RunOutcome.ts"
+import { continuationProblem, type StateFile } from "../../runner/execution/StateFile.ts"
+import { stateIdentity } from "../../runner/execution/StateIdentity.ts"
+
+type Bytes = Redacted.Redacted<Uint8Array>
+
+/** A state that was sent or saved, as the state itself says it is. */
+export interface SentState {
+  readonly state?: Bytes
+  readonly lineage?: string
+  readonly serial?: number
+  readonly resourceCount?: number
+  readonly rejectedState?: Bytes
+  readonly stateProblem?: StateProblem
+}
+
+/**
+ * What a state that an agent sent is, by its own words and not by the agent's. One that is none, or does not continue the Run's base, does not become
+ * the Capsule's: it is kept for a person to look at.
+ */
+export const sentState = Effect.fnUntraced(function* (
+  state: Bytes | undefined,
+  base: Pick<StateFile, "lineage" | "serial"> | undefined
+): Effect.fn.Return<SentState> {
+  if (state === undefined) return {}
+  const found = yield* stateIdentity(Redacted.value(state))
+  if (Option.isNone(found)) return { rejectedState: state, stateProblem: "unreadable" }
+  const problem = continuationProblem(base, found.value)
+  if (problem !== undefined) return { rejectedState: state, stateProblem: problem }
+  const { lineage, resourceCount = 0, serial } = found.value
+  return { state, lineage, serial, resourceCount }
+})

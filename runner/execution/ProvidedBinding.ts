@@ -1,0 +1,60 @@
+import { scrypt } from "node:crypto"
+import { Effect, Redacted } from "effect"
+import type { ProvidedSet } from "./ProvidedCredentials.ts"
+import type { ProvidedBinding } from "./RunJob.ts"
+
+/** Slow on purpose: the control plane keeps the digest, and must not find a short value by trying. */
+const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
+const digestBytes = 32
+
+/** Everything that a provider is given, the same in whatever order it was described. */
+const contentsOf = ({ files, values }: ProvidedSet): string =>
+  JSON.stringify([
+    Object.entries(values)
+      .map(([name, value]) => JSON.stringify([name, Redacted.value(value)]))
+      .toSorted(),
+    files
+      .map(({ content, envName, name }) =>
+        JSON.stringify([name, envName ?? null, Buffer.from(Redacted.value(content)).toString("base64")])
+      )
+      .toSorted()
+  ])
+
+/** Of one plan only, so that it does not say which Runs used the same values. */
+const digestOf = (name: string, set: ProvidedSet, planDigest: string) =>
+  Effect.callback<string>((resume) => {
+    scrypt(contentsOf(set), JSON.stringify([planDigest, name]), digestBytes, cost, (error, digest) =>
+      // Bun says `undefined` where Node says `null`.
+      resume(error instanceof Error ? Effect.die(error) : Effect.succeed(digest.toString("base64url")))
+    )
+  })
+
+/** What binds a plan to the credentials of this machine with which it was made. */
+export const providedBindings = (
+  sets: ReadonlyMap<string, ProvidedSet>,
+  planDigest: string
+): Effect.Effect<ReadonlyArray<ProvidedBinding>> =>
+  Effect.forEach([...sets], ([name, set]) =>
+    Effect.map(digestOf(name, set, planDigest), (digest) => ({ name, digest }))
+  )
+
+/** A plan as it was reviewed, and what it is bound to. */
+export interface ReviewedPlan {
+  readonly planDigest: string
+  readonly bindings: ReadonlyArray<ProvidedBinding>
+}
+
+/** Why the credentials that this machine has now are not those of the reviewed plan; `undefined` when they are. */
+export const bindingProblem = Effect.fnUntraced(function* (
+  sets: ReadonlyMap<string, ProvidedSet>,
+  { bindings, planDigest }: ReviewedPlan
+) {
+  const present = new Map((yield* providedBindings(sets, planDigest)).map(({ digest, name }) => [name, digest]))
+  const planned = new Map(bindings.map(({ digest, name }) => [name, digest]))
+  const changed = [...new Set([...present.keys(), ...planned.keys()])].filter(
+    (name) => present.get(name) !== planned.get(name)
+  )
+  return changed.length === 0
+    ? undefined
+    : `The plan was not made with the credentials ${changed.join(", ")} that this agent has now: they were replaced, or another agent has others. Plan again.`
+})

@@ -1,0 +1,259 @@
+import { isUtf8 } from "node:buffer"
+import { Effect, Option } from "effect"
+import { instancesShape, type JsonKind, resourceShape, type Shape, stateShape } from "./StateShape.ts"
+
+/** What a state file says of itself. `resourceCount` is undefined when the tool encrypted it. */
+export interface ScannedState {
+  readonly serial: number
+  readonly lineage: string
+  readonly resourceCount: number | undefined
+}
+
+/** An object or array that is not closed yet. */
+interface Frame {
+  readonly isArray: boolean
+  readonly shape: Shape | undefined
+  /** The fields that its shape knows, as far as they came. */
+  readonly seen: Set<string>
+  field: string | undefined
+  items: number
+  isManaged: boolean
+  instances: number
+}
+
+type Expected = "value" | "value_or_end" | "key" | "key_or_end" | "colon" | "next" | "end"
+
+const code = (character: string) => character.charCodeAt(0)
+const quote = code('"')
+const backslash = code("\\")
+const firstPrintable = 0x20
+const hexDigits = 4
+
+const bytesOf = (characters: string) => new Set([...characters].map(code))
+const ofNumbers = bytesOf("0123456789+-.eE")
+const escaped = bytesOf('"\\/bfnrt')
+const hex = bytesOf("0123456789abcdefABCDEF")
+
+/** Compared one by one: a state has more of these than of anything else. */
+const isBlank = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+
+const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+const literals: ReadonlyArray<readonly [string, JsonKind]> = [
+  ["true", "boolean"],
+  ["false", "boolean"],
+  ["null", "null"]
+]
+
+/** The tools write numbers of some hundred digits at most, and documents of some dozen levels. */
+const longestNumber = 4096
+const deepest = 1000
+/** In any spelling, the names that a shape knows are shorter. */
+const longestName = 256
+
+/** The index after the closing quote; -1 when the string that begins before `from` is none. */
+const endOfString = (bytes: Uint8Array, from: number): number => {
+  for (let at = from; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0
+    if (byte === quote) return at + 1
+    if (byte < firstPrintable) return -1
+    if (byte !== backslash) continue
+    at += 1
+    const kind = bytes[at] ?? 0
+    if (kind === code("u")) {
+      for (let digit = 1; digit <= hexDigits; digit += 1) if (!hex.has(bytes[at + digit] ?? 0)) return -1
+      at += hexDigits
+    } else if (!escaped.has(kind)) return -1
+  }
+  return -1
+}
+
+const decoder = new TextDecoder()
+
+/** Reads a document once from its beginning to its end and keeps nothing of it but where it is. */
+class StateScan {
+  private readonly bytes: Uint8Array
+  private at = 0
+  private expected: Expected = "value"
+  private isBroken = false
+  private readonly open: Array<Frame> = []
+  private serial: number | undefined
+  private lineage: string | undefined
+  private version: number | undefined
+  private isEncrypted = false
+  private managed = 0
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  /** Goes on for about so many bytes. `false` once there is nothing more to read. */
+  advance(length: number): boolean {
+    const until = Math.min(this.bytes.length, this.at + length)
+    while (!this.isBroken && this.at < until) this.token()
+    return !this.isBroken && this.at < this.bytes.length
+  }
+
+  get found(): Option.Option<ScannedState> {
+    const { lineage, serial } = this
+    const isWhole = !this.isBroken && this.expected === "end" && (this.version === 4 || this.isEncrypted)
+    if (!isWhole || serial === undefined || lineage === undefined) return Option.none()
+    return Option.some({ serial, lineage, resourceCount: this.isEncrypted ? undefined : this.managed })
+  }
+
+  private token(): void {
+    const byte = this.bytes[this.at] ?? 0
+    if (isBlank(byte)) {
+      let end = this.at + 1
+      while (isBlank(this.bytes[end] ?? 0)) end += 1
+      this.at = end
+      return
+    }
+    switch (this.expected) {
+      case "value":
+        return this.value(byte)
+      case "value_or_end":
+        return byte === code("]") ? this.close() : this.value(byte)
+      case "key":
+        return this.key(byte)
+      case "key_or_end":
+        return byte === code("}") ? this.close() : this.key(byte)
+      case "colon":
+        return this.step(byte === code(":"), "value")
+      case "next": {
+        const isArray = this.open.at(-1)?.isArray === true
+        if (byte === code(isArray ? "]" : "}")) return this.close()
+        return this.step(byte === code(","), isArray ? "value" : "key")
+      }
+      case "end":
+        this.isBroken = true
+    }
+  }
+
+  private step(isRight: boolean, expected: Expected): void {
+    this.isBroken = !isRight
+    this.expected = expected
+    this.at += 1
+  }
+
+  private key(byte: number): void {
+    const end = byte === quote ? endOfString(this.bytes, this.at + 1) : -1
+    const frame = this.open.at(-1)
+    if (end === -1 || frame === undefined) {
+      this.isBroken = true
+      return
+    }
+    frame.field = undefined
+    if (frame.shape?.fields !== undefined && end - this.at <= longestName) {
+      const name = this.text(end)
+      if (frame.shape.fields.has(name)) {
+        // Which of two counts depends on who reads them.
+        if (frame.seen.has(name)) this.isBroken = true
+        frame.seen.add(name)
+        frame.field = name
+      }
+    }
+    this.at = end
+    this.expected = "colon"
+  }
+
+  /** The string from here to its end. */
+  private text(end: number): string {
+    return String(JSON.parse(decoder.decode(this.bytes.subarray(this.at, end))))
+  }
+
+  private shapeHere(frame: Frame | undefined): Shape | undefined {
+    if (frame === undefined) return stateShape
+    if (frame.isArray) return frame.shape?.items
+    return frame.field === undefined ? frame.shape?.values : frame.shape?.fields?.get(frame.field)
+  }
+
+  private value(byte: number): void {
+    const frame = this.open.at(-1)
+    const shape = this.shapeHere(frame)
+    if (frame !== undefined) frame.items += 1
+    if (this.open.length === 1 && frame?.field === "encrypted_data") this.isEncrypted = true
+    if (byte === code("{") || byte === code("[")) {
+      const isArray = byte === code("[")
+      const kind = isArray ? "array" : "object"
+      this.isBroken = shape?.kinds.includes(kind) === false || this.open.length === deepest
+      const empty = { seen: new Set<string>(), field: undefined, items: 0, isManaged: false, instances: 0 }
+      this.open.push({ isArray, shape, ...empty })
+      this.expected = isArray ? "value_or_end" : "key_or_end"
+      this.at += 1
+      return
+    }
+    if (byte === quote) {
+      const end = endOfString(this.bytes, this.at + 1)
+      if (end === -1 || shape?.kinds.includes("string") === false) {
+        this.isBroken = true
+        return
+      }
+      if (frame !== undefined && frame.field !== undefined && shape !== undefined) {
+        this.took(frame, shape, this.text(end))
+      }
+      return this.after(end)
+    }
+    const literal = literals.find(([word]) => this.isHere(word))
+    if (literal !== undefined) {
+      const [word, kind] = literal
+      if (shape?.kinds.includes(kind) === false) this.isBroken = true
+      return this.after(this.at + word.length)
+    }
+    this.number(frame, shape)
+  }
+
+  private isHere(word: string): boolean {
+    for (let index = 0; index < word.length; index += 1) {
+      if (this.bytes[this.at + index] !== word.charCodeAt(index)) return false
+    }
+    return true
+  }
+
+  private number(frame: Frame | undefined, shape: Shape | undefined): void {
+    let end = this.at
+    while (end - this.at <= longestNumber && ofNumbers.has(this.bytes[end] ?? 0)) end += 1
+    const digits = decoder.decode(this.bytes.subarray(this.at, end))
+    if (!wholeNumber.test(digits) || shape?.kinds.includes("number") === false) {
+      this.isBroken = true
+      return
+    }
+    if (frame !== undefined && shape !== undefined) this.took(frame, shape, Number(digits))
+    this.after(end)
+  }
+
+  private took(frame: Frame, shape: Shape, value: string | number): void {
+    if (shape.check?.(value) === false) this.isBroken = true
+    if (frame.shape === resourceShape && frame.field === "mode") frame.isManaged = value === "managed"
+    if (this.open.length !== 1) return
+    if (frame.field === "serial" && typeof value === "number") this.serial = value
+    if (frame.field === "version" && typeof value === "number") this.version = value
+    if (frame.field === "lineage" && typeof value === "string") this.lineage = value
+  }
+
+  private close(): void {
+    const frame = this.open.pop()
+    if (frame?.shape?.required?.some((name) => !frame.seen.has(name)) === true) this.isBroken = true
+    const around = this.open.at(-1)
+    if (frame?.shape === instancesShape && around !== undefined) around.instances = frame.items
+    if (frame?.shape === resourceShape && frame.isManaged) this.managed += frame.instances
+    this.after(this.at + 1)
+  }
+
+  private after(end: number): void {
+    this.at = end
+    this.expected = this.open.length === 0 ? "end" : "next"
+  }
+}
+
+const bytesAtOnce = 4 * 1024 * 1024
+
+/**
+ * What a state file of any size is, in as little memory as its deepest level takes: the whole document is read, and is a state for `parseState`
+ * too. `none` for anything else, and where it says twice what it is.
+ */
+export const scanState = Effect.fnUntraced(function* (bytes: Uint8Array) {
+  if (!isUtf8(bytes)) return Option.none<ScannedState>()
+  const scan = new StateScan(bytes)
+  while (scan.advance(bytesAtOnce)) yield* Effect.yieldNow
+  return scan.found
+})

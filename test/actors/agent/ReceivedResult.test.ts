@@ -1,0 +1,21 @@
+import { describe, expect, test } from "bun:test"
+import { receivedResult } from "../../../actors/agent/ReceivedResult.ts"
+import { runnerFailure } from "../../../runner/execution/RunnerFailure.ts"
+
+describe("what an agent says of a job", () => {
+  test("is made safe to show again", () => {
+    const hostile = "before\u001b[2Jafter\u202e"
+    const diagnostics = [
+      { severity: "error" as const, summary: hostile, detail: hostile, address: hostile, path: hostile, line: 3 }
+    ]
+    const result = receivedResult({
+      kind: "apply",
+      status: "failed",
+      failure: runnerFailure("prepare_failed", "prepare", hostile, { diagnostics })
+    })
+    const shown = JSON.stringify(result)
+    expect(shown).toContain("beforeafter\\\\u202e")
+    expect(shown).not.toContain("\u202e")
+    expect(shown).not.toContain("\\u001b")
+  })
+})

@@ -1,0 +1,42 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect } from "bun:test"
+import { ConfigProvider, Effect, Layer } from "effect"
+import { Toolchain } from "../../../../runner/toolchain/Toolchain.ts"
+import { ToolMissing } from "../../../../runner/toolchain/ToolErrors.ts"
+import type { SandboxLevel } from "../../../../schema/records/Run.ts"
+import { machineFindings } from "../../../../src/cli/agent/AgentMachineFindings.ts"
+import { it } from "../../../support/Effect.ts"
+import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
+import { sandboxAt } from "../../agent/support/SandboxAt.ts"
+
+const noTool = Layer.mock(Toolchain)({ resolve: () => Effect.fail(new ToolMissing({ message: "None.", remedy: "" })) })
+
+/** What is found of an agent's own credentials at a level of isolation. */
+const found = Effect.fnUntraced(function* (level: SandboxLevel, set: { readonly withoutIsolation?: boolean }) {
+  const folder = yield* temporaryFolder
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, "token"), "own-credential-canary")
+  const file = join(folder, "credentials.json")
+  writeFileSync(file, JSON.stringify({ cloud: { env: { DEMO_TOKEN: { file: join(folder, "token") } }, ...set } }))
+  const findings = yield* machineFindings(folder).pipe(
+    Effect.provide(Layer.merge(sandboxAt(level), noTool)),
+    Effect.provideService(
+      ConfigProvider.ConfigProvider,
+      ConfigProvider.fromEnv({ env: { SVC_AGENT_CREDENTIALS: file } })
+    )
+  )
+  return findings.find(({ check }) => check === "credentials")
+})
+
+it.live("the doctor of an agent says which of its credentials no Run gets, and which every module can read", () =>
+  Effect.gen(function* () {
+    expect(yield* found("landlock", {})).toEqual({ check: "credentials", status: "ok", message: "cloud." })
+    const kept = yield* found("process", {})
+    expect(kept?.status).toBe("error")
+    expect(kept?.message).toContain("modules run without isolation here")
+    const exposed = yield* found("process", { withoutIsolation: true })
+    expect(exposed?.status).toBe("warning")
+    expect(exposed?.message).toContain("each of them can read these")
+  })
+)

@@ -1,0 +1,123 @@
+import { afterAll, expect } from "bun:test"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { AgentMonitor } from "../../../../actors/agent/AgentMonitor.ts"
+import { Capsules } from "../../../../actors/capsule/Capsules.ts"
+import { Runs } from "../../../../actors/run/Runs.ts"
+import { RunCheckpoints } from "../../../../actors/state/RunCheckpoints.ts"
+import type { JobResult } from "../../../../runner/agent/JobResult.ts"
+import type { CapsuleId } from "../../../../schema/records/Ids.ts"
+import { suite } from "../../../support/Effect.ts"
+import { settled } from "../../../support/Journey.ts"
+import { TestPlane } from "../../../support/TestPlane.ts"
+import { applyingOn, evidence, farPlane, offerTo, planOn, stateFile, text, world } from "../support/FarPlane.ts"
+import { refused } from "../support/LieScene.ts"
+import type { TestAgent } from "../support/TestAgent.ts"
+
+const plane = suite(farPlane)
+afterAll(plane.dispose)
+
+/** A state of another Capsule. */
+const foreign = (serial: number) =>
+  text(new TextDecoder().decode(stateFile(serial)).replace('"lineage":"lineage"', '"lineage":"other"'))
+
+/** What an agent says of an apply, whatever it is that it left. */
+const success = (serial: number): JobResult => ({
+  kind: "apply",
+  status: "ended",
+  outcome: {
+    ...evidence,
+    exit: "succeeded",
+    lineage: "lineage",
+    serial,
+    resourceCount: 1,
+    outputs: [],
+    changedAnything: true,
+    possiblyCreated: [],
+    sandboxKilled: false
+  }
+})
+
+/** Another apply of a Capsule, begun by an agent. */
+const applyingAgain = Effect.fnUntraced(function* (agent: TestAgent, capsuleId: CapsuleId) {
+  const { context } = yield* TestPlane
+  const runs = yield* Runs
+  const asked = (yield* (yield* Capsules).plan(context, capsuleId, undefined)).value
+  const { offer } = yield* offerTo(agent)
+  expect(offer.runId).toBe(asked.id)
+  yield* planOn(agent, offer)
+  const plan = yield* settled(asked.id)
+  yield* runs.approve(context, plan.id, plan.planDigest === undefined ? {} : { planDigest: plan.planDigest })
+  yield* runs.apply(context, plan.id, undefined)
+  const { offer: applying } = yield* offerTo(agent)
+  yield* agent.as(agent.client.Accept(applying))
+  yield* agent.as(agent.client.Start(applying))
+  return { runId: applying.runId, fence: applying.fence }
+})
+
+const leftOf = (runId: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`SELECT reason, lineage, serial FROM left_over_states WHERE run_id = ${runId} ORDER BY serial`
+  )
+
+plane.live(
+  "a state that does not continue the Run's is neither saved nor taken, whatever the agent says of it",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const capsules = yield* Capsules
+      const { capsuleId, claim: first } = yield* applyingOn(agent, "states")
+      yield* agent.finish(first, success(5), { lastBatch: 0, state: yield* agent.put(first, "state", stateFile(5)) })
+      expect((yield* settled(first.runId)).status).toBe("succeeded")
+      const before = yield* capsules.read(capsuleId)
+
+      const claim = yield* applyingAgain(agent, capsuleId)
+      const save = Effect.fnUntraced(function* (bytes: Uint8Array, serial: number) {
+        const blob = yield* agent.put(claim, "state", bytes)
+        yield* agent.as(agent.client.Checkpoint({ ...claim, serial, resourceCount: 1, blob }))
+      })
+      yield* refused(save(foreign(6), 6), "Rejected")
+      yield* refused(save(stateFile(4), 4), "Rejected")
+      yield* refused(save(stateFile(6), 2 ** 31), "Rejected")
+      // What was refused stands in the way of nothing.
+      yield* save(stateFile(6), 6)
+
+      yield* agent.finish(claim, success(7), { lastBatch: 0, state: yield* agent.put(claim, "state", foreign(7)) })
+      expect(yield* settled(claim.runId)).toMatchObject({ status: "failed", error: { code: "apply_failed" } })
+      const after = yield* capsules.read(capsuleId)
+      expect(after).toMatchObject({ status: "error", runtimeSafety: "unknown" })
+      expect(after.currentStateVersionId).toBe(before.currentStateVersionId)
+      // The one that was saved is there for a person, as well as the one that was refused.
+      expect(yield* leftOf(claim.runId)).toEqual([
+        { reason: "lineage_changed", lineage: "lineage", serial: 6 },
+        { reason: "lineage_changed", lineage: "other", serial: 7 }
+      ])
+
+      // As an earlier release saved it, unseen.
+      const silent = yield* applyingAgain(agent, capsuleId)
+      const { workspaceId } = yield* TestPlane
+      const checkpoints = yield* RunCheckpoints
+      yield* checkpoints.save({ ...silent, owner: agent.agentId }, workspaceId, Redacted.make(foreign(9)))
+      yield* (yield* AgentMonitor).release(silent.runId)
+      expect((yield* settled(silent.runId)).status).toBe("failed")
+      expect((yield* capsules.read(capsuleId)).currentStateVersionId).toBe(before.currentStateVersionId)
+      expect(yield* leftOf(silent.runId)).toEqual([{ reason: "lineage_changed", lineage: "other", serial: 9 }])
+    }),
+  240_000
+)
+
+plane.live(
+  "an apply that leaves no state has not succeeded",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const { capsuleId, claim } = yield* applyingOn(agent, "stateless")
+      yield* agent.finish(claim, success(1), { lastBatch: 0 })
+      expect((yield* settled(claim.runId)).status).toBe("failed")
+      expect(yield* (yield* Capsules).read(capsuleId)).toMatchObject({ status: "error", runtimeSafety: "unknown" })
+    }),
+  120_000
+)
