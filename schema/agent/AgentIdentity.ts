@@ -43,7 +43,7 @@ export const AgentFacts = Schema.Struct({
   isolation: SandboxLevel,
   labels: Schema.Record(label, Schema.String.check(Schema.isMaxLength(255))),
   places: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 256 })),
-  disk: Schema.Struct({ freeBytes: Schema.Number, totalBytes: Schema.Number, low: Schema.Boolean }),
+  disk: Schema.Struct({ freeBytes: Schema.Finite, totalBytes: Schema.Finite, low: Schema.Boolean }),
   draining: Schema.Boolean,
   provided: Schema.optionalKey(Schema.Array(ProvidedName).check(Schema.isMaxLength(64)))
 })

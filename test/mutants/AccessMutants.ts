@@ -137,7 +137,7 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   {
     name: "another origin: the API alone",
     file: crossOriginFile,
-    text: "named.has(origin) && sharedPaths.test(url)",
+    text: "named.has(origin) && sharedPaths.test(path)",
     broken: "named.has(origin)",
     test: crossOriginTest
   },
