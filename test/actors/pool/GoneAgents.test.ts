@@ -100,14 +100,15 @@ tests.live("one that waits for the review of a restore is not forgotten before i
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
-    const { forget } = yield* begun
     yield* token("review", 1)
     const id = yield* agent("waiting", "review")
     const { confirm, hold } = yield* restoredAgents
     yield* TestClock.setTime(Date.parse("2026-03-09T00:00:00.000Z"))
+    const { forget } = yield* begun
     for (const held of yield* hold) {
       yield* sql`INSERT INTO restore_review ${sql.insert({ record_id: held.id, kind: "agent", previous_status: held.previousStatus, restored_at: at })}`
     }
+    yield* TestClock.adjust("1 hour")
     yield* forget
     expect(yield* there).toContain("waiting revoked")
     yield* confirm(id, "enrolled")
