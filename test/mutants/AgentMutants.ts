@@ -204,15 +204,15 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: its former keys stay until no Run is held",
-    file: "src/agent/KeyChange.ts",
-    text: "present.former !== undefined && !holds()",
-    broken: "present.former !== undefined",
+    file: "runner/agent/AgentFolder.ts",
+    text: "former !== undefined && (yield* runNames).length === 0",
+    broken: "former !== undefined",
     test: rotationTest
   },
   {
     name: "agent: where one pair of keys is refused, the other is tried",
     file: "src/agent/KeyChange.ts",
-    text: "if (isRefused(problem)) return other",
+    text: "if (isRefused(problem)) return announcing",
     broken: "if (isRefused(problem)) return Effect.fail(problem)",
     test: rotationTest
   },

@@ -41,9 +41,6 @@ resource "demo_note" "c" {
 output "note" { value = demo_note.a.name }
 `
 
-/** The notes that an apply of these modules makes. */
-export const notesOf = (label: string): ReadonlyArray<string> => ["a", "b", "c"].map((name) => `${label}-${name}`)
-
 /** Objects of a quarter of a megabyte each, in text that hardly becomes smaller when it is compressed. */
 const wide = (count: number) => `
 resource "demo_note" "many" {
