@@ -20,7 +20,7 @@ const en = {
   automationSettings: "Settings",
   restoreReview: "Restored from a backup",
   restoreReviewText:
-    "Some memberships, connections and shares have no effect until the operator confirms them with `svc admin restore-review`.",
+    "Some memberships, connections, shares, agents and pools have no effect until the operator confirms them with `svc admin restore-review`.",
   accountChanged: "How you sign in, or your address, was changed",
   accountChangedLook: "See what was changed, and say whether it was you",
   accountMenu: "Account menu",
@@ -99,7 +99,7 @@ const ja: typeof en = {
   automationPausedBy: (who: string) => `一時停止した人: ${who}`,
   automationSettings: "設定",
   restoreReview: "バックアップから復元されました",
-  restoreReviewText: "運用者が `svc admin restore-review` で確認するまで、一部のメンバーシップ・接続・共有は無効です。",
+  restoreReviewText: "運用者が `svc admin restore-review` で確認するまで、一部のメンバーシップ・接続・共有・エージェント・プールは無効です。",
   accountChanged: "サインイン方法またはメールアドレスが変更されました",
   accountChangedLook: "変更内容を確認し、ご自身の操作かどうかを回答してください",
   accountMenu: "アカウントメニュー",
