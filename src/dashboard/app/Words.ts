@@ -99,7 +99,8 @@ const ja: typeof en = {
   automationPausedBy: (who: string) => `一時停止した人: ${who}`,
   automationSettings: "設定",
   restoreReview: "バックアップから復元されました",
-  restoreReviewText: "運用者が `svc admin restore-review` で確認するまで、一部のメンバーシップ・接続・共有・エージェント・プールは無効です。",
+  restoreReviewText:
+    "運用者が `svc admin restore-review` で確認するまで、一部のメンバーシップ・接続・共有・エージェント・プールは無効です。",
   accountChanged: "サインイン方法またはメールアドレスが変更されました",
   accountChangedLook: "変更内容を確認し、ご自身の操作かどうかを回答してください",
   accountMenu: "アカウントメニュー",
