@@ -124,7 +124,7 @@ export class AgentMonitor extends Context.Service<
 
       const act = Effect.fnUntraced(function* (lease: Lease): Effect.fn.Return<void, HoldLost> {
         // Heard of since the look: a result may have come in the meantime.
-        const current = (yield* leases.all).find(({ fence, runId }) => runId === lease.runId && fence === lease.fence)
+        const current = yield* leases.of(lease)
         if (current === undefined) return
         const verdict = verdictOn(current, yield* monotonicNow)
         if (verdict === "nothing") return

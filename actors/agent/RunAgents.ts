@@ -51,7 +51,7 @@ export class RunAgents extends Context.Service<
         if (row === undefined) return undefined
         // It is heard of without a commit.
         const millis = Date.parse(yield* dateOfAnswer)
-        const lease = (yield* leases.all).find((one) => one.runId === id && one.fence === fence)
+        const lease = yield* leases.of({ runId: id, fence })
         const instant = yield* monotonicNow
         const renewedAt = lease === undefined ? undefined : millis - Number((instant - lease.heardAt) / 1_000_000n)
         const isSilent = lease?.isUnreachable === true && renewedAt !== undefined

@@ -5,7 +5,7 @@ import { OpenApi } from "effect/http-api"
 import { routeOf } from "./DeclaredRoute.ts"
 import { DocumentsApi } from "./DocumentsApi.ts"
 import { HttpSettings } from "./HttpSettings.ts"
-import { ServerApi } from "./ServerApi.ts"
+import { describedApi } from "./DescribedApi.ts"
 
 /** `/openapi.json`: every route of the server as OpenAPI, with this server as its only address. */
 export const openApiDocument = HttpRouter.use(
@@ -13,7 +13,7 @@ export const openApiDocument = HttpRouter.use(
     const { baseUrl } = yield* HttpSettings
     const document = yield* Effect.cached(
       Effect.sync(() => {
-        const text = JSON.stringify({ ...OpenApi.fromApi(ServerApi), servers: [{ url: baseUrl }] })
+        const text = JSON.stringify({ ...OpenApi.fromApi(describedApi()), servers: [{ url: baseUrl }] })
         const tag = `"${createHash("sha256").update(text).digest("base64url")}"`
         // It changes only with the release, and clients revalidate it.
         const headers = { etag: tag, "cache-control": "no-cache" }

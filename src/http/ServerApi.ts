@@ -1,8 +1,8 @@
 import { HttpApi, OpenApi } from "effect/http-api"
-import { describedGroups } from "./description/DescribedGroups.ts"
 import { withDocumentParts } from "./description/DocumentParts.ts"
 import { RunLogFrame } from "../../schema/events/RunFrame.ts"
 import { RunEventFrame, RunEventMessage, RunLogMessage } from "../../schema/events/RunMessage.ts"
+import { SvcApi } from "../../schema/api/SvcApi.ts"
 import { apiVersion } from "../../schema/records/Discovery.ts"
 import { ConfirmationsApi } from "../accounts/declarations/ConfirmationsApi.ts"
 import { EntrancePagesApi } from "../accounts/declarations/EntrancePagesApi.ts"
@@ -46,9 +46,9 @@ export class ServerApi extends HttpApi.make("server")
     HealthApi,
     DocumentsApi,
     OperatorApi,
-    AgentApi,
-    ...describedGroups
+    AgentApi
   )
+  .addHttpApi(SvcApi)
   .annotate(HttpApi.AdditionalSchemas, [RunEventFrame, RunEventMessage, RunLogFrame, RunLogMessage])
   .annotateMerge(
     OpenApi.annotations({

@@ -1,4 +1,4 @@
-import { Context } from "effect"
+import { Array as Arr, Context } from "effect"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
 import { BrowserLanding } from "../../../schema/api/BrowserLanding.ts"
 import { accessOf } from "../../../schema/api/Roles.ts"
@@ -40,7 +40,8 @@ const describedGroup = (group: HttpApiGroup.Top): HttpApiGroup.Top => {
   return described
 }
 
-const groupsOfTheApi = () => {
+/** The groups of the API with the words of `src/http/prose` and who may call what, for the description alone. */
+export const describedGroups = (): Arr.NonEmptyReadonlyArray<HttpApiGroup.Top> => {
   const groups: Array<HttpApiGroup.Top> = []
   HttpApi.reflect(SvcApi, {
     onGroup: ({ group, mergedAnnotations }) => {
@@ -48,8 +49,6 @@ const groupsOfTheApi = () => {
     },
     onEndpoint: () => {}
   })
+  if (!Arr.isReadonlyArrayNonEmpty(groups)) throw withoutWords("The API")
   return groups
 }
-
-/** The groups of the API with the words of `src/http/prose` and who may call what, for the description alone. */
-export const describedGroups: ReadonlyArray<HttpApiGroup.Top> = groupsOfTheApi()

@@ -5,6 +5,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { oidcRoutes } from "../../../src/accounts/oidc/OidcRoutes.ts"
 import { type HttpServices, serverRoutes } from "../../../src/http/HttpApplication.ts"
 import { answerExamples } from "../../../src/http/AnswerExamples.ts"
+import { describedApi } from "../../../src/http/DescribedApi.ts"
 import { ServerApi } from "../../../src/http/ServerApi.ts"
 import { routerConfig } from "../../../src/http/UnknownRoutes.ts"
 import { exampleFault } from "../../support/description/AnswerFaults.ts"
@@ -25,7 +26,7 @@ const Document = Schema.Struct({
   components: Schema.Struct({ responses: Schema.Record(Schema.String, Schema.Json) })
 })
 
-const json: unknown = JSON.parse(JSON.stringify(OpenApi.fromApi(ServerApi)))
+const json: unknown = JSON.parse(JSON.stringify(OpenApi.fromApi(describedApi())))
 const { components, paths } = Schema.decodeUnknownSync(Document)(json)
 const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, operation }))

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { FindMyWay } from "effect/http"
 import { OpenApi } from "effect/http-api"
-import { ServerApi } from "../../../src/http/ServerApi.ts"
+import { describedApi } from "../../../src/http/DescribedApi.ts"
 import { routerConfig } from "../../../src/http/UnknownRoutes.ts"
 
 const Reference = Schema.Struct({ $ref: Schema.String })
@@ -51,7 +51,7 @@ export interface ServerDescription {
 }
 
 const read = (): ServerDescription => {
-  const json: unknown = JSON.parse(JSON.stringify(OpenApi.fromApi(ServerApi)))
+  const json: unknown = JSON.parse(JSON.stringify(OpenApi.fromApi(describedApi())))
   const { components, paths } = Schema.decodeUnknownSync(Document)(json)
   const headerOf = (header: typeof Reference.Type | typeof Header.Type) =>
     "$ref" in header ? components.headers[nameOf(header.$ref)] : header
